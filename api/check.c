@@ -51,9 +51,8 @@ static const uint64_t pointer_roles = BIT(ROLE_OUT) | BIT(ROLE_PITCHOUT) | BIT(R
 				      BIT(ROLE_ARGS) | BIT(ROLE_NAME) | BIT(ROLE_PARAMS);
 static const uint64_t number_roles =
 	BIT(ROLE_SIZE) | BIT(ROLE_WIDTH) | BIT(ROLE_HEIGHT) | BIT(ROLE_KIND) | BIT(ROLE_GRIDX) |
-	BIT(ROLE_GRIDY) | BIT(ROLE_GRIDZ) | BIT(ROLE_BLOCKX) | BIT(ROLE_BLOCKY) |
-	BIT(ROLE_BLOCKZ) | BIT(ROLE_SHMEM) | BIT(ROLE_FLAGS) | BIT(ROLE_ELEMENTS) |
-	BIT(ROLE_OFFSET);
+	BIT(ROLE_GRIDY) | BIT(ROLE_GRIDZ) | BIT(ROLE_BLOCKX) | BIT(ROLE_BLOCKY) | BIT(ROLE_BLOCKZ) |
+	BIT(ROLE_SHMEM) | BIT(ROLE_FLAGS) | BIT(ROLE_ELEMENTS) | BIT(ROLE_OFFSET);
 
 static bool has(const struct table_function *function, enum role role)
 {
@@ -102,12 +101,9 @@ static int check_soname(const struct table_function *function, const struct row 
 static uint64_t roles_of_kind(const struct function_desc *desc)
 {
 	switch (desc->operation) {
-	case OP_CAPTURE:
-		return capture_roles[desc->kind];
-	case OP_GRAPH:
-		return graph_roles[desc->kind];
-	default:
-		return 0;
+	case OP_CAPTURE: return capture_roles[desc->kind];
+	case OP_GRAPH: return graph_roles[desc->kind];
+	default: return 0;
 	}
 }
 
@@ -127,7 +123,8 @@ static int check_needed(const struct table_function *function, const struct row 
 /* The parameter structure must be known, and for arrays of structures also the length. */
 static int check_params(const struct table_function *function, const struct row *row)
 {
-	bool array = function->desc.params == PARAMS_SIZES || function->desc.params == PARAMS_3D_BATCH;
+	bool array =
+		function->desc.params == PARAMS_SIZES || function->desc.params == PARAMS_3D_BATCH;
 
 	if (has(function, ROLE_SIZE) || has(function, ROLE_WIDTH))
 		return row__fail(row, "copy with both params and size or width");
@@ -163,29 +160,26 @@ static int check_alloc_params(const struct table_function *function, const struc
 	case PARAMS_ARRAY_V1:
 	case PARAMS_ARRAY3D:
 	case PARAMS_ARRAY3D_V1:
-	case PARAMS_BUFFER:
-		return need(function, row, ROLE_PARAMS);
+	case PARAMS_BUFFER: return need(function, row, ROLE_PARAMS);
 	case PARAMS_CHANNELS:
 		if (has(function, ROLE_EXTENT))
 			return need(function, row, ROLE_PARAMS);
 		return has(function, ROLE_WIDTH) ? need(function, row, ROLE_HEIGHT) :
 						   need(function, row, ROLE_EXTENT);
-	case PARAMS_PITCHED:
-		return need(function, row, ROLE_EXTENT);
+	case PARAMS_PITCHED: return need(function, row, ROLE_EXTENT);
 	case PARAMS_PHYSICAL:
 		return has(function, ROLE_PARAMS) ? check_amount(function, row) :
 						    need(function, row, ROLE_PARAMS);
-	case PARAMS_EXTERNAL_ARRAY:
-		return 0;
-	default:
-		return row__fail(row, "alloc with the params of a copy");
+	case PARAMS_EXTERNAL_ARRAY: return 0;
+	default: return row__fail(row, "alloc with the params of a copy");
 	}
 }
 
 /* An allocation writes the address to *out; registered memory gives it. */
 static int check_alloc(const struct table_function *function, const struct row *row)
 {
-	int rc = need(function, row, function->desc.kind == MEMORY_REGISTERED ? ROLE_PTR : ROLE_OUT);
+	int rc =
+		need(function, row, function->desc.kind == MEMORY_REGISTERED ? ROLE_PTR : ROLE_OUT);
 
 	if (rc)
 		return rc;
@@ -233,10 +227,8 @@ static int check_pool(const struct table_function *function, const struct row *r
 	case POOL_GET:
 		return has(function, ROLE_KIND) ? need(function, row, ROLE_OUT) :
 						  need(function, row, ROLE_KIND);
-	case POOL_CURRENT:
-		return need(function, row, ROLE_POOL);
-	default:
-		return need(function, row, ROLE_OUT);
+	case POOL_CURRENT: return need(function, row, ROLE_POOL);
+	default: return need(function, row, ROLE_OUT);
 	}
 }
 
@@ -254,12 +246,9 @@ static int check_kind_argument(const struct table_function *function, const stru
 static int check_scope(const struct table_function *function, const struct row *row)
 {
 	switch (function->desc.kind) {
-	case WAIT_STREAM:
-		return need(function, row, ROLE_STREAM);
-	case WAIT_EVENT:
-		return need(function, row, ROLE_EVENT);
-	default:
-		return 0;
+	case WAIT_STREAM: return need(function, row, ROLE_STREAM);
+	case WAIT_EVENT: return need(function, row, ROLE_EVENT);
+	default: return 0;
 	}
 }
 
@@ -268,17 +257,18 @@ static int check_context(const struct table_function *function, const struct row
 	switch (function->desc.kind) {
 	case CONTEXT_RESET: /* cudaDeviceReset: the thread's current device */
 		return function->desc.layer == LAYER_RUNTIME ? 0 : need(function, row, ROLE_DEVICE);
-	case CONTEXT_RELEASE:
-		return need(function, row, ROLE_DEVICE);
+	case CONTEXT_RELEASE: return need(function, row, ROLE_DEVICE);
 	case CONTEXT_GREEN:
-		return has(function, ROLE_OUT) ? need(function, row, ROLE_DEVICE) : need(function, row, ROLE_OUT);
+		return has(function, ROLE_OUT) ? need(function, row, ROLE_DEVICE) :
+						 need(function, row, ROLE_OUT);
 	case CONTEXT_DERIVE:
-		return has(function, ROLE_OUT) ? need(function, row, ROLE_CTX) : need(function, row, ROLE_OUT);
+		return has(function, ROLE_OUT) ? need(function, row, ROLE_CTX) :
+						 need(function, row, ROLE_OUT);
 	case CONTEXT_CREATE:
 	case CONTEXT_RETAIN:
-		return has(function, ROLE_DEVICE) ? need(function, row, ROLE_CTX) : need(function, row, ROLE_DEVICE);
-	default:
-		return need(function, row, ROLE_CTX);
+		return has(function, ROLE_DEVICE) ? need(function, row, ROLE_CTX) :
+						    need(function, row, ROLE_DEVICE);
+	default: return need(function, row, ROLE_CTX);
 	}
 }
 
@@ -337,9 +327,8 @@ static int check_types(const struct table_function *function, const struct row *
 	bool pointer;
 
 	for (role = 0; role < ROLE_COUNT; role++) {
-		argument = has(function, role) ?
-				   argument_at(function, function->desc.place[role]) :
-				   NULL;
+		argument = has(function, role) ? argument_at(function, function->desc.place[role]) :
+						 NULL;
 		if (!argument) /* no such argument, or the second half of a dim3 */
 			continue;
 		pointer = type__is_pointer(argument->type);
@@ -393,7 +382,8 @@ static int check_passing(const struct table_function *function, const struct row
 				   argument_at(function, function->desc.place[written[i]]) :
 				   NULL;
 		if (argument && argument->passing)
-			return row__fail(row, "role %s is written, a flag says of %s that it is not",
+			return row__fail(row,
+					 "role %s is written, a flag says of %s that it is not",
 					 word__of_role(written[i]), argument->name);
 	}
 	return 0;

@@ -9,8 +9,7 @@
 
 typedef int (*table_reader)(struct table *table, FILE *in, const char *file, struct error *err);
 
-static int read_file(struct table *table, const char *file, table_reader reader,
-		     struct error *err)
+static int read_file(struct table *table, const char *file, table_reader reader, struct error *err)
 {
 	FILE *in = fopen(file, "re");
 	int rc;

@@ -75,7 +75,10 @@ size_t function__stem_length(const char *symbol)
 
 	while (length && isdigit((unsigned char)symbol[length - 1]))
 		length--;
-	return length > 2 && length < base && symbol[length - 1] == 'v' && symbol[length - 2] == '_' ? length - 2 : base;
+	return length > 2 && length < base && symbol[length - 1] == 'v' &&
+			       symbol[length - 2] == '_' ?
+		       length - 2 :
+		       base;
 }
 
 static int parse_symbol(struct table_function *function, const struct row *row)
@@ -123,7 +126,8 @@ static int parse_unit(struct table_function *function, const struct row *row, co
 static int parse_plain(struct table_function *function, const struct row *row)
 {
 	if (function__stem_length(function->symbol) == function__base_length(function->symbol))
-		return row__fail(row, "%s has no version that a plain name could be without", function->symbol);
+		return row__fail(row, "%s has no version that a plain name could be without",
+				 function->symbol);
 	function->plain = true;
 	return 0;
 }
@@ -163,7 +167,8 @@ struct argument_flags {
 	char *address, *given; /* "NAME,...", or NULL */
 };
 
-static int parse_flags(struct table_function *function, const struct row *row, struct argument_flags *flags)
+static int parse_flags(struct table_function *function, const struct row *row,
+		       struct argument_flags *flags)
 {
 	char *rest = row->fields[COLUMN_FLAGS], *word;
 	int rc = 0;

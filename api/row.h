@@ -20,8 +20,7 @@ struct row {
 };
 
 /* Sets err to "FILE:LINE: " and the text; returns -EINVAL. */
-int row__fail(const struct row *row, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+int row__fail(const struct row *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
  * Splits `text` in place at its tabs. Returns 0, or -EINVAL unless there are exactly `count` fields

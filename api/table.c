@@ -302,7 +302,8 @@ int table__read_values(struct table *table, FILE *in, const char *file, struct e
 		if (a->value != b->value || strcmp(a->type, b->type) != 0)
 			continue;
 		row.line = b->line;
-		return row__fail(&row, "value %d of that type is already in line %u", b->value, a->line);
+		return row__fail(&row, "value %d of that type is already in line %u", b->value,
+				 a->line);
 	}
 	return 0;
 }

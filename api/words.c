@@ -59,14 +59,10 @@ static const struct word memory_kinds[] = {
 };
 
 static const struct word object_kinds[] = {
-	{"stream", OBJECT_STREAM},
-	{"event", OBJECT_EVENT},
-	{"module", OBJECT_MODULE},
-	{"library", OBJECT_LIBRARY},
-	{"graph", OBJECT_GRAPH},
-	{"graph_exec", OBJECT_GRAPH_EXEC},
-	{"pool", OBJECT_POOL},
-	{NULL, 0},
+	{"stream", OBJECT_STREAM}, {"event", OBJECT_EVENT},
+	{"module", OBJECT_MODULE}, {"library", OBJECT_LIBRARY},
+	{"graph", OBJECT_GRAPH},   {"graph_exec", OBJECT_GRAPH_EXEC},
+	{"pool", OBJECT_POOL},	   {NULL, 0},
 };
 
 static const struct word copy_kinds[] = {
@@ -109,31 +105,20 @@ static const struct word device_facts[] = {
 };
 
 static const struct word virtual_changes[] = {
-	{"map", VIRTUAL_MAP},
-	{"unmap", VIRTUAL_UNMAP},
-	{"retain", VIRTUAL_RETAIN},
-	{"import", VIRTUAL_IMPORT},
-	{"multicast", VIRTUAL_MULTICAST},
-	{NULL, 0},
+	{"map", VIRTUAL_MAP},	    {"unmap", VIRTUAL_UNMAP},	      {"retain", VIRTUAL_RETAIN},
+	{"import", VIRTUAL_IMPORT}, {"multicast", VIRTUAL_MULTICAST}, {NULL, 0},
 };
 
 static const struct word pool_changes[] = {
-	{"trim", POOL_TRIM},
-	{"set", POOL_SET},
-	{"get", POOL_GET},
-	{"current", POOL_CURRENT},
-	{"told", POOL_TOLD},
-	{"default", POOL_DEFAULT},
+	{"trim", POOL_TRIM}, {"set", POOL_SET},
+	{"get", POOL_GET},   {"current", POOL_CURRENT},
+	{"told", POOL_TOLD}, {"default", POOL_DEFAULT},
 	{NULL, 0},
 };
 
 static const struct word capture_changes[] = {
-	{"begin", CAPTURE_BEGIN},
-	{"begin_to", CAPTURE_BEGIN_TO},
-	{"end", CAPTURE_END},
-	{"told", CAPTURE_TOLD},
-	{"join", CAPTURE_JOIN},
-	{NULL, 0},
+	{"begin", CAPTURE_BEGIN}, {"begin_to", CAPTURE_BEGIN_TO}, {"end", CAPTURE_END},
+	{"told", CAPTURE_TOLD},	  {"join", CAPTURE_JOIN},	  {NULL, 0},
 };
 
 static const struct word graph_changes[] = {
@@ -204,63 +189,32 @@ static const struct word no_kinds[] = {
 };
 
 static const struct word *const kinds[OP_COUNT] = {
-	[OP_ALLOC] = memory_kinds,
-	[OP_FREE] = memory_kinds,
-	[OP_COPY] = copy_kinds,
-	[OP_SET] = set_kinds,
-	[OP_WAIT] = wait_scopes,
-	[OP_QUERY] = wait_scopes,
-	[OP_CREATE] = object_kinds,
-	[OP_DESTROY] = object_kinds,
-	[OP_CONTEXT] = context_changes,
-	[OP_DEVICE] = device_facts,
-	[OP_VIRTUAL] = virtual_changes,
-	[OP_POOL] = pool_changes,
-	[OP_CAPTURE] = capture_changes,
-	[OP_GRAPH] = graph_changes,
+	[OP_ALLOC] = memory_kinds,	[OP_FREE] = memory_kinds,
+	[OP_COPY] = copy_kinds,		[OP_SET] = set_kinds,
+	[OP_WAIT] = wait_scopes,	[OP_QUERY] = wait_scopes,
+	[OP_CREATE] = object_kinds,	[OP_DESTROY] = object_kinds,
+	[OP_CONTEXT] = context_changes, [OP_DEVICE] = device_facts,
+	[OP_VIRTUAL] = virtual_changes, [OP_POOL] = pool_changes,
+	[OP_CAPTURE] = capture_changes, [OP_GRAPH] = graph_changes,
 	[OP_ASK] = ask_kinds,
 };
 
-static const char *const families[] = {
-	"launch", "memory", "copy", "sync", "stream", "event", "device",
-	"context", "module", "library", "graph", "other"};
+static const char *const families[] = {"launch", "memory",  "copy",   "sync",	 "stream", "event",
+				       "device", "context", "module", "library", "graph",  "other"};
 
 static const char *const roles[ROLE_COUNT] = {
-	[ROLE_OUT] = "out",
-	[ROLE_SIZE] = "size",
-	[ROLE_WIDTH] = "width",
-	[ROLE_HEIGHT] = "height",
-	[ROLE_PITCHOUT] = "pitchout",
-	[ROLE_PTR] = "ptr",
-	[ROLE_DST] = "dst",
-	[ROLE_SRC] = "src",
-	[ROLE_KIND] = "kind",
-	[ROLE_STREAM] = "stream",
-	[ROLE_EVENT] = "event",
-	[ROLE_CTX] = "ctx",
-	[ROLE_DEVICE] = "device",
-	[ROLE_FUNC] = "func",
-	[ROLE_CONFIG] = "config",
-	[ROLE_GRIDX] = "gridx",
-	[ROLE_GRIDY] = "gridy",
-	[ROLE_GRIDZ] = "gridz",
-	[ROLE_BLOCKX] = "blockx",
-	[ROLE_BLOCKY] = "blocky",
-	[ROLE_BLOCKZ] = "blockz",
-	[ROLE_SHMEM] = "shmem",
-	[ROLE_ARGS] = "args",
-	[ROLE_GRAPHEXEC] = "graphexec",
-	[ROLE_MODULE] = "module",
-	[ROLE_NAME] = "name",
-	[ROLE_POOL] = "pool",
-	[ROLE_GRAPH] = "graph",
-	[ROLE_CHILD] = "child",
-	[ROLE_FLAGS] = "flags",
-	[ROLE_HANDLE] = "handle",
-	[ROLE_PARAMS] = "params",
-	[ROLE_ELEMENTS] = "elements",
-	[ROLE_EXTENT] = "extent",
-	[ROLE_OFFSET] = "offset",
+	[ROLE_OUT] = "out",	  [ROLE_SIZE] = "size",		[ROLE_WIDTH] = "width",
+	[ROLE_HEIGHT] = "height", [ROLE_PITCHOUT] = "pitchout", [ROLE_PTR] = "ptr",
+	[ROLE_DST] = "dst",	  [ROLE_SRC] = "src",		[ROLE_KIND] = "kind",
+	[ROLE_STREAM] = "stream", [ROLE_EVENT] = "event",	[ROLE_CTX] = "ctx",
+	[ROLE_DEVICE] = "device", [ROLE_FUNC] = "func",		[ROLE_CONFIG] = "config",
+	[ROLE_GRIDX] = "gridx",	  [ROLE_GRIDY] = "gridy",	[ROLE_GRIDZ] = "gridz",
+	[ROLE_BLOCKX] = "blockx", [ROLE_BLOCKY] = "blocky",	[ROLE_BLOCKZ] = "blockz",
+	[ROLE_SHMEM] = "shmem",	  [ROLE_ARGS] = "args",		[ROLE_GRAPHEXEC] = "graphexec",
+	[ROLE_MODULE] = "module", [ROLE_NAME] = "name",		[ROLE_POOL] = "pool",
+	[ROLE_GRAPH] = "graph",	  [ROLE_CHILD] = "child",	[ROLE_FLAGS] = "flags",
+	[ROLE_HANDLE] = "handle", [ROLE_PARAMS] = "params",	[ROLE_ELEMENTS] = "elements",
+	[ROLE_EXTENT] = "extent", [ROLE_OFFSET] = "offset",
 };
 
 /*

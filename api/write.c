@@ -16,8 +16,9 @@ static void write_arguments(const struct table *table, FILE *out)
 	for (i = 0; i < table->function_count; i++) {
 		for (j = 0; j < table->functions[i].argument_count; j++) {
 			a = &table->functions[i].arguments[j];
-			fprintf(out, "\t{ \"%s\", \"%s\", 0x%02x, %u, 0x%02x, %u },\n", a->name, a->type,
-				arg_location__encode(&a->place, a->size), a->size, a->place.first, a->passing);
+			fprintf(out, "\t{ \"%s\", \"%s\", 0x%02x, %u, 0x%02x, %u },\n", a->name,
+				a->type, arg_location__encode(&a->place, a->size), a->size,
+				a->place.first, a->passing);
 		}
 	}
 	fputs("\t{ 0 },\n};\n\n", out);
@@ -41,13 +42,15 @@ static bool is_superseded(const struct table *table, const struct table_function
 /* Writes the name for people; see struct api_function. */
 static void write_shown(const struct table *table, const struct table_function *function, FILE *out)
 {
-	size_t length = function->plain ? function__stem_length(function->symbol) : function__base_length(function->symbol);
+	size_t length = function->plain ? function__stem_length(function->symbol) :
+					  function__base_length(function->symbol);
 
 	fprintf(out, "\t\t.shown = \"%.*s%s\",\n", (int)length, function->symbol,
 		!function->plain && is_superseded(table, function) ? "_v1" : "");
 }
 
-static void write_function(const struct table *table, const struct table_function *function, size_t first, FILE *out)
+static void write_function(const struct table *table, const struct table_function *function,
+			   size_t first, FILE *out)
 {
 	const struct function_desc *desc = &function->desc;
 	int role;
@@ -57,10 +60,10 @@ static void write_function(const struct table *table, const struct table_functio
 		function->family);
 	write_shown(table, function, out);
 	fprintf(out,
-		"\t\t.desc = { .layer = %u, .operation = %u, .kind = %u, .flags = %u, .unit = %u, .params = %u,\n"
+		"\t\t.desc = { .layer = %u, .operation = %u, .kind = %u, .flags = %u, .unit = %u, "
+		".params = %u,\n"
 		"\t\t\t.place = {",
-		desc->layer, desc->operation, desc->kind, desc->flags, desc->unit,
-		desc->params);
+		desc->layer, desc->operation, desc->kind, desc->flags, desc->unit, desc->params);
 	for (role = 0; role < ROLE_COUNT; role++)
 		fprintf(out, "%s0x%02x,", role % 10 ? " " : "\n\t\t\t\t", desc->place[role]);
 	fputs("\n\t\t\t} },\n", out);

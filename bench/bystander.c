@@ -37,7 +37,8 @@ static int run_program(int fd)
 	pid_t pid;
 
 	(void)fd;
-	return posix_spawn(&pid, PROGRAM, NULL, NULL, argv, environment) || waitpid(pid, &status, 0) != pid || status;
+	return posix_spawn(&pid, PROGRAM, NULL, NULL, argv, environment) ||
+	       waitpid(pid, &status, 0) != pid || status;
 }
 
 static double now_ns(void)

@@ -96,8 +96,7 @@ __attribute__((noinline)) static void descend(struct thread *thread, int i, int 
 		descend(thread, i, depth - 1);
 	else
 		allocate(thread, i);
-	__asm__ volatile("" ::
-				 : "memory"); /* no tail call: the frame stays */
+	__asm__ volatile("" ::: "memory"); /* no tail call: the frame stays */
 }
 
 static void allocate_deep(struct thread *thread, int i)
@@ -147,12 +146,9 @@ static const struct kind {
 	const char *name;
 	void (*call)(struct thread *thread, int i);
 } kinds[] = {
-	{"launch", launch},
-	{"allocation", allocate},
-	{"deep", allocate_deep},
-	{"user", allocate_by_runtime},
-	{"copy", copy},
-	{"wait", wait_for_stream},
+	{"launch", launch},	 {"allocation", allocate},
+	{"deep", allocate_deep}, {"user", allocate_by_runtime},
+	{"copy", copy},		 {"wait", wait_for_stream},
 	{"getter", ask},
 };
 
@@ -185,7 +181,8 @@ static void keep(struct thread *thread, struct stretch stretch)
 {
 	if (thread->count == thread->room) {
 		thread->room = thread->room ? thread->room * 2 : 1024;
-		thread->stretches = realloc(thread->stretches, thread->room * sizeof(*thread->stretches));
+		thread->stretches =
+			realloc(thread->stretches, thread->room * sizeof(*thread->stretches));
 		if (!thread->stretches)
 			give_up("no memory");
 	}
@@ -255,7 +252,8 @@ static void sleep_ns(double ns)
 static void pace(struct thread *thread)
 {
 	const struct bench *bench = thread->bench;
-	double began = clock_ns(CLOCK_MONOTONIC), end = began + bench->seconds * 1e9, now_ns = began;
+	double began = clock_ns(CLOCK_MONOTONIC), end = began + bench->seconds * 1e9,
+	       now_ns = began;
 	double step = bench->rate > 0 ? 1e9 / bench->rate : 0, due_ns;
 
 	while (now_ns < end) {
@@ -323,7 +321,8 @@ static double percentile(const struct bench *bench, const struct thread *threads
 static void print_stretches(const struct bench *bench, const struct thread *threads)
 {
 	printf("%.1f %.1f %.4f %.1f\n", percentile(bench, threads, stretch_ns, 10),
-	       percentile(bench, threads, stretch_ns, 50), percentile(bench, threads, yardsticks, 50),
+	       percentile(bench, threads, stretch_ns, 50),
+	       percentile(bench, threads, yardsticks, 50),
 	       percentile(bench, threads, yardstick_ns, 10));
 }
 
@@ -387,7 +386,8 @@ int main(int argc, char **argv)
 	argv += optind;
 	bench.kind = argc > 1 ? find_kind(argv[0]) : NULL;
 	if (!bench.kind || !bench.threads || bench.work_bytes & (bench.work_bytes - 1))
-		give_up("usage: calls [-y] [-w KIB] [-t THREADS] launch|allocation|deep|user|copy|wait|getter MILLISECONDS | RATE SECONDS");
+		give_up("usage: calls [-y] [-w KIB] [-t THREADS] "
+			"launch|allocation|deep|user|copy|wait|getter MILLISECONDS | RATE SECONDS");
 	if (argc > 2) {
 		bench.rate = strtod(argv[1], NULL);
 		bench.seconds = strtod(argv[2], NULL);

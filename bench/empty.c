@@ -26,12 +26,14 @@ static int load_program(int type, bool on_return)
 		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = !on_return},
 		{.code = BPF_JMP | BPF_EXIT},
 	};
-	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = (enum bpf_attach_type)type);
+	LIBBPF_OPTS(bpf_prog_load_opts, options,
+		    .expected_attach_type = (enum bpf_attach_type)type);
 
 	return bpf_prog_load(BPF_PROG_TYPE_KPROBE, "empty", "Dual BSD/GPL", insns, 2, &options);
 }
 
-static int find_sites(const char *library, char **functions, struct probe_site **sites, size_t *count)
+static int find_sites(const char *library, char **functions, struct probe_site **sites,
+		      size_t *count)
 {
 	bool *wanted = calloc(api_function_count, sizeof(*wanted));
 	struct elf_file *file = NULL;
@@ -47,7 +49,8 @@ static int find_sites(const char *library, char **functions, struct probe_site *
 			wanted[row] = true;
 	}
 	if (!ret)
-		ret = cuda_library__sites(file, &(struct wanted_functions){.rows = wanted}, sites, count, &missing);
+		ret = cuda_library__sites(file, &(struct wanted_functions){.rows = wanted}, sites,
+					  count, &missing);
 	elf_file__free(file);
 	free(wanted);
 	return ret;
@@ -94,7 +97,8 @@ static int attach_events(const char *library, const struct probe_site *sites, si
 	return ret;
 }
 
-static int attach_session(const char *library, bool on_return, const struct probe_site *sites, size_t count)
+static int attach_session(const char *library, bool on_return, const struct probe_site *sites,
+			  size_t count)
 {
 	uint64_t *offsets = calloc(count + 1, sizeof(*offsets));
 	int ret = offsets ? load_program(ATTACH_UPROBE_SESSION, on_return) : -ENOMEM;
@@ -102,7 +106,8 @@ static int attach_session(const char *library, bool on_return, const struct prob
 	for (size_t i = 0; i < count && offsets; i++)
 		offsets[i] = sites[i].file_offset;
 	if (ret >= 0)
-		ret = multi_link__create(ret, ATTACH_UPROBE_SESSION, library, offsets, NULL, count, false);
+		ret = multi_link__create(ret, ATTACH_UPROBE_SESSION, library, offsets, NULL, count,
+					 false);
 	free(offsets);
 	return ret;
 }

@@ -32,10 +32,12 @@ static double seconds(clockid_t clock)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static const struct trace_function *find(const struct trace_functions *functions, const char *symbol)
+static const struct trace_function *find(const struct trace_functions *functions,
+					 const char *symbol)
 {
 	int row = api__find(symbol, API_NEWEST);
-	const struct trace_function *function = row < 0 ? NULL : trace_functions__at(functions, (uint32_t)row);
+	const struct trace_function *function =
+		row < 0 ? NULL : trace_functions__at(functions, (uint32_t)row);
 
 	if (!function) {
 		fprintf(stderr, "format: no function %s\n", symbol);
@@ -53,11 +55,27 @@ static void make_launch(struct trace_line *line, const struct trace_functions *f
 		.duration_ns = 5234,
 		.kernel = "void vector_add<float, 256>(float const*, float const*, float*, int)",
 		.field_count = 5,
-		.fields = {{.name = "grid", .form = FORM_DIM3, .role = TRACE_GRID, .dims = {4096, 1, 1}},
-			   {.name = "block", .form = FORM_DIM3, .role = TRACE_BLOCK, .dims = {256, 1, 1}},
-			   {.name = "shmem", .form = FORM_UNSIGNED, .role = TRACE_SHMEM, .number = 49152},
-			   {.name = "stream", .form = FORM_ADDRESS, .role = TRACE_STREAM, .number = 0x55d0c0a1b2c0},
-			   {.name = "args", .form = FORM_WORDS, .role = TRACE_ARGS, .length = 1, .words = words}},
+		.fields = {{.name = "grid",
+			    .form = FORM_DIM3,
+			    .role = TRACE_GRID,
+			    .dims = {4096, 1, 1}},
+			   {.name = "block",
+			    .form = FORM_DIM3,
+			    .role = TRACE_BLOCK,
+			    .dims = {256, 1, 1}},
+			   {.name = "shmem",
+			    .form = FORM_UNSIGNED,
+			    .role = TRACE_SHMEM,
+			    .number = 49152},
+			   {.name = "stream",
+			    .form = FORM_ADDRESS,
+			    .role = TRACE_STREAM,
+			    .number = 0x55d0c0a1b2c0},
+			   {.name = "args",
+			    .form = FORM_WORDS,
+			    .role = TRACE_ARGS,
+			    .length = 1,
+			    .words = words}},
 	};
 }
 
@@ -69,16 +87,28 @@ static void make_copy(struct trace_line *line, const struct trace_functions *fun
 		.tid = 1234599,
 		.duration_ns = 368012,
 		.field_count = 5,
-		.fields = {{.name = "dst", .form = FORM_ADDRESS, .role = TRACE_DST, .number = 0x7f8b00000000},
-			   {.name = "src", .form = FORM_ADDRESS, .role = TRACE_SRC, .number = 0x55d0c0a1b2c0},
-			   {.name = "size", .form = FORM_UNSIGNED, .role = TRACE_SIZE, .number = 1048576},
+		.fields = {{.name = "dst",
+			    .form = FORM_ADDRESS,
+			    .role = TRACE_DST,
+			    .number = 0x7f8b00000000},
+			   {.name = "src",
+			    .form = FORM_ADDRESS,
+			    .role = TRACE_SRC,
+			    .number = 0x55d0c0a1b2c0},
+			   {.name = "size",
+			    .form = FORM_UNSIGNED,
+			    .role = TRACE_SIZE,
+			    .number = 1048576},
 			   {.name = "kind", .form = FORM_WORD, .role = TRACE_KIND, .text = "H2D"},
-			   {.name = "stream", .form = FORM_ADDRESS, .role = TRACE_STREAM, .number = 0x55d0c0a1b2c0}},
+			   {.name = "stream",
+			    .form = FORM_ADDRESS,
+			    .role = TRACE_STREAM,
+			    .number = 0x55d0c0a1b2c0}},
 	};
 }
 
-static void measure(const char *name, enum trace_format format, const struct trace_functions *functions, long count,
-		    int fd)
+static void measure(const char *name, enum trace_format format,
+		    const struct trace_functions *functions, long count, int fd)
 {
 	struct trace_output_options options = {.format = format, .begin_ns = 1000000000};
 	struct trace_output *output;
@@ -100,8 +130,8 @@ static void measure(const char *name, enum trace_format format, const struct tra
 		exit(1);
 	wall = seconds(CLOCK_MONOTONIC) - wall;
 	cpu = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-	printf("%-6s %8.1f ns a line of processor time, %8.1f ns of time\n", name, cpu * 1e9 / (double)count,
-	       wall * 1e9 / (double)count);
+	printf("%-6s %8.1f ns a line of processor time, %8.1f ns of time\n", name,
+	       cpu * 1e9 / (double)count, wall * 1e9 / (double)count);
 	trace_output__free(output);
 }
 
@@ -109,7 +139,8 @@ int main(int argc, char **argv)
 {
 	struct trace_functions *functions = trace_functions__new(false);
 	long count = argc > 1 ? atol(argv[1]) : 2000000;
-	int fd = open(argc > 2 ? argv[2] : "/dev/null", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	int fd = open(argc > 2 ? argv[2] : "/dev/null", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+		      0666);
 
 	if (!functions || fd < 0 || count <= 0) {
 		fputs("usage: format [LINES [FILE]]\n", stderr);

@@ -53,7 +53,8 @@ static double now(clockid_t clock)
 
 static void start_cuda(void)
 {
-	static const char text[] = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry turn()\n{\n\tret;\n}\n";
+	static const char text[] = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry "
+				   "turn()\n{\n\tret;\n}\n";
 	CUcontext context;
 	CUmodule module;
 
@@ -108,7 +109,8 @@ static void turn_around(bool launches, unsigned long number)
 {
 	char byte = 0;
 
-	need(write(there[1], &byte, 1) != 1 || read(back[0], &byte, 1) != 1, "a byte that comes back");
+	need(write(there[1], &byte, 1) != 1 || read(back[0], &byte, 1) != 1,
+	     "a byte that comes back");
 	if (launches && number % LAUNCH_EVERY == 0)
 		launch();
 }

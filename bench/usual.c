@@ -48,7 +48,8 @@ static int take(void *context, void *data, size_t size)
 	printf("%-9s %-16.16s %-7u %-7u %-20s ", clock, event->comm, event->pid, event->tid,
 	       reader->functions[event->function]);
 	if (event->type == USUAL_ENTER)
-		printf("[ENTER] 0x%llx 0x%llx 0x%llx\n", event->arguments[0], event->arguments[1], event->arguments[2]);
+		printf("[ENTER] 0x%llx 0x%llx 0x%llx\n", event->arguments[0], event->arguments[1],
+		       event->arguments[2]);
 	else
 		printf("[EXIT]  %llu ns, result %d\n", event->duration_ns, event->result);
 	return 0;
@@ -62,10 +63,12 @@ static int attach(struct usual_bpf *bpf, const char *library, char **functions)
 		options.func_name = functions[i];
 		options.bpf_cookie = i;
 		options.retprobe = false;
-		if (!bpf_program__attach_uprobe_opts(bpf->progs.usual_enter, -1, library, 0, &options))
+		if (!bpf_program__attach_uprobe_opts(bpf->progs.usual_enter, -1, library, 0,
+						     &options))
 			return -errno;
 		options.retprobe = true;
-		if (!bpf_program__attach_uprobe_opts(bpf->progs.usual_leave, -1, library, 0, &options))
+		if (!bpf_program__attach_uprobe_opts(bpf->progs.usual_leave, -1, library, 0,
+						     &options))
 			return -errno;
 	}
 	return 0;
@@ -73,7 +76,8 @@ static int attach(struct usual_bpf *bpf, const char *library, char **functions)
 
 static int trace(struct usual_bpf *bpf, struct reader *reader)
 {
-	struct ring_buffer *ring = ring_buffer__new(bpf_map__fd(bpf->maps.events), take, reader, NULL);
+	struct ring_buffer *ring =
+		ring_buffer__new(bpf_map__fd(bpf->maps.events), take, reader, NULL);
 	int ret = 0;
 
 	if (!ring)
@@ -84,14 +88,16 @@ static int trace(struct usual_bpf *bpf, struct reader *reader)
 		if (ret == -EINTR)
 			ret = 0;
 	}
-	fprintf(stderr, "events %lu, lost %llu\n", reader->events, (unsigned long long)bpf->bss->lost);
+	fprintf(stderr, "events %lu, lost %llu\n", reader->events,
+		(unsigned long long)bpf->bss->lost);
 	ring_buffer__free(ring);
 	return ret < 0 ? ret : 0;
 }
 
 int main(int argc, char **argv)
 {
-	struct reader reader = {.functions = argv + 3, .prints = argc > 2 && !strcmp(argv[2], "print")};
+	struct reader reader = {.functions = argv + 3,
+				.prints = argc > 2 && !strcmp(argv[2], "print")};
 	struct sigaction action = {.sa_handler = on_signal};
 	struct usual_bpf *bpf;
 	int ret;

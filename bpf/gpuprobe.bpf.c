@@ -58,7 +58,8 @@ static __always_inline bool may_follow(struct thread *thread, u32 site, u64 sp)
  */
 static __always_inline bool tells_by_arguments(u8 operation)
 {
-	return operation == OP_ALLOC || operation == OP_FREE || operation == OP_COPY || operation == OP_SET;
+	return operation == OP_ALLOC || operation == OP_FREE || operation == OP_COPY ||
+	       operation == OP_SET;
 }
 
 /* Counts a call whose return is not followed. A free is assumed to succeed. */
@@ -76,8 +77,7 @@ __noinline int count_unfollowed(struct thread *thread, struct call *call)
 	if (config.profile && may_submit(call->operation))
 		lose_sight(thread->slot);
 	switch (call->operation) {
-	case OP_FREE:
-		return free_leave(thread, call, 0);
+	case OP_FREE: return free_leave(thread, call, 0);
 	case OP_ALLOC:
 		bytes = call->arg[ALLOC_SIZE];
 		flags = call->flag & ALLOC_CAPTURED ? TALLY_CAPTURED : TALLY_UNTRACKED;
@@ -92,8 +92,7 @@ __noinline int count_unfollowed(struct thread *thread, struct call *call)
 		/* The current context is unknown from now on. */
 		thread->context_depth = 0;
 		/* fall through */
-	default:
-		call->kind = function->kind;
+	default: call->kind = function->kind;
 	}
 	count_success(thread->slot, call, call->kind, flags, bytes);
 	return 0;
@@ -146,12 +145,8 @@ static __always_inline int enter(struct pt_regs *ctx)
 		return 1;
 	}
 	switch (function->operation) {
-	case OP_ALLOC:
-		alloc_enter(ctx, function, thread, call);
-		break;
-	case OP_FREE:
-		free_enter(ctx, function, thread, call);
-		break;
+	case OP_ALLOC: alloc_enter(ctx, function, thread, call); break;
+	case OP_FREE: free_enter(ctx, function, thread, call); break;
 	case OP_COPY:
 	case OP_SET:
 		copy_enter(ctx, function, thread, call);
@@ -160,48 +155,24 @@ static __always_inline int enter(struct pt_regs *ctx)
 		break;
 	case OP_WAIT:
 	case OP_QUERY:
-	case OP_EVENT_RECORD:
-		wait_enter(ctx, function, thread, call);
-		break;
-	case OP_CONTEXT:
-		context_enter(ctx, function, thread, call);
-		break;
-	case OP_DEVICE:
-		device_enter(ctx, function, call);
-		break;
-	case OP_GET_KERNEL:
-		module_enter(ctx, function, call);
-		break;
-	case OP_VIRTUAL:
-		virtual_enter(ctx, function, thread, call);
-		break;
-	case OP_POOL:
-		pool_enter(ctx, function, thread, call);
-		break;
+	case OP_EVENT_RECORD: wait_enter(ctx, function, thread, call); break;
+	case OP_CONTEXT: context_enter(ctx, function, thread, call); break;
+	case OP_DEVICE: device_enter(ctx, function, call); break;
+	case OP_GET_KERNEL: module_enter(ctx, function, call); break;
+	case OP_VIRTUAL: virtual_enter(ctx, function, thread, call); break;
+	case OP_POOL: pool_enter(ctx, function, thread, call); break;
 	case OP_CREATE:
 	case OP_DESTROY:
 		object_enter(ctx, function, thread, call);
 		if (function->kind == OBJECT_POOL)
 			pool_object_enter(ctx, function, thread, call);
 		break;
-	case OP_CAPTURE:
-		capture_enter(ctx, function, thread, call);
-		break;
-	case OP_GRAPH:
-		graph_enter(ctx, function, thread, call);
-		break;
-	case OP_GRAPH_LAUNCH:
-		graph_launch_enter(ctx, function, thread, call);
-		break;
-	case OP_HOST_FUNCTION:
-		host_function_enter(ctx, function, thread, call);
-		break;
-	case OP_ASK:
-		call->kind = function->kind;
-		break;
-	case OP_LAUNCH_LIST:
-		launch_list_enter(ctx, function, thread, call);
-		break;
+	case OP_CAPTURE: capture_enter(ctx, function, thread, call); break;
+	case OP_GRAPH: graph_enter(ctx, function, thread, call); break;
+	case OP_GRAPH_LAUNCH: graph_launch_enter(ctx, function, thread, call); break;
+	case OP_HOST_FUNCTION: host_function_enter(ctx, function, thread, call); break;
+	case OP_ASK: call->kind = function->kind; break;
+	case OP_LAUNCH_LIST: launch_list_enter(ctx, function, thread, call); break;
 	}
 	if (!call->unfollowed)
 		return 0;
@@ -212,63 +183,31 @@ static __always_inline int enter(struct pt_regs *ctx)
 static __always_inline void leave_family(struct thread *thread, struct call *call, s32 result)
 {
 	switch (call->operation) {
-	case OP_LAUNCH:
-		launch_leave(thread, call, result);
-		break;
-	case OP_ALLOC:
-		alloc_leave(thread, call, result);
-		break;
-	case OP_FREE:
-		free_leave(thread, call, result);
-		break;
+	case OP_LAUNCH: launch_leave(thread, call, result); break;
+	case OP_ALLOC: alloc_leave(thread, call, result); break;
+	case OP_FREE: free_leave(thread, call, result); break;
 	case OP_COPY:
-	case OP_SET:
-		copy_leave(thread, call, result);
-		break;
+	case OP_SET: copy_leave(thread, call, result); break;
 	case OP_WAIT:
 	case OP_QUERY:
-	case OP_EVENT_RECORD:
-		wait_leave(thread, call, result);
-		break;
-	case OP_CONTEXT:
-		context_leave(thread, call, result);
-		break;
-	case OP_DEVICE:
-		device_leave(thread, call, result);
-		break;
-	case OP_GET_KERNEL:
-		module_leave(thread, call, result);
-		break;
-	case OP_VIRTUAL:
-		virtual_leave(thread, call, result);
-		break;
-	case OP_POOL:
-		pool_leave(thread, call, result);
-		break;
+	case OP_EVENT_RECORD: wait_leave(thread, call, result); break;
+	case OP_CONTEXT: context_leave(thread, call, result); break;
+	case OP_DEVICE: device_leave(thread, call, result); break;
+	case OP_GET_KERNEL: module_leave(thread, call, result); break;
+	case OP_VIRTUAL: virtual_leave(thread, call, result); break;
+	case OP_POOL: pool_leave(thread, call, result); break;
 	case OP_CREATE:
 	case OP_DESTROY:
 		object_leave(thread, call, result);
 		if (call->kind == OBJECT_POOL)
 			pool_object_leave(thread, call, result);
 		break;
-	case OP_CAPTURE:
-		capture_leave(thread, call, result);
-		break;
-	case OP_GRAPH:
-		graph_leave(thread, call, result);
-		break;
-	case OP_GRAPH_LAUNCH:
-		graph_launch_leave(thread, call, result);
-		break;
-	case OP_HOST_FUNCTION:
-		host_function_leave(thread, call, result);
-		break;
-	case OP_LAUNCH_LIST:
-		launch_list_leave(thread, call, result);
-		break;
-	case OP_ASK:
-		ask_leave(thread, call, result);
-		break;
+	case OP_CAPTURE: capture_leave(thread, call, result); break;
+	case OP_GRAPH: graph_leave(thread, call, result); break;
+	case OP_GRAPH_LAUNCH: graph_launch_leave(thread, call, result); break;
+	case OP_HOST_FUNCTION: host_function_leave(thread, call, result); break;
+	case OP_LAUNCH_LIST: launch_list_leave(thread, call, result); break;
+	case OP_ASK: ask_leave(thread, call, result); break;
 	}
 }
 

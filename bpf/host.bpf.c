@@ -24,14 +24,16 @@
 
 static __always_inline bool has_waker(u8 kind)
 {
-	return kind == ACTIVITY_LOCK || kind == ACTIVITY_GIL || kind == ACTIVITY_QUEUE || kind == ACTIVITY_OTHER;
+	return kind == ACTIVITY_LOCK || kind == ACTIVITY_GIL || kind == ACTIVITY_QUEUE ||
+	       kind == ACTIVITY_OTHER;
 }
 
 /* --- accounting when a thread gets a CPU again --- */
 
 static __always_inline void add_to_site(const struct host_site_key *key, u64 ns, u64 count)
 {
-	struct host_site_record *site = bpf_map_lookup_elem(&host_sites, key), fresh = {.count = count, .ns = ns};
+	struct host_site_record *site = bpf_map_lookup_elem(&host_sites, key),
+				fresh = {.count = count, .ns = ns};
 
 	if (site) {
 		site->count += count;
@@ -42,7 +44,8 @@ static __always_inline void add_to_site(const struct host_site_key *key, u64 ns,
 }
 
 /* Counts a sleep together with the sleeps it stands for. */
-static __always_inline void charge_site(const struct followed *who, const struct host_profile *profile, u8 kind, u64 ns)
+static __always_inline void charge_site(const struct followed *who,
+					const struct host_profile *profile, u8 kind, u64 ns)
 {
 	const struct host_site_key key = {
 		.stack = profile->stack,
@@ -60,9 +63,11 @@ static __always_inline void charge_site(const struct followed *who, const struct
  * A thread that waits for the interpreter's lock sleeps for 5 ms at a time. Only its last sleep
  * ends by a wakeup.
  */
-static __always_inline void charge_waker(const struct followed *who, struct host_profile *profile, u64 ns)
+static __always_inline void charge_waker(const struct followed *who, struct host_profile *profile,
+					 u64 ns)
 {
-	const struct host_pair_key key = {who->thread, who->generation, profile->waker_kernel_tid, profile->kind};
+	const struct host_pair_key key = {who->thread, who->generation, profile->waker_kernel_tid,
+					  profile->kind};
 	struct host_waker *waker;
 
 	if (profile->unended_kind == profile->kind)
@@ -87,11 +92,14 @@ static __always_inline void name_file(struct host_file *file, struct task_struct
 	if (!open)
 		return;
 	dentry = BPF_CORE_READ(open, f_path.dentry);
-	bpf_probe_read_kernel_str(file->name, sizeof(file->name), BPF_CORE_READ(dentry, d_name.name));
-	bpf_probe_read_kernel_str(file->folder, sizeof(file->folder), BPF_CORE_READ(dentry, d_parent, d_name.name));
+	bpf_probe_read_kernel_str(file->name, sizeof(file->name),
+				  BPF_CORE_READ(dentry, d_name.name));
+	bpf_probe_read_kernel_str(file->folder, sizeof(file->folder),
+				  BPF_CORE_READ(dentry, d_parent, d_name.name));
 }
 
-static __always_inline void charge_file(const struct followed *who, const struct host_profile *profile,
+static __always_inline void charge_file(const struct followed *who,
+					const struct host_profile *profile,
 					struct task_struct *task, u64 ns)
 {
 	const struct host_pair_key key = {who->thread, who->generation, profile->fd, profile->kind};
@@ -150,7 +158,8 @@ static __always_inline void charge_rival(const struct followed *who, u32 kernel_
  * Charges the process that took the CPU. A kernel thread may run for a moment before another one
  * does; `before` was the last to run.
  */
-static __always_inline void charge_rivals(const struct followed *who, const struct host_profile *profile,
+static __always_inline void charge_rivals(const struct followed *who,
+					  const struct host_profile *profile,
 					  struct task_struct *before, u64 now_ns, u64 until_ns)
 {
 	u64 ns = profile->kind == ACTIVITY_READY ? until_ns - profile->since_ns : now_ns - until_ns;
@@ -187,9 +196,11 @@ static __always_inline void count_time(struct host_profile *profile, u8 kind)
  */
 static __always_inline u8 kind_of_ended(const struct host_profile *profile)
 {
-	bool waited = profile->kind == ACTIVITY_LOCK || profile->kind == ACTIVITY_QUEUE || profile->kind == ACTIVITY_OTHER;
+	bool waited = profile->kind == ACTIVITY_LOCK || profile->kind == ACTIVITY_QUEUE ||
+		      profile->kind == ACTIVITY_OTHER;
 
-	return waited && profile->class == HOST_OUTSIDE && profile->woken_by_team ? ACTIVITY_TEAM : profile->kind;
+	return waited && profile->class == HOST_OUTSIDE && profile->woken_by_team ? ACTIVITY_TEAM :
+										    profile->kind;
 }
 
 /* A non-static function takes tasks as numbers. */
@@ -256,7 +267,8 @@ static __always_inline void take_cpu(struct task_struct *task, struct task_struc
 	profile->version++;
 }
 
-static __always_inline void leave_cpu(u64 *ctx, struct task_struct *task, struct task_struct *next, bool ready, u32 state)
+static __always_inline void leave_cpu(u64 *ctx, struct task_struct *task, struct task_struct *next,
+				      bool ready, u32 state)
 {
 	struct followed who;
 	struct host_profile *profile = profile_of(task, &who);
@@ -287,11 +299,13 @@ static __always_inline void leave_cpu(u64 *ctx, struct task_struct *task, struct
 	 */
 	barrier();
 	kind = profile->kind;
-	profile->rival_kernel_pid = kind == ACTIVITY_READY && BPF_CORE_READ(next, mm) ? meet_rival(&who, next) : 0;
+	profile->rival_kernel_pid =
+		kind == ACTIVITY_READY && BPF_CORE_READ(next, mm) ? meet_rival(&who, next) : 0;
 	if (state & STATE_DEAD)
 		profile->ended_ns = now_ns;
 	profile->version++;
-	if (state & STATE_DEAD || !config.stack_mode || kind == ACTIVITY_STOPPED || !wants_stack(profile, now_ns))
+	if (state & STATE_DEAD || !config.stack_mode || kind == ACTIVITY_STOPPED ||
+	    !wants_stack(profile, now_ns))
 		return;
 	profile->stack = own_stack(ctx, task, regs, profile);
 	note_cost(profile, now() - now_ns);
@@ -314,10 +328,13 @@ int host_switch(u64 *ctx)
 
 /* --- wakings --- */
 
-static __always_inline void meet_waker(const struct followed *who, const struct host_profile *profile)
+static __always_inline void meet_waker(const struct followed *who,
+				       const struct host_profile *profile)
 {
-	const struct host_pair_key key = {who->thread, who->generation, profile->waker_kernel_tid, profile->kind};
-	struct task_struct *waker = bpf_get_current_task_btf(), *leader = BPF_CORE_READ(waker, group_leader);
+	const struct host_pair_key key = {who->thread, who->generation, profile->waker_kernel_tid,
+					  profile->kind};
+	struct task_struct *waker = bpf_get_current_task_btf(),
+			   *leader = BPF_CORE_READ(waker, group_leader);
 	struct host_waker fresh = {};
 
 	if (bpf_map_lookup_elem(&host_wakers, &key))
@@ -404,7 +421,8 @@ int host_sample(void *ctx)
 /* Starts following the thread in its present state. Its switches count once .began_ns is set. */
 static __always_inline void follow(struct task_struct *task, const struct host_wanted *wanted)
 {
-	struct followed *own = bpf_task_storage_get(&followed, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct followed *own =
+		bpf_task_storage_get(&followed, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	struct host_profile *profile = bpf_map_lookup_elem(&host_accounts, &wanted->thread);
 	const struct pt_regs *regs;
 	u32 state;
@@ -438,7 +456,8 @@ static __always_inline const struct thread_profile *calls_of(const struct thread
 	return thread->place ? bpf_map_lookup_elem(&thread_accounts, &number) : NULL;
 }
 
-static __always_inline void report_submitter(struct seq_file *out, struct task_struct *task, u64 first_ns)
+static __always_inline void report_submitter(struct seq_file *out, struct task_struct *task,
+					     u64 first_ns)
 {
 	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
 	struct host_submitter submitter = {

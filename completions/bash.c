@@ -38,9 +38,8 @@ static const char head[] =
 	"\t\tbefore=${COMP_WORDS[COMP_CWORD - 2]}\n"
 	"\tfi\n";
 
-static const char tail[] =
-	"}\n"
-	"complete -o filenames -F _gpuprobe gpuprobe\n";
+static const char tail[] = "}\n"
+			   "complete -o filenames -F _gpuprobe gpuprobe\n";
 
 static void write_words(const struct subcommand *subcommand, void *arg)
 {
@@ -136,7 +135,8 @@ int main(void)
 	fputs(head, stdout);
 	printf("\tlocal commands='");
 	subcommand__each(write_words, NULL);
-	printf("' words\n\t[[ \" $commands \" == *\" ${COMP_WORDS[1]} \"* ]] && ((COMP_CWORD > 1)) && command=${COMP_WORDS[1]}\n"
+	printf("' words\n\t[[ \" $commands \" == *\" ${COMP_WORDS[1]} \"* ]] && ((COMP_CWORD > 1)) "
+	       "&& command=${COMP_WORDS[1]}\n"
 	       "\tcase $command:$before in\n");
 	subcommand__each(write_values, NULL);
 	printf("\tesac\n\tcase $command in\n");

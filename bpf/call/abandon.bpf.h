@@ -29,30 +29,20 @@ static __always_inline void abandon_call(struct thread *thread, struct call *cal
 	if (config.profile)
 		work_abandoned(thread, call);
 	switch (call->operation) {
-	case OP_FREE:
-		free_leave(thread, call, RESULT_ABANDONED);
-		break;
-	case OP_CONTEXT:
-		context_failed(thread, call, RESULT_ABANDONED);
-		break;
+	case OP_FREE: free_leave(thread, call, RESULT_ABANDONED); break;
+	case OP_CONTEXT: context_failed(thread, call, RESULT_ABANDONED); break;
 	case OP_DESTROY:
 		object_leave(thread, call, RESULT_ABANDONED);
 		if (call->kind == OBJECT_POOL)
 			pool_object_leave(thread, call, RESULT_ABANDONED);
 		break;
-	case OP_VIRTUAL:
-		virtual_failed(thread, call, RESULT_ABANDONED);
-		break;
-	case OP_GRAPH:
-		graph_leave(thread, call, RESULT_ABANDONED);
-		break;
+	case OP_VIRTUAL: virtual_failed(thread, call, RESULT_ABANDONED); break;
+	case OP_GRAPH: graph_leave(thread, call, RESULT_ABANDONED); break;
 	case OP_LAUNCH:
 		/* Whether the launch is in the graph is unknown. */
 		capture_add(thread->slot, call->arg[LAUNCH_CAPTURE], 0, true);
 		break;
-	case OP_GRAPH_LAUNCH:
-		capture_add(thread->slot, call->arg[RUN_CAPTURE], 0, true);
-		break;
+	case OP_GRAPH_LAUNCH: capture_add(thread->slot, call->arg[RUN_CAPTURE], 0, true); break;
 	}
 }
 
@@ -65,7 +55,8 @@ static __always_inline bool will_not_return(const struct call *call, u64 sp, boo
 {
 	if (call->sp < sp)
 		return true;
-	return entering && (call->sp == sp || acts_at_entry(call->operation)) && !is_in_progress(call->sp);
+	return entering && (call->sp == sp || acts_at_entry(call->operation)) &&
+	       !is_in_progress(call->sp);
 }
 
 __noinline int abandon_gone_calls(struct thread *thread, u64 sp, u32 entering)
@@ -123,8 +114,8 @@ static __always_inline bool stands_for_driver(const volatile struct function_des
 {
 	u8 operation = function->operation;
 
-	return function->layer == LAYER_RUNTIME && operation != OP_ALLOC && operation != OP_FREE && operation != OP_DEVICE &&
-	       operation != OP_ASK;
+	return function->layer == LAYER_RUNTIME && operation != OP_ALLOC && operation != OP_FREE &&
+	       operation != OP_DEVICE && operation != OP_ASK;
 }
 
 /*
@@ -142,7 +133,8 @@ __noinline int leave_to_driver(struct thread *thread, u32 row, u32 operation)
 		if (i >= thread->depth)
 			break;
 		function = function_at(thread->calls[i].row);
-		if (!function || !stands_for_driver(function) || !is_same_act(&thread->calls[i], row, operation))
+		if (!function || !stands_for_driver(function) ||
+		    !is_same_act(&thread->calls[i], row, operation))
 			continue;
 		sp = thread->calls[i].sp + 1;
 		break;

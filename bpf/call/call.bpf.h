@@ -54,27 +54,16 @@ static __always_inline u64 argument_here(struct pt_regs *ctx, u32 place)
 	if (place == PLACE_NONE)
 		return 0;
 	switch (place & PLACE_MASK) {
-	case 0:
-		value = ctx->di;
-		break;
-	case 1:
-		value = ctx->si;
-		break;
-	case 2:
-		value = ctx->dx;
-		break;
-	case 3:
-		value = ctx->cx;
-		break;
-	case 4:
-		value = ctx->r8;
-		break;
-	case 5:
-		value = ctx->r9;
-		break;
+	case 0: value = ctx->di; break;
+	case 1: value = ctx->si; break;
+	case 2: value = ctx->dx; break;
+	case 3: value = ctx->cx; break;
+	case 4: value = ctx->r8; break;
+	case 5: value = ctx->r9; break;
 	default:
-		if (bpf_probe_read_user(&value, sizeof(value),
-					(void *)(ctx->sp + 8 * (u64)((place & PLACE_MASK) - PLACE_STACK + 1))))
+		if (bpf_probe_read_user(
+			    &value, sizeof(value),
+			    (void *)(ctx->sp + 8 * (u64)((place & PLACE_MASK) - PLACE_STACK + 1))))
 			lose(LOSS_UNREADABLE);
 	}
 	return place & PLACE_32 ? (u32)value : value;
@@ -90,14 +79,15 @@ static __noinline u64 argument_at(struct pt_regs *ctx, u32 place)
 }
 
 /* The argument that has `role` in `function`, at its entry; 0 if there is none. */
-static __always_inline u64 argument(struct pt_regs *ctx, const volatile struct function_desc *function,
-				    enum role role)
+static __always_inline u64 argument(struct pt_regs *ctx,
+				    const volatile struct function_desc *function, enum role role)
 {
 	return argument_at(ctx, function->place[role]);
 }
 
 /* The address of a structure passed by value on the stack. */
-static __always_inline u64 stack_address(struct pt_regs *ctx, const volatile struct function_desc *function,
+static __always_inline u64 stack_address(struct pt_regs *ctx,
+					 const volatile struct function_desc *function,
 					 enum role role)
 {
 	return ctx->sp + 8 * (u64)((function->place[role] & PLACE_MASK) - PLACE_STACK + 1);
@@ -177,8 +167,8 @@ __noinline int call_is_nested(struct thread *thread, u64 sp, u32 site, u32 opera
 	return false;
 }
 
-static __always_inline void begin_call(struct thread *thread, struct call *call, struct pt_regs *ctx, u32 site,
-				       u8 operation)
+static __always_inline void begin_call(struct thread *thread, struct call *call,
+				       struct pt_regs *ctx, u32 site, u8 operation)
 {
 	call->sp = ctx->sp;
 	call->row = site & SITE_ROW;
@@ -193,7 +183,8 @@ static __always_inline void begin_call(struct thread *thread, struct call *call,
 		call->function = ctx->ip;
 		call->site = SITE_KINDS;
 	}
-	if (config.stack_mode > STACK_FP && bpf_probe_read_user(&call->caller, sizeof(call->caller), (void *)ctx->sp))
+	if (config.stack_mode > STACK_FP &&
+	    bpf_probe_read_user(&call->caller, sizeof(call->caller), (void *)ctx->sp))
 		call->caller = 0;
 	call->start_ns = now();
 }
@@ -245,9 +236,11 @@ static __always_inline struct call *call_enter(struct thread *thread, struct pt_
 }
 
 /* Whether a call at `site` is the same act as the unfollowed call around it. */
-static __always_inline bool is_unfollowed_again(const struct unfollowed_call *outer, u32 site, u8 operation)
+static __always_inline bool is_unfollowed_again(const struct unfollowed_call *outer, u32 site,
+						u8 operation)
 {
-	const volatile struct function_desc *inner = function_at(site & SITE_ROW), *function = function_at(outer->row);
+	const volatile struct function_desc *inner = function_at(site & SITE_ROW),
+					    *function = function_at(outer->row);
 
 	if (outer->operation != operation || !inner || !function)
 		return false;
@@ -261,7 +254,8 @@ static __always_inline bool is_unfollowed_again(const struct unfollowed_call *ou
  * same act. MADE_BY_OTHERS: only other acts enclose it; 0: none does. Global: the verifier goes
  * through it once.
  */
-__noinline int unfollowed_same_act(const struct unfollowed_calls *all, u64 sp, u32 site, u32 operation)
+__noinline int unfollowed_same_act(const struct unfollowed_calls *all, u64 sp, u32 site,
+				   u32 operation)
 {
 	int found = 0;
 
@@ -291,7 +285,9 @@ static __noinline bool unfollowed_begins(struct thread *thread, u64 sp, u32 site
 		return false;
 	made_by = unfollowed_same_act(&thread->unfollowed, sp, site, operation);
 	if (made_by > 0) {
-		note_shim(thread->slot, thread->unfollowed.calls[(made_by - 1) & (UNFOLLOWED_CALLS - 1)].driver, site);
+		note_shim(thread->slot,
+			  thread->unfollowed.calls[(made_by - 1) & (UNFOLLOWED_CALLS - 1)].driver,
+			  site);
 		return false;
 	}
 	if (!made_by || several_drivers)
@@ -303,8 +299,8 @@ static __noinline bool unfollowed_begins(struct thread *thread, u64 sp, u32 site
  * As call_enter, for a call whose return is not followed: it does not go on the thread's record.
  * Also returns NULL if it would overwrite a recorded call.
  */
-static __always_inline struct call *call_enter_unfollowed(struct thread *thread, struct pt_regs *ctx, u32 site,
-							  u8 operation)
+static __always_inline struct call *
+call_enter_unfollowed(struct thread *thread, struct pt_regs *ctx, u32 site, u8 operation)
 {
 	u32 depth = thread->depth;
 	struct call *call;
@@ -379,9 +375,11 @@ static __always_inline void note_sticky(u32 slot, s32 code)
 }
 
 /* Counts a successful call at its call site, for the kinds that are counted by site. */
-static __always_inline void count_success_site(u32 slot, const struct call *call, u16 flags, u64 bytes, u64 ns)
+static __always_inline void count_success_site(u32 slot, const struct call *call, u16 flags,
+					       u64 bytes, u64 ns)
 {
-	struct call_site_key key = {.stack = call->stack, .what = call->row, .slot = slot, .kind = call->site};
+	struct call_site_key key = {
+		.stack = call->stack, .what = call->row, .slot = slot, .kind = call->site};
 
 	if (call->site == SITE_ALLOCATION && !(flags & (TALLY_CAPTURED | TALLY_REFERENCE)))
 		count_site(&key, 1, bytes);
@@ -458,7 +456,8 @@ static __always_inline struct failure_record *failure_first_sight(const struct f
 
 __noinline int count_failure(u32 slot, const struct call *call, u8 kind, u16 flags, s32 code)
 {
-	struct failure_key key = {.slot = slot, .code = code, .sampled = flags & TALLY_SAMPLED ? 1 : 0};
+	struct failure_key key = {
+		.slot = slot, .code = code, .sampled = flags & TALLY_SAMPLED ? 1 : 0};
 	struct failure_record *failure;
 	struct tally *tally;
 

@@ -95,7 +95,8 @@ static __always_inline void close_counter_slot(void)
 		fold_error(profile);
 		profile->error_code = 0;
 	}
-	if (*(volatile u32 *)&process->state == PROCESS_LIVE && (!config.profile || ended_accounts >= PROFILE_ENDED))
+	if (*(volatile u32 *)&process->state == PROCESS_LIVE &&
+	    (!config.profile || ended_accounts >= PROFILE_ENDED))
 		fold_counter_slot(thread);
 	else if (config.profile)
 		leave_profile(thread);

@@ -32,8 +32,8 @@ __noinline int may_have_returned(const struct call *call)
 	return call->start_ns < handed_over_ns || was_blind_since(call->start_ns, family, family);
 }
 
-static __always_inline void describe_thread(struct open_call_record *record, struct task_struct *task,
-					    const struct thread *thread)
+static __always_inline void describe_thread(struct open_call_record *record,
+					    struct task_struct *task, const struct thread *thread)
 {
 	record->slot = thread->slot;
 	record->tid = pid_of(task);
@@ -42,7 +42,8 @@ static __always_inline void describe_thread(struct open_call_record *record, str
 	BPF_CORE_READ_INTO(&record->comm, task, comm);
 }
 
-static __always_inline void describe_call(struct open_call_record *record, const struct call *call, u32 depth)
+static __always_inline void describe_call(struct open_call_record *record, const struct call *call,
+					  u32 depth)
 {
 	record->start_ns = *(const volatile u64 *)&call->start_ns;
 	record->row = call->row;
@@ -54,7 +55,8 @@ static __always_inline void describe_call(struct open_call_record *record, const
  * Userspace also knows the call from its latest reading, so a full ring loses only what came after
  * that.
  */
-static __always_inline void report_unfinished(struct task_struct *task, const struct thread *thread, const struct call *call)
+static __always_inline void report_unfinished(struct task_struct *task, const struct thread *thread,
+					      const struct call *call)
 {
 	struct record_unfinished *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
 
@@ -70,7 +72,8 @@ static __always_inline void report_unfinished(struct task_struct *task, const st
 	bpf_ringbuf_submit(record, 0);
 }
 
-static __always_inline void profile_unfinished(struct thread *thread, const struct call *call, u32 depth, u64 ns)
+static __always_inline void profile_unfinished(struct thread *thread, const struct call *call,
+					       u32 depth, u64 ns)
 {
 	struct thread_profile *profile = profile_of(thread);
 	u32 number = find_duration(thread->slot, call->row) - 1;
@@ -124,14 +127,15 @@ static __always_inline void count_unfinished_calls(struct thread *thread)
  * Writes one of the thread's calls for userspace, unless it has returned meanwhile. `record`
  * already describes the thread.
  */
-static __always_inline void report_open(struct bpf_iter__task *ctx, struct thread *thread, struct open_call_record *record,
-				      u32 depth)
+static __always_inline void report_open(struct bpf_iter__task *ctx, struct thread *thread,
+					struct open_call_record *record, u32 depth)
 {
 	struct call *call = &thread->calls[depth & (CALL_DEPTH - 1)];
 
 	describe_call(record, call, depth);
 	barrier();
-	if (*(volatile u32 *)&thread->depth <= depth || *(volatile u64 *)&call->start_ns != record->start_ns)
+	if (*(volatile u32 *)&thread->depth <= depth ||
+	    *(volatile u64 *)&call->start_ns != record->start_ns)
 		return;
 	bpf_seq_write(ctx->meta->seq, record, sizeof(*record));
 }

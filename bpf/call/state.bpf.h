@@ -104,7 +104,8 @@ struct {
 } contexts SEC(".maps");
 
 /* Whether some calls of one of the two families may have been missed since `since_ns`. */
-static __always_inline bool was_blind_since(u64 since_ns, enum rate_family one, enum rate_family other)
+static __always_inline bool was_blind_since(u64 since_ns, enum rate_family one,
+					    enum rate_family other)
 {
 	return config.rates && (unseen_until[one] > since_ns || unseen_until[other] > since_ns);
 }

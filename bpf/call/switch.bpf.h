@@ -67,9 +67,11 @@ static __always_inline bool is_at_site(const struct unfollowed_call *call, u32 s
 }
 
 /* Whether a call that enters at `sp` and `site` is nested in the unfollowed call `outer`. */
-static __always_inline bool is_within_unfollowed(const struct unfollowed_call *outer, u64 sp, u32 site)
+static __always_inline bool is_within_unfollowed(const struct unfollowed_call *outer, u64 sp,
+						 u32 site)
 {
-	if (outer->sp < sp || (outer->sp == sp && is_at_site(outer, site)) || !is_one_stack(sp, outer->sp))
+	if (outer->sp < sp || (outer->sp == sp && is_at_site(outer, site)) ||
+	    !is_one_stack(sp, outer->sp))
 		return false;
 	return is_unfollowed_in_progress(outer);
 }

@@ -28,7 +28,8 @@ static const volatile struct tally no_calls;
  */
 static __always_inline u64 tally_bits(u32 slot, u16 row, u8 kind, u16 flags, u8 device)
 {
-	return (u64)(u16)slot | (u64)row << 16 | (u64)flags << 32 | (u64)kind << 48 | (u64)device << 56;
+	return (u64)(u16)slot | (u64)row << 16 | (u64)flags << 32 | (u64)kind << 48 |
+	       (u64)device << 56;
 }
 
 static __always_inline u64 key_bits(const struct tally_key *key)
@@ -70,7 +71,8 @@ static __always_inline struct tally *tally_at(const struct tally_key *key)
 
 static __always_inline struct tally *tally_of(u32 slot, u16 row, u8 kind, u16 flags, u8 device)
 {
-	struct tally_key key = {.slot = slot, .row = row, .flags = flags, .kind = kind, .device = device};
+	struct tally_key key = {
+		.slot = slot, .row = row, .flags = flags, .kind = kind, .device = device};
 
 	return tally_at(&key);
 }
@@ -182,7 +184,8 @@ static __always_inline bool count_by_thread(u32 place, u64 bits, u64 bytes, u64 
 	tally = &own->tallies[index];
 	if (!is_tally_of(tally, bits)) {
 		/* Each key has two possible positions. */
-		if (tally->calls && (is_tally_of(&own->tallies[index ^ 1], bits) || !own->tallies[index ^ 1].calls))
+		if (tally->calls &&
+		    (is_tally_of(&own->tallies[index ^ 1], bits) || !own->tallies[index ^ 1].calls))
 			index ^= 1;
 		tally = &own->tallies[index];
 		if (!is_tally_of(tally, bits) && !take_tally(place, index, bits)) {

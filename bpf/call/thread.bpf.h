@@ -45,7 +45,9 @@ static __always_inline struct process_record *own_process(const struct thread *t
 {
 	struct process_record *process = thread ? process_at(thread->slot) : NULL;
 
-	return process && process->state != PROCESS_FREE && process->seen_ns == thread->seen_ns ? process : NULL;
+	return process && process->state != PROCESS_FREE && process->seen_ns == thread->seen_ns ?
+		       process :
+		       NULL;
 }
 
 /* Whether gpuprobe has seen all calls of the process. */
@@ -62,7 +64,8 @@ static __always_inline bool is_seen_from_start(u32 slot)
  * lent the memory: up to four ancestors are checked, then the kernel's owner of the mm, if known.
  * Returns `leader` itself if it shares no memory, or shares it with an unwatched process.
  */
-static __always_inline struct task_struct *profile_holder(struct task_struct *leader, struct mm_struct *mm)
+static __always_inline struct task_struct *profile_holder(struct task_struct *leader,
+							  struct mm_struct *mm)
 {
 	struct task_struct *holder = leader, *other;
 	s32 pid;
@@ -200,7 +203,8 @@ static __always_inline int share_process(u32 tgid, s32 pid, u32 slot)
 	if (!process)
 		return -1;
 	users = *(volatile u32 *)&process->users;
-	if (!users || process->state != PROCESS_LIVE || !__sync_bool_compare_and_swap(&process->users, users, users + 1))
+	if (!users || process->state != PROCESS_LIVE ||
+	    !__sync_bool_compare_and_swap(&process->users, users, users + 1))
 		return -1;
 	process->sharer = pid;
 	/* Another thread may have been faster. */
@@ -241,11 +245,13 @@ static __always_inline int bind_holder(struct task_struct *holder, u32 *slot)
  * Finds or makes the slot of a watched process without one: its own slot, or that of the process
  * whose memory `mm` it shares.
  */
-static __always_inline int bind_profile(struct task_struct *leader, struct mm_struct *mm, s32 pid, u32 *slot)
+static __always_inline int bind_profile(struct task_struct *leader, struct mm_struct *mm, s32 pid,
+					u32 *slot)
 {
 	struct task_struct *holder = profile_holder(leader, mm);
 
-	if (!bind_holder(holder, slot) && (holder == leader || !share_process(BPF_CORE_READ(leader, tgid), pid, *slot)))
+	if (!bind_holder(holder, slot) &&
+	    (holder == leader || !share_process(BPF_CORE_READ(leader, tgid), pid, *slot)))
 		return 0;
 	lose(LOSS_PROCESS_TABLE_FULL);
 	return -1;

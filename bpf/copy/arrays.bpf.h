@@ -56,7 +56,8 @@ struct array_shape {
 	bool unreadable;
 };
 
-static __always_inline bool read_of_shape(struct array_shape *shape, void *to, u32 size, u64 address)
+static __always_inline bool read_of_shape(struct array_shape *shape, void *to, u32 size,
+					  u64 address)
 {
 	shape->unreadable = bpf_probe_read_user(to, size, (void *)address);
 	return !shape->unreadable;
@@ -73,8 +74,7 @@ static __always_inline u32 bits_of_format(u32 format)
 	case 0xc2:
 	case 0xc6: /* SNORM_INT8X1, X2, X4 */
 	case 0xc7:
-	case 0xc8:
-		return 8;
+	case 0xc8: return 8;
 	case 0x02: /* UNSIGNED_INT16 */
 	case 0x09: /* SIGNED_INT16 */
 	case 0x10: /* HALF */
@@ -83,14 +83,11 @@ static __always_inline u32 bits_of_format(u32 format)
 	case 0xc5:
 	case 0xc9: /* SNORM_INT16X1, X2, X4 */
 	case 0xca:
-	case 0xcb:
-		return 16;
+	case 0xcb: return 16;
 	case 0x03: /* UNSIGNED_INT32 */
 	case 0x0a: /* SIGNED_INT32 */
-	case 0x20: /* FLOAT */
-		return 32;
-	default:
-		return 0;
+	case 0x20: /* FLOAT */ return 32;
+	default: return 0;
 	}
 }
 
@@ -98,7 +95,9 @@ static __always_inline void set_format(struct array_shape *shape, u32 format, u3
 {
 	shape->in_blocks = format >= FORMAT_BC1 && format <= FORMAT_BC7_SRGB;
 	if (shape->in_blocks)
-		shape->bits = format < FORMAT_BC2 || (format >= FORMAT_BC4 && format < FORMAT_BC5) ? 4 : 8;
+		shape->bits = format < FORMAT_BC2 || (format >= FORMAT_BC4 && format < FORMAT_BC5) ?
+				      4 :
+				      8;
 	else if (format == FORMAT_NV12)
 		shape->bits = 12;
 	else
@@ -127,7 +126,8 @@ static __always_inline void set_channels(struct array_shape *shape, u64 desc)
  * Reads a descriptor with 64-bit or 32-bit numbers: width, height, depth if three-dimensional; then
  * format, channels, flags.
  */
-static __always_inline void read_descriptor(struct array_shape *shape, u64 desc, bool has_depth, bool narrow)
+static __always_inline void read_descriptor(struct array_shape *shape, u64 desc, bool has_depth,
+					    bool narrow)
 {
 	u32 dimensions = has_depth ? 3 : 2, numbers[3] = {}, small[3] = {};
 
@@ -148,7 +148,8 @@ static __always_inline void read_descriptor(struct array_shape *shape, u64 desc,
 	shape->flags = numbers[2];
 }
 
-static __always_inline void read_channels(struct array_shape *shape, const struct array_request *request)
+static __always_inline void read_channels(struct array_shape *shape,
+					  const struct array_request *request)
 {
 	shape->extent.width = request->width;
 	shape->extent.height = request->height;
@@ -212,9 +213,10 @@ __noinline u64 array_bytes(const struct array_request *request)
 	if (request->params == PARAMS_CHANNELS)
 		read_channels(&shape, request);
 	else
-		read_descriptor(&shape, request->desc,
-				request->params == PARAMS_ARRAY3D || request->params == PARAMS_ARRAY3D_V1,
-				request->params == PARAMS_ARRAY_V1 || request->params == PARAMS_ARRAY3D_V1);
+		read_descriptor(
+			&shape, request->desc,
+			request->params == PARAMS_ARRAY3D || request->params == PARAMS_ARRAY3D_V1,
+			request->params == PARAMS_ARRAY_V1 || request->params == PARAMS_ARRAY3D_V1);
 	if (shape.unreadable)
 		return SIZE_UNREADABLE;
 	if (shape.flags & ARRAY_WITHOUT_MEMORY)
@@ -225,7 +227,8 @@ __noinline u64 array_bytes(const struct array_request *request)
 }
 
 /* The size that a call requests for an array, from its arguments at entry. */
-static __always_inline u64 array_asked(struct pt_regs *ctx, const volatile struct function_desc *function)
+static __always_inline u64 array_asked(struct pt_regs *ctx,
+				       const volatile struct function_desc *function)
 {
 	struct array_request request = {.params = function->params, .levels = 1};
 

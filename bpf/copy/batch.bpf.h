@@ -90,8 +90,9 @@ __noinline int batch_sides(u32 slot, const struct batch *batch, struct copy_plan
 }
 
 /* The same for the entering call. */
-static __always_inline int find_batch_sides(struct pt_regs *ctx, const volatile struct function_desc *function,
-					    u32 slot, struct copy_plan *plan)
+static __always_inline int find_batch_sides(struct pt_regs *ctx,
+					    const volatile struct function_desc *function, u32 slot,
+					    struct copy_plan *plan)
 {
 	struct batch batch = {
 		.params = argument(ctx, function, ROLE_PARAMS),

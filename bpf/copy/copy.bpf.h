@@ -16,7 +16,8 @@
 #define COPY_EPOCH 2 /* epoch at entry, begun by a synchronous copy itself */
 #define COPY_FLAGS 3 /* TALLY_* */
 
-static __always_inline u8 kind_of(struct pt_regs *ctx, const volatile struct function_desc *function)
+static __always_inline u8 kind_of(struct pt_regs *ctx,
+				  const volatile struct function_desc *function)
 {
 	u64 kind = function->kind;
 
@@ -38,7 +39,8 @@ static __always_inline bool is_synchronous(const volatile struct function_desc *
 	       (kind == COPY_H2D || kind == COPY_D2H);
 }
 
-static __always_inline void plan_copy(struct pt_regs *ctx, const volatile struct function_desc *function,
+static __always_inline void plan_copy(struct pt_regs *ctx,
+				      const volatile struct function_desc *function,
 				      struct copy_plan *plan)
 {
 	plan->kind = kind_of(ctx, function);
@@ -52,8 +54,9 @@ static __always_inline void plan_copy(struct pt_regs *ctx, const volatile struct
 	if (has_role(function, ROLE_SIZE))
 		plan->bytes = product_of(argument(ctx, function, ROLE_SIZE), function->unit);
 	else
-		plan->bytes = product_of(product_of(argument(ctx, function, ROLE_WIDTH), function->unit),
-					 argument(ctx, function, ROLE_HEIGHT));
+		plan->bytes =
+			product_of(product_of(argument(ctx, function, ROLE_WIDTH), function->unit),
+				   argument(ctx, function, ROLE_HEIGHT));
 	plan->from = argument(ctx, function, ROLE_SRC);
 	plan->to = argument(ctx, function, ROLE_DST);
 	/* A side without an address is an array or, in a runtime copy, a device variable. */
@@ -112,7 +115,8 @@ static __noinline int copy_enter(struct pt_regs *ctx, const volatile struct func
 	if (config.profile)
 		call->noted = plan.to;
 	call->arg[COPY_STREAM] = argument(ctx, function, ROLE_STREAM);
-	if (function->flags & FUNCTION_ASYNC && is_capturing(thread, function, call->arg[COPY_STREAM]))
+	if (function->flags & FUNCTION_ASYNC &&
+	    is_capturing(thread, function, call->arg[COPY_STREAM]))
 		call->arg[COPY_FLAGS] |= TALLY_CAPTURED;
 	if (!config.track_inflight)
 		return 0;

@@ -66,7 +66,8 @@ static __always_inline u64 driver_address(u64 params, u32 type, u32 type_offset)
 	if (type == TYPE_ARRAY)
 		return 0;
 	read_at(&address, sizeof(address), params,
-		type_offset + (type == TYPE_HOST ? MEMCPY_HOST_AFTER_TYPE : MEMCPY_DEVICE_AFTER_TYPE));
+		type_offset +
+			(type == TYPE_HOST ? MEMCPY_HOST_AFTER_TYPE : MEMCPY_DEVICE_AFTER_TYPE));
 	return address;
 }
 
@@ -118,7 +119,9 @@ static long add_box(u64 index __attribute__((unused)), struct batch_sum *sum)
 		return 1;
 	sum->at += sizeof(operation);
 	/* The second bit of the types is set only for an array. */
-	plain = ~(operation[BATCH_OP_SRC_TYPE / 8] | operation[BATCH_OP_DST_TYPE / 8]) >> OPERAND_ARRAY_BIT & 1;
+	plain = ~(operation[BATCH_OP_SRC_TYPE / 8] | operation[BATCH_OP_DST_TYPE / 8]) >>
+			OPERAND_ARRAY_BIT &
+		1;
 	sum->arrays += 1 - plain;
 	box.width = operation[BATCH_OP_EXTENT_AT / 8];
 	box.height = operation[BATCH_OP_EXTENT_AT / 8 + 1];
@@ -158,10 +161,12 @@ __noinline int first_form_box(u64 params, bool three, struct copy_plan *plan)
 	read_at(&from, sizeof(from), params, three ? MEMCPY3D_V1_SRC_TYPE : MEMCPY2D_V1_SRC_TYPE);
 	read_at(&to, sizeof(to), params, three ? MEMCPY3D_V1_DST_TYPE : MEMCPY2D_V1_DST_TYPE);
 	plan->kind = kind_between(from, to);
-	plan->from = first_form_address(params, from, three ? MEMCPY3D_V1_SRC_HOST : MEMCPY2D_V1_SRC_HOST,
+	plan->from = first_form_address(params, from,
+					three ? MEMCPY3D_V1_SRC_HOST : MEMCPY2D_V1_SRC_HOST,
 					three ? MEMCPY3D_V1_SRC_DEVICE : MEMCPY2D_V1_SRC_DEVICE);
-	plan->to = first_form_address(params, to, three ? MEMCPY3D_V1_DST_HOST : MEMCPY2D_V1_DST_HOST,
-				      three ? MEMCPY3D_V1_DST_DEVICE : MEMCPY2D_V1_DST_DEVICE);
+	plan->to =
+		first_form_address(params, to, three ? MEMCPY3D_V1_DST_HOST : MEMCPY2D_V1_DST_HOST,
+				   three ? MEMCPY3D_V1_DST_DEVICE : MEMCPY2D_V1_DST_DEVICE);
 	plan->from_array = from == TYPE_ARRAY;
 	plan->to_array = to == TYPE_ARRAY;
 	if (read_at(box, three ? 12 : 8, params, three ? MEMCPY3D_V1_WIDTH : MEMCPY2D_V1_WIDTH))
@@ -217,7 +222,8 @@ __noinline int runtime_box(u64 params, bool peer, struct copy_plan *plan)
 }
 
 /* Fills the plan of a call whose row has copy_params. */
-static __noinline int plan_by_params(struct pt_regs *ctx, const volatile struct function_desc *function,
+static __noinline int plan_by_params(struct pt_regs *ctx,
+				     const volatile struct function_desc *function,
 				     struct copy_plan *plan)
 {
 	u64 params, elements;
@@ -228,25 +234,15 @@ static __noinline int plan_by_params(struct pt_regs *ctx, const volatile struct 
 	params = argument(ctx, function, ROLE_PARAMS);
 	elements = argument(ctx, function, ROLE_ELEMENTS);
 	switch (function->params) {
-	case PARAMS_MEMCPY2D:
-		return driver_box(params, false, plan);
+	case PARAMS_MEMCPY2D: return driver_box(params, false, plan);
 	case PARAMS_MEMCPY3D:
-	case PARAMS_MEMCPY3D_PEER:
-		return driver_box(params, true, plan);
-	case PARAMS_MEMCPY2D_V1:
-		return first_form_box(params, false, plan);
-	case PARAMS_MEMCPY3D_V1:
-		return first_form_box(params, true, plan);
-	case PARAMS_3D:
-		return runtime_box(params, false, plan);
-	case PARAMS_3D_PEER:
-		return runtime_box(params, true, plan);
-	case PARAMS_SIZES:
-		plan->bytes = sum_sizes(params, elements);
-		return 0;
-	case PARAMS_3D_BATCH:
-		plan->bytes = sum_boxes(params, elements);
-		return 0;
+	case PARAMS_MEMCPY3D_PEER: return driver_box(params, true, plan);
+	case PARAMS_MEMCPY2D_V1: return first_form_box(params, false, plan);
+	case PARAMS_MEMCPY3D_V1: return first_form_box(params, true, plan);
+	case PARAMS_3D: return runtime_box(params, false, plan);
+	case PARAMS_3D_PEER: return runtime_box(params, true, plan);
+	case PARAMS_SIZES: plan->bytes = sum_sizes(params, elements); return 0;
+	case PARAMS_3D_BATCH: plan->bytes = sum_boxes(params, elements); return 0;
 	case PARAMS_EXTENT:
 		if (read_at(&box, sizeof(box), stack_address(ctx, function, ROLE_EXTENT), 0))
 			plan->bytes = bytes_of_box(&box);

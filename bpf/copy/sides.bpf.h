@@ -29,8 +29,8 @@ struct mapping {
 	u32 is_ordinary;
 };
 
-static long look_at_mapping(struct task_struct *task __attribute__((unused)), struct vm_area_struct *vma,
-			    struct mapping *mapping)
+static long look_at_mapping(struct task_struct *task __attribute__((unused)),
+			    struct vm_area_struct *vma, struct mapping *mapping)
 {
 	unsigned long flags = BPF_CORE_READ(vma, vm_flags);
 	struct file *file = BPF_CORE_READ(vma, vm_file);
@@ -137,7 +137,8 @@ static __always_inline u8 kind_of_sides(int from, int to)
 		return is_host_side(to) ? COPY_H2H : COPY_H2D;
 	if (is_host_side(to))
 		return COPY_D2H;
-	if (from_device != to_device && from_device != DEVICE_UNKNOWN && to_device != DEVICE_UNKNOWN)
+	if (from_device != to_device && from_device != DEVICE_UNKNOWN &&
+	    to_device != DEVICE_UNKNOWN)
 		return COPY_P2P;
 	return COPY_D2D;
 }

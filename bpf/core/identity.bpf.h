@@ -42,7 +42,8 @@ int identity_of_mappings(struct bpf_iter__task_vma *ctx)
 	identity.ino = inode->i_ino;
 	identity.dev = inode->i_sb->s_dev;
 	identity.magic = inode->i_sb->s_magic;
-	bpf_probe_read_kernel_str(identity.name, sizeof(identity.name), file->f_path.dentry->d_name.name);
+	bpf_probe_read_kernel_str(identity.name, sizeof(identity.name),
+				  file->f_path.dentry->d_name.name);
 	bpf_seq_write(ctx->meta->seq, &identity, sizeof(identity));
 	return 0;
 }

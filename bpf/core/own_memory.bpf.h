@@ -11,12 +11,14 @@
 struct memory_of {
 };
 
-static __always_inline struct task_struct *memory_task(const struct memory_of *of __attribute__((unused)))
+static __always_inline struct task_struct *memory_task(const struct memory_of *of
+						       __attribute__((unused)))
 {
 	return bpf_get_current_task_btf();
 }
 
-static __always_inline long read_memory(const struct memory_of *of __attribute__((unused)), void *to, u32 size, u64 from)
+static __always_inline long read_memory(const struct memory_of *of __attribute__((unused)),
+					void *to, u32 size, u64 from)
 {
 	return bpf_probe_read_user(to, size, (void *)from);
 }

@@ -106,7 +106,8 @@ const volatile __u8 waits_of_calls[CALLS_MAX] = {
  */
 static __always_inline bool ends_futex_waits(u64 number)
 {
-	return number == 202 || number == 454 || number == 456 || number == 65 || number == 220 || number == 60 || number == 231;
+	return number == 202 || number == 454 || number == 456 || number == 65 || number == 220 ||
+	       number == 60 || number == 231;
 }
 
 /*
@@ -147,33 +148,25 @@ static __always_inline bool is_regular(struct task_struct *task, s32 fd)
 }
 
 /* The kind of a sleep in a system call. Sets the profile's .fd and .call. */
-static __always_inline u8 kind_of_call(struct task_struct *task, u32 state, const struct pt_regs *regs,
-				       struct host_profile *profile)
+static __always_inline u8 kind_of_call(struct task_struct *task, u32 state,
+				       const struct pt_regs *regs, struct host_profile *profile)
 {
 	u64 number = regs->orig_ax, first = regs->di;
 
 	profile->call = number;
 	switch (number < CALLS_MAX ? waits_of_calls[number & (CALLS_MAX - 1)] : WAIT_IS_OTHER) {
-	case WAIT_IS_FUTEX:
-		return is_gil(profile->pid, first) ? ACTIVITY_GIL : ACTIVITY_LOCK;
-	case WAIT_IS_LOCK:
-		return ACTIVITY_LOCK;
-	case WAIT_IS_SLEEP:
-		return ACTIVITY_SLEEP;
-	case WAIT_IS_POLL:
-		return regs->si ? ACTIVITY_QUEUE : ACTIVITY_SLEEP;
-	case WAIT_IS_SELECT:
-		return first ? ACTIVITY_QUEUE : ACTIVITY_SLEEP;
+	case WAIT_IS_FUTEX: return is_gil(profile->pid, first) ? ACTIVITY_GIL : ACTIVITY_LOCK;
+	case WAIT_IS_LOCK: return ACTIVITY_LOCK;
+	case WAIT_IS_SLEEP: return ACTIVITY_SLEEP;
+	case WAIT_IS_POLL: return regs->si ? ACTIVITY_QUEUE : ACTIVITY_SLEEP;
+	case WAIT_IS_SELECT: return first ? ACTIVITY_QUEUE : ACTIVITY_SLEEP;
 	case WAIT_IS_FD:
 		profile->fd = first;
-		return waits_for_io(task, state) || is_regular(task, first) ? ACTIVITY_DISK : ACTIVITY_QUEUE;
-	case WAIT_IS_QUEUE:
-		return ACTIVITY_QUEUE;
-	case WAIT_IS_IO:
-		profile->fd = first;
-		return ACTIVITY_DISK;
-	case WAIT_IS_PATH:
-		return waits_for_io(task, state) ? ACTIVITY_DISK : ACTIVITY_OTHER;
+		return waits_for_io(task, state) || is_regular(task, first) ? ACTIVITY_DISK :
+									      ACTIVITY_QUEUE;
+	case WAIT_IS_QUEUE: return ACTIVITY_QUEUE;
+	case WAIT_IS_IO: profile->fd = first; return ACTIVITY_DISK;
+	case WAIT_IS_PATH: return waits_for_io(task, state) ? ACTIVITY_DISK : ACTIVITY_OTHER;
 	}
 	return BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait) ? ACTIVITY_DISK : ACTIVITY_OTHER;
 }
@@ -186,14 +179,15 @@ static __always_inline bool is_throttled(struct task_struct *task)
 {
 	if (bpf_core_field_exists(task->throttled))
 		return BPF_CORE_READ(task, throttled);
-	if (!bpf_core_field_exists(task->se.cfs_rq) || !bpf_core_field_exists(struct cfs_rq, throttle_count))
+	if (!bpf_core_field_exists(task->se.cfs_rq) ||
+	    !bpf_core_field_exists(struct cfs_rq, throttle_count))
 		return false;
 	return BPF_CORE_READ(task, se.cfs_rq, throttle_count) > 0;
 }
 
 /* `state` is the kernel's, from when the thread left its CPU; `ready`: it is still runnable. */
-static __always_inline u8 kind_of(struct task_struct *task, bool ready, u32 state, const struct pt_regs *regs,
-				  struct host_profile *profile)
+static __always_inline u8 kind_of(struct task_struct *task, bool ready, u32 state,
+				  const struct pt_regs *regs, struct host_profile *profile)
 {
 	profile->fd = NO_FD;
 	profile->call = NO_CALL;

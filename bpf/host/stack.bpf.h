@@ -29,7 +29,8 @@ static __always_inline struct stack_scratch *scratch_of(struct task_struct *task
 }
 
 /* Calls whose return addresses the kernel has replaced. */
-static __always_inline void keep_return_instances(struct task_struct *task, struct stack_record *record)
+static __always_inline void keep_return_instances(struct task_struct *task,
+						  struct stack_record *record)
 {
 	struct return_instance *instance = BPF_CORE_READ(task, utask, return_instances);
 
@@ -43,10 +44,11 @@ static __always_inline void keep_return_instances(struct task_struct *task, stru
 }
 
 /* The id of the calling thread's user stack; 0: it could not be taken. */
-static __always_inline u64 own_stack(void *ctx, struct task_struct *task, const struct pt_regs *regs,
-				     const struct host_profile *profile)
+static __always_inline u64 own_stack(void *ctx, struct task_struct *task,
+				     const struct pt_regs *regs, const struct host_profile *profile)
 {
-	const struct stack_place place = {.start_ns = profile->process_start_ns, .pid = profile->pid, .interrupted = true};
+	const struct stack_place place = {
+		.start_ns = profile->process_start_ns, .pid = profile->pid, .interrupted = true};
 	struct stack_scratch *scratch;
 	u64 id;
 

@@ -98,7 +98,8 @@ static __always_inline bool is_known(struct task_struct *task)
 }
 
 /* The profile of a followed thread; NULL for any other. */
-static __always_inline struct host_profile *profile_of(struct task_struct *task, struct followed *who)
+static __always_inline struct host_profile *profile_of(struct task_struct *task,
+						       struct followed *who)
 {
 	const struct followed *own;
 	struct host_profile *profile;
@@ -108,7 +109,10 @@ static __always_inline struct host_profile *profile_of(struct task_struct *task,
 		return NULL;
 	*who = *own;
 	profile = bpf_map_lookup_elem(&host_accounts, &who->thread);
-	return profile && profile->generation == who->generation && profile->began_ns && !profile->ended_ns ? profile : NULL;
+	return profile && profile->generation == who->generation && profile->began_ns &&
+			       !profile->ended_ns ?
+		       profile :
+		       NULL;
 }
 
 #endif

@@ -102,8 +102,8 @@ static __always_inline bool has_captures(u32 slot)
 }
 
 /* The capture that records what `function` puts on the stream `handle`; 0: it is executed. */
-static __always_inline u64 capture_of(struct thread *thread, const volatile struct function_desc *function,
-				      u64 handle)
+static __always_inline u64 capture_of(struct thread *thread,
+				      const volatile struct function_desc *function, u64 handle)
 {
 	struct stream_key key;
 
@@ -113,8 +113,8 @@ static __always_inline u64 capture_of(struct thread *thread, const volatile stru
 	return capture_of_stream(&key);
 }
 
-static __always_inline bool is_capturing(struct thread *thread, const volatile struct function_desc *function,
-					 u64 handle)
+static __always_inline bool is_capturing(struct thread *thread,
+					 const volatile struct function_desc *function, u64 handle)
 {
 	return capture_of(thread, function, handle) != 0;
 }
@@ -140,7 +140,8 @@ static __always_inline void take_part(const struct stream_key *key, u64 id)
 }
 
 /* Begins a capture on the stream; if one with that number exists, the stream joins it. */
-static __always_inline void begin_capture(const struct stream_key *key, u64 id, const struct capture_record *record)
+static __always_inline void begin_capture(const struct stream_key *key, u64 id,
+					  const struct capture_record *record)
 {
 	struct process_record *process = process_at(key->slot);
 	struct capture_key capture = {.id = id, .slot = key->slot};
@@ -160,7 +161,8 @@ static __always_inline void begin_capture(const struct stream_key *key, u64 id, 
  * The event was recorded in a stream, with these flags. Returns whether the recording belongs to a
  * capture: then the event proves nothing about finished work.
  */
-static __noinline int capture_event(const struct event_key *key, const struct stream_key *stream, u32 flags)
+static __noinline int capture_event(const struct event_key *key, const struct stream_key *stream,
+				    u32 flags)
 {
 	int error;
 	u64 id;

@@ -20,7 +20,8 @@
 #define STATUS_NONE 0
 #define STATUS_ACTIVE 1
 
-static __noinline int capture_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
+static __noinline int capture_enter(struct pt_regs *ctx,
+				    const volatile struct function_desc *function,
 				    struct thread *thread, struct call *call)
 {
 	bool joins = function->kind == CAPTURE_JOIN;
@@ -39,7 +40,8 @@ static __noinline int capture_enter(struct pt_regs *ctx, const volatile struct f
 static __always_inline void capture_begun(struct thread *thread, const struct call *call,
 					  const struct stream_key *key)
 {
-	struct capture_record record = {.start_ns = call->start_ns, .context = current_context(thread)};
+	struct capture_record record = {.start_ns = call->start_ns,
+					.context = current_context(thread)};
 
 	record.origin = *key;
 	record.into = call->arg[CAPTURED_GRAPH];
@@ -56,8 +58,8 @@ static __always_inline bool ends_capture(s32 result)
 	       result == 904 /* CUDA_ERROR_STREAM_CAPTURE_UNJOINED */;
 }
 
-static __always_inline void capture_ended(struct thread *thread, struct call *call, const struct stream_key *key,
-					  s32 result)
+static __always_inline void capture_ended(struct thread *thread, struct call *call,
+					  const struct stream_key *key, s32 result)
 {
 	u64 id = capture_of_stream(key), graph;
 	struct capture_record *capture = capture_at(thread->slot, id), last = {.unknown = 1};
@@ -90,7 +92,8 @@ static __always_inline void not_capturing(const struct stream_key *key)
 static __always_inline void capture_found(struct thread *thread, const struct call *call,
 					  const struct stream_key *key)
 {
-	struct capture_record record = {.start_ns = call->start_ns, .context = current_context(thread), .unknown = 1};
+	struct capture_record record = {
+		.start_ns = call->start_ns, .context = current_context(thread), .unknown = 1};
 	u64 id = 0;
 
 	if (call->arg[CAPTURED_ID] && !read_handle(call->arg[CAPTURED_ID], &id))
@@ -101,7 +104,7 @@ static __always_inline void capture_found(struct thread *thread, const struct ca
 }
 
 static __always_inline void capture_reported(struct thread *thread, const struct call *call,
-					 const struct stream_key *key)
+					     const struct stream_key *key)
 {
 	u64 id, graph;
 	u32 status;
@@ -153,15 +156,9 @@ static __noinline int capture_changes(struct thread *thread, struct call *call, 
 		return 0;
 	switch (call->kind) {
 	case CAPTURE_BEGIN:
-	case CAPTURE_BEGIN_TO:
-		capture_begun(thread, call, &key);
-		break;
-	case CAPTURE_TOLD:
-		capture_reported(thread, call, &key);
-		break;
-	case CAPTURE_JOIN:
-		capture_joined(thread, call, &key);
-		break;
+	case CAPTURE_BEGIN_TO: capture_begun(thread, call, &key); break;
+	case CAPTURE_TOLD: capture_reported(thread, call, &key); break;
+	case CAPTURE_JOIN: capture_joined(thread, call, &key); break;
 	}
 	return 0;
 }

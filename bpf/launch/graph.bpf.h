@@ -137,7 +137,8 @@ static __always_inline void forget_graph(u32 slot, u64 graph)
 /* The program can get the graph while it is captured, and may also add nodes to it explicitly. */
 static __always_inline void graph_in_capture(u32 slot, u64 graph, u64 id)
 {
-	struct graph_record record = {.start_ns = now(), .capture = id, .doubts = node_doubts(slot), .open = 1};
+	struct graph_record record = {
+		.start_ns = now(), .capture = id, .doubts = node_doubts(slot), .open = 1};
 	struct capture_record *capture = capture_at(slot, id);
 	struct graph_record *known = graph_at(slot, graph);
 
@@ -147,7 +148,8 @@ static __always_inline void graph_in_capture(u32 slot, u64 graph, u64 id)
 }
 
 /* The capture `id`, whose last state was `last`, has become the graph. */
-static __always_inline void graph_captured(u32 slot, u64 graph, u64 id, const struct capture_record *last)
+static __always_inline void graph_captured(u32 slot, u64 graph, u64 id,
+					   const struct capture_record *last)
 {
 	struct graph_record *known = graph_at(slot, graph), record = {.open = 1};
 
@@ -190,12 +192,14 @@ static __always_inline void node_of_params(u64 params, struct call *call, u32 sl
 	if (type != NODE_TYPE_GRAPH)
 		return;
 	call->flag |= NODE_OPENS;
-	if (read_handle(params + NODE_PARAMS_HANDLE, &handle) || !graph_size(slot, handle, &call->arg[NODE_KERNELS]))
+	if (read_handle(params + NODE_PARAMS_HANDLE, &handle) ||
+	    !graph_size(slot, handle, &call->arg[NODE_KERNELS]))
 		call->flag |= NODE_IS_UNKNOWN;
 }
 
-static __always_inline void add_node_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
-					   u32 slot, struct call *call)
+static __always_inline void add_node_enter(struct pt_regs *ctx,
+					   const volatile struct function_desc *function, u32 slot,
+					   struct call *call)
 {
 	call->arg[NODE_OUT] = argument(ctx, function, ROLE_OUT);
 	call->arg[NODE_GRAPH] = argument(ctx, function, ROLE_GRAPH);
@@ -206,7 +210,8 @@ static __always_inline void add_node_enter(struct pt_regs *ctx, const volatile s
 		node_of_params(argument(ctx, function, ROLE_PARAMS), call, slot);
 	} else if (call->kind == GRAPH_ADD_CHILD) {
 		call->flag |= NODE_OPENS;
-		if (!graph_size(slot, argument(ctx, function, ROLE_CHILD), &call->arg[NODE_KERNELS]))
+		if (!graph_size(slot, argument(ctx, function, ROLE_CHILD),
+				&call->arg[NODE_KERNELS]))
 			call->flag |= NODE_IS_UNKNOWN;
 	}
 }
@@ -275,7 +280,8 @@ static __always_inline void node_added(u32 slot, const struct call *call)
 		open_graph(slot, graph);
 }
 
-static __always_inline void remove_node_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
+static __always_inline void remove_node_enter(struct pt_regs *ctx,
+					      const volatile struct function_desc *function,
 					      u32 slot, struct call *call)
 {
 	struct graph_key key = {.handle = argument(ctx, function, ROLE_HANDLE), .slot = slot};
@@ -378,11 +384,13 @@ static __always_inline void exec_left(u32 slot, u64 exec, s32 result)
 
 static __always_inline u8 object_of(u8 change)
 {
-	return change == GRAPH_DESTROY_EXEC || change == GRAPH_INSTANTIATE ? OBJECT_GRAPH_EXEC : OBJECT_GRAPH;
+	return change == GRAPH_DESTROY_EXEC || change == GRAPH_INSTANTIATE ? OBJECT_GRAPH_EXEC :
+									     OBJECT_GRAPH;
 }
 
-static __always_inline void destroy_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
-					  u32 slot, struct call *call)
+static __always_inline void destroy_enter(struct pt_regs *ctx,
+					  const volatile struct function_desc *function, u32 slot,
+					  struct call *call)
 {
 	bool is_exec = call->kind == GRAPH_DESTROY_EXEC;
 	u64 handle = argument(ctx, function, is_exec ? ROLE_GRAPHEXEC : ROLE_GRAPH);
@@ -407,7 +415,8 @@ static __always_inline void destroy_leave(u32 slot, const struct call *call, s32
 		object_lives_on(slot, call, object_of(call->kind), handle);
 }
 
-static __noinline int graph_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
+static __noinline int graph_enter(struct pt_regs *ctx,
+				  const volatile struct function_desc *function,
 				  struct thread *thread, struct call *call)
 {
 	call->kind = function->kind;
@@ -415,26 +424,17 @@ static __noinline int graph_enter(struct pt_regs *ctx, const volatile struct fun
 	case GRAPH_ADD_KERNEL:
 	case GRAPH_ADD_CHILD:
 	case GRAPH_ADD_NODE:
-	case GRAPH_ADD_OTHER:
-		add_node_enter(ctx, function, thread->slot, call);
-		return 0;
-	case GRAPH_REMOVE_NODE:
-		remove_node_enter(ctx, function, thread->slot, call);
-		return 0;
+	case GRAPH_ADD_OTHER: add_node_enter(ctx, function, thread->slot, call); return 0;
+	case GRAPH_REMOVE_NODE: remove_node_enter(ctx, function, thread->slot, call); return 0;
 	case GRAPH_ENABLE_NODE:
 		call->arg[NODE_HANDLE] = argument(ctx, function, ROLE_HANDLE);
 		call->arg[NODE_EXEC] = argument(ctx, function, ROLE_GRAPHEXEC);
 		call->arg[NODE_ENABLED] = argument(ctx, function, ROLE_FLAGS);
 		return 0;
 	case GRAPH_DESTROY:
-	case GRAPH_DESTROY_EXEC:
-		destroy_enter(ctx, function, thread->slot, call);
-		return 0;
-	case GRAPH_EMBEDDED:
-		call->arg[GRAPH_HANDLE] = argument(ctx, function, ROLE_HANDLE);
-		break;
-	default:
-		call->arg[GRAPH_HANDLE] = argument(ctx, function, ROLE_GRAPH);
+	case GRAPH_DESTROY_EXEC: destroy_enter(ctx, function, thread->slot, call); return 0;
+	case GRAPH_EMBEDDED: call->arg[GRAPH_HANDLE] = argument(ctx, function, ROLE_HANDLE); break;
+	default: call->arg[GRAPH_HANDLE] = argument(ctx, function, ROLE_GRAPH);
 	}
 	call->arg[GRAPH_OUT] = argument(ctx, function, ROLE_OUT);
 	return 0;
@@ -450,7 +450,8 @@ static __always_inline void graph_made(u32 slot, struct call *call)
 		return;
 	object_begins(slot, call, OBJECT_GRAPH, graph, 0);
 	record.open = call->kind == GRAPH_CLONE;
-	if (call->kind == GRAPH_CLONE && !graph_size(slot, call->arg[GRAPH_HANDLE], &record.kernels))
+	if (call->kind == GRAPH_CLONE &&
+	    !graph_size(slot, call->arg[GRAPH_HANDLE], &record.kernels))
 		forget_graph(slot, graph);
 	else
 		set_graph(slot, graph, &record);
@@ -462,7 +463,8 @@ static __always_inline void graph_made(u32 slot, struct call *call)
  */
 static __always_inline void graph_embedded(u32 slot, const struct call *call)
 {
-	struct graph_record record = {.start_ns = now(), .doubts = node_doubts(slot), .open = 1, .embedded = 1};
+	struct graph_record record = {
+		.start_ns = now(), .doubts = node_doubts(slot), .open = 1, .embedded = 1};
 	struct graph_node_record *node = node_at(slot, call->arg[GRAPH_HANDLE]);
 	struct graph_record *known;
 	u64 graph;
@@ -536,13 +538,9 @@ static __noinline int graph_changes(u32 slot, struct call *call, s32 result)
 	if (!call)
 		return 0;
 	switch (call->kind) {
-	case GRAPH_REMOVE_NODE:
-		remove_node_leave(slot, call, result);
-		return 0;
+	case GRAPH_REMOVE_NODE: remove_node_leave(slot, call, result); return 0;
 	case GRAPH_DESTROY:
-	case GRAPH_DESTROY_EXEC:
-		destroy_leave(slot, call, result);
-		return 0;
+	case GRAPH_DESTROY_EXEC: destroy_leave(slot, call, result); return 0;
 	}
 	if (result)
 		return 0;
@@ -550,22 +548,12 @@ static __noinline int graph_changes(u32 slot, struct call *call, s32 result)
 	case GRAPH_ADD_KERNEL:
 	case GRAPH_ADD_CHILD:
 	case GRAPH_ADD_NODE:
-	case GRAPH_ADD_OTHER:
-		node_added(slot, call);
-		break;
+	case GRAPH_ADD_OTHER: node_added(slot, call); break;
 	case GRAPH_CREATE:
-	case GRAPH_CLONE:
-		graph_made(slot, call);
-		break;
-	case GRAPH_EMBEDDED:
-		graph_embedded(slot, call);
-		break;
-	case GRAPH_INSTANTIATE:
-		graph_instantiated(slot, call);
-		break;
-	case GRAPH_ENABLE_NODE:
-		node_switched(slot, call);
-		break;
+	case GRAPH_CLONE: graph_made(slot, call); break;
+	case GRAPH_EMBEDDED: graph_embedded(slot, call); break;
+	case GRAPH_INSTANTIATE: graph_instantiated(slot, call); break;
+	case GRAPH_ENABLE_NODE: node_switched(slot, call); break;
 	}
 	return 0;
 }
@@ -583,7 +571,8 @@ __noinline int graph_leave(struct thread *thread, struct call *call, s32 result)
 	if (result)
 		count_failure(thread->slot, call, call->kind, 0, result);
 	else
-		count_success(thread->slot, call, call->kind, destroys && !call->flag ? TALLY_UNTRACKED : 0, 0);
+		count_success(thread->slot, call, call->kind,
+			      destroys && !call->flag ? TALLY_UNTRACKED : 0, 0);
 	return 0;
 }
 
@@ -591,7 +580,8 @@ __noinline int graph_leave(struct thread *thread, struct call *call, s32 result)
  * The size is read at entry: another thread may destroy the executable graph once it has been
  * launched.
  */
-static __noinline int graph_launch_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
+static __noinline int graph_launch_enter(struct pt_regs *ctx,
+					 const volatile struct function_desc *function,
 					 struct thread *thread, struct call *call)
 {
 	u64 handle = argument(ctx, function, ROLE_GRAPHEXEC);
@@ -638,7 +628,8 @@ static __noinline int graph_launch_leave(struct thread *thread, struct call *cal
 	}
 	count_success(thread->slot, call, call->kind, capture ? TALLY_CAPTURED : 0, 0);
 	if (capture)
-		capture_add(thread->slot, capture, call->arg[RUN_KERNELS], call->kind == GRAPH_SIZE_UNKNOWN);
+		capture_add(thread->slot, capture, call->arg[RUN_KERNELS],
+			    call->kind == GRAPH_SIZE_UNKNOWN);
 	else
 		count_run(thread->slot, call);
 	return 0;

@@ -10,11 +10,13 @@
 
 #define HOST_FUNCTION_CAPTURE 0 /* call.arg */
 
-static __noinline int host_function_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
+static __noinline int host_function_enter(struct pt_regs *ctx,
+					  const volatile struct function_desc *function,
 					  struct thread *thread, struct call *call)
 {
 	call->kind = function->kind;
-	call->arg[HOST_FUNCTION_CAPTURE] = capture_of(thread, function, argument(ctx, function, ROLE_STREAM));
+	call->arg[HOST_FUNCTION_CAPTURE] =
+		capture_of(thread, function, argument(ctx, function, ROLE_STREAM));
 	return 0;
 }
 

@@ -120,8 +120,8 @@ static __always_inline u64 count_launch(struct thread *thread, u64 handle, u64 w
  * Records the launch, so that its return is followed. Returns 1 if the return is to be ignored,
  * otherwise 0.
  */
-static __always_inline int follow_launch(struct thread *thread, struct pt_regs *ctx, u32 site, u8 flags, u64 capture,
-					 u64 handle, u64 stream)
+static __always_inline int follow_launch(struct thread *thread, struct pt_regs *ctx, u32 site,
+					 u8 flags, u64 capture, u64 handle, u64 stream)
 {
 	struct call *call = call_enter(thread, ctx, site, OP_LAUNCH);
 
@@ -142,7 +142,8 @@ static __always_inline int follow_launch(struct thread *thread, struct pt_regs *
 }
 
 /* Counts the launch at its call site. Separate because of its stack use. */
-static __noinline int note_launch_of(struct pt_regs *ctx, struct thread *thread, u64 handle, u64 where)
+static __noinline int note_launch_of(struct pt_regs *ctx, struct thread *thread, u64 handle,
+				     u64 where)
 {
 	struct launch_key key;
 
@@ -154,7 +155,8 @@ static __noinline int note_launch_of(struct pt_regs *ctx, struct thread *thread,
 }
 
 /* The capture that records the launch; 0 if it is executed. */
-static __noinline u64 capture_of_launch(struct pt_regs *ctx, const volatile struct function_desc *function,
+static __noinline u64 capture_of_launch(struct pt_regs *ctx,
+					const volatile struct function_desc *function,
 					struct thread *thread)
 {
 	return capture_of(thread, function, stream_of_launch(ctx, function));
@@ -164,7 +166,8 @@ static __noinline u64 capture_of_launch(struct pt_regs *ctx, const volatile stru
  * Samples a launch. `seen` is struct thread_launch's `where`. Returns flags for its call. Separate
  * because of its stack use.
  */
-static __noinline u8 sample_launch(struct pt_regs *ctx, const volatile struct function_desc *function,
+static __noinline u8 sample_launch(struct pt_regs *ctx,
+				   const volatile struct function_desc *function,
 				   const struct thread *thread, u64 handle, u64 seen)
 {
 	/* With a profile, every return is examined anyway. */
@@ -204,13 +207,15 @@ __noinline int launch_within(struct thread *thread, u64 sp, u32 site, u32 follow
 	shimmed = several_drivers && note_driver(process, site) ? LAUNCH_IS_SHIMMED : 0;
 	if (follows && (both_layers || shimmed) && call_is_nested(thread, sp, site, OP_LAUNCH))
 		return LAUNCH_IS_PART;
-	if ((!follows || (shimmed && !sees_launches_return())) && !unfollowed_begins(thread, sp, site, OP_LAUNCH))
+	if ((!follows || (shimmed && !sees_launches_return())) &&
+	    !unfollowed_begins(thread, sp, site, OP_LAUNCH))
 		return LAUNCH_IS_PART;
 	return shimmed;
 }
 
 /* Returns 1 if the call's return is to be ignored; always if not `follows`. */
-static __always_inline int launch_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
+static __always_inline int launch_enter(struct pt_regs *ctx,
+					const volatile struct function_desc *function,
 					struct thread *thread, u32 site, bool follows)
 {
 	struct process_record *process = process_at(thread->slot);
@@ -245,7 +250,8 @@ static __always_inline int launch_enter(struct pt_regs *ctx, const volatile stru
 	 * A nested launch is recognized only if the enclosing one is recorded, so runtime launches
 	 * and those of a shim always are.
 	 */
-	each = config.profile || (both_layers && function->layer == LAYER_RUNTIME) || (within & LAUNCH_IS_SHIMMED && sees_launches_return());
+	each = config.profile || (both_layers && function->layer == LAYER_RUNTIME) ||
+	       (within & LAUNCH_IS_SHIMMED && sees_launches_return());
 	if (!follows && config.profile)
 		lose_sight(thread->slot);
 	if (!follows || (!each && !config.launch_returns)) {
@@ -255,7 +261,8 @@ static __always_inline int launch_enter(struct pt_regs *ctx, const volatile stru
 	if (config.profile)
 		stream = stream_id(function, stream_of_launch(ctx, function));
 	if (each || capture)
-		return follow_launch(thread, ctx, site, flags & LAUNCH_FIRST, capture, handle, stream);
+		return follow_launch(thread, ctx, site, flags & LAUNCH_FIRST, capture, handle,
+				     stream);
 	return sampled ? follow_launch(thread, ctx, site, flags, 0, handle, 0) : 1;
 }
 

@@ -68,16 +68,19 @@ __noinline int launch_listed(u32 slot, u64 address, u8 layer)
 	return 0;
 }
 
-static __noinline int launch_list_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
+static __noinline int launch_list_enter(struct pt_regs *ctx,
+					const volatile struct function_desc *function,
 					struct thread *thread, struct call *call)
 {
-	u64 list = argument(ctx, function, ROLE_PARAMS), length = argument(ctx, function, ROLE_ELEMENTS);
+	u64 list = argument(ctx, function, ROLE_PARAMS),
+	    length = argument(ctx, function, ROLE_ELEMENTS);
 
 	call->kind = function->kind;
 	for (u32 i = 0; i < LAUNCH_LIST_LENGTH; i++) {
 		if (i >= length)
 			return 0;
-		launch_listed(thread->slot, list + i * sizeof(struct listed_launch), function->layer);
+		launch_listed(thread->slot, list + i * sizeof(struct listed_launch),
+			      function->layer);
 	}
 	if (length > LAUNCH_LIST_LENGTH)
 		lose(LOSS_LAUNCH_LIST_TOO_LONG);

@@ -42,8 +42,8 @@ static __always_inline void unload_enter(struct thread *thread, u64 module)
 	bpf_ringbuf_submit(record, 0);
 }
 
-static __noinline int module_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
-				   struct call *call)
+static __noinline int module_enter(struct pt_regs *ctx,
+				   const volatile struct function_desc *function, struct call *call)
 {
 	call->kind = 0;
 	call->arg[KERNEL_OUT] = argument(ctx, function, ROLE_OUT);

@@ -8,8 +8,8 @@
 
 #include "process/share.bpf.h"
 
-static __always_inline void fill_name(struct record_name *record, const struct kernel_key *key, u64 module,
-				      u16 source, long size)
+static __always_inline void fill_name(struct record_name *record, const struct kernel_key *key,
+				      u64 module, u16 source, long size)
 {
 	record->header.type = RECORD_KERNEL_NAME;
 	record->header.slot = key->slot;

@@ -25,7 +25,8 @@ struct launch_config {
 	struct launch_shape shape;
 	u64 stream;
 };
-_Static_assert(offsetof(struct launch_config, shape.shared_bytes) == 24 && offsetof(struct launch_config, stream) == 32,
+_Static_assert(offsetof(struct launch_config, shape.shared_bytes) == 24 &&
+		       offsetof(struct launch_config, stream) == 32,
 	       "as in the API");
 
 static __always_inline void read_config(u64 address, u8 layer, struct launch_config *config)
@@ -40,8 +41,10 @@ static __always_inline void read_config(u64 address, u8 layer, struct launch_con
 }
 
 /* A dim3 passed by value has x and y in its first eight bytes, and no separate argument for y. */
-static __always_inline void read_dimensions(struct pt_regs *ctx, const volatile struct function_desc *function,
-					    enum role x, enum role y, enum role z, u32 dimensions[DIMENSIONS])
+static __always_inline void read_dimensions(struct pt_regs *ctx,
+					    const volatile struct function_desc *function,
+					    enum role x, enum role y, enum role z,
+					    u32 dimensions[DIMENSIONS])
 {
 	u64 first = argument(ctx, function, x);
 
@@ -54,7 +57,8 @@ static __always_inline void read_dimensions(struct pt_regs *ctx, const volatile 
 }
 
 /* Values that a function does not have are 0. */
-static __noinline int read_launch(struct pt_regs *ctx, const volatile struct function_desc *function,
+static __noinline int read_launch(struct pt_regs *ctx,
+				  const volatile struct function_desc *function,
 				  struct launch_config *config)
 {
 	if (has_role(function, ROLE_CONFIG)) {
@@ -69,7 +73,8 @@ static __noinline int read_launch(struct pt_regs *ctx, const volatile struct fun
 }
 
 /* Reads only the stream. */
-static __always_inline u64 stream_of_launch(struct pt_regs *ctx, const volatile struct function_desc *function)
+static __always_inline u64 stream_of_launch(struct pt_regs *ctx,
+					    const volatile struct function_desc *function)
 {
 	u64 stream = 0, config;
 
@@ -85,7 +90,8 @@ static __always_inline u64 stream_of_launch(struct pt_regs *ctx, const volatile 
 static __always_inline u64 product(const u32 dimensions[DIMENSIONS])
 {
 	u64 plane = (u64)dimensions[0] * dimensions[1];
-	u64 low = (u32)plane * (u64)dimensions[2], high = (plane >> 32) * dimensions[2] + (low >> 32);
+	u64 low = (u32)plane * (u64)dimensions[2],
+	    high = (plane >> 32) * dimensions[2] + (low >> 32);
 
 	return high >> 32 ? ~0ull : high << 32 | (u32)low;
 }
@@ -98,7 +104,8 @@ static __always_inline void widen(u64 *min, u64 *max, u64 value)
 		*max = value;
 }
 
-static __always_inline void keep_shape(struct shape_record *record, const struct launch_config *config, u64 gap)
+static __always_inline void keep_shape(struct shape_record *record,
+				       const struct launch_config *config, u64 gap)
 {
 	if (__sync_val_compare_and_swap(&record->lock, 0, 1))
 		return;
@@ -120,7 +127,8 @@ static __always_inline void keep_shape(struct shape_record *record, const struct
 /*
  * Keeps the shape of a launch of that kernel. Returns 1 if it is the kernel's first, otherwise 0.
  */
-__noinline int add_shape(const struct kernel_key *kernel, const struct launch_config *config, u64 gap)
+__noinline int add_shape(const struct kernel_key *kernel, const struct launch_config *config,
+			 u64 gap)
 {
 	struct shape_record *record;
 	struct shape_record fresh = {
@@ -163,7 +171,8 @@ static __always_inline u64 gap_before_launch(const struct thread *thread)
 	return before_ns ? now() - before_ns : NO_GAP;
 }
 
-static __noinline int sample_shape(struct pt_regs *ctx, const volatile struct function_desc *function,
+static __noinline int sample_shape(struct pt_regs *ctx,
+				   const volatile struct function_desc *function,
 				   const struct thread *thread, const struct kernel_key *kernel)
 {
 	struct launch_config config = {};

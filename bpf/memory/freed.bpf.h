@@ -73,8 +73,10 @@ __noinline int was_freed(const struct allocation_key *key)
 		return 0;
 	aside = aside_entry(key);
 	for (u32 i = 0; i < FREED_KEPT; i++) {
-		found_shown |= is_equal(process->freed[i], key->address) & is_below(i, process->freed_next);
-		found_aside |= is_equal(process->aside[i], aside) & is_below(i, process->aside_next);
+		found_shown |= is_equal(process->freed[i], key->address) &
+			       is_below(i, process->freed_next);
+		found_aside |=
+			is_equal(process->aside[i], aside) & is_below(i, process->aside_next);
 	}
 	return found_aside || (found_shown && key->space == SPACE_ADDRESS);
 }

@@ -53,16 +53,11 @@ enum free_state {
 static __always_inline u8 space_of(const volatile struct function_desc *function)
 {
 	switch (function->kind) {
-	case MEMORY_REGISTERED:
-		return SPACE_REGISTERED;
-	case MEMORY_ARRAY:
-		return SPACE_ARRAY;
-	case MEMORY_PHYSICAL:
-		return SPACE_PHYSICAL;
-	case MEMORY_RESERVED:
-		return SPACE_RESERVED;
-	default:
-		return function->params == PARAMS_EXTERNAL_ARRAY ? SPACE_ARRAY : SPACE_ADDRESS;
+	case MEMORY_REGISTERED: return SPACE_REGISTERED;
+	case MEMORY_ARRAY: return SPACE_ARRAY;
+	case MEMORY_PHYSICAL: return SPACE_PHYSICAL;
+	case MEMORY_RESERVED: return SPACE_RESERVED;
+	default: return function->params == PARAMS_EXTERNAL_ARRAY ? SPACE_ARRAY : SPACE_ADDRESS;
 	}
 }
 
@@ -76,13 +71,15 @@ static __always_inline bool is_ranged(u32 slot, u8 kind)
 
 	if (is_host_kind(kind) || kind == MEMORY_MAPPED)
 		return true;
-	if (kind != MEMORY_DEVICE && kind != MEMORY_MANAGED && kind != MEMORY_POOL && kind != MEMORY_IMPORTED)
+	if (kind != MEMORY_DEVICE && kind != MEMORY_MANAGED && kind != MEMORY_POOL &&
+	    kind != MEMORY_IMPORTED)
 		return false;
 	process = process_at(slot);
 	return process && process->unified;
 }
 
-static __always_inline void add_to_ranges(const struct allocation_key *key, const struct allocation_record *record)
+static __always_inline void add_to_ranges(const struct allocation_key *key,
+					  const struct allocation_record *record)
 {
 	struct range_record range = {
 		.address = key->address,
@@ -106,10 +103,14 @@ static __always_inline void remove_from_ranges(const struct allocation_key *key,
  * Profile: memory freed as a side effect counts as freed by this call. Its duration is not
  * attributed: it covers more than the free.
  */
-static __always_inline void count_ended_size(u32 slot, const struct allocation_record *record, u32 flags)
+static __always_inline void count_ended_size(u32 slot, const struct allocation_record *record,
+					     u32 flags)
 {
-	struct size_key key = {
-		.size = record->size, .slot = slot, .row = record->row, .kind = record->kind, .device = record->device};
+	struct size_key key = {.size = record->size,
+			       .slot = slot,
+			       .row = record->row,
+			       .kind = record->kind,
+			       .device = record->device};
 
 	size_ended(&key, flags & TALLY_ENDED ? 1 : 0, 0);
 }
@@ -132,7 +133,8 @@ __noinline int count_end(u32 slot, u32 row, const struct allocation_record *reco
 }
 
 /* The requested bytes, as far as they are known at entry; the rest goes to call->arg. */
-static __always_inline u64 size_asked(struct pt_regs *ctx, const volatile struct function_desc *function,
+static __always_inline u64 size_asked(struct pt_regs *ctx,
+				      const volatile struct function_desc *function,
 				      struct call *call)
 {
 	struct extent extent = {};
@@ -143,8 +145,7 @@ static __always_inline u64 size_asked(struct pt_regs *ctx, const volatile struct
 	case PARAMS_ARRAY_V1:
 	case PARAMS_ARRAY3D:
 	case PARAMS_ARRAY3D_V1:
-	case PARAMS_CHANNELS:
-		return array_asked(ctx, function);
+	case PARAMS_CHANNELS: return array_asked(ctx, function);
 	case PARAMS_PITCHED:
 		if (bpf_probe_read_user(&extent, sizeof(extent),
 					(void *)stack_address(ctx, function, ROLE_EXTENT)))
@@ -153,19 +154,22 @@ static __always_inline u64 size_asked(struct pt_regs *ctx, const volatile struct
 		call->arg[ALLOC_HEIGHT] = product_of(extent.height, extent.depth);
 		return 0;
 	case PARAMS_BUFFER:
-		if (bpf_probe_read_user(&size, sizeof(size),
-					(void *)(argument(ctx, function, ROLE_PARAMS) + BUFFER_SIZE_AT)))
+		if (bpf_probe_read_user(
+			    &size, sizeof(size),
+			    (void *)(argument(ctx, function, ROLE_PARAMS) + BUFFER_SIZE_AT)))
 			return SIZE_UNREADABLE;
 		return size;
 	case PARAMS_PHYSICAL:
-		call->device = device_of_location(argument(ctx, function, ROLE_PARAMS) + LOCATION_AT);
+		call->device =
+			device_of_location(argument(ctx, function, ROLE_PARAMS) + LOCATION_AT);
 		break;
 	}
 	return argument(ctx, function, ROLE_SIZE);
 }
 
 /* Whether the call is captured: memory of a graph is allocated and freed when the graph runs. */
-static __always_inline bool goes_into_graph(struct pt_regs *ctx, const volatile struct function_desc *function,
+static __always_inline bool goes_into_graph(struct pt_regs *ctx,
+					    const volatile struct function_desc *function,
 					    struct thread *thread)
 {
 	if (!has_role(function, ROLE_STREAM) || !has_captures(thread->slot))
@@ -173,12 +177,14 @@ static __always_inline bool goes_into_graph(struct pt_regs *ctx, const volatile 
 	return is_capturing(thread, function, argument(ctx, function, ROLE_STREAM));
 }
 
-static __noinline int alloc_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
+static __noinline int alloc_enter(struct pt_regs *ctx,
+				  const volatile struct function_desc *function,
 				  struct thread *thread, struct call *call)
 {
 	call->kind = function->kind;
 	call->flag = goes_into_graph(ctx, function, thread) ? ALLOC_CAPTURED : 0;
-	call->arg[ALLOC_OUT] = argument(ctx, function, has_role(function, ROLE_OUT) ? ROLE_OUT : ROLE_PTR);
+	call->arg[ALLOC_OUT] =
+		argument(ctx, function, has_role(function, ROLE_OUT) ? ROLE_OUT : ROLE_PTR);
 	call->arg[ALLOC_PITCHOUT] = argument(ctx, function, ROLE_PITCHOUT);
 	call->arg[ALLOC_HEIGHT] = argument(ctx, function, ROLE_HEIGHT);
 	call->arg[ALLOC_SIZE] = size_asked(ctx, function, call);
@@ -191,7 +197,8 @@ static __noinline int alloc_enter(struct pt_regs *ctx, const volatile struct fun
  * The address is live in our records. Returns TALLY_* flags of the call, which now owns the
  * address.
  */
-static __always_inline int replace_allocation(const struct allocation_key *key, const struct call *call,
+static __always_inline int replace_allocation(const struct allocation_key *key,
+					      const struct call *call,
 					      const struct allocation_record *fresh)
 {
 	struct allocation_record *found, old;
@@ -233,7 +240,9 @@ __noinline int record_allocation(const struct allocation_key *at, const struct c
 		return TALLY_UNTRACKED;
 	key = *at;
 	record = *fresh;
-	error = begin_live(key.slot) ? bpf_map_update_elem(&allocations, &key, &record, BPF_NOEXIST) : -7 /* E2BIG */;
+	error = begin_live(key.slot) ?
+			bpf_map_update_elem(&allocations, &key, &record, BPF_NOEXIST) :
+			-7 /* E2BIG */;
 	if (error && error != -7)
 		end_live(key.slot);
 	if (error == -17 /* EEXIST */) {
@@ -248,7 +257,8 @@ __noinline int record_allocation(const struct allocation_key *at, const struct c
 	return flags;
 }
 
-static __always_inline u64 context_of_allocation(struct thread *thread, const volatile struct function_desc *function,
+static __always_inline u64 context_of_allocation(struct thread *thread,
+						 const volatile struct function_desc *function,
 						 u8 device)
 {
 	u64 context = current_context(thread);
@@ -259,19 +269,22 @@ static __always_inline u64 context_of_allocation(struct thread *thread, const vo
 }
 
 /* Where the memory lives: in a pool, in the current context, or in neither. */
-static __always_inline void place_allocation(struct thread *thread, const volatile struct function_desc *function,
+static __always_inline void place_allocation(struct thread *thread,
+					     const volatile struct function_desc *function,
 					     struct call *call, struct allocation_record *record)
 {
 	if (call->kind == MEMORY_RESERVED)
 		call->device = DEVICE_UNKNOWN;
 	if (call->kind == MEMORY_POOL)
-		record->pool = pool_of_allocation(thread->slot, call->arg[ALLOC_POOL], &call->device);
+		record->pool =
+			pool_of_allocation(thread->slot, call->arg[ALLOC_POOL], &call->device);
 	else if (memory_lives_in_context(call->kind) && !has_role(function, ROLE_POOL))
 		record->context = context_of_allocation(thread, function, call->device);
 	record->device = call->device;
 }
 
-static __always_inline bool read_result(const volatile struct function_desc *function, u64 *value, u64 address)
+static __always_inline bool read_result(const volatile struct function_desc *function, u64 *value,
+					u64 address)
 {
 	u32 narrow;
 
@@ -284,7 +297,8 @@ static __always_inline bool read_result(const volatile struct function_desc *fun
 }
 
 /* Reads address and size, which are known now; the address is 0 if it cannot be read. */
-static __always_inline u64 read_allocation(const volatile struct function_desc *function, struct call *call)
+static __always_inline u64 read_allocation(const volatile struct function_desc *function,
+					   struct call *call)
 {
 	u64 address = call->arg[ALLOC_OUT], pitch = 0;
 	bool pitched = call->kind != MEMORY_POOL && call->arg[ALLOC_PITCHOUT];
@@ -336,7 +350,8 @@ static __always_inline void alloc_succeeded(struct thread *thread, struct call *
 		record.size = 0;
 		if (key.address)
 			record_allocation(&key, call, &record);
-		count_success(thread->slot, call, call->kind, TALLY_CAPTURED, call->arg[ALLOC_SIZE]);
+		count_success(thread->slot, call, call->kind, TALLY_CAPTURED,
+			      call->arg[ALLOC_SIZE]);
 		return;
 	}
 	place_allocation(thread, function, call, &record);
@@ -347,7 +362,8 @@ static __always_inline void alloc_succeeded(struct thread *thread, struct call *
 		pool_allocated(thread->slot, record.pool, record.device, record.size);
 	if (!(flags & (TALLY_UNTRACKED | TALLY_REFERENCE)))
 		call->flag = ALLOC_ON_RECORD;
-	count_success(thread->slot, call, call->kind, flags, flags & TALLY_REFERENCE ? 0 : record.size);
+	count_success(thread->slot, call, call->kind, flags,
+		      flags & TALLY_REFERENCE ? 0 : record.size);
 }
 
 /*
@@ -427,7 +443,8 @@ static __noinline int free_enter(struct pt_regs *ctx, const volatile struct func
 				 struct thread *thread, struct call *call)
 {
 	call->kind = MEMORY_UNKNOWN;
-	call->arg[FREE_ADDRESS] = argument(ctx, function, has_role(function, ROLE_PTR) ? ROLE_PTR : ROLE_HANDLE);
+	call->arg[FREE_ADDRESS] =
+		argument(ctx, function, has_role(function, ROLE_PTR) ? ROLE_PTR : ROLE_HANDLE);
 	call->arg[FREED_SIZE] = 0;
 	if (!call->arg[FREE_ADDRESS])
 		return 0;
@@ -509,7 +526,8 @@ static __always_inline void free_returned(u32 slot, struct call *call, s32 resul
 	/* The handle has no memory of its own (multicast): not a free of unknown memory. */
 	if (call->flag == FREE_TAKEN && call->kind == MEMORY_UNKNOWN)
 		flags = TALLY_REFERENCE;
-	count_success(slot, call, call->kind, flags, flags & TALLY_REFERENCE ? 0 : call->arg[FREED_SIZE]);
+	count_success(slot, call, call->kind, flags,
+		      flags & TALLY_REFERENCE ? 0 : call->arg[FREED_SIZE]);
 	if (call->flag == FREE_TAKEN)
 		remember_freed(&key, call->kind);
 }

@@ -45,7 +45,8 @@ static __always_inline u8 device_of_location(u64 address)
 
 	if (bpf_probe_read_user(location, sizeof(location), (void *)address))
 		return DEVICE_UNKNOWN;
-	return location[0] == LOCATION_DEVICE && location[1] < DEVICE_UNKNOWN ? location[1] : DEVICE_UNKNOWN;
+	return location[0] == LOCATION_DEVICE && location[1] < DEVICE_UNKNOWN ? location[1] :
+										DEVICE_UNKNOWN;
 }
 
 static __always_inline struct pool_key pool_key_of(u32 slot, u64 handle, u8 device)
@@ -71,7 +72,8 @@ static __noinline struct pool_record *pool_find(u32 slot, u64 handle, u8 device)
 /* The same, but creates a record if needed; NULL, counted as a loss, if there is no room. */
 static __noinline struct pool_record *pool_of(u32 slot, u64 handle, u8 device)
 {
-	struct pool_record *pool = pool_find(slot, handle, device), fresh = {.handle = handle, .device = device};
+	struct pool_record *pool = pool_find(slot, handle, device),
+			   fresh = {.handle = handle, .device = device};
 	struct pool_key key = pool_key_of(slot, handle, device);
 	struct process_record *process;
 	int error;
@@ -242,7 +244,8 @@ __noinline int pool_is_first(u32 slot, u64 handle, u32 device)
 	return 0;
 }
 
-static __always_inline u8 device_argument(struct pt_regs *ctx, const volatile struct function_desc *function)
+static __always_inline u8 device_argument(struct pt_regs *ctx,
+					  const volatile struct function_desc *function)
 {
 	u64 device;
 
@@ -255,14 +258,16 @@ static __always_inline u8 device_argument(struct pt_regs *ctx, const volatile st
 static __noinline int pool_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
 				 struct thread *thread, struct call *call)
 {
-	u64 value = argument(ctx, function, ROLE_SIZE), attribute = argument(ctx, function, ROLE_KIND);
+	u64 value = argument(ctx, function, ROLE_SIZE),
+	    attribute = argument(ctx, function, ROLE_KIND);
 
 	call->kind = function->kind;
 	call->arg[POOL_HANDLE] = argument(ctx, function, ROLE_POOL);
 	call->arg[POOL_OUT] = argument(ctx, function, ROLE_OUT);
 	call->extra = attribute < 0xffff ? attribute : 0xffff;
 	if (function->kind == POOL_SET && attribute == POOL_RELEASE_THRESHOLD &&
-	    bpf_probe_read_user(&value, sizeof(value), (void *)argument(ctx, function, ROLE_PARAMS)))
+	    bpf_probe_read_user(&value, sizeof(value),
+				(void *)argument(ctx, function, ROLE_PARAMS)))
 		call->extra = 0xffff; /* the call will fail */
 	call->arg[POOL_VALUE] = value;
 	if (function->kind >= POOL_CURRENT)
@@ -275,16 +280,12 @@ static __noinline int pool_enter(struct pt_regs *ctx, const volatile struct func
 static __always_inline void pool_answered(struct pool_record *pool, u16 attribute, u64 answer)
 {
 	switch (attribute) {
-	case POOL_RELEASE_THRESHOLD:
-		pool->threshold = answer;
-		break;
+	case POOL_RELEASE_THRESHOLD: pool->threshold = answer; break;
 	case POOL_RESERVED_CURRENT:
 		pool->reserved = answer;
 		pool->estimated = 0;
 		break;
-	case POOL_USED_CURRENT:
-		pool->beyond = pool_record__beyond(pool, answer);
-		break;
+	case POOL_USED_CURRENT: pool->beyond = pool_record__beyond(pool, answer); break;
 	}
 }
 
@@ -360,7 +361,8 @@ __noinline int pool_leave(struct thread *thread, struct call *call, s32 result)
 	 * Pools of managed memory (ROLE_KIND of these calls) and of host memory do not belong to a
 	 * device.
 	 */
-	if (call->kind >= POOL_CURRENT && (call->device == DEVICE_UNKNOWN || call->extra > ALLOCATION_PINNED))
+	if (call->kind >= POOL_CURRENT &&
+	    (call->device == DEVICE_UNKNOWN || call->extra > ALLOCATION_PINNED))
 		return 0;
 	if (call->kind < POOL_CURRENT)
 		change_pool(thread->slot, call);
@@ -389,7 +391,8 @@ __noinline int pool_ends(u32 slot, struct call *call)
 	return 0;
 }
 
-static __noinline int pool_object_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
+static __noinline int pool_object_enter(struct pt_regs *ctx,
+					const volatile struct function_desc *function,
 					struct thread *thread, struct call *call)
 {
 	if (function->operation == OP_CREATE) {
@@ -399,7 +402,8 @@ static __noinline int pool_object_enter(struct pt_regs *ctx, const volatile stru
 		 * exported from.
 		 */
 		call->device = has_role(function, ROLE_PARAMS) ?
-				       device_of_location(argument(ctx, function, ROLE_PARAMS) + LOCATION_AT) :
+				       device_of_location(argument(ctx, function, ROLE_PARAMS) +
+							  LOCATION_AT) :
 				       DEVICE_UNKNOWN;
 		return 0;
 	}
@@ -416,7 +420,8 @@ static __always_inline void pool_created(u32 slot, const struct call *call)
 	int error;
 
 	/* object/object.bpf.h has counted an unreadable handle as a loss. */
-	if (!process || bpf_probe_read_user(&key.handle, sizeof(key.handle), (void *)call->arg[POOL_OBJECT]))
+	if (!process ||
+	    bpf_probe_read_user(&key.handle, sizeof(key.handle), (void *)call->arg[POOL_OBJECT]))
 		return;
 	fresh.handle = key.handle;
 	fresh.waits = process->waits;

@@ -99,21 +99,21 @@ static __always_inline bool memory_lives_in_context(u8 kind)
 	case MEMORY_HOST:
 	case MEMORY_REGISTERED:
 	case MEMORY_ARRAY:
-	case MEMORY_IMPORTED:
-		return true;
-	default:
-		return false;
+	case MEMORY_IMPORTED: return true;
+	default: return false;
 	}
 }
 
 /* Whether the memory's context has ended or, with `dying`, is being ended now. */
-static __always_inline bool context_took(u32 slot, const struct allocation_record *record, bool dying)
+static __always_inline bool context_took(u32 slot, const struct allocation_record *record,
+					 bool dying)
 {
 	struct process_record *process = process_at(slot);
 	struct context_key key = {.slot = slot};
 	struct context_record *context;
 
-	if (!process || !process->deaths || !memory_lives_in_context(record->kind) || !record->context)
+	if (!process || !process->deaths || !memory_lives_in_context(record->kind) ||
+	    !record->context)
 		return false;
 	key.context = record->context;
 	context = bpf_map_lookup_elem(&contexts, &key);
@@ -129,7 +129,8 @@ static __always_inline bool died_with_context(u32 slot, const struct allocation_
 /* Whether the entry is still valid: its allocation may be gone. */
 static __always_inline bool is_live_range(u32 slot, const struct range_record *range)
 {
-	struct allocation_key key = {.address = range->address, .slot = slot, .space = range->space};
+	struct allocation_key key = {
+		.address = range->address, .slot = slot, .space = range->space};
 	const struct allocation_record *record = bpf_map_lookup_elem(&allocations, &key);
 
 	return record && record->size == range->size && !died_with_context(slot, record);
@@ -164,7 +165,8 @@ struct range_search {
 /* A step of bpf_loop: searches the lowest remaining level. */
 static long search_level(u64 index __attribute__((unused)), struct range_search *search)
 {
-	const struct range_record *range = range_at_level(search->slot, search->address, lowest_level(search->levels));
+	const struct range_record *range =
+		range_at_level(search->slot, search->address, lowest_level(search->levels));
 
 	if (range && is_live_range(search->slot, range)) {
 		search->found = true;

@@ -40,9 +40,11 @@ struct unmap_walk {
 };
 
 /* The physical memory behind a mapping, unless its handle was reused. */
-static __always_inline struct allocation_record *physical_of(u32 slot, const struct allocation_record *mapping)
+static __always_inline struct allocation_record *
+physical_of(u32 slot, const struct allocation_record *mapping)
 {
-	struct allocation_key key = {.address = mapping->handle, .slot = slot, .space = SPACE_PHYSICAL};
+	struct allocation_key key = {
+		.address = mapping->handle, .slot = slot, .space = SPACE_PHYSICAL};
 	struct allocation_record *physical = bpf_map_lookup_elem(&allocations, &key);
 
 	return physical && physical->start_ns <= mapping->start_ns ? physical : NULL;
@@ -51,8 +53,10 @@ static __always_inline struct allocation_record *physical_of(u32 slot, const str
 static __always_inline void drop_mapping_reference(const struct allocation_key *at,
 						   const struct allocation_record *mapping)
 {
-	struct allocation_key key = {.address = mapping->handle, .slot = at->slot, .space = SPACE_PHYSICAL};
-	struct allocation_key ending = {.address = at->address, .slot = at->slot, .space = SPACE_ENDING};
+	struct allocation_key key = {
+		.address = mapping->handle, .slot = at->slot, .space = SPACE_PHYSICAL};
+	struct allocation_key ending = {
+		.address = at->address, .slot = at->slot, .space = SPACE_ENDING};
 	struct allocation_record *physical = physical_of(at->slot, mapping), old;
 	int error;
 
@@ -68,12 +72,15 @@ static __always_inline void drop_mapping_reference(const struct allocation_key *
 	lose_update(error, LOSS_ALLOCATION_MAP_FULL);
 }
 
-static __always_inline void end_mapping(const struct allocation_key *at, const struct allocation_record *mapping,
-					u16 row)
+static __always_inline void end_mapping(const struct allocation_key *at,
+					const struct allocation_record *mapping, u16 row)
 {
-	struct allocation_key key = {.address = mapping->handle, .slot = at->slot, .space = SPACE_PHYSICAL};
-	struct allocation_key ending = {.address = at->address, .slot = at->slot, .space = SPACE_ENDING};
-	struct allocation_record *found = bpf_map_lookup_elem(&allocations, &ending), old = *mapping;
+	struct allocation_key key = {
+		.address = mapping->handle, .slot = at->slot, .space = SPACE_PHYSICAL};
+	struct allocation_key ending = {
+		.address = at->address, .slot = at->slot, .space = SPACE_ENDING};
+	struct allocation_record *found = bpf_map_lookup_elem(&allocations, &ending),
+				 old = *mapping;
 
 	if (!bpf_map_delete_elem(&allocations, at)) {
 		end_live(at->slot);
@@ -90,10 +97,13 @@ static __always_inline void end_mapping(const struct allocation_key *at, const s
 	remember_freed(&key, old.kind);
 }
 
-static __always_inline void restore_physical(const struct allocation_key *at, const struct allocation_record *mapping)
+static __always_inline void restore_physical(const struct allocation_key *at,
+					     const struct allocation_record *mapping)
 {
-	struct allocation_key key = {.address = mapping->handle, .slot = at->slot, .space = SPACE_PHYSICAL};
-	struct allocation_key ending = {.address = at->address, .slot = at->slot, .space = SPACE_ENDING};
+	struct allocation_key key = {
+		.address = mapping->handle, .slot = at->slot, .space = SPACE_PHYSICAL};
+	struct allocation_key ending = {
+		.address = at->address, .slot = at->slot, .space = SPACE_ENDING};
 	struct allocation_record *found = bpf_map_lookup_elem(&allocations, &ending), back;
 	int error;
 
@@ -114,7 +124,8 @@ static __always_inline void restore_physical(const struct allocation_key *at, co
 /* A step of bpf_loop: one mapping, or the place of one that is unknown. */
 static long unmap_step(u64 index, struct unmap_walk *walk)
 {
-	struct allocation_key at = {.address = walk->address, .slot = walk->slot, .space = SPACE_MAPPED};
+	struct allocation_key at = {
+		.address = walk->address, .slot = walk->slot, .space = SPACE_MAPPED};
 	struct allocation_record *mapping = bpf_map_lookup_elem(&allocations, &at), *physical;
 
 	(void)index;
@@ -122,15 +133,9 @@ static long unmap_step(u64 index, struct unmap_walk *walk)
 	if (!mapping)
 		return walk->address >= walk->end;
 	switch (walk->kind) {
-	case UNMAP_BEGIN:
-		drop_mapping_reference(&at, mapping);
-		break;
-	case UNMAP_COMMIT:
-		end_mapping(&at, mapping, walk->row);
-		break;
-	case UNMAP_RESTORE:
-		restore_physical(&at, mapping);
-		break;
+	case UNMAP_BEGIN: drop_mapping_reference(&at, mapping); break;
+	case UNMAP_COMMIT: end_mapping(&at, mapping, walk->row); break;
+	case UNMAP_RESTORE: restore_physical(&at, mapping); break;
 	default:
 		physical = physical_of(walk->slot, mapping);
 		if (physical)
@@ -157,24 +162,22 @@ __noinline int unmap_walk(u32 slot, const struct call *call, u32 kind)
 static __always_inline u8 kind_of_virtual(u8 change)
 {
 	switch (change) {
-	case VIRTUAL_RETAIN:
-		return MEMORY_PHYSICAL;
-	case VIRTUAL_IMPORT:
-		return MEMORY_IMPORTED;
-	case VIRTUAL_MULTICAST:
-		return MEMORY_UNKNOWN;
-	default:
-		return MEMORY_MAPPED;
+	case VIRTUAL_RETAIN: return MEMORY_PHYSICAL;
+	case VIRTUAL_IMPORT: return MEMORY_IMPORTED;
+	case VIRTUAL_MULTICAST: return MEMORY_UNKNOWN;
+	default: return MEMORY_MAPPED;
 	}
 }
 
-static __noinline int virtual_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
+static __noinline int virtual_enter(struct pt_regs *ctx,
+				    const volatile struct function_desc *function,
 				    struct thread *thread, struct call *call)
 {
 	call->kind = kind_of_virtual(function->kind);
 	call->arg[VIRTUAL_ADDRESS] = argument(ctx, function, ROLE_PTR);
 	call->arg[VIRTUAL_SIZE] = argument(ctx, function, ROLE_SIZE);
-	call->arg[VIRTUAL_HANDLE] = argument(ctx, function, has_role(function, ROLE_OUT) ? ROLE_OUT : ROLE_HANDLE);
+	call->arg[VIRTUAL_HANDLE] =
+		argument(ctx, function, has_role(function, ROLE_OUT) ? ROLE_OUT : ROLE_HANDLE);
 	call->arg[VIRTUAL_OFFSET] = argument(ctx, function, ROLE_OFFSET);
 	if (function->kind == VIRTUAL_UNMAP)
 		unmap_walk(thread->slot, call, UNMAP_BEGIN);
@@ -200,9 +203,11 @@ static __always_inline u64 raise_size(u64 *size, u64 to)
 }
 
 /* The size of imported memory is known only from its mappings. */
-static __always_inline void grow_import(u32 slot, const struct call *call, struct allocation_record *import)
+static __always_inline void grow_import(u32 slot, const struct call *call,
+					struct allocation_record *import)
 {
-	u64 grown = raise_size(&import->size, sum_of(call->arg[VIRTUAL_OFFSET], call->arg[VIRTUAL_SIZE]));
+	u64 grown = raise_size(&import->size,
+			       sum_of(call->arg[VIRTUAL_OFFSET], call->arg[VIRTUAL_SIZE]));
 	struct tally *tally;
 
 	if (!grown)
@@ -214,7 +219,8 @@ static __always_inline void grow_import(u32 slot, const struct call *call, struc
 
 __noinline int map_succeeded(u32 slot, struct call *call)
 {
-	struct allocation_key key = {.slot = slot, .space = SPACE_MAPPED}, physical_key = {.slot = slot};
+	struct allocation_key key = {.slot = slot, .space = SPACE_MAPPED},
+			      physical_key = {.slot = slot};
 	struct allocation_record *physical, mapping = {.kind = MEMORY_MAPPED, .references = 1};
 	int flags;
 
@@ -252,7 +258,8 @@ __noinline int handle_given(u32 slot, struct call *call, u32 change)
 
 	if (!call)
 		return 0;
-	if (bpf_probe_read_user(&key.address, sizeof(key.address), (void *)call->arg[VIRTUAL_HANDLE])) {
+	if (bpf_probe_read_user(&key.address, sizeof(key.address),
+				(void *)call->arg[VIRTUAL_HANDLE])) {
 		lose(LOSS_UNREADABLE);
 		flags = TALLY_UNTRACKED;
 		goto count;

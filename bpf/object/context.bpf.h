@@ -129,7 +129,8 @@ static __always_inline void set_context(struct thread *thread, u64 context)
 }
 
 /* Drops a reference to the device's primary context. Returns whether it was the last. */
-static __always_inline bool drop_reference(struct thread *thread, struct call *call, struct device_record *record)
+static __always_inline bool drop_reference(struct thread *thread, struct call *call,
+					   struct device_record *record)
 {
 	if (!record->retains)
 		return false;
@@ -214,7 +215,8 @@ static __always_inline bool is_end_of_context(u8 kind)
 	return kind == CONTEXT_DESTROY || kind == CONTEXT_RESET || kind == CONTEXT_RELEASE;
 }
 
-static __noinline int context_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
+static __noinline int context_enter(struct pt_regs *ctx,
+				    const volatile struct function_desc *function,
 				    struct thread *thread, struct call *call)
 {
 	u64 device;
@@ -222,9 +224,11 @@ static __noinline int context_enter(struct pt_regs *ctx, const volatile struct f
 	call->kind = function->kind;
 	call->arg[CONTEXT_ARGUMENT] = argument(ctx, function, ROLE_CTX);
 	call->arg[CONTEXT_OUT] = argument(ctx, function, ROLE_OUT);
-	device = has_role(function, ROLE_DEVICE) ? argument(ctx, function, ROLE_DEVICE) : call->device;
+	device = has_role(function, ROLE_DEVICE) ? argument(ctx, function, ROLE_DEVICE) :
+						   call->device;
 	call->named = device < DEVICE_UNKNOWN ? device : DEVICE_UNKNOWN;
-	if (call->kind == CONTEXT_DETACH && !drop_attached(thread->slot, call->arg[CONTEXT_ARGUMENT]))
+	if (call->kind == CONTEXT_DETACH &&
+	    !drop_attached(thread->slot, call->arg[CONTEXT_ARGUMENT]))
 		call->kind = CONTEXT_DESTROY;
 	if (is_end_of_context(call->kind))
 		end_context(thread, call);
@@ -262,7 +266,8 @@ static __always_inline void count_reference(struct thread *thread, struct call *
 {
 	struct object_key key = {.handle = context, .slot = thread->slot, .kind = OBJECT_CONTEXT};
 	struct device_record *record = device_record_of(thread->slot, call->named);
-	struct object_record fresh = {.start_ns = call->start_ns, .row = call->row, .device = call->named};
+	struct object_record fresh = {
+		.start_ns = call->start_ns, .row = call->row, .device = call->named};
 	int error;
 
 	context_is_on(thread->slot, context, call->named);
@@ -302,9 +307,7 @@ __noinline int change_context(struct thread *thread, struct call *call)
 		context_begins(thread->slot, call, context);
 		push_context(thread, context, call->named);
 		break;
-	case CONTEXT_RETAIN:
-		count_reference(thread, call, read_context(context));
-		break;
+	case CONTEXT_RETAIN: count_reference(thread, call, read_context(context)); break;
 	case CONTEXT_GREEN:
 		context_begins(thread->slot, call, read_context(call->arg[CONTEXT_OUT]));
 		break;
@@ -312,21 +315,13 @@ __noinline int change_context(struct thread *thread, struct call *call)
 		context_is_on(thread->slot, read_context(call->arg[CONTEXT_OUT]),
 			      device_of_context(thread->slot, context));
 		break;
-	case CONTEXT_ATTACH:
-		add_attached(thread->slot, read_context(context));
-		break;
+	case CONTEXT_ATTACH: add_attached(thread->slot, read_context(context)); break;
 	case CONTEXT_PUSH:
 		push_context(thread, context, device_of_context(thread->slot, context));
 		break;
-	case CONTEXT_SET:
-		set_context(thread, context);
-		break;
-	case CONTEXT_POP:
-		pop_context(thread);
-		break;
-	case CONTEXT_DESTROY:
-		pop_destroyed(thread, context);
-		break;
+	case CONTEXT_SET: set_context(thread, context); break;
+	case CONTEXT_POP: pop_context(thread); break;
+	case CONTEXT_DESTROY: pop_destroyed(thread, context); break;
 	}
 	return 0;
 }
@@ -342,7 +337,8 @@ static __always_inline u16 context_flags(const struct call *call)
 /* The context is gone: its copies are no longer in flight, finished or not. */
 static __always_inline void context_ended(struct thread *thread, const struct call *call)
 {
-	struct context_record *record = context_record_of(thread->slot, call->arg[CONTEXT_ARGUMENT]);
+	struct context_record *record =
+		context_record_of(thread->slot, call->arg[CONTEXT_ARGUMENT]);
 	struct process_record *process = process_at(thread->slot);
 
 	if (record) {

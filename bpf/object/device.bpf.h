@@ -11,8 +11,8 @@
 #define DEVICE_OUT 0
 #define DEVICE_NUMBER 1
 
-static __noinline int device_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
-				   struct call *call)
+static __noinline int device_enter(struct pt_regs *ctx,
+				   const volatile struct function_desc *function, struct call *call)
 {
 	call->kind = function->kind;
 	call->arg[DEVICE_OUT] = argument(ctx, function, ROLE_OUT);

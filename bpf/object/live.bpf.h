@@ -43,7 +43,8 @@ static __always_inline const struct object_record *live_object(u32 slot, u8 kind
 }
 
 /* The handle is live in our records, so its end was missed, unless it ended with its context. */
-static __always_inline void replace_object(const struct object_key *key, const struct object_record *fresh)
+static __always_inline void replace_object(const struct object_key *key,
+					   const struct object_record *fresh)
 {
 	struct object_record *old = bpf_map_lookup_elem(&objects, key);
 	struct tally *tally;
@@ -54,8 +55,8 @@ static __always_inline void replace_object(const struct object_key *key, const s
 	gone = is_gone(key->slot, old->context, old->start_ns);
 	if (bpf_map_update_elem(&objects, key, fresh, BPF_ANY))
 		return;
-	tally = tally_of(key->slot, fresh->row, key->kind, gone ? TALLY_WITH_CONTEXT : TALLY_REPLACED,
-			 fresh->device);
+	tally = tally_of(key->slot, fresh->row, key->kind,
+			 gone ? TALLY_WITH_CONTEXT : TALLY_REPLACED, fresh->device);
 	if (tally)
 		__sync_fetch_and_add(&tally->calls, 1);
 }

@@ -44,18 +44,21 @@ static __always_inline bool is_in_launch(struct thread *thread, u8 kind)
 #define EVENT_FLAG_INTERPROCESS 4
 
 /* OBJECT_* flags of the object that the call creates. */
-static __always_inline u8 object_flags(struct pt_regs *ctx, const volatile struct function_desc *function)
+static __always_inline u8 object_flags(struct pt_regs *ctx,
+				       const volatile struct function_desc *function)
 {
 	u64 flags = argument(ctx, function, ROLE_FLAGS);
 
 	if (function->kind == OBJECT_STREAM)
 		return flags & STREAM_FLAG_NON_BLOCKING ? OBJECT_NON_BLOCKING : 0;
-	if (function->kind == OBJECT_EVENT && (flags & EVENT_FLAG_INTERPROCESS || has_role(function, ROLE_HANDLE)))
+	if (function->kind == OBJECT_EVENT &&
+	    (flags & EVENT_FLAG_INTERPROCESS || has_role(function, ROLE_HANDLE)))
 		return OBJECT_ELSEWHERE;
 	return 0;
 }
 
-static __always_inline void make_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
+static __always_inline void make_enter(struct pt_regs *ctx,
+				       const volatile struct function_desc *function,
 				       struct thread *thread, struct call *call)
 {
 	u64 context = current_context(thread);
@@ -100,14 +103,16 @@ static __always_inline void left_capture(u32 slot, const struct call *call, s32 
 		stream_left_capture(&key, capture);
 }
 
-static __always_inline void end_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
+static __always_inline void end_enter(struct pt_regs *ctx,
+				      const volatile struct function_desc *function,
 				      struct thread *thread, struct call *call)
 {
 	u64 handle = argument(ctx, function, ROLE_HANDLE);
 
 	call->arg[OBJECT_HANDLE] = handle;
 	call->flag = object_ends(thread->slot, call, call->kind, handle);
-	call->arg[OBJECT_CAPTURE] = call->kind == OBJECT_STREAM ? leave_capture(thread->slot, handle) : 0;
+	call->arg[OBJECT_CAPTURE] =
+		call->kind == OBJECT_STREAM ? leave_capture(thread->slot, handle) : 0;
 	if (call->kind == OBJECT_STREAM)
 		forget_stream(thread->slot, handle);
 	else if (call->kind == OBJECT_EVENT)
@@ -116,7 +121,8 @@ static __always_inline void end_enter(struct pt_regs *ctx, const volatile struct
 		unload_enter(thread, handle);
 }
 
-static __noinline int object_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
+static __noinline int object_enter(struct pt_regs *ctx,
+				   const volatile struct function_desc *function,
 				   struct thread *thread, struct call *call)
 {
 	call->kind = function->kind;

@@ -38,14 +38,16 @@ volatile __u64 let_go_ns;
 /* A process that has become a user whom gpuprobe may not signal would stay stopped. */
 static __always_inline bool can_be_let_go(struct task_struct *task)
 {
-	return config.hold_user == HOLD_ALL || BPF_CORE_READ(task, real_cred, uid.val) == config.hold_user ||
+	return config.hold_user == HOLD_ALL ||
+	       BPF_CORE_READ(task, real_cred, uid.val) == config.hold_user ||
 	       BPF_CORE_READ(task, real_cred, suid.val) == config.hold_user;
 }
 
 /* Whether it is stopped, or will be as soon as it runs. */
 static __always_inline bool is_stopped(struct task_struct *task)
 {
-	return BPF_CORE_READ(task, signal, flags) & SIGNAL_STOP_STOPPED || BPF_CORE_READ(task, signal, group_stop_count) ||
+	return BPF_CORE_READ(task, signal, flags) & SIGNAL_STOP_STOPPED ||
+	       BPF_CORE_READ(task, signal, group_stop_count) ||
 	       BPF_CORE_READ(task, signal, shared_pending.signal.sig[0]) & 1ul << (SIGSTOP - 1);
 }
 

@@ -35,8 +35,8 @@ struct mapped_file {
 };
 
 /* Decides by name: libcuda.so.1, libcudart.so.13; also for files in memory (memfd). */
-static long look_at_file(struct task_struct *task __attribute__((unused)), struct vm_area_struct *vma,
-			 struct mapped_file *mapped)
+static long look_at_file(struct task_struct *task __attribute__((unused)),
+			 struct vm_area_struct *vma, struct mapped_file *mapped)
 {
 	const unsigned char *name = BPF_CORE_READ(vma, vm_file, f_path.dentry, d_name.name);
 	u64 words[2] = {};
@@ -132,7 +132,8 @@ int mapping_exit(u64 *ctx)
 	bool makes_code;
 	s32 pid;
 
-	if (config.hold && !result && (call == SYSCALL_CLONE || call == SYSCALL_FORK || call == SYSCALL_CLONE3)) {
+	if (config.hold && !result &&
+	    (call == SYSCALL_CLONE || call == SYSCALL_FORK || call == SYSCALL_CLONE3)) {
 		note_fork();
 		return 0;
 	}

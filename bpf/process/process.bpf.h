@@ -73,7 +73,8 @@ static __always_inline void leave_process(void)
 
 	if (!process)
 		return;
-	if (__sync_fetch_and_add(&process->threads, -1) == 1 && *(volatile u32 *)&process->state == PROCESS_ENDED)
+	if (__sync_fetch_and_add(&process->threads, -1) == 1 &&
+	    *(volatile u32 *)&process->state == PROCESS_ENDED)
 		report_ended(thread->slot);
 }
 

@@ -99,7 +99,8 @@ __noinline int count_other_calls(u32 slot, u64 calls, u64 failures, u64 ns)
  */
 static __always_inline bool may_notify(struct process_record *process)
 {
-	if (process->notice_bytes < NOTICES_SHARE || bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) < RING_BYTES - RING_BYTES / 4)
+	if (process->notice_bytes < NOTICES_SHARE ||
+	    bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) < RING_BYTES - RING_BYTES / 4)
 		return true;
 	__sync_fetch_and_add(&process->lost_notices, 1);
 	lose(LOSS_RING_FULL);

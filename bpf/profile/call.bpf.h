@@ -16,7 +16,8 @@
 
 /* --- startup --- */
 
-static __always_inline void note_start_sums(struct start_sums *sums, const struct thread_profile *profile)
+static __always_inline void note_start_sums(struct start_sums *sums,
+					    const struct thread_profile *profile)
 {
 	for (u32 i = 0; i < TIME_CLASSES; i++)
 		sums->inside[i] = profile->time[i].ns;
@@ -30,7 +31,8 @@ static __always_inline void note_start_sums(struct start_sums *sums, const struc
  * A thread's first launch has returned. The process's first thread to get here stores what it has
  * done so far.
  */
-static __noinline int note_first_launch(struct thread *thread, struct thread_profile *profile, u64 end_ns)
+static __noinline int note_first_launch(struct thread *thread, struct thread_profile *profile,
+					u64 end_ns)
 {
 	struct process_profile *process = thread ? process_profile_at(thread->slot) : NULL;
 
@@ -45,13 +47,15 @@ static __noinline int note_first_launch(struct thread *thread, struct thread_pro
 static __always_inline bool is_in_setup(const struct thread *thread)
 {
 	for (u32 i = 0; i < CALL_DEPTH && i < thread->depth; i++)
-		if (setup_class_of(thread->calls[i].operation, thread->calls[i].kind) < SETUP_CLASSES)
+		if (setup_class_of(thread->calls[i].operation, thread->calls[i].kind) <
+		    SETUP_CLASSES)
 			return true;
 	return false;
 }
 
 /* A setup call has returned. */
-static __noinline int profile_setup(struct thread *thread, const struct call *call, struct thread_profile *profile)
+static __noinline int profile_setup(struct thread *thread, const struct call *call,
+				    struct thread_profile *profile)
 {
 	u32 class, outer;
 
@@ -72,7 +76,8 @@ static __noinline int profile_setup(struct thread *thread, const struct call *ca
 
 static __always_inline void profile_upload(struct upload_sums *uploads, const struct call *call)
 {
-	if (call->operation != OP_COPY || call->kind != COPY_H2D || call->arg[COPY_FLAGS] & TALLY_CAPTURED)
+	if (call->operation != OP_COPY || call->kind != COPY_H2D ||
+	    call->arg[COPY_FLAGS] & TALLY_CAPTURED)
 		return;
 	uploads->calls++;
 	uploads->bytes += call->arg[COPY_BYTES];
@@ -84,7 +89,8 @@ static __always_inline void profile_upload(struct upload_sums *uploads, const st
 /* --- launches and waits --- */
 
 /* A launch that is executed has returned. */
-static __always_inline void profile_launch(struct thread *thread, struct thread_profile *profile, const struct call *call)
+static __always_inline void profile_launch(struct thread *thread, struct thread_profile *profile,
+					   const struct call *call)
 {
 	u64 gap = 0, ns = call->end_ns - call->start_ns, before_ns = launched_before(profile);
 	u32 bucket;
@@ -97,7 +103,8 @@ static __always_inline void profile_launch(struct thread *thread, struct thread_
 		if (bucket < TIME_BUCKETS)
 			profile->gaps[bucket]++;
 	}
-	if (before_ns && gap <= CHAINED_GAP_NS && !profile->others && !was_blind_since(before_ns, RATE_COPY, RATE_WAIT)) {
+	if (before_ns && gap <= CHAINED_GAP_NS && !profile->others &&
+	    !was_blind_since(before_ns, RATE_COPY, RATE_WAIT)) {
 		add_time(&profile->chained, ns);
 		profile->chained_gap_ns += gap;
 	}
@@ -141,8 +148,8 @@ static __always_inline void profile_size(u32 slot, const struct call *call)
 }
 
 /* Any call other than an executed launch. */
-static __always_inline void profile_other(struct thread *thread, struct thread_profile *profile, const struct call *call,
-					  s32 result)
+static __always_inline void profile_other(struct thread *thread, struct thread_profile *profile,
+					  const struct call *call, s32 result)
 {
 	if (!thread->depth && call->operation != OP_ASK) /* getters are only probed at times */
 		profile->others++;

@@ -20,36 +20,30 @@
  */
 #define TOGETHER_NS 100000
 
-static __always_inline bool may_hold_lock(const struct call *call, const volatile struct function_desc *function)
+static __always_inline bool may_hold_lock(const struct call *call,
+					  const volatile struct function_desc *function)
 {
 	switch (call->operation) {
 	case OP_ALLOC:
-	case OP_FREE:
-		return !(function->flags & FUNCTION_ASYNC);
-	case OP_VIRTUAL:
-		return true;
+	case OP_FREE: return !(function->flags & FUNCTION_ASYNC);
+	case OP_VIRTUAL: return true;
 	case OP_CREATE:
-	case OP_DESTROY:
-		return call->kind == OBJECT_MODULE || call->kind == OBJECT_LIBRARY;
-	case OP_WAIT:
-		return function->kind == WAIT_CONTEXT;
-	default:
-		return false;
+	case OP_DESTROY: return call->kind == OBJECT_MODULE || call->kind == OBJECT_LIBRARY;
+	case OP_WAIT: return function->kind == WAIT_CONTEXT;
+	default: return false;
 	}
 }
 
 /* Calls that return at once unless something delays them. */
-static __always_inline bool should_be_quick(const struct call *call, const volatile struct function_desc *function)
+static __always_inline bool should_be_quick(const struct call *call,
+					    const volatile struct function_desc *function)
 {
 	switch (call->operation) {
 	case OP_LAUNCH:
-	case OP_GRAPH_LAUNCH:
-		return true;
+	case OP_GRAPH_LAUNCH: return true;
 	case OP_COPY:
-	case OP_SET:
-		return function->flags & FUNCTION_ASYNC;
-	default:
-		return false;
+	case OP_SET: return function->flags & FUNCTION_ASYNC;
+	default: return false;
 	}
 }
 
@@ -81,8 +75,8 @@ static __always_inline u32 pair_of(struct process_profile *process, const struct
 			pair->stack = held->stack;
 			pair->holder_stack = holder->stack;
 		}
-		if (pair->row == held->row && pair->holder_row == holder->row && pair->stack == held->stack &&
-		    pair->holder_stack == holder->stack)
+		if (pair->row == held->row && pair->holder_row == holder->row &&
+		    pair->stack == held->stack && pair->holder_stack == holder->stack)
 			return i + 1;
 	}
 	return 0;
@@ -165,8 +159,9 @@ static __always_inline bool lock_long_calls(struct process_profile *process)
  * Puts the call in the process's list, in place of the oldest; the caller holds the lock. Returns
  * its index.
  */
-static __always_inline u32 list_long_call(struct process_profile *process, const struct thread *thread,
-					  const struct call *call, u64 stack, bool holds)
+static __always_inline u32 list_long_call(struct process_profile *process,
+					  const struct thread *thread, const struct call *call,
+					  u64 stack, bool holds)
 {
 	const struct thread_profile *profile = profile_of(thread);
 	u32 at = process->long_call_count++ & (LONG_CALLS - 1);
@@ -184,7 +179,8 @@ static __always_inline u32 list_long_call(struct process_profile *process, const
 	return at;
 }
 
-static __noinline int compare_long_call(struct thread *thread, struct call *call, u64 stack, u32 holds)
+static __noinline int compare_long_call(struct thread *thread, struct call *call, u64 stack,
+					u32 holds)
 {
 	struct process_profile *process = thread ? process_profile_at(thread->slot) : NULL;
 	u32 at;

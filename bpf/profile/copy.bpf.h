@@ -135,15 +135,11 @@ static __always_inline bool uses_memory(const struct call *call)
 	switch (call->operation) {
 	case OP_ALLOC:
 	case OP_FREE:
-	case OP_VIRTUAL:
-		return true;
+	case OP_VIRTUAL: return true;
 	case OP_CREATE: /* modules contain variables */
-	case OP_DESTROY:
-		return call->kind == OBJECT_MODULE || call->kind == OBJECT_LIBRARY;
-	case OP_CONTEXT:
-		return is_end_of_context(call->kind);
-	default:
-		return false;
+	case OP_DESTROY: return call->kind == OBJECT_MODULE || call->kind == OBJECT_LIBRARY;
+	case OP_CONTEXT: return is_end_of_context(call->kind);
+	default: return false;
 	}
 }
 
@@ -177,7 +173,8 @@ static __always_inline bool is_in_order(const struct device_queue *queue, u64 st
  * Whether everything that may have used or changed device memory before the copy was finished when
  * the copy, which has returned, was.
  */
-static __noinline bool is_settled(u32 slot, struct process_profile *profile, const struct call *call)
+static __noinline bool is_settled(u32 slot, struct process_profile *profile,
+				  const struct call *call)
 {
 	const volatile struct function_desc *function = function_at(call->row);
 	u32 busy, own = call->device < PROFILE_DEVICES ? call->device : PROFILE_DEVICES - 1;
@@ -211,7 +208,8 @@ static __noinline bool is_settled(u32 slot, struct process_profile *profile, con
 /* --- repeats --- */
 
 /* At a copy's entry: keeps what decides at its return whether it was a repeat. */
-static __always_inline void repeat_enter(struct pt_regs *ctx, const volatile struct function_desc *function,
+static __always_inline void repeat_enter(struct pt_regs *ctx,
+					 const volatile struct function_desc *function,
 					 const struct thread *thread, struct call *call)
 {
 	struct process_profile *profile;
@@ -246,8 +244,8 @@ static __always_inline bool may_be_managed(u32 slot, const struct process_profil
 	return !record || record->kind == MEMORY_MANAGED;
 }
 
-static __always_inline void count_repeat(struct process_profile *profile, struct repeat_record *record,
-					 const struct call *call)
+static __always_inline void count_repeat(struct process_profile *profile,
+					 struct repeat_record *record, const struct call *call)
 {
 	u64 ns = call->end_ns - call->start_ns;
 	u32 way = call->kind == COPY_D2H;
@@ -261,9 +259,13 @@ static __always_inline void count_repeat(struct process_profile *profile, struct
 
 static __noinline int note_range(u32 slot, struct process_profile *profile, const struct call *call)
 {
-	struct repeat_key key = {
-		.from = call->from, .to = call->to, .bytes = call->arg[COPY_BYTES], .slot = slot, .kind = call->kind};
-	struct repeat_record *record, fresh = {.version = VERSION_UNSURE, .copies = 1, .row = call->row};
+	struct repeat_key key = {.from = call->from,
+				 .to = call->to,
+				 .bytes = call->arg[COPY_BYTES],
+				 .slot = slot,
+				 .kind = call->kind};
+	struct repeat_record *record,
+		fresh = {.version = VERSION_UNSURE, .copies = 1, .row = call->row};
 	int error;
 
 	if (!profile || !key.bytes)
@@ -316,7 +318,8 @@ __noinline int profile_copy(u32 slot, const struct call *call, s32 result)
 	 * The copy changes what later copies read from the device, or uses what earlier ones wrote
 	 * there.
 	 */
-	__sync_fetch_and_add(call->kind == COPY_H2D ? &profile->device_changes : &profile->device_uses, 1);
+	__sync_fetch_and_add(
+		call->kind == COPY_H2D ? &profile->device_changes : &profile->device_uses, 1);
 	return 0;
 }
 

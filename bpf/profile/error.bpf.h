@@ -69,7 +69,8 @@ static __always_inline int ask_enter(const struct thread *thread)
 
 static __always_inline bool is_unwelcome(const struct call *call, s32 result)
 {
-	if (!result || result == RESULT_ABANDONED || result == CUDA_NOT_READY || is_end_of_driver(result))
+	if (!result || result == RESULT_ABANDONED || result == CUDA_NOT_READY ||
+	    is_end_of_driver(result))
 		return false;
 	if (result == CUDA_NOT_SUPPORTED || result == CUDA_ALREADY_REGISTERED ||
 	    (result == CUDA_NOT_FOUND && call->operation == OP_GET_KERNEL))
@@ -79,8 +80,8 @@ static __always_inline bool is_unwelcome(const struct call *call, s32 result)
 }
 
 /* Whether the call, before any launch, is a reaction to the thread's pending error. */
-static __always_inline bool acts_on_error(const struct thread_profile *profile, const struct call *call,
-					  s32 result)
+static __always_inline bool acts_on_error(const struct thread_profile *profile,
+					  const struct call *call, s32 result)
 {
 	const volatile struct function_desc *failed = function_at(profile->error_row);
 
@@ -103,7 +104,8 @@ static __always_inline bool may_have_asked(u64 error_ns)
 }
 
 /* An outermost call of the thread has returned. */
-static __always_inline void profile_error(struct thread_profile *profile, const struct call *call, s32 result)
+static __always_inline void profile_error(struct thread_profile *profile, const struct call *call,
+					  s32 result)
 {
 	bool launches = time_class_of(call->operation) == TIME_LAUNCH;
 

@@ -24,16 +24,18 @@ struct copied_file {
 	char name[MAPPED_NAME];
 };
 
-static long look_at_copied(struct task_struct *task __attribute__((unused)), struct vm_area_struct *vma,
-			   struct copied_file *copied)
+static long look_at_copied(struct task_struct *task __attribute__((unused)),
+			   struct vm_area_struct *vma, struct copied_file *copied)
 {
 	struct file *file = BPF_CORE_READ(vma, vm_file);
 	struct inode *inode = file ? BPF_CORE_READ(file, f_inode) : NULL;
 	unsigned long magic = inode ? BPF_CORE_READ(inode, i_sb, s_magic) : 0;
 
-	if (!inode || (BPF_CORE_READ(inode, i_mode) & S_IFMT) != S_IFREG || magic == TMPFS_MAGIC || magic == HUGETLBFS_MAGIC)
+	if (!inode || (BPF_CORE_READ(inode, i_mode) & S_IFMT) != S_IFREG || magic == TMPFS_MAGIC ||
+	    magic == HUGETLBFS_MAGIC)
 		return 0;
-	bpf_probe_read_kernel_str(copied->name, sizeof(copied->name), BPF_CORE_READ(file, f_path.dentry, d_name.name));
+	bpf_probe_read_kernel_str(copied->name, sizeof(copied->name),
+				  BPF_CORE_READ(file, f_path.dentry, d_name.name));
 	copied->key.device = BPF_CORE_READ(inode, i_sb, s_dev);
 	copied->key.inode = BPF_CORE_READ(inode, i_ino);
 	return 0;

@@ -21,22 +21,20 @@ static __always_inline bool is_blocking_free(const volatile struct function_desc
 }
 
 /* The kind of implicit wait in a blocking call; IMPLICIT_WAITS: none of these. */
-static __always_inline enum implicit_wait implicit_wait_of(const volatile struct function_desc *function)
+static __always_inline enum implicit_wait
+implicit_wait_of(const volatile struct function_desc *function)
 {
 	bool blocks = !(function->flags & FUNCTION_ASYNC);
 
 	switch (function->operation) {
-	case OP_COPY:
-		return blocks ? IMPLICIT_COPY : IMPLICIT_WAITS;
-	case OP_SET:
-		return blocks ? IMPLICIT_SET : IMPLICIT_WAITS;
-	case OP_FREE:
-		return is_blocking_free(function) ? IMPLICIT_FREE : IMPLICIT_WAITS;
+	case OP_COPY: return blocks ? IMPLICIT_COPY : IMPLICIT_WAITS;
+	case OP_SET: return blocks ? IMPLICIT_SET : IMPLICIT_WAITS;
+	case OP_FREE: return is_blocking_free(function) ? IMPLICIT_FREE : IMPLICIT_WAITS;
 	case OP_CREATE:
-		return function->kind == OBJECT_MODULE || function->kind == OBJECT_LIBRARY ? IMPLICIT_LOAD :
-											     IMPLICIT_WAITS;
-	default:
-		return IMPLICIT_WAITS;
+		return function->kind == OBJECT_MODULE || function->kind == OBJECT_LIBRARY ?
+			       IMPLICIT_LOAD :
+			       IMPLICIT_WAITS;
+	default: return IMPLICIT_WAITS;
 	}
 }
 

@@ -10,7 +10,8 @@
 #include "profile/queue.bpf.h"
 
 /* Whether the wait covers the legacy stream of its context. */
-static __always_inline bool covers_legacy(struct pt_regs *ctx, const volatile struct function_desc *function)
+static __always_inline bool covers_legacy(struct pt_regs *ctx,
+					  const volatile struct function_desc *function)
 {
 	if (function->kind != WAIT_STREAM)
 		return function->kind == WAIT_CONTEXT;
@@ -42,17 +43,20 @@ static __always_inline void end_legacy_wait(const struct thread *thread, struct 
  * The calling thread itself may be counted among the waiting ones: for a wait that it jumped out
  * of, which has not been noticed yet.
  */
-static __noinline int has_others_waiting(const struct thread *thread, const struct device_queue *queue)
+static __noinline int has_others_waiting(const struct thread *thread,
+					 const struct device_queue *queue)
 {
 	u64 own = 0;
 
 	for (u32 i = 0; i < CALL_DEPTH; i++)
-		if (i < thread->depth && thread->calls[i].operation == OP_WAIT && thread->calls[i].marked)
+		if (i < thread->depth && thread->calls[i].operation == OP_WAIT &&
+		    thread->calls[i].marked)
 			own++;
 	return queue->legacy_waiting > own;
 }
 
-static __always_inline void note_legacy_launch(const struct thread *thread, struct thread_profile *profile,
+static __always_inline void note_legacy_launch(const struct thread *thread,
+					       struct thread_profile *profile,
 					       const struct device_queue *queue, u32 number)
 {
 	profile->legacy_launches++;
@@ -83,7 +87,8 @@ static __noinline int launch_elsewhere(struct thread *thread, u64 where, u64 epo
 	if (!profile)
 		return 0;
 	/* The launch itself is already counted in launches_since_wait. */
-	if (profile->last_stream && profile->last_stream != where && profile->launches_since_wait > 1 &&
+	if (profile->last_stream && profile->last_stream != where &&
+	    profile->launches_since_wait > 1 &&
 	    is_crossing(thread->slot, profile->last_stream, where))
 		profile->legacy_crossings++;
 	profile->last_stream = where;

@@ -63,7 +63,8 @@ static __noinline int note_unrecorded(u32 slot, u64 event, u32 query)
 /* --- call sites --- */
 
 /* The entry of this site, newly taken if needed; NULL: there is no room. */
-static __always_inline struct missing_site *missing_site_of(struct process_profile *process, u32 row, u64 stack)
+static __always_inline struct missing_site *missing_site_of(struct process_profile *process,
+							    u32 row, u64 stack)
 {
 	for (u32 i = 0; i < MISSING_SITES; i++) {
 		struct missing_site *site = &process->missing_sites[i];
@@ -73,14 +74,16 @@ static __always_inline struct missing_site *missing_site_of(struct process_profi
 			site->stack = stack;
 			__sync_lock_test_and_set(&site->used, MISSING_SITE_READY);
 		}
-		if (*(volatile u32 *)&site->used == MISSING_SITE_READY && site->row == row && site->stack == stack)
+		if (*(volatile u32 *)&site->used == MISSING_SITE_READY && site->row == row &&
+		    site->stack == stack)
 			return site;
 	}
 	return NULL;
 }
 
 /* Counts a call of one of the four kinds at its call site. */
-static __noinline int note_missing_site(struct process_profile *process, const struct call *call, u64 stack)
+static __noinline int note_missing_site(struct process_profile *process, const struct call *call,
+					u64 stack)
 {
 	struct missing_site *site;
 	u64 number;
@@ -105,7 +108,8 @@ static __noinline int note_missing_site(struct process_profile *process, const s
 static __always_inline struct context_record *context_to_note(u32 slot, u64 context)
 {
 	struct context_key key = {.context = context, .slot = slot};
-	struct context_record *record = bpf_map_lookup_elem(&contexts, &key), fresh = {.device = DEVICE_UNKNOWN};
+	struct context_record *record = bpf_map_lookup_elem(&contexts, &key),
+			      fresh = {.device = DEVICE_UNKNOWN};
 	int error;
 
 	if (record)
@@ -288,8 +292,8 @@ struct targets_left {
 	u64 calls, bytes;
 };
 
-static long leave_target(struct bpf_map *map __attribute__((unused)), struct target_key *key, struct target_record *target,
-			 struct targets_left *left)
+static long leave_target(struct bpf_map *map __attribute__((unused)), struct target_key *key,
+			 struct target_record *target, struct targets_left *left)
 {
 	struct target_key at = *key;
 

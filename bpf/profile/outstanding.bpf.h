@@ -47,10 +47,8 @@ static __always_inline bool may_submit(u8 operation)
 	case OP_LAUNCH_LIST:
 	case OP_COPY:
 	case OP_SET:
-	case OP_HOST_FUNCTION:
-		return true;
-	default:
-		return false;
+	case OP_HOST_FUNCTION: return true;
+	default: return false;
 	}
 }
 
@@ -70,7 +68,8 @@ static __always_inline void lose_sight_too_deep(const struct thread *thread)
 		lose_sight(thread->slot);
 }
 
-static __always_inline struct thread_profile *submitter_at(const struct process_profile *process, u32 index)
+static __always_inline struct thread_profile *submitter_at(const struct process_profile *process,
+							   u32 index)
 {
 	u32 number = process->submitters[index & (SUBMITTERS - 1)] - 1;
 
@@ -101,7 +100,8 @@ __noinline u32 place_for_submitter(const struct process_profile *process, u32 sl
  * Adds the thread to the list; if that is full, the queues prove nothing any more. Returns false if
  * another thread holds the list.
  */
-static __always_inline bool list_submitter(const struct thread *thread, struct process_profile *process)
+static __always_inline bool list_submitter(const struct thread *thread,
+					   struct process_profile *process)
 {
 	u32 place;
 
@@ -179,7 +179,8 @@ __noinline u64 earliest_submission(const struct process_profile *process, u32 sl
 		if (i >= process->submitter_count)
 			break;
 		other = submitter_at(process, i);
-		if (!other || other->slot != slot || process->submitters[i & (SUBMITTERS - 1)] == own_place)
+		if (!other || other->slot != slot ||
+		    process->submitters[i & (SUBMITTERS - 1)] == own_place)
 			continue;
 		began = *(volatile const u64 *)&other->submitting_ns;
 		if (began && began < earliest)
@@ -214,7 +215,8 @@ __noinline bool list_stream(struct device_queue *queue, u64 stream, u64 scope)
 	if (count >= QUEUE_STREAMS)
 		return false;
 	barrier_var(count);
-	queue->streams[count & (QUEUE_STREAMS - 1)] = (struct queue_stream){.stream = stream, .scope = scope};
+	queue->streams[count & (QUEUE_STREAMS - 1)] =
+		(struct queue_stream){.stream = stream, .scope = scope};
 	queue->stream_count = count + 1;
 	return true;
 }
@@ -233,7 +235,8 @@ __noinline bool list_stream(struct device_queue *queue, u64 stream, u64 scope)
 #define STREAM_IS_LOST 4 /* it has ended, or had no room: its state is unknown */
 
 /* A wait for an unknown context may be for another device. */
-static __always_inline u64 done_epoch(const struct stream_record *record, u32 slot, u64 stream, u32 one_device)
+static __always_inline u64 done_epoch(const struct stream_record *record, u32 slot, u64 stream,
+				      u32 one_device)
 {
 	struct coverage coverage;
 
@@ -281,7 +284,8 @@ static __always_inline bool is_alone_long(u32 slot, u64 stream, u64 scope, u64 n
 static __always_inline void unlist_stream(struct device_queue *queue, u32 number)
 {
 	queue->stream_count--;
-	queue->streams[number & (QUEUE_STREAMS - 1)] = queue->streams[queue->stream_count & (QUEUE_STREAMS - 1)];
+	queue->streams[number & (QUEUE_STREAMS - 1)] =
+		queue->streams[queue->stream_count & (QUEUE_STREAMS - 1)];
 }
 
 /*

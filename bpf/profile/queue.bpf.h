@@ -117,8 +117,8 @@ __noinline int end_idle(const struct thread *thread, u32 number, u64 end_ns)
 }
 
 /* Work on an unknown device may be on any device. */
-static __always_inline void end_idle_of(const struct thread *thread, struct process_profile *process, u32 number,
-					u64 end_ns)
+static __always_inline void end_idle_of(const struct thread *thread,
+					struct process_profile *process, u32 number, u64 end_ns)
 {
 	for (u32 i = 0; number == UNKNOWN_QUEUE && i < UNKNOWN_QUEUE; i++)
 		if (process->queues[i].idle_since_ns)
@@ -128,7 +128,8 @@ static __always_inline void end_idle_of(const struct thread *thread, struct proc
 }
 
 /* Returns whether the stream was listed or the list is full; false: the list is locked. */
-static __always_inline bool try_list(const struct thread *thread, struct device_queue *queue, u64 id)
+static __always_inline bool try_list(const struct thread *thread, struct device_queue *queue,
+				     u64 id)
 {
 	struct stream_key key = stream_key_of_id(thread, id);
 	bool listed;
@@ -146,7 +147,8 @@ static __always_inline bool try_list(const struct thread *thread, struct device_
  * The stream has work now. If another thread holds the list, the stream is listed at this thread's
  * next call.
  */
-static __always_inline void note_outstanding(const struct thread *thread, struct device_queue *queue, u32 number, u64 id)
+static __always_inline void note_outstanding(const struct thread *thread,
+					     struct device_queue *queue, u32 number, u64 id)
 {
 	struct thread_profile *profile = profile_of(thread);
 	u64 where = id | (u64)number << STREAM_ID_DEVICE_SHIFT;
@@ -223,7 +225,8 @@ __noinline int note_work(struct thread *thread, const struct work *work)
 /*
  * Whether a thread whose device is unknown may have put work on the queue's device since that wait.
  */
-static __always_inline bool has_work_elsewhere(struct process_profile *process, u32 number, u64 epoch)
+static __always_inline bool has_work_elsewhere(struct process_profile *process, u32 number,
+					       u64 epoch)
 {
 	u64 latest = 0;
 
@@ -239,7 +242,8 @@ static __always_inline bool has_work_elsewhere(struct process_profile *process, 
  * How long the queue was empty when this launch came; 0: not known to have been empty. If several
  * launches come at once, one of them gets the time.
  */
-static __always_inline u64 take_idle_time(struct device_queue *queue, const struct call *call, u64 *since)
+static __always_inline u64 take_idle_time(struct device_queue *queue, const struct call *call,
+					  u64 *since)
 {
 	u64 copied = queue->copied_ns, busy = queue->busy_ns, end = call->start_ns;
 
@@ -249,7 +253,8 @@ static __always_inline u64 take_idle_time(struct device_queue *queue, const stru
 	return *since && end > *since + copied ? end - *since - copied : 0;
 }
 
-static __always_inline void note_idle_gap(struct thread_profile *profile, u64 gap, u64 since, u64 inside)
+static __always_inline void note_idle_gap(struct thread_profile *profile, u64 gap, u64 since,
+					  u64 inside)
 {
 	profile->idle_gaps++;
 	profile->idle_ns += gap;
@@ -263,8 +268,8 @@ static __always_inline void note_idle_gap(struct thread_profile *profile, u64 ga
  * A launch has ended an idle time. A thread whose device is unknown may use several devices, so
  * only its own waits count for it. Returns whether the gap is the thread's longest.
  */
-static __noinline int end_idle_time(struct thread *thread, struct call *call, struct process_profile *process,
-				    u32 number)
+static __noinline int end_idle_time(struct thread *thread, struct call *call,
+				    struct process_profile *process, u32 number)
 {
 	struct device_queue *queue = queue_at(process, number);
 	struct thread_profile *profile = profile_of(thread);
@@ -273,7 +278,8 @@ static __noinline int end_idle_time(struct thread *thread, struct call *call, st
 	if (!queue)
 		return 0;
 	gap = take_idle_time(queue, call, &since);
-	if (gap <= IDLE_GAP_NS || !profile || has_work_elsewhere(process, number, queue->empty_epoch))
+	if (gap <= IDLE_GAP_NS || !profile ||
+	    has_work_elsewhere(process, number, queue->empty_epoch))
 		return 0;
 	if (number == UNKNOWN_QUEUE && queue->empty_tid != (u32)bpf_get_current_pid_tgid())
 		return 0;
@@ -308,7 +314,8 @@ struct emptying {
 };
 
 /* The queue was empty throughout, except for copies that are finished now. */
-static __always_inline void go_on_empty(struct device_queue *queue, const struct emptying *emptying, u64 end_ns)
+static __always_inline void go_on_empty(struct device_queue *queue, const struct emptying *emptying,
+					u64 end_ns)
 {
 	u64 busy = queue->busy_ns;
 
@@ -319,7 +326,8 @@ static __always_inline void go_on_empty(struct device_queue *queue, const struct
 		__sync_fetch_and_add(&queue->copied_ns, end_ns - busy);
 }
 
-static __always_inline void begin_empty(struct device_queue *queue, const struct emptying *emptying, u64 end_ns)
+static __always_inline void begin_empty(struct device_queue *queue, const struct emptying *emptying,
+					u64 end_ns)
 {
 	queue->busy_ns = 0;
 	queue->copied_ns = 0;
@@ -329,21 +337,24 @@ static __always_inline void begin_empty(struct device_queue *queue, const struct
 }
 
 /* Whether the wait covers all work of the process on the device. */
-static __always_inline bool is_for_all(const struct process_profile *process, const struct device_queue *queue,
+static __always_inline bool is_for_all(const struct process_profile *process,
+				       const struct device_queue *queue,
 				       const struct emptying *emptying)
 {
 	if (emptying->stream || queue->shared)
 		return false;
 	if (!process->strange_tid)
 		return queue->context == emptying->context;
-	return is_one_strange(process) && (!emptying->context || !queue->context || queue->context == emptying->context);
+	return is_one_strange(process) &&
+	       (!emptying->context || !queue->context || queue->context == emptying->context);
 }
 
 /*
  * Only waits for the whole device cover work outside the listed streams. Returns whether there is
  * no such work left.
  */
-static __always_inline bool settle_loose(const struct process_profile *process, struct device_queue *queue,
+static __always_inline bool settle_loose(const struct process_profile *process,
+					 struct device_queue *queue,
 					 const struct emptying *emptying)
 {
 	u64 loose = *(volatile u64 *)&queue->loose_epoch;
@@ -363,7 +374,8 @@ static __always_inline bool settle_loose(const struct process_profile *process, 
  * Work that came after a wait's end may have been finished by another wait before this one is
  * examined.
  */
-static __always_inline u64 idle_since(const struct process_profile *process, const struct device_queue *queue, u64 since_ns)
+static __always_inline u64 idle_since(const struct process_profile *process,
+				      const struct device_queue *queue, u64 since_ns)
 {
 	u64 elsewhere_ns = process->queues[UNKNOWN_QUEUE].done_ns;
 
@@ -376,15 +388,16 @@ static __always_inline u64 idle_since(const struct process_profile *process, con
  * Whether nothing is left in the queue. If so, it is idle since `since_ns`, or since it was last
  * seen with work; 0: unknown.
  */
-static __always_inline bool is_done(struct process_profile *process, u32 number, u32 slot, u64 since_ns)
+static __always_inline bool is_done(struct process_profile *process, u32 number, u32 slot,
+				    u64 since_ns)
 {
 	struct device_queue *queue = queue_at(process, number);
 	bool done;
 
 	if (!queue || !lock_word(&queue->lock))
 		return false;
-	done = !drop_done_streams(queue, slot, is_one_strange(process)) && !*(volatile u64 *)&queue->loose_epoch &&
-	       !*(volatile u64 *)&queue->unlisted;
+	done = !drop_done_streams(queue, slot, is_one_strange(process)) &&
+	       !*(volatile u64 *)&queue->loose_epoch && !*(volatile u64 *)&queue->unlisted;
 	if (done && since_ns && !queue->idle_since_ns)
 		queue->idle_since_ns = idle_since(process, queue, since_ns);
 	unlock_word(&queue->lock);
@@ -407,7 +420,8 @@ static __always_inline bool has_earlier_work(u32 slot)
  * Whether the covered work proves that the queue is empty. If so, the device is idle from the end
  * of the call on.
  */
-static __always_inline bool proves_empty(const struct thread *thread, struct process_profile *process,
+static __always_inline bool proves_empty(const struct thread *thread,
+					 struct process_profile *process,
 					 const struct emptying *emptying, u64 end_ns)
 {
 	struct device_queue *queue = queue_at(process, emptying->queue);
@@ -428,7 +442,8 @@ static __always_inline bool proves_empty(const struct thread *thread, struct pro
 __noinline int note_empty(const struct thread *thread, const struct emptying *emptying, u64 end_ns)
 {
 	struct process_profile *process = thread ? process_profile_at(thread->slot) : NULL;
-	struct device_queue *queue = process && emptying ? queue_at(process, emptying->queue) : NULL;
+	struct device_queue *queue =
+		process && emptying ? queue_at(process, emptying->queue) : NULL;
 
 	if (!queue || !proves_empty(thread, process, emptying, end_ns))
 		return 0;
@@ -451,8 +466,8 @@ __noinline int note_empty(const struct thread *thread, const struct emptying *em
  * Notes the thread's time inside calls so far, for an idle time that has begun or that it has not
  * seen yet.
  */
-static __always_inline void note_inside(struct thread_profile *profile, const struct device_queue *queue, u64 start_ns,
-					u64 ns)
+static __always_inline void note_inside(struct thread_profile *profile,
+					const struct device_queue *queue, u64 start_ns, u64 ns)
 {
 	u64 since = queue->empty_ns;
 

@@ -29,10 +29,8 @@ static __always_inline bool is_sized(const struct size_key *key)
 	case MEMORY_POOL:
 	case MEMORY_HOST:
 	case MEMORY_ARRAY:
-	case MEMORY_PHYSICAL:
-		return true;
-	default:
-		return false;
+	case MEMORY_PHYSICAL: return true;
+	default: return false;
 	}
 }
 

@@ -26,14 +26,15 @@
 /* --- entries --- */
 
 /* Events recorded by graph runs are not tracked. */
-static __always_inline void look_for_event_node(struct pt_regs *ctx, const volatile struct function_desc *function,
-						u32 slot)
+static __always_inline void
+look_for_event_node(struct pt_regs *ctx, const volatile struct function_desc *function, u32 slot)
 {
 	struct process_profile *process;
 	u32 type = 0;
 
 	if (function->kind == GRAPH_ADD_NODE)
-		bpf_probe_read_user(&type, sizeof(type), (void *)argument(ctx, function, ROLE_PARAMS));
+		bpf_probe_read_user(&type, sizeof(type),
+				    (void *)argument(ctx, function, ROLE_PARAMS));
 	if (type != NODE_EVENT_RECORD && !has_role(function, ROLE_EVENT))
 		return;
 	process = process_profile_at(slot);
@@ -68,9 +69,7 @@ static __noinline int work_enter(struct pt_regs *ctx, const volatile struct func
 		call->noted = target_goes(thread->slot, argument(ctx, function, ROLE_PTR));
 		call->marked = call->noted != 0;
 		break;
-	case OP_GRAPH:
-		look_for_event_node(ctx, function, thread->slot);
-		break;
+	case OP_GRAPH: look_for_event_node(ctx, function, thread->slot); break;
 	case OP_GRAPH_LAUNCH:
 	case OP_HOST_FUNCTION:
 		call->noted = stream_id(function, argument(ctx, function, ROLE_STREAM));
@@ -129,10 +128,12 @@ static __noinline int count_legacy_launch(struct thread *thread, u32 number)
  * An executed launch. Another one on the same stream in the same epoch brings nothing new: no wait
  * has begun since, and an earlier wait does not cover it.
  */
-static __always_inline int launch_work(struct thread *thread, struct call *call, struct thread_profile *profile)
+static __always_inline int launch_work(struct thread *thread, struct call *call,
+				       struct thread_profile *profile)
 {
 	u32 number = queue_of(device_of_call(thread, call));
-	u64 epoch = work_epoch(thread->slot), where = call->noted | (u64)number << STREAM_ID_DEVICE_SHIFT;
+	u64 epoch = work_epoch(thread->slot),
+	    where = call->noted | (u64)number << STREAM_ID_DEVICE_SHIFT;
 	int longest = 0;
 
 	if (!profile || profile->last_stream != where || profile->last_epoch != epoch)
@@ -145,7 +146,8 @@ static __always_inline int launch_work(struct thread *thread, struct call *call,
 		count_pending(thread);
 	if (call->operation == OP_LAUNCH && call->flag & LAUNCH_FIRST && !thread->depth &&
 	    call->end_ns - call->start_ns >= SLOW_LAUNCH_NS && profile->launches_since_wait > 1)
-		add_pending(profile, call->flag & LAUNCH_LOADS ? IMPLICIT_LOAD : IMPLICIT_FIRST_LAUNCH,
+		add_pending(profile,
+			    call->flag & LAUNCH_LOADS ? IMPLICIT_LOAD : IMPLICIT_FIRST_LAUNCH,
 			    call->end_ns - call->start_ns);
 	return longest ? WANTS_IDLE_STACK : 0;
 }
@@ -172,7 +174,8 @@ static __always_inline int other_work(struct thread *thread, struct call *call, 
 }
 
 /* The host has waited for this copy. */
-static __noinline int copy_waited(struct thread *thread, struct call *call, const volatile struct function_desc *function)
+static __noinline int copy_waited(struct thread *thread, struct call *call,
+				  const volatile struct function_desc *function)
 {
 	struct process_profile *process = process_profile_at(thread->slot);
 	struct emptying emptying = {.epoch = call->arg[COPY_EPOCH], .since_ns = call->start_ns};
@@ -237,7 +240,8 @@ static __noinline int host_function_work(struct thread *thread, struct call *cal
 }
 
 /* Sets what a wait for a context proves. Returns whether that is known. */
-static __always_inline bool context_emptying(struct thread *thread, const struct call *call, struct emptying *emptying)
+static __always_inline bool context_emptying(struct thread *thread, const struct call *call,
+					     struct emptying *emptying)
 {
 	u8 device = call->device;
 
@@ -252,8 +256,8 @@ static __always_inline bool context_emptying(struct thread *thread, const struct
 }
 
 /* A stream without a record has had no work, but it may be ordered after others. */
-static __always_inline bool stream_emptying(struct thread *thread, const struct call *call, struct stream_key *key,
-					    struct emptying *emptying)
+static __always_inline bool stream_emptying(struct thread *thread, const struct call *call,
+					    struct stream_key *key, struct emptying *emptying)
 {
 	const struct stream_record *stream;
 	u8 device = call->device;
@@ -297,7 +301,8 @@ static __noinline int waited(struct thread *thread, struct call *call)
 	return note_unrecorded(thread->slot, call->arg[WAITED_OBJECT], call->operation == OP_QUERY);
 }
 
-static __noinline int wait_work(struct thread *thread, struct call *call, struct thread_profile *profile, s32 result)
+static __noinline int wait_work(struct thread *thread, struct call *call,
+				struct thread_profile *profile, s32 result)
 {
 	bool legacy = call->marked;
 
@@ -355,7 +360,8 @@ static __noinline int join_work(struct thread *thread, struct call *call)
 {
 	if (call->kind != CAPTURE_JOIN || call->arg[CAPTURED_ID] & EXTERNAL_EVENT)
 		return 0;
-	return note_unrecorded(thread->slot, call->arg[CAPTURED_OUT], false) ? WANTS_MISSING_STACK : 0;
+	return note_unrecorded(thread->slot, call->arg[CAPTURED_OUT], false) ? WANTS_MISSING_STACK :
+									       0;
 }
 
 /* Successful calls other than launches and waits. */
@@ -363,20 +369,13 @@ static __noinline int other_leave(struct thread *thread, struct call *call)
 {
 	switch (call->operation) {
 	case OP_COPY:
-	case OP_SET:
-		return copy_work(thread, call);
-	case OP_FREE:
-		return free_work(thread, call);
-	case OP_EVENT_RECORD:
-		return event_record_work(thread, call);
-	case OP_DESTROY:
-		return destroy_work(thread, call);
-	case OP_HOST_FUNCTION:
-		return host_function_work(thread, call);
-	case OP_CAPTURE:
-		return join_work(thread, call);
-	default:
-		return 0;
+	case OP_SET: return copy_work(thread, call);
+	case OP_FREE: return free_work(thread, call);
+	case OP_EVENT_RECORD: return event_record_work(thread, call);
+	case OP_DESTROY: return destroy_work(thread, call);
+	case OP_HOST_FUNCTION: return host_function_work(thread, call);
+	case OP_CAPTURE: return join_work(thread, call);
+	default: return 0;
 	}
 }
 
@@ -459,8 +458,8 @@ static __noinline int work_leave(struct thread *thread, struct call *call, s32 r
 }
 
 /* Keeps the call's stack for the finding that it belongs to. */
-static __always_inline void keep_profile_stack(struct pt_regs *ctx, struct thread *thread, struct call *call,
-					       int wants)
+static __always_inline void keep_profile_stack(struct pt_regs *ctx, struct thread *thread,
+					       struct call *call, int wants)
 {
 	struct process_profile *process = process_profile_at(thread->slot);
 	struct thread_profile *profile = profile_of(thread);
@@ -487,9 +486,7 @@ __noinline int work_abandoned(struct thread *thread, struct call *call)
 	process = process_profile_at(thread->slot);
 	queue = process ? queue_at(process, queue_of(call->device)) : NULL;
 	switch (call->operation) {
-	case OP_WAIT:
-		end_legacy_wait(thread, call);
-		break;
+	case OP_WAIT: end_legacy_wait(thread, call); break;
 	case OP_LAUNCH:
 	case OP_GRAPH_LAUNCH:
 	case OP_LAUNCH_LIST:

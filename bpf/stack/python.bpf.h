@@ -57,14 +57,16 @@ static __always_inline int read_pointer(const struct memory_of *of, u64 address,
 }
 
 /* The thread's PyThreadState, or 0. */
-static __always_inline u64 python_state(const struct memory_of *of, const struct python_target *target)
+static __always_inline u64 python_state(const struct memory_of *of,
+					const struct python_target *target)
 {
 	u64 self = BPF_CORE_READ(memory_task(of), thread.fsbase), block, state, id;
 	u32 key;
 
 	if (read_memory(of, &key, sizeof(key), target->key_address) || key >= KEYS_MAX)
 		return 0;
-	if (read_pointer(of, self + target->specific + key / KEYS_IN_BLOCK * sizeof(u64), &block) || !block)
+	if (read_pointer(of, self + target->specific + key / KEYS_IN_BLOCK * sizeof(u64), &block) ||
+	    !block)
 		return 0;
 	block += key % KEYS_IN_BLOCK * target->value_size;
 	if (read_pointer(of, block + target->value_data, &state) || !state)
@@ -103,7 +105,8 @@ static __always_inline u32 instruction_of(const struct python_walk *walk, u64 co
 }
 
 /* Reads the start of the line table. */
-static __always_inline int read_table(const struct memory_of *of, struct python_identity *identity, u64 table)
+static __always_inline int read_table(const struct memory_of *of, struct python_identity *identity,
+				      u64 table)
 {
 	u32 size = sizeof(identity->table);
 
@@ -122,7 +125,8 @@ static __always_inline int read_table(const struct memory_of *of, struct python_
 static __always_inline int read_code(const struct python_walk *walk, u64 code)
 {
 	struct python_identity *identity = &walk->scratch->identity;
-	u32 count = walk->target->code_words, size = count * sizeof(u64), changing = walk->target->code_changing;
+	u32 count = walk->target->code_words, size = count * sizeof(u64),
+	    changing = walk->target->code_changing;
 
 	__builtin_memset(identity->code, 0, sizeof(identity->code));
 	barrier_var(size);
@@ -134,7 +138,8 @@ static __always_inline int read_code(const struct python_walk *walk, u64 code)
 	barrier_var(count);
 	if (count < 2 || count > PYTHON_CODE_WORDS)
 		return -1;
-	if (read_pointer(&walk->of, identity->code[count - 2] + PYTHON_TEXT_HASH, &identity->name_hash))
+	if (read_pointer(&walk->of, identity->code[count - 2] + PYTHON_TEXT_HASH,
+			 &identity->name_hash))
 		return -1;
 	if (read_table(&walk->of, identity, identity->code[count - 1]))
 		return -1;
@@ -153,7 +158,8 @@ static __always_inline void put_frame(struct python_walk *walk, u64 code, u32 in
 	walk->frames[at].code = code;
 	walk->frames[at].instruction = instruction;
 	walk->frames[at].checksum = python_checksum(&walk->scratch->identity);
-	walk->sum = (walk->sum ^ code ^ (u64)walk->frames[at].checksum << 32) * 0x9e3779b97f4a7c15ull;
+	walk->sum =
+		(walk->sum ^ code ^ (u64)walk->frames[at].checksum << 32) * 0x9e3779b97f4a7c15ull;
 	walk->scratch->count = at + 1;
 }
 
@@ -179,7 +185,8 @@ static long step_python(u32 n __attribute__((unused)), struct python_walk *walk)
 		return 1;
 	walk->broken = true;
 	barrier_var(size);
-	if (size > sizeof(scratch->frame) || read_memory(&walk->of, scratch->frame, size, walk->frame))
+	if (size > sizeof(scratch->frame) ||
+	    read_memory(&walk->of, scratch->frame, size, walk->frame))
 		return 1;
 	owner = frame_byte(scratch, target->frame_owner);
 	if (entries == PYTHON_ENTRY_SHIM && owner >= PYTHON_OWNER_C) {
@@ -204,8 +211,10 @@ next:
  * PYTHON_FRAMES_MAX. Returns their number: 0 if the thread runs no Python; if frames are missing,
  * the last one has code 0. *sum covers their code objects.
  */
-static __always_inline u32 walk_python(const struct memory_of *of, const struct python_target *target,
-				       struct python_scratch *scratch, struct python_frame *frames, u32 max, u64 *sum)
+static __always_inline u32 walk_python(const struct memory_of *of,
+				       const struct python_target *target,
+				       struct python_scratch *scratch, struct python_frame *frames,
+				       u32 max, u64 *sum)
 {
 	struct python_walk walk = {
 		.of = *of,

@@ -116,9 +116,11 @@ static __always_inline struct stack_scratch *stack_scratch(void)
 	struct stack_scratch *scratch;
 
 	if (copies_stacks())
-		scratch = bpf_task_storage_get(&stack_copy_scratches, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+		scratch = bpf_task_storage_get(&stack_copy_scratches, task, 0,
+					       BPF_LOCAL_STORAGE_GET_F_CREATE);
 	else
-		scratch = bpf_task_storage_get(&stack_scratches, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+		scratch = bpf_task_storage_get(&stack_scratches, task, 0,
+					       BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!scratch)
 		lose(LOSS_STACK_NO_ROOM);
 	return scratch;
@@ -182,7 +184,8 @@ __noinline int walk_python_stack(struct stack_scratch *scratch)
 	target = bpf_map_lookup_elem(&python_targets, &pid);
 	if (!target)
 		return 0;
-	count = walk_python(&(struct memory_of){}, target, &scratch->python, scratch->record.python, PYTHON_FRAMES_MAX, &sum);
+	count = walk_python(&(struct memory_of){}, target, &scratch->python, scratch->record.python,
+			    PYTHON_FRAMES_MAX, &sum);
 	scratch->record.pythons = count > PYTHON_FRAMES_MAX + 1 ? 0 : count;
 	return 0;
 }
@@ -340,15 +343,16 @@ static __always_inline void report_stack(struct stack_record *record)
 /* The number of pages alone would not show that a library was replaced by one of the same size. */
 static __always_inline u64 version_of_code(s32 pid)
 {
-	return BPF_CORE_READ(bpf_get_current_task_btf(), mm, exec_vm) | code_changes_of(pid) << CODE_PAGES_BITS;
+	return BPF_CORE_READ(bpf_get_current_task_btf(), mm, exec_vm) | code_changes_of(pid)
+										<< CODE_PAGES_BITS;
 }
 
 /*
  * Fills the record except what its owner knows, and returns its id. `ctx` is the program's context,
  * `regs` are the thread's registers: the same thing in a uprobe program.
  */
-static __always_inline u64 read_stack(struct stack_scratch *scratch, void *ctx, const struct pt_regs *regs,
-				      const struct stack_place *place)
+static __always_inline u64 read_stack(struct stack_scratch *scratch, void *ctx,
+				      const struct pt_regs *regs, const struct stack_place *place)
 {
 	struct stack_record *record = &scratch->record;
 
@@ -363,7 +367,8 @@ static __always_inline u64 read_stack(struct stack_scratch *scratch, void *ctx, 
 	walk_native(record, ctx, place->entering);
 	walk_python_stack(scratch);
 	/* If code was mapped or unmapped, the same addresses may belong to another library. */
-	return mix(hash_python(scratch, mix(hash_native(scratch), place->function)), record->code_version);
+	return mix(hash_python(scratch, mix(hash_native(scratch), place->function)),
+		   record->code_version);
 }
 
 /*

@@ -32,7 +32,8 @@ static __always_inline void keep_callers(struct stack_record *record, const stru
 }
 
 /* The id of the thread's stack, inside the function at this address; 0 if it cannot be taken. */
-static __noinline u64 take_stack(struct pt_regs *ctx, const struct thread *thread, u64 function, bool entering)
+static __noinline u64 take_stack(struct pt_regs *ctx, const struct thread *thread, u64 function,
+				 bool entering)
 {
 	struct stack_scratch *scratch = stack_scratch();
 	struct process_record *process = process_at(thread->slot);
@@ -73,7 +74,8 @@ static __always_inline bool is_blocking(const struct call *call)
 static __always_inline enum site_kind site_kind_of(const struct call *call, s32 result)
 {
 	if (result)
-		return call->operation == OP_QUERY && result == CUDA_NOT_READY ? SITE_KINDS : SITE_FAILURE;
+		return call->operation == OP_QUERY && result == CUDA_NOT_READY ? SITE_KINDS :
+										 SITE_FAILURE;
 	if (call->operation == OP_ALLOC)
 		return SITE_ALLOCATION;
 	if (is_blocking(call))
@@ -82,8 +84,8 @@ static __always_inline enum site_kind site_kind_of(const struct call *call, s32 
 }
 
 /* Takes the stack of a returning call, for its family to count by. */
-static __always_inline void note_stack(struct pt_regs *ctx, const struct thread *thread, struct call *call,
-				       s32 result)
+static __always_inline void note_stack(struct pt_regs *ctx, const struct thread *thread,
+				       struct call *call, s32 result)
 {
 	if (!config.stack_mode)
 		return;
@@ -113,7 +115,8 @@ static __always_inline struct launch_site_record *launch_site_at(const struct la
 
 /* The stack of this launch also stands for all previous launches that have none yet. */
 static __noinline int take_launch_stack(struct pt_regs *ctx, const struct thread *thread,
-					const struct launch_key *launch, struct launch_site_record *site, u64 number)
+					const struct launch_key *launch,
+					struct launch_site_record *site, u64 number)
 {
 	struct call_site_key key = {.kind = SITE_LAUNCH};
 	u64 reported;
@@ -125,7 +128,8 @@ static __noinline int take_launch_stack(struct pt_regs *ctx, const struct thread
 	site->stack = key.stack;
 	reported = site->reported;
 	/* If several threads take one at once, only the first has launches to count. */
-	if (reported >= number || __sync_val_compare_and_swap(&site->reported, reported, number) != reported)
+	if (reported >= number ||
+	    __sync_val_compare_and_swap(&site->reported, reported, number) != reported)
 		return 0;
 	count_site(&key, number - reported, 0);
 	return 0;

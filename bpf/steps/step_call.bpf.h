@@ -36,9 +36,7 @@ static __always_inline void step_succeeded(struct step_record *record, const str
 {
 	switch (call->operation) {
 	case OP_COPY:
-	case OP_SET:
-		step_copied(record, call);
-		break;
+	case OP_SET: step_copied(record, call); break;
 	case OP_WAIT:
 		if (thread->depth)
 			break;
@@ -74,7 +72,8 @@ static __always_inline void step_launch_leave(struct thread *thread, const struc
 	if (!thread->depth)
 		record->totals.inside[TIME_LAUNCH] += call->end_ns - call->start_ns;
 	if (!is_captured_step(call))
-		step_launched(record, call->operation == OP_LAUNCH ? call->arg[LAUNCH_HANDLE] : call->arg[RUN_EXEC]);
+		step_launched(record, call->operation == OP_LAUNCH ? call->arg[LAUNCH_HANDLE] :
+								     call->arg[RUN_EXEC]);
 }
 
 /* A call has returned, and its family has handled it. */

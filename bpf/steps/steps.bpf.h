@@ -42,7 +42,8 @@ static __noinline int open_steps(struct thread *thread)
 	if (!process || ++thread->submissions < STEP_FIRST)
 		return 0;
 	thread->steps = NO_COUNTER_SLOT;
-	if (__sync_fetch_and_add(&process->step_records, 1) >= STEP_RECORDS_EACH || bpf_map_pop_elem(&free_steps, &number)) {
+	if (__sync_fetch_and_add(&process->step_records, 1) >= STEP_RECORDS_EACH ||
+	    bpf_map_pop_elem(&free_steps, &number)) {
 		__sync_fetch_and_add(&process->step_records, -1);
 		return 0;
 	}
@@ -98,7 +99,8 @@ static __always_inline void subtract_step_sums(struct step_sums *sums, const str
 }
 
 /* Sums of the thread and its helpers. */
-static __always_inline void gather_step_sums(const struct step_record *record, struct step_sums *sums)
+static __always_inline void gather_step_sums(const struct step_record *record,
+					     struct step_sums *sums)
 {
 	const struct step_record *helper;
 
@@ -113,7 +115,8 @@ static __always_inline void gather_step_sums(const struct step_record *record, s
 }
 
 /* Keeps the step in place of the fastest of the slowest ones, if it is slower. */
-static __always_inline void keep_slow_step(struct step_record *record, u64 ns, const struct step_sums *sums)
+static __always_inline void keep_slow_step(struct step_record *record, u64 ns,
+					   const struct step_sums *sums)
 {
 	u64 least = record->slowest[0].ns;
 	u32 at = 0;
@@ -141,7 +144,8 @@ static __always_inline bool is_regular_step(const struct step_record *record, u6
 	       !was_blind_since(record->begin_ns, RATE_LAUNCH, RATE_LAUNCH);
 }
 
-static __always_inline void count_step(struct step_record *record, u64 ns, const struct step_sums *sums)
+static __always_inline void count_step(struct step_record *record, u64 ns,
+				       const struct step_sums *sums)
 {
 	u32 bucket = time_bucket(ns);
 
@@ -207,7 +211,8 @@ __noinline int end_step(struct step_record *record, u64 at_ns)
 	return 0;
 }
 
-#define STEP_WORDS ((offsetof(struct step_record, codes) - offsetof(struct step_record, from)) / sizeof(u64))
+#define STEP_WORDS \
+	((offsetof(struct step_record, codes) - offsetof(struct step_record, from)) / sizeof(u64))
 
 /*
  * Userspace has chosen another anchor: the sums belong to the old one and are cleared. Global: the
@@ -251,7 +256,8 @@ static __noinline int report_steps(u32 slot)
 /* The contents of a regular step are not read. Not storing them spares the program's caches. */
 static __always_inline bool is_as_usual(const struct step_record *record)
 {
-	return record->settled && record->totals.launches - record->own_launches <= 2ull * record->anchor.launches;
+	return record->settled &&
+	       record->totals.launches - record->own_launches <= 2ull * record->anchor.launches;
 }
 
 static __always_inline void put_step_code(struct step_record *record, u64 code)
@@ -273,7 +279,8 @@ static __always_inline void put_step_code(struct step_record *record, u64 code)
 	record->count++;
 	if (!(record->count & (STEP_HISTORY / 2 - 1)) && !record->wanted.serial)
 		report_steps(record->slot);
-	if (code == record->anchor.code && !((record->context ^ record->anchor.before) & record->anchor.mask))
+	if (code == record->anchor.code &&
+	    !((record->context ^ record->anchor.before) & record->anchor.mask))
 		end_step(record, ns);
 	record->context = step_context(record->context, code);
 }
@@ -293,7 +300,8 @@ static __noinline int step_launch_enter(struct thread *thread, u64 handle)
 
 	if (!record)
 		return 0;
-	if ((!record->settled && !(record->count & (STEP_CLOCKED_LAUNCHES - 1))) || handle == record->anchor.code)
+	if ((!record->settled && !(record->count & (STEP_CLOCKED_LAUNCHES - 1))) ||
+	    handle == record->anchor.code)
 		record->latest_ns = now();
 	record->totals.launches++;
 	put_step_code(record, handle);

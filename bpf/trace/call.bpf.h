@@ -107,8 +107,9 @@ __noinline int traced_calls_wait_elsewhere(struct traced_thread *thread, u64 sp)
  * Fills the part of an event that is known at entry. The time is taken after the stack, so it
  * excludes the stack's cost.
  */
-static __always_inline void begin_event(struct pt_regs *ctx, struct traced_thread *thread, struct traced_call *call,
-					const struct trace_plan *plan, u32 row, u32 depth)
+static __always_inline void begin_event(struct pt_regs *ctx, struct traced_thread *thread,
+					struct traced_call *call, const struct trace_plan *plan,
+					u32 row, u32 depth)
 {
 	u64 stack = config.stack_mode ? take_stack(ctx, thread, depth) : 0;
 
@@ -136,7 +137,8 @@ static __always_inline void look_at_nested(struct pt_regs *ctx, struct traced_th
 {
 	u64 registers[REGISTERS] = {ctx->di, ctx->si, ctx->dx, ctx->cx, ctx->r8, ctx->r9};
 
-	if (plan->flags & TRACE_PLAN_KERNEL && plan->layer == LAYER_DRIVER && plan->kernel_word < REGISTERS)
+	if (plan->flags & TRACE_PLAN_KERNEL && plan->layer == LAYER_DRIVER &&
+	    plan->kernel_word < REGISTERS)
 		keep_driver_handle(thread, &thread->calls[(depth - 1) & (TRACE_DEPTH - 1)],
 				   registers[plan->kernel_word]);
 }
@@ -146,9 +148,10 @@ static __always_inline void look_at_nested(struct pt_regs *ctx, struct traced_th
  * Calls inside it count as nested.
  */
 static __always_inline void report_unfollowed(struct pt_regs *ctx, struct traced_thread *thread,
-					    const struct trace_plan *plan, u32 site)
+					      const struct trace_plan *plan, u32 site)
 {
-	u32 depth = thread->depth, within = unfollowed_around(&thread->unfollowed, ctx->sp, site) != 0;
+	u32 depth = thread->depth,
+	    within = unfollowed_around(&thread->unfollowed, ctx->sp, site) != 0;
 	struct traced_call *call;
 	volatile u64 *progress;
 	u64 since;
@@ -198,7 +201,8 @@ static __always_inline int trace_enter(struct pt_regs *ctx)
 		return 1;
 	if (handing_over && is_taken(&thread->taken, site, sp))
 		return 1;
-	follows = !(site & SITE_UNFOLLOWED) && !(thread->depth && traced_calls_wait_elsewhere(thread, sp));
+	follows = !(site & SITE_UNFOLLOWED) &&
+		  !(thread->depth && traced_calls_wait_elsewhere(thread, sp));
 	depth = thread->depth;
 	if (follows && depth) {
 		depth = calls_around(thread, sp);
@@ -244,7 +248,8 @@ static __always_inline int trace_enter(struct pt_regs *ctx)
 }
 
 /* Completes the call's event and sends it. */
-static __always_inline void end_event(struct traced_thread *thread, struct traced_call *call, u64 result)
+static __always_inline void end_event(struct traced_thread *thread, struct traced_call *call,
+				      u64 result)
 {
 	const struct trace_plan *plan = plan_at(call->event.row);
 	u64 duration = now() - call->event.start_ns;
@@ -304,7 +309,8 @@ static __always_inline void trace_leave(struct pt_regs *ctx)
 		set_in_progress(thread, TRACE_ENTERING);
 	thread->depth = depth - 1;
 	end_event(thread, call, ctx->ax);
-	set_in_progress(thread, depth == 1 || trace.entry_return ? 0 : thread->calls[0].event.start_ns);
+	set_in_progress(thread,
+			depth == 1 || trace.entry_return ? 0 : thread->calls[0].event.start_ns);
 }
 
 #endif

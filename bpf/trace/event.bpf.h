@@ -48,7 +48,8 @@ __noinline int add_block(struct traced_call *call, u64 address, u32 kind, u32 si
 		return 0;
 	}
 	to = call->payload + at + 2;
-	if (kind == TRACE_READ_POINTED && address && bpf_probe_read_user(&address, sizeof(address), (void *)address)) {
+	if (kind == TRACE_READ_POINTED && address &&
+	    bpf_probe_read_user(&address, sizeof(address), (void *)address)) {
 		end_block(call, at, TRACE_UNREADABLE);
 		return 0;
 	}
@@ -84,7 +85,8 @@ __noinline int add_kernel_arguments(struct traced_call *call, u64 params)
 	for (u32 i = 0; i < TRACE_ARGS_MAX; i++) {
 		if (i >= trace.kernel_args)
 			break;
-		if (bpf_probe_read_user(&pointer, sizeof(pointer), (void *)(params + i * sizeof(u64))) ||
+		if (bpf_probe_read_user(&pointer, sizeof(pointer),
+					(void *)(params + i * sizeof(u64))) ||
 		    bpf_probe_read_user(&value, sizeof(value), (void *)pointer))
 			break;
 		*(u64 *)(call->payload + at + 2 + i * sizeof(u64)) = value;
@@ -122,7 +124,8 @@ static __always_inline u64 word_of(const struct traced_call *call, u32 index)
 	return index < TRACE_WORDS ? *(const u64 *)(call->payload + index * sizeof(u64)) : 0;
 }
 
-static __always_inline void add_launch_arguments(struct traced_call *call, const struct trace_plan *plan)
+static __always_inline void add_launch_arguments(struct traced_call *call,
+						 const struct trace_plan *plan)
 {
 	u64 params = word_of(call, plan->args_word);
 
@@ -133,7 +136,8 @@ static __always_inline void add_launch_arguments(struct traced_call *call, const
 }
 
 /* Appends the plan's reads that are made at entry, or those that are made at return. */
-static __always_inline void add_reads(struct traced_call *call, const struct trace_plan *plan, bool at_return)
+static __always_inline void add_reads(struct traced_call *call, const struct trace_plan *plan,
+				      bool at_return)
 {
 	for (u32 i = 0; i < TRACE_READS; i++) {
 		const struct trace_read *read = &plan->read[i];
@@ -160,8 +164,8 @@ static __always_inline void add_empty_reads(struct traced_call *call, const stru
  * Keeps the arguments: the registers, the stack slots that the plan requests, and after them the
  * other words.
  */
-static __always_inline void keep_words(struct traced_call *call, struct pt_regs *ctx, const struct trace_plan *plan,
-				       u64 stack)
+static __always_inline void keep_words(struct traced_call *call, struct pt_regs *ctx,
+				       const struct trace_plan *plan, u64 stack)
 {
 	u64 *words = (u64 *)call->payload;
 	u32 count = plan->words;
@@ -175,7 +179,8 @@ static __always_inline void keep_words(struct traced_call *call, struct pt_regs 
 	if (count > TRACE_WORDS)
 		count = TRACE_WORDS;
 	if (count > REGISTERS &&
-	    bpf_probe_read_user(words + REGISTERS, (count - REGISTERS) * sizeof(u64), (void *)(ctx->sp + 8)))
+	    bpf_probe_read_user(words + REGISTERS, (count - REGISTERS) * sizeof(u64),
+				(void *)(ctx->sp + 8)))
 		lose(LOSS_UNREADABLE);
 	call->event.words = count;
 	if (plan->flags & TRACE_PLAN_KERNEL) {
@@ -201,9 +206,12 @@ static __noinline int put_event(struct traced_thread *thread, struct traced_call
 		size = TRACE_PAYLOAD_MAX;
 	size += sizeof(call->event);
 	flags = wake_flags(size);
-	if ((thread->announced || !announce(thread)) && !bpf_ringbuf_output(&ring, &call->event, size, flags))
+	if ((thread->announced || !announce(thread)) &&
+	    !bpf_ringbuf_output(&ring, &call->event, size, flags))
 		return 0;
-	lose_call(trace.entry_return && type != TRACE_ENTRY && type != TRACE_UNFOLLOWED ? TRACE_LOST_RETURN : TRACE_LOST_RING);
+	lose_call(trace.entry_return && type != TRACE_ENTRY && type != TRACE_UNFOLLOWED ?
+			  TRACE_LOST_RETURN :
+			  TRACE_LOST_RING);
 	return -1;
 }
 

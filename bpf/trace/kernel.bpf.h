@@ -53,7 +53,8 @@ static __always_inline void name_launched(struct traced_thread *thread, u64 hand
 	 * Handles are addresses of objects that may be adjacent: the upper bits of a product spread
 	 * them.
 	 */
-	struct known_kernel *known = &thread->known[handle * 0x9e3779b97f4a7c15 >> 32 & (KERNELS_KNOWN - 1)];
+	struct known_kernel *known =
+		&thread->known[handle * 0x9e3779b97f4a7c15 >> 32 & (KERNELS_KNOWN - 1)];
 	u32 generation = generation_of(thread->process), *tries;
 	struct kernel_key key;
 
@@ -75,8 +76,8 @@ static __always_inline void name_launched(struct traced_thread *thread, u64 hand
  * The driver performs the launch that the runtime call in progress requested. The driver's handle
  * is the one by which the kernel's name is found.
  */
-static __always_inline void keep_driver_handle(struct traced_thread *thread, struct traced_call *outer,
-					       u64 handle)
+static __always_inline void keep_driver_handle(struct traced_thread *thread,
+					       struct traced_call *outer, u64 handle)
 {
 	/* within the words: a bound that all verifiers recognize */
 	u32 at = outer->kernel_at & 0xff;

@@ -9,7 +9,8 @@
  * The thread's traced calls that have not returned yet: the kernel has replaced their return
  * addresses by its trampoline.
  */
-static __always_inline void keep_callers(struct stack_record *record, const struct traced_thread *thread, u32 depth)
+static __always_inline void keep_callers(struct stack_record *record,
+					 const struct traced_thread *thread, u32 depth)
 {
 	_Static_assert(TRACE_DEPTH <= STACK_CALLERS, "a record has room for all");
 	record->callers = depth < TRACE_DEPTH ? depth : TRACE_DEPTH;

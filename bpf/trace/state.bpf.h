@@ -114,8 +114,9 @@ static __always_inline u64 wake_flags(u64 size)
 {
 	u64 waiting = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA);
 
-	return waiting < trace.wake_bytes && waiting + size >= trace.wake_bytes ? BPF_RB_FORCE_WAKEUP :
-										  BPF_RB_NO_WAKEUP;
+	return waiting < trace.wake_bytes && waiting + size >= trace.wake_bytes ?
+		       BPF_RB_FORCE_WAKEUP :
+		       BPF_RB_NO_WAKEUP;
 }
 
 #endif

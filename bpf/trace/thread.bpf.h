@@ -35,7 +35,8 @@ static __always_inline bool is_chosen(struct task_struct *task, s32 pid)
 		return false;
 	if (trace.by_comm && !has_comm(leader))
 		return false;
-	return !trace.cgroup || bpf_get_current_ancestor_cgroup_id(trace.cgroup_level) == trace.cgroup;
+	return !trace.cgroup ||
+	       bpf_get_current_ancestor_cgroup_id(trace.cgroup_level) == trace.cgroup;
 }
 
 static __always_inline u32 number_of_process(u32 tgid)
@@ -76,7 +77,8 @@ static __noinline int announce(struct traced_thread *thread)
 	record->uid = BPF_CORE_READ(leader, real_cred, uid.val);
 	record->namespace_pid = innermost_pid(leader);
 	record->start_ns = thread->start_ns;
-	record->image = image_of(BPF_CORE_READ(task, mm, end_code), BPF_CORE_READ(task, mm, start_stack));
+	record->image =
+		image_of(BPF_CORE_READ(task, mm, end_code), BPF_CORE_READ(task, mm, start_stack));
 	BPF_CORE_READ_INTO(&record->comm, leader, comm);
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 	thread->announced = 1;
@@ -123,7 +125,8 @@ static __always_inline struct traced_thread *tracing_thread(void)
 	struct traced_thread *thread = bpf_task_storage_get(&traced_threads, task, 0, 0);
 
 	if (!thread)
-		thread = bpf_task_storage_get(&traced_threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+		thread = bpf_task_storage_get(&traced_threads, task, 0,
+					      BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!thread) {
 		lose_call(TRACE_LOST_THREAD);
 		return NULL;
@@ -138,7 +141,8 @@ static __always_inline struct traced_thread *tracing_thread(void)
 /* The calling thread if it has calls in progress, otherwise NULL. */
 static __always_inline struct traced_thread *thread_in_call(void)
 {
-	struct traced_thread *thread = bpf_task_storage_get(&traced_threads, bpf_get_current_task_btf(), 0, 0);
+	struct traced_thread *thread =
+		bpf_task_storage_get(&traced_threads, bpf_get_current_task_btf(), 0, 0);
 
 	return thread && thread->state == TRACING && thread->depth ? thread : NULL;
 }

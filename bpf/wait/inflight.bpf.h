@@ -49,8 +49,9 @@ struct {
 /*
  * The stream that `handle` denotes in this thread; special streams depend on the context or thread.
  */
-static __always_inline struct stream_key stream_key_of(const struct thread *thread,
-						       const volatile struct function_desc *function, u64 handle)
+static __always_inline struct stream_key
+stream_key_of(const struct thread *thread, const volatile struct function_desc *function,
+	      u64 handle)
 {
 	struct stream_key key = {.slot = thread->slot, .stream = handle};
 
@@ -94,8 +95,8 @@ static __always_inline struct coverage coverage_of(const struct stream_record *s
 	return coverage;
 }
 
-static __always_inline void settle(u32 slot, const struct stream_record *stream, u8 kind, u64 calls, u64 bytes,
-				   u64 ns)
+static __always_inline void settle(u32 slot, const struct stream_record *stream, u8 kind, u64 calls,
+				   u64 bytes, u64 ns)
 {
 	struct tally *tally = tally_of(slot, ROW_NONE, kind, TALLY_COVERED, stream->device);
 
@@ -119,8 +120,9 @@ __noinline int clear_segment(struct stream_record *stream, u32 index, u32 slot, 
 		if (segment->calls[kind] && covered_ns &&
 		    !was_blind_since(segment->oldest_ns[kind], RATE_COPY, RATE_WAIT))
 			settle(slot, stream, kind, segment->calls[kind], segment->bytes[kind],
-			       covered_ns > segment->oldest_ns[kind] ? covered_ns - segment->oldest_ns[kind] :
-								       now() - segment->oldest_ns[kind]);
+			       covered_ns > segment->oldest_ns[kind] ?
+				       covered_ns - segment->oldest_ns[kind] :
+				       now() - segment->oldest_ns[kind]);
 		segment->calls[kind] = 0;
 		segment->bytes[kind] = 0;
 		segment->oldest_ns[kind] = 0;
@@ -260,7 +262,8 @@ static __always_inline void move_stream(struct thread *thread, struct stream_rec
 	stream->device = epochs ? DEVICE_UNKNOWN : current_device(thread);
 }
 
-static __always_inline void add_to_segment(struct stream_segment *segment, const struct call *call, u64 bytes)
+static __always_inline void add_to_segment(struct stream_segment *segment, const struct call *call,
+					   u64 bytes)
 {
 	u32 kind = call->kind;
 
@@ -275,8 +278,8 @@ static __always_inline void add_to_segment(struct stream_segment *segment, const
 }
 
 /* Adds an asynchronous copy that has just been issued; `after` was the epoch at its entry. */
-__noinline int inflight_add(struct thread *thread, const struct stream_key *at, const struct call *call,
-			    u64 bytes, u64 after)
+__noinline int inflight_add(struct thread *thread, const struct stream_key *at,
+			    const struct call *call, u64 bytes, u64 after)
 {
 	struct process_record *process;
 	struct stream_key key;
@@ -329,7 +332,8 @@ static __always_inline u64 next_epoch(u32 slot)
  * The epoch never goes back when two waits end at once; otherwise copies covered by the later one
  * would be in flight again.
  */
-static __always_inline void raise_covered(volatile u64 *covered, volatile u64 *covered_ns, u64 epoch)
+static __always_inline void raise_covered(volatile u64 *covered, volatile u64 *covered_ns,
+					  u64 epoch)
 {
 	u64 seen = *covered, before;
 

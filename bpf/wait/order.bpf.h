@@ -37,7 +37,8 @@ static __always_inline bool is_unsure(const struct event_record *event)
 static __always_inline u64 recorded_epoch(u32 slot, u64 handle)
 {
 	struct event_key key = {.event = handle, .slot = slot};
-	const struct event_record *event = config.track_inflight ? bpf_map_lookup_elem(&events, &key) : NULL;
+	const struct event_record *event =
+		config.track_inflight ? bpf_map_lookup_elem(&events, &key) : NULL;
 
 	return event && !is_unsure(event) ? event->epoch : 0;
 }
@@ -48,7 +49,8 @@ static __always_inline bool has_work(const struct stream_key *key)
 	const struct process_record *process = process_at(key->slot);
 	u32 orders = process ? process->orders : 0;
 
-	return bpf_map_lookup_elem(&streams, key) || (key->stream == STREAM_LEGACY && orders & (ORDERS_BLOCKING | ORDERS_EVENTS)) ||
+	return bpf_map_lookup_elem(&streams, key) ||
+	       (key->stream == STREAM_LEGACY && orders & (ORDERS_BLOCKING | ORDERS_EVENTS)) ||
 	       (orders & ORDERS_EVENTS && bpf_map_lookup_elem(&stream_orders, key));
 }
 
@@ -58,7 +60,8 @@ struct stream_place {
 	u64 blocking; /* as stream_record.blocking */
 };
 
-static __noinline int find_place(struct thread *thread, const struct stream_key *key, struct stream_place *place)
+static __noinline int find_place(struct thread *thread, const struct stream_key *key,
+				 struct stream_place *place)
 {
 	const struct stream_record *stream = bpf_map_lookup_elem(&streams, key);
 	const struct object_record *object;
@@ -70,7 +73,8 @@ static __noinline int find_place(struct thread *thread, const struct stream_key 
 		place->context = stream->context == CONTEXT_SEVERAL ? 0 : stream->context;
 		place->blocking = stream->blocking;
 	} else if (key->stream == STREAM_PER_THREAD) {
-		place->context = key->scope == (u32)bpf_get_current_pid_tgid() ? current_context(thread) : 0;
+		place->context =
+			key->scope == (u32)bpf_get_current_pid_tgid() ? current_context(thread) : 0;
 		place->blocking = 1;
 	} else {
 		object = live_object(key->slot, OBJECT_STREAM, key->stream);
@@ -87,12 +91,14 @@ static __noinline int find_place(struct thread *thread, const struct stream_key 
 static __always_inline u64 proved_epoch(u32 slot, const struct stream_place *place)
 {
 	struct context_key key = {.context = place->context, .slot = slot};
-	const struct context_record *context = place->context ? bpf_map_lookup_elem(&contexts, &key) : NULL;
+	const struct context_record *context =
+		place->context ? bpf_map_lookup_elem(&contexts, &key) : NULL;
 
 	if (!context)
 		return 0;
-	return place->blocking && context->blocking_covered > context->covered ? context->blocking_covered :
-										 context->covered;
+	return place->blocking && context->blocking_covered > context->covered ?
+		       context->blocking_covered :
+		       context->covered;
 }
 
 /* Where to put a new order. */
@@ -104,7 +110,8 @@ struct order_choice {
 	u32 same;	   /* index plus 1 of the latest order for the same stream */
 };
 
-__noinline int weigh_order(struct order_choice *choice, const struct stream_orders *orders, u32 number)
+__noinline int weigh_order(struct order_choice *choice, const struct stream_orders *orders,
+			   u32 number)
 {
 	const struct stream_order *order;
 
@@ -113,7 +120,8 @@ __noinline int weigh_order(struct order_choice *choice, const struct stream_orde
 	order = &orders->orders[number];
 	if (!order->epoch || order->epoch < choice->proved)
 		choice->free = number + 1;
-	else if (order->stream == choice->stream && order->scope == choice->scope && order->epoch >= choice->latest) {
+	else if (order->stream == choice->stream && order->scope == choice->scope &&
+		 order->epoch >= choice->latest) {
 		choice->latest = order->epoch;
 		choice->same = number + 1;
 	}
@@ -129,7 +137,8 @@ static __always_inline struct stream_orders *orders_of(const struct stream_key *
 
 	if (orders || !process)
 		return orders;
-	look_at_orders(process, key->stream == STREAM_LEGACY ? ORDERS_EVENTS | ORDERS_LEGACY : ORDERS_EVENTS);
+	look_at_orders(process, key->stream == STREAM_LEGACY ? ORDERS_EVENTS | ORDERS_LEGACY :
+							       ORDERS_EVENTS);
 	empty = bpf_map_lookup_elem(&empty_orders, &zero);
 	if (!empty || process->order_count >= PROCESS_ORDERS) {
 		lose(LOSS_ORDER_MAP_FULL);
@@ -177,7 +186,8 @@ __noinline int add_order(const struct stream_key *at, const struct stream_order 
 }
 
 /* The stream waits for the event, which marked that epoch when the call began. */
-__noinline int order_stream(struct thread *thread, const struct stream_key *at, u64 handle, u64 epoch)
+__noinline int order_stream(struct thread *thread, const struct stream_key *at, u64 handle,
+			    u64 epoch)
 {
 	struct event_key event_key = {.event = handle};
 	const struct event_record *event;
@@ -240,7 +250,8 @@ static __always_inline bool push_proof(struct thread *thread, u64 stream, u64 sc
 }
 
 /* Returns 1 if the proof that follows from the order has no room yet, otherwise 0. */
-__noinline int follow_order(struct thread *thread, struct stream_orders *orders, u32 number, u64 epoch)
+__noinline int follow_order(struct thread *thread, struct stream_orders *orders, u32 number,
+			    u64 epoch)
 {
 	struct stream_order *order;
 
@@ -256,7 +267,8 @@ __noinline int follow_order(struct thread *thread, struct stream_orders *orders,
 }
 
 /* Returns how many orders could not be followed yet. */
-static __always_inline u32 follow_orders(struct thread *thread, const struct stream_key *key, u64 epoch)
+static __always_inline u32 follow_orders(struct thread *thread, const struct stream_key *key,
+					 u64 epoch)
 {
 	struct stream_orders *orders = bpf_map_lookup_elem(&stream_orders, key);
 	u32 left = 0;
@@ -291,7 +303,8 @@ __noinline u64 legacy_before(const struct stream_record *stream, u64 epoch)
 	if (!stream)
 		return 0;
 	for (u32 i = 0; i < SEGMENTS; i++)
-		if (stream->segments[i].epoch && stream->segments[i].epoch < epoch && stream->segments[i].after > after)
+		if (stream->segments[i].epoch && stream->segments[i].epoch < epoch &&
+		    stream->segments[i].after > after)
 			after = stream->segments[i].after;
 	return after;
 }
@@ -310,7 +323,8 @@ static __always_inline void cover_blocking(struct thread *thread, u64 context, u
  * A blocking stream's copies prove that the legacy default stream's earlier work is finished. They
  * prove nothing of other blocking streams.
  */
-static __always_inline void prove_legacy(struct thread *thread, const struct stream_key *key, u64 epoch)
+static __always_inline void prove_legacy(struct thread *thread, const struct stream_key *key,
+					 u64 epoch)
 {
 	const struct stream_record *stream = bpf_map_lookup_elem(&streams, key);
 	u64 before;
@@ -373,7 +387,8 @@ static __always_inline void prove(struct thread *thread, u64 stream, u64 scope, 
 }
 
 /* All work of the stream from before `epoch` is finished, and so is what follows from that. */
-static __always_inline void stream_done(struct thread *thread, const struct stream_key *key, u64 epoch)
+static __always_inline void stream_done(struct thread *thread, const struct stream_key *key,
+					u64 epoch)
 {
 	const struct process_record *process = process_at(thread->slot);
 

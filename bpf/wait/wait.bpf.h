@@ -54,10 +54,12 @@ static __always_inline void leave_event(u32 slot, struct call *call)
 		call->arg[WAITED_STREAM] = 0;
 }
 
-static __always_inline void enter_stream(struct pt_regs *ctx, const volatile struct function_desc *function,
+static __always_inline void enter_stream(struct pt_regs *ctx,
+					 const volatile struct function_desc *function,
 					 struct thread *thread, struct call *call)
 {
-	struct stream_key key = stream_key_of(thread, function, argument(ctx, function, ROLE_STREAM));
+	struct stream_key key =
+		stream_key_of(thread, function, argument(ctx, function, ROLE_STREAM));
 
 	call->arg[WAITED_STREAM] = key.stream;
 	call->arg[WAITED_SCOPE] = key.scope;
@@ -131,7 +133,8 @@ static __always_inline void wait_succeeded(struct thread *thread, const struct c
 		event_recorded(thread->slot, call);
 	else if (call->kind == WAIT_CONTEXT)
 		context_done(thread, call->arg[WAITED_OBJECT], call->arg[WAITED_EPOCH]);
-	else if (call->operation == OP_QUERY && call->kind == WAIT_STREAM && key.stream == STREAM_LEGACY)
+	else if (call->operation == OP_QUERY && call->kind == WAIT_STREAM &&
+		 key.stream == STREAM_LEGACY)
 		/* Whether such a query covers the blocking streams is undocumented. */
 		cover_stream(&key, call->arg[WAITED_EPOCH]);
 	else if (key.stream)

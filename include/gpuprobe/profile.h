@@ -38,20 +38,15 @@ static inline enum time_class time_class_of(__u8 operation)
 	case OP_LAUNCH:
 	case OP_GRAPH_LAUNCH:
 	case OP_HOST_FUNCTION:
-	case OP_LAUNCH_LIST:
-		return TIME_LAUNCH;
+	case OP_LAUNCH_LIST: return TIME_LAUNCH;
 	case OP_ALLOC:
 	case OP_FREE:
 	case OP_VIRTUAL:
-	case OP_POOL:
-		return TIME_MEMORY;
+	case OP_POOL: return TIME_MEMORY;
 	case OP_COPY:
-	case OP_SET:
-		return TIME_COPY;
-	case OP_WAIT:
-		return TIME_WAIT;
-	default:
-		return TIME_OTHER;
+	case OP_SET: return TIME_COPY;
+	case OP_WAIT: return TIME_WAIT;
+	default: return TIME_OTHER;
 	}
 }
 
@@ -75,23 +70,19 @@ enum setup_class {
 static inline enum setup_class setup_class_of(__u8 operation, __u8 kind)
 {
 	switch (operation) {
-	case OP_ASK:
-		return kind == ASK_START ? SETUP_INIT : SETUP_CLASSES;
-	case OP_CONTEXT:
-		return SETUP_CONTEXT;
-	case OP_GET_KERNEL:
-		return SETUP_MODULE;
+	case OP_ASK: return kind == ASK_START ? SETUP_INIT : SETUP_CLASSES;
+	case OP_CONTEXT: return SETUP_CONTEXT;
+	case OP_GET_KERNEL: return SETUP_MODULE;
 	case OP_CAPTURE:
-	case OP_GRAPH:
-		return SETUP_GRAPH;
+	case OP_GRAPH: return SETUP_GRAPH;
 	case OP_CREATE:
 		if (kind == OBJECT_CONTEXT)
 			return SETUP_CONTEXT;
 		if (kind == OBJECT_MODULE || kind == OBJECT_LIBRARY)
 			return SETUP_MODULE;
-		return kind == OBJECT_GRAPH || kind == OBJECT_GRAPH_EXEC ? SETUP_GRAPH : SETUP_CLASSES;
-	default:
-		return SETUP_CLASSES;
+		return kind == OBJECT_GRAPH || kind == OBJECT_GRAPH_EXEC ? SETUP_GRAPH :
+									   SETUP_CLASSES;
+	default: return SETUP_CLASSES;
 	}
 }
 
@@ -535,7 +526,8 @@ static inline __u32 time_bucket(__u64 ns)
 	for (__u32 step = 16; step; step >>= 1)
 		if (ns >> (octave + step))
 			octave += step;
-	return TIME_STEPS + (octave - TIME_FIRST_OCTAVE) * TIME_STEPS + ((__u32)(ns >> (octave - 4)) & (TIME_STEPS - 1));
+	return TIME_STEPS + (octave - TIME_FIRST_OCTAVE) * TIME_STEPS +
+	       ((__u32)(ns >> (octave - 4)) & (TIME_STEPS - 1));
 }
 
 /* The shortest time in a bucket; for TIME_BUCKETS the end of the last bucket. */

@@ -26,17 +26,13 @@ static inline enum rate_family rate_family_of(__u8 operation)
 	case OP_LAUNCH:
 	case OP_GRAPH_LAUNCH:
 	case OP_LAUNCH_LIST:
-	case OP_HOST_FUNCTION:
-		return RATE_LAUNCH;
+	case OP_HOST_FUNCTION: return RATE_LAUNCH;
 	case OP_COPY:
-	case OP_SET:
-		return RATE_COPY;
+	case OP_SET: return RATE_COPY;
 	case OP_WAIT:
 	case OP_QUERY:
-	case OP_EVENT_RECORD:
-		return RATE_WAIT;
-	default:
-		return RATE_EXACT;
+	case OP_EVENT_RECORD: return RATE_WAIT;
+	default: return RATE_EXACT;
 	}
 }
 

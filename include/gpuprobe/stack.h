@@ -130,9 +130,9 @@ struct launch_site_key {
 
 struct launch_site_record {
 	__u64 launches;
-	__u64 reported;  /* launches that SITE_LAUNCH counts include already */
-	__u64 stack; /* latest stack id, used for the rest */
-	__u64 next;  /* number of the launch whose stack is taken next, counted from 0 */
+	__u64 reported; /* launches that SITE_LAUNCH counts include already */
+	__u64 stack;	/* latest stack id, used for the rest */
+	__u64 next;	/* number of the launch whose stack is taken next, counted from 0 */
 };
 
 #endif

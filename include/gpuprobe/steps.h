@@ -64,8 +64,7 @@ enum step_direction {
 
 static inline enum step_direction step_direction_of(__u8 kind)
 {
-	return kind == COPY_H2D ? STEP_TO_DEVICE : kind == COPY_D2H ? STEP_TO_HOST :
-								      STEP_ELSEWHERE;
+	return kind == COPY_H2D ? STEP_TO_DEVICE : kind == COPY_D2H ? STEP_TO_HOST : STEP_ELSEWHERE;
 }
 
 /* A thread's work, since its record began or within a step. */

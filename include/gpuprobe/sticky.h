@@ -24,10 +24,8 @@ static inline int error__is_sticky(__s32 code)
 	case 719: /* LAUNCH_FAILED */
 	case 721: /* TENSOR_MEMORY_LEAK */
 	case 810: /* MPS_CLIENT_TERMINATED */
-	case 911: /* EXTERNAL_DEVICE */
-		return 1;
-	default:
-		return 0;
+	case 911: /* EXTERNAL_DEVICE */ return 1;
+	default: return 0;
 	}
 }
 

@@ -48,7 +48,8 @@ static inline int is_same_place(__u64 where, __u64 other)
 
 static inline struct launch_key launch_key_of(__u32 slot, __u64 handle, __u64 where)
 {
-	struct launch_key key = {.kernel = {.handle = handle, .slot = slot, .generation = (__u32)where}};
+	struct launch_key key = {
+		.kernel = {.handle = handle, .slot = slot, .generation = (__u32)where}};
 
 	key.device = device_launched(where);
 	key.captured = (__u8)(where >> 40);

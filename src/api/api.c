@@ -22,7 +22,8 @@ enum rate_family api__tally_family(uint16_t row)
 {
 	enum operation operation = api_functions[row].desc.operation;
 
-	return operation == OP_LAUNCH || operation == OP_LAUNCH_LIST ? RATE_EXACT : rate_family_of(operation);
+	return operation == OP_LAUNCH || operation == OP_LAUNCH_LIST ? RATE_EXACT :
+								       rate_family_of(operation);
 }
 
 int api__find(const char *symbol, int major)
@@ -39,8 +40,9 @@ int api__find(const char *symbol, int major)
 	for (; has_symbol(row, symbol); row++) {
 		bool newest = !has_symbol(row + 1, symbol);
 
-		if (major == API_NEWEST ? newest :
-					  !api_functions[row].soname || major <= api_functions[row].soname)
+		if (major == API_NEWEST ?
+			    newest :
+			    !api_functions[row].soname || major <= api_functions[row].soname)
 			return (int)row;
 	}
 	return -1;

@@ -59,7 +59,9 @@ static int find_offset(uint64_t *offset)
 		return 0;
 	if (stat("/proc/self/ns/time_for_children", &childrens))
 		return -errno;
-	return own.st_ino == childrens.st_ino && own.st_dev == childrens.st_dev ? read_offset(offset) : -EXDEV;
+	return own.st_ino == childrens.st_ino && own.st_dev == childrens.st_dev ?
+		       read_offset(offset) :
+		       -EXDEV;
 }
 
 __attribute__((constructor)) void clock__find_kernels(void)
@@ -70,12 +72,15 @@ __attribute__((constructor)) void clock__find_kernels(void)
 int clock__check(struct error *err)
 {
 	if (unknown == -EXDEV)
-		return error__set(err, unknown, "gpuprobe's children would be in another time namespace than "
-						"gpuprobe: start it with unshare --time --fork");
+		return error__set(err, unknown,
+				  "gpuprobe's children would be in another time namespace than "
+				  "gpuprobe: start it with unshare --time --fork");
 	if (unknown)
-		return error__set(err, unknown, "cannot read this time namespace's clock offset from /proc/self: %s; "
-						"is /proc mounted?",
-				  strerror(-unknown));
+		return error__set(
+			err, unknown,
+			"cannot read this time namespace's clock offset from /proc/self: %s; "
+			"is /proc mounted?",
+			strerror(-unknown));
 	return 0;
 }
 
@@ -112,5 +117,6 @@ struct timeval clock__timeval(double seconds)
 {
 	double whole = floor(seconds);
 
-	return (struct timeval){.tv_sec = (time_t)whole, .tv_usec = (suseconds_t)((seconds - whole) * 1e6)};
+	return (struct timeval){.tv_sec = (time_t)whole,
+				.tv_usec = (suseconds_t)((seconds - whole) * 1e6)};
 }

@@ -58,18 +58,10 @@ size_t escape__printable(const char *s, size_t length)
 static bool write_short(FILE *out, unsigned char c)
 {
 	switch (c) {
-	case '\\':
-		fputs("\\\\", out);
-		return true;
-	case '\n':
-		fputs("\\n", out);
-		return true;
-	case '\t':
-		fputs("\\t", out);
-		return true;
-	case '\r':
-		fputs("\\r", out);
-		return true;
+	case '\\': fputs("\\\\", out); return true;
+	case '\n': fputs("\\n", out); return true;
+	case '\t': fputs("\\t", out); return true;
+	case '\r': fputs("\\r", out); return true;
 	}
 	return false;
 }

@@ -114,15 +114,9 @@ static void escape_ascii(FILE *out, char c)
 		putc_unlocked('\\', out);
 		putc_unlocked(c, out);
 		return;
-	case '\n':
-		fputs("\\n", out);
-		return;
-	case '\r':
-		fputs("\\r", out);
-		return;
-	case '\t':
-		fputs("\\t", out);
-		return;
+	case '\n': fputs("\\n", out); return;
+	case '\r': fputs("\\r", out); return;
+	case '\t': fputs("\\t", out); return;
 	}
 	if ((unsigned char)c < 0x20 || c == 0x7f)
 		fprintf(out, "\\u%04x", c);

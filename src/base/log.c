@@ -7,7 +7,8 @@
 
 #include "base/escape.h"
 
-static __attribute__((format(printf, 2, 0))) void write_line(const char *prefix, const char *format, va_list args)
+static __attribute__((format(printf, 2, 0))) void write_line(const char *prefix, const char *format,
+							     va_list args)
 {
 	char line[1024];
 

@@ -19,8 +19,11 @@ struct log {
 };
 
 /* Each prints one line that begins with "gpuprobe: ". A NULL log drops the message. */
-void log__warn(const struct log *log, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void log__info(const struct log *log, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void log__debug(const struct log *log, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void log__warn(const struct log *log, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void log__info(const struct log *log, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void log__debug(const struct log *log, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 #endif

@@ -33,7 +33,8 @@ struct quantity quantity__bytes(double bytes)
 	size_t unit = 0;
 
 	if (bytes < 1023.5) {
-		snprintf(quantity.text, sizeof(quantity.text), "%.0f byte%s", bytes, round(bytes) == 1 ? "" : "s");
+		snprintf(quantity.text, sizeof(quantity.text), "%.0f byte%s", bytes,
+			 round(bytes) == 1 ? "" : "s");
 		return quantity;
 	}
 	bytes /= 1024;
@@ -52,10 +53,11 @@ static struct quantity long_time(double seconds)
 	uint64_t whole = (uint64_t)round(seconds);
 
 	if (whole < 3600)
-		snprintf(quantity.text, sizeof(quantity.text), "%" PRIu64 " min %" PRIu64 " s", whole / 60, whole % 60);
+		snprintf(quantity.text, sizeof(quantity.text), "%" PRIu64 " min %" PRIu64 " s",
+			 whole / 60, whole % 60);
 	else
-		snprintf(quantity.text, sizeof(quantity.text), "%" PRIu64 " h %" PRIu64 " min", whole / 3600,
-			 whole % 3600 / 60);
+		snprintf(quantity.text, sizeof(quantity.text), "%" PRIu64 " h %" PRIu64 " min",
+			 whole / 3600, whole % 3600 / 60);
 	return quantity;
 }
 
@@ -84,7 +86,8 @@ struct quantity quantity__time(double ns)
 
 	if (ns >= LONG_NS)
 		return long_time(fmin(ns, 1e19) / (double)NS_PER_S);
-	snprintf(quantity.text, sizeof(quantity.text), "%.*f %s", time_digits(number, unit), number, time_units[unit]);
+	snprintf(quantity.text, sizeof(quantity.text), "%.*f %s", time_digits(number, unit), number,
+		 time_units[unit]);
 	return quantity;
 }
 
@@ -95,11 +98,12 @@ struct quantity quantity__time_of(double ns, double of_ns)
 	struct quantity quantity;
 
 	if (of_ns >= LONG_NS)
-		snprintf(quantity.text, sizeof(quantity.text), "%.0f of %.0f s", fmin(ns, 1e13) / (double)NS_PER_S,
-			 fmin(of_ns, 1e13) / (double)NS_PER_S);
+		snprintf(quantity.text, sizeof(quantity.text), "%.0f of %.0f s",
+			 fmin(ns, 1e13) / (double)NS_PER_S, fmin(of_ns, 1e13) / (double)NS_PER_S);
 	else
-		snprintf(quantity.text, sizeof(quantity.text), "%.*f of %.*f %s", time_digits(of, unit), fmin(ns, 1e13) / scale,
-			 time_digits(of, unit), of, time_units[unit]);
+		snprintf(quantity.text, sizeof(quantity.text), "%.*f of %.*f %s",
+			 time_digits(of, unit), fmin(ns, 1e13) / scale, time_digits(of, unit), of,
+			 time_units[unit]);
 	return quantity;
 }
 

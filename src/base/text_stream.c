@@ -81,7 +81,8 @@ static int finish(void *cookie)
 
 FILE *text_stream__open(char **text, size_t *length)
 {
-	static const cookie_io_functions_t functions = {.write = write_some, .seek = report, .close = finish};
+	static const cookie_io_functions_t functions = {
+		.write = write_some, .seek = report, .close = finish};
 	struct text_stream *stream = malloc(sizeof(*stream));
 	char *content = malloc(FIRST_ROOM + 1);
 	FILE *out = NULL;

@@ -30,20 +30,23 @@ static int take_files(struct cuda_files *files, struct checked_libraries *librar
 
 		files->files[i].elf = NULL;
 		if (!ret)
-			ret = checked_libraries__add(libraries, elf, files->files[i].path, 0, &layers);
+			ret = checked_libraries__add(libraries, elf, files->files[i].path, 0,
+						     &layers);
 		else
 			elf_file__free(elf);
 	}
 	return ret;
 }
 
-static int find_libraries(const struct check_options *options, struct checked_libraries *libraries, struct error *err)
+static int find_libraries(const struct check_options *options, struct checked_libraries *libraries,
+			  struct error *err)
 {
 	struct cuda_files found = {0};
 	int ret = take_files(options->named, libraries);
 
 	if (!ret)
-		ret = cuda_files__find(&found, LAYER_BIT(LAYER_DRIVER) | LAYER_BIT(LAYER_RUNTIME), err);
+		ret = cuda_files__find(&found, LAYER_BIT(LAYER_DRIVER) | LAYER_BIT(LAYER_RUNTIME),
+				       err);
 	if (!ret)
 		ret = take_files(&found, libraries);
 	cuda_files__clear(&found);
@@ -109,8 +112,9 @@ int check__run(const struct check_options *options, struct check_list *list, str
 	 * Their lines are printed after the libraries'.
 	 */
 	if (!ret)
-		ret = check_processes__run(options->pids, options->pid_count, links.trial.filtered == TRIAL_KILLED,
-					   &libraries, &looked, &processes);
+		ret = check_processes__run(options->pids, options->pid_count,
+					   links.trial.filtered == TRIAL_KILLED, &libraries,
+					   &looked, &processes);
 	if (!ret)
 		ret = check_libraries__judge(&libraries, &looked, list);
 	if (!ret)

@@ -26,6 +26,7 @@ void gpu_facts__parse_module(const char *text, char version[NVML_VERSION_SIZE]);
 void gpu_facts__read_module(const char *root, struct gpu_facts *facts);
 
 /* `driver_library` is the version in libcuda's file name; NULL if unknown. */
-void check_gpus__judge(const struct gpu_facts *facts, const char *driver_library, struct check_list *list);
+void check_gpus__judge(const struct gpu_facts *facts, const char *driver_library,
+		       struct check_list *list);
 
 #endif

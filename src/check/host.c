@@ -24,8 +24,8 @@ bool host_facts__is_initial_map(const char *text)
 {
 	unsigned long inside, outside, count;
 
-	return sscanf(text, "%lu %lu %lu", &inside, &outside, &count) == 3 && inside == 0 && outside == 0 &&
-	       count == UINT32_MAX;
+	return sscanf(text, "%lu %lu %lu", &inside, &outside, &count) == 3 && inside == 0 &&
+	       outside == 0 && count == UINT32_MAX;
 }
 
 static enum tracefs_access find_tracefs(const char *root)
@@ -71,7 +71,8 @@ void host_facts__read(const char *root, struct host_facts *facts)
 	if (!getrlimit(RLIMIT_MEMLOCK, &limit) && limit.rlim_cur != RLIM_INFINITY)
 		facts->memlock = limit.rlim_cur;
 	facts->memlock_counts = !uname(&name) && host_facts__counts_memlock(name.release);
-	facts->has_paranoid = !text_file__number(root, "/proc/sys/kernel/perf_event_paranoid", &facts->paranoid);
+	facts->has_paranoid =
+		!text_file__number(root, "/proc/sys/kernel/perf_event_paranoid", &facts->paranoid);
 	if (text_file__number(root, "/proc/sys/kernel/yama/ptrace_scope", &facts->ptrace_scope))
 		facts->ptrace_scope = -1;
 	facts->tracefs = find_tracefs(root);
@@ -85,7 +86,8 @@ static void say_lacking(const struct capability_use *use, bool required, struct 
 {
 	char advice[160];
 
-	snprintf(advice, sizeof(advice), "run it as root (sudo), or with %s (in a container: --cap-add %s)", use->name,
+	snprintf(advice, sizeof(advice),
+		 "run it as root (sudo), or with %s (in a container: --cap-add %s)", use->name,
 		 use->name + strlen("CAP_"));
 	check_list__lacks(list, "capabilities", required ? CHECK_MISSING : CHECK_DEGRADED, advice,
 			  "no %s, which %s: %s", use->name, use->what, use->without);
@@ -109,7 +111,8 @@ static void judge_capabilities(const struct host_facts *facts, bool perf, struct
 		if (use->perf_only && !perf)
 			continue;
 		if (capabilities__suffice(facts->effective, use->number)) {
-			snprintf(names + length, sizeof(names) - length, "%s%s", length ? ", " : "", use->name);
+			snprintf(names + length, sizeof(names) - length, "%s%s", length ? ", " : "",
+				 use->name);
 		} else {
 			say_lacking(use, use->required, list);
 			lacking++;
@@ -128,36 +131,44 @@ static void judge_namespaces(const struct host_facts *facts, struct check_list *
 	}
 	if (facts->user_namespace)
 		check_list__lacks(list, "user-namespace", CHECK_MISSING,
-				  "run it in the machine's own user namespace: not in a rootless container, nor with "
+				  "run it in the machine's own user namespace: not in a rootless "
+				  "container, nor with "
 				  "userns-remap",
-				  "gpuprobe is in a user namespace of its own, where capabilities do not allow BPF");
+				  "gpuprobe is in a user namespace of its own, where capabilities "
+				  "do not allow BPF");
 	else
 		check_list__ok(list, "user-namespace", "the machine's own");
 	if (facts->pid_namespace)
-		check_list__lacks(
-			list, "pid-namespace", CHECK_DEGRADED,
-			"run it in the machine's pid namespace: --pid=host, in Kubernetes hostPID: true",
-			"gpuprobe is in a pid namespace of its own: it cannot see processes outside");
+		check_list__lacks(list, "pid-namespace", CHECK_DEGRADED,
+				  "run it in the machine's pid namespace: --pid=host, in "
+				  "Kubernetes hostPID: true",
+				  "gpuprobe is in a pid namespace of its own: it cannot see "
+				  "processes outside");
 	else
-		check_list__ok(list, "pid-namespace", "the machine's own: every process is visible");
+		check_list__ok(list, "pid-namespace",
+			       "the machine's own: every process is visible");
 }
 
-static void judge_tracefs(const struct host_facts *facts, enum tracefs_use use, struct check_list *list)
+static void judge_tracefs(const struct host_facts *facts, enum tracefs_use use,
+			  struct check_list *list)
 {
 	if (use == TRACEFS_UNUSED)
 		check_list__ok(list, "tracefs", "not needed with these links");
 	else if (use == TRACEFS_USE_UNKNOWN)
-		check_list__ok(list, "tracefs", "unknown whether it is needed: see the line on links");
+		check_list__ok(list, "tracefs",
+			       "unknown whether it is needed: see the line on links");
 	else if (facts->tracefs == TRACEFS_WRITABLE)
 		check_list__ok(list, "tracefs", "mounted, and accepts probes");
 	else if (facts->tracefs == TRACEFS_DENIED)
-		check_list__lacks(
-			list, "tracefs", CHECK_MISSING,
-			"run it as root, with /sys/kernel/tracing mounted for writing",
-			"cannot write /sys/kernel/tracing/uprobe_events, which probes need on this kernel");
+		check_list__lacks(list, "tracefs", CHECK_MISSING,
+				  "run it as root, with /sys/kernel/tracing mounted for writing",
+				  "cannot write /sys/kernel/tracing/uprobe_events, which probes "
+				  "need on this kernel");
 	else
-		check_list__lacks(list, "tracefs", CHECK_MISSING, "mount -t tracefs tracefs /sys/kernel/tracing",
-				  "there is no /sys/kernel/tracing/uprobe_events, which probes need on this kernel");
+		check_list__lacks(list, "tracefs", CHECK_MISSING,
+				  "mount -t tracefs tracefs /sys/kernel/tracing",
+				  "there is no /sys/kernel/tracing/uprobe_events, which probes "
+				  "need on this kernel");
 }
 
 static void judge_memlock(const struct host_facts *facts, struct check_list *list)
@@ -173,17 +184,21 @@ static void judge_memlock(const struct host_facts *facts, struct check_list *lis
 			       quantity__bytes((double)facts->memlock).text);
 }
 
-static void judge_paranoid(const struct host_facts *facts, enum tracefs_use use, struct check_list *list)
+static void judge_paranoid(const struct host_facts *facts, enum tracefs_use use,
+			   struct check_list *list)
 {
 	if (!facts->has_paranoid)
 		check_list__ok(list, "perf_event_paranoid", "unknown; CAP_PERFMON overrides it");
-	else if (use == TRACEFS_USED && facts->paranoid > -1 && !capabilities__suffice(facts->effective, CAP_PERFMON))
+	else if (use == TRACEFS_USED && facts->paranoid > -1 &&
+		 !capabilities__suffice(facts->effective, CAP_PERFMON))
 		check_list__lacks(list, "perf_event_paranoid", CHECK_MISSING,
 				  "run it as root (sudo), or with CAP_PERFMON",
 				  "%ld: tracefs events need CAP_PERFMON", facts->paranoid);
 	else
-		check_list__ok(list, "perf_event_paranoid", "%ld, which does not restrict %s", facts->paranoid,
-			       use == TRACEFS_UNUSED ? "these links" : "processes with CAP_PERFMON");
+		check_list__ok(list, "perf_event_paranoid", "%ld, which does not restrict %s",
+			       facts->paranoid,
+			       use == TRACEFS_UNUSED ? "these links" :
+						       "processes with CAP_PERFMON");
 }
 
 static void judge_ptrace_scope(const struct host_facts *facts, struct check_list *list)
@@ -193,22 +208,27 @@ static void judge_ptrace_scope(const struct host_facts *facts, struct check_list
 	if (facts->no_proc)
 		return; /* reported with the namespaces */
 	if (scope < 0 || scope > YAMA_NO_ATTACH)
-		check_list__ok(list, "ptrace_scope",
-			       "no Yama in this kernel: nothing keeps gpuprobe from reading processes");
+		check_list__ok(
+			list, "ptrace_scope",
+			"no Yama in this kernel: nothing keeps gpuprobe from reading processes");
 	else if (scope == YAMA_NO_ATTACH)
-		check_list__lacks(
-			list, "ptrace_scope", CHECK_DEGRADED,
-			"remove kernel.yama.ptrace_scope=3 from sysctl's settings and reboot: it cannot be lowered",
-			"3: no program may read the memory of others: no Python frames, some kernels without names");
+		check_list__lacks(list, "ptrace_scope", CHECK_DEGRADED,
+				  "remove kernel.yama.ptrace_scope=3 from sysctl's settings and "
+				  "reboot: it cannot be lowered",
+				  "3: no program may read the memory of others: no Python frames, "
+				  "some kernels without names");
 	else if (scope > 0 && !capabilities__suffice(facts->effective, CAP_SYS_PTRACE))
-		check_list__lacks(list, "ptrace_scope", CHECK_DEGRADED, "run it as root (sudo), or with CAP_SYS_PTRACE",
-				  "%ld: without CAP_SYS_PTRACE gpuprobe may read the memory of %s", scope,
-				  scope == 1 ? "its own descendants only" : "no process");
+		check_list__lacks(list, "ptrace_scope", CHECK_DEGRADED,
+				  "run it as root (sudo), or with CAP_SYS_PTRACE",
+				  "%ld: without CAP_SYS_PTRACE gpuprobe may read the memory of %s",
+				  scope, scope == 1 ? "its own descendants only" : "no process");
 	else
-		check_list__ok(list, "ptrace_scope", "%ld, which does not restrict gpuprobe", scope);
+		check_list__ok(list, "ptrace_scope", "%ld, which does not restrict gpuprobe",
+			       scope);
 }
 
-void check_host__judge(const struct host_facts *facts, enum tracefs_use use, struct check_list *list)
+void check_host__judge(const struct host_facts *facts, enum tracefs_use use,
+		       struct check_list *list)
 {
 	judge_capabilities(facts, use == TRACEFS_USED, list);
 	judge_namespaces(facts, list);

@@ -44,6 +44,7 @@ bool host_facts__is_initial_map(const char *text);
 /* Whether RLIMIT_MEMLOCK limits BPF memory on a kernel of this release (from uname(2)). */
 bool host_facts__counts_memlock(const char *release);
 
-void check_host__judge(const struct host_facts *facts, enum tracefs_use use, struct check_list *list);
+void check_host__judge(const struct host_facts *facts, enum tracefs_use use,
+		       struct check_list *list);
 
 #endif

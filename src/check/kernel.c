@@ -60,7 +60,8 @@ static void judge_version(const struct kernel_facts *facts, struct check_list *l
 				  facts->machine);
 	else if (is_too_old(facts->release) && !has_helpers)
 		check_list__lacks(list, "kernel", CHECK_MISSING, "boot Linux 5.17 or newer",
-				  "Linux %s is too old: it lacks BPF helper functions", facts->release);
+				  "Linux %s is too old: it lacks BPF helper functions",
+				  facts->release);
 	else
 		check_list__ok(list, "kernel", "Linux %s on %s", facts->release, facts->machine);
 	check_list__text(list, "release", facts->release);
@@ -71,15 +72,18 @@ static void judge_btf(const struct kernel_facts *facts, struct check_list *list)
 {
 	if (facts->btf == -ENOENT)
 		check_list__lacks(list, "btf", CHECK_MISSING,
-				  "boot a kernel with CONFIG_DEBUG_INFO_BTF=y, as distributions have; in a sandbox "
+				  "boot a kernel with CONFIG_DEBUG_INFO_BTF=y, as distributions "
+				  "have; in a sandbox "
 				  "without /sys, mount it",
-				  "there is no /sys/kernel/btf/vmlinux: BPF programs cannot be adapted to this kernel");
+				  "there is no /sys/kernel/btf/vmlinux: BPF programs cannot be "
+				  "adapted to this kernel");
 	else if (facts->btf || facts->types_read)
 		check_list__lacks(list, "btf", CHECK_MISSING, "let gpuprobe read that file",
 				  "cannot read /sys/kernel/btf/vmlinux: %s",
 				  strerror(facts->btf ? -facts->btf : -facts->types_read));
 	else
-		check_list__ok(list, "btf", "the kernel describes its types in /sys/kernel/btf/vmlinux");
+		check_list__ok(list, "btf",
+			       "the kernel describes its types in /sys/kernel/btf/vmlinux");
 }
 
 static void judge_helpers(const struct kernel_facts *facts, struct check_list *list)
@@ -101,13 +105,17 @@ static void judge_helpers(const struct kernel_facts *facts, struct check_list *l
 static void judge_lockdown(const struct kernel_facts *facts, struct check_list *list)
 {
 	if (!strcmp(facts->lockdown, "confidentiality"))
-		check_list__lacks(list, "lockdown", CHECK_MISSING, "boot with lockdown=integrity, or without lockdown",
+		check_list__lacks(list, "lockdown", CHECK_MISSING,
+				  "boot with lockdown=integrity, or without lockdown",
 				  "confidentiality: BPF programs may not read the kernel's memory");
 	else if (!*facts->lockdown)
-		check_list__ok(list, "lockdown", "unknown: the kernel has none, or securityfs is not mounted here");
+		check_list__ok(list, "lockdown",
+			       "unknown: the kernel has none, or securityfs is not mounted here");
 	else
 		check_list__ok(list, "lockdown", "%s%s", facts->lockdown,
-			       strcmp(facts->lockdown, "none") ? ": gpuprobe changes nothing in the kernel" : "");
+			       strcmp(facts->lockdown, "none") ?
+				       ": gpuprobe changes nothing in the kernel" :
+				       "");
 }
 
 static void judge_jit(const struct kernel_facts *facts, struct check_list *list)
@@ -115,10 +123,13 @@ static void judge_jit(const struct kernel_facts *facts, struct check_list *list)
 	if (facts->jit < 0)
 		return; /* readable only by root in the initial network namespace */
 	if (facts->jit == 0)
-		check_list__lacks(list, "jit", CHECK_DEGRADED, "sysctl -w net.core.bpf_jit_enable=1",
-				  "BPF programs are interpreted, not compiled: probed calls take longer");
+		check_list__lacks(
+			list, "jit", CHECK_DEGRADED, "sysctl -w net.core.bpf_jit_enable=1",
+			"BPF programs are interpreted, not compiled: probed calls take longer");
 	else
-		check_list__ok(list, "jit", "BPF programs are compiled (net.core.bpf_jit_enable=%ld)", facts->jit);
+		check_list__ok(list, "jit",
+			       "BPF programs are compiled (net.core.bpf_jit_enable=%ld)",
+			       facts->jit);
 }
 
 void check_kernel__judge(const struct kernel_facts *facts, struct check_list *list)

@@ -18,7 +18,8 @@
 
 /* --- the list of them --- */
 
-static const struct checked_library *find(const struct checked_libraries *libraries, const struct elf_file *elf)
+static const struct checked_library *find(const struct checked_libraries *libraries,
+					  const struct elf_file *elf)
 {
 	const struct stat *wanted = elf_file__stat(elf);
 
@@ -31,8 +32,8 @@ static const struct checked_library *find(const struct checked_libraries *librar
 	return NULL;
 }
 
-static int append(struct checked_libraries *libraries, struct elf_file *elf, const char *path, pid_t pid,
-		  unsigned int layers)
+static int append(struct checked_libraries *libraries, struct elf_file *elf, const char *path,
+		  pid_t pid, unsigned int layers)
 {
 	struct checked_library library = {
 		.path = strdup(path),
@@ -48,8 +49,8 @@ static int append(struct checked_libraries *libraries, struct elf_file *elf, con
 	return -ENOMEM;
 }
 
-int checked_libraries__add(struct checked_libraries *libraries, struct elf_file *elf, const char *path, pid_t pid,
-			   unsigned int *layers)
+int checked_libraries__add(struct checked_libraries *libraries, struct elf_file *elf,
+			   const char *path, pid_t pid, unsigned int *layers)
 {
 	const struct checked_library *known = find(libraries, elf);
 	int ret = 0;
@@ -84,7 +85,8 @@ const char *library_version__of(const char *path)
 	if (!version)
 		return NULL;
 	version += strlen(".so.");
-	return strchr(version, '.') && version[strspn(version, "0123456789.")] == '\0' ? version : NULL;
+	return strchr(version, '.') && version[strspn(version, "0123456789.")] == '\0' ? version :
+											 NULL;
 }
 
 /* --- judging --- */
@@ -100,7 +102,8 @@ static void add_name(struct names *names, const char *name)
 	size_t length = strlen(names->text);
 
 	if (names->count++ < NAMED)
-		snprintf(names->text + length, sizeof(names->text) - length, "%s%.90s", length ? ", " : "", name);
+		snprintf(names->text + length, sizeof(names->text) - length, "%s%.90s",
+			 length ? ", " : "", name);
 }
 
 static const char *end_names(struct names *names)
@@ -108,7 +111,8 @@ static const char *end_names(struct names *names)
 	size_t length = strlen(names->text);
 
 	if (names->count > NAMED)
-		snprintf(names->text + length, sizeof(names->text) - length, " and %zu more", names->count - NAMED);
+		snprintf(names->text + length, sizeof(names->text) - length, " and %zu more",
+			 names->count - NAMED);
 	return names->text;
 }
 
@@ -171,7 +175,8 @@ static int inspect(struct inspection *inspection)
 		return ret;
 	choose_probed(inspection);
 	count_rows(inspection);
-	ret = cuda_library__sites(elf, &wanted, &inspection->sites, &inspection->site_count, &missing);
+	ret = cuda_library__sites(elf, &wanted, &inspection->sites, &inspection->site_count,
+				  &missing);
 	for (size_t i = 0; !ret && i < inspection->site_count; i++) {
 		const struct probe_point *site = &inspection->sites[i];
 
@@ -190,18 +195,20 @@ struct description {
 
 static struct description describe(const struct checked_library *library)
 {
-	const char *version = library_version__of(library->path), *soname = elf_file__soname(library->elf);
+	const char *version = library_version__of(library->path),
+		   *soname = elf_file__soname(library->elf);
 	struct description what;
 	char of[32] = "";
 
 	if (library->pid)
 		snprintf(of, sizeof(of), " of process %d", (int)library->pid);
 	if (library->inside)
-		snprintf(what.text, sizeof(what.text), "%.512s%s (a program with the runtime inside)",
-			 library->path, of);
+		snprintf(what.text, sizeof(what.text),
+			 "%.512s%s (a program with the runtime inside)", library->path, of);
 	else
 		snprintf(what.text, sizeof(what.text), "%.512s%s (%s%s%s%.64s)", library->path, of,
-			 version ? "version " : "", version ? version : "", version && soname ? ", " : "",
+			 version ? "version " : "", version ? version : "",
+			 version && soname ? ", " : "",
 			 soname	 ? soname :
 			 version ? "" :
 				   "without a soname");
@@ -216,7 +223,8 @@ static void add_facts(const struct inspection *inspection, struct check_list *li
 	if (library->pid)
 		check_list__number(list, "pid", (uint64_t)library->pid);
 	check_list__text(list, "soname", elf_file__soname(library->elf));
-	check_list__text(list, "version", library->inside ? NULL : library_version__of(library->path));
+	check_list__text(list, "version",
+			 library->inside ? NULL : library_version__of(library->path));
 	if (library->layers & LAYER_BIT(LAYER_DRIVER))
 		check_list__text(list, "layers", "driver");
 	if (library->layers & LAYER_BIT(LAYER_RUNTIME))
@@ -226,8 +234,10 @@ static void add_facts(const struct inspection *inspection, struct check_list *li
 	check_list__number(list, "functions_probed", inspection->site_count);
 	for (size_t row = 0; row < api_function_count; row++)
 		if (inspection->rows[row] == ROW_ABSENT && inspection->probed[row])
-			check_list__text(list, "probed_functions_missing", api_functions[row].symbol);
-	for (size_t at = 0; at < inspection->unknown_length; at += strlen(inspection->unknown_names + at) + 1)
+			check_list__text(list, "probed_functions_missing",
+					 api_functions[row].symbol);
+	for (size_t at = 0; at < inspection->unknown_length;
+	     at += strlen(inspection->unknown_names + at) + 1)
 		check_list__text(list, "functions_not_in_table", inspection->unknown_names + at);
 }
 
@@ -245,10 +255,12 @@ static void describe_rest(struct inspection *inspection, char *text, size_t size
 	 * absence means nothing.
 	 */
 	if (inspection->absent.count && !inspection->library->inside)
-		length = (size_t)snprintf(text, size, "; missing among those that gpuprobe probes: %s",
+		length = (size_t)snprintf(text, size,
+					  "; missing among those that gpuprobe probes: %s",
 					  end_names(&inspection->absent));
 	if (inspection->unknown.count && length < size)
-		snprintf(text + length, size - length, "; not in the table: %s", end_names(&inspection->unknown));
+		snprintf(text + length, size - length, "; not in the table: %s",
+			 end_names(&inspection->unknown));
 }
 
 static void judge_functions(struct inspection *inspection, struct check_list *list)
@@ -275,15 +287,18 @@ static void judge_slow(struct inspection *inspection, struct check_list *list)
 	const struct description what = describe(inspection->library);
 
 	if (inspection->slow.count)
-		check_list__lacks(
-			list, "slow-probes", CHECK_DEGRADED,
-			"if a program makes many such calls, use --max-overhead, or leave them out (--memleak, trace -e)",
-			"%s: %zu of the %zu functions that the monitor probes begin with an instruction that the kernel must single-step, "
-			"some 15 us a call: %s",
-			what.text, inspection->slow.count, inspection->site_count, end_names(&inspection->slow));
+		check_list__lacks(list, "slow-probes", CHECK_DEGRADED,
+				  "if a program makes many such calls, use --max-overhead, or "
+				  "leave them out (--memleak, trace -e)",
+				  "%s: %zu of the %zu functions that the monitor probes begin with "
+				  "an instruction that the kernel must single-step, "
+				  "some 15 us a call: %s",
+				  what.text, inspection->slow.count, inspection->site_count,
+				  end_names(&inspection->slow));
 	else
 		check_list__ok(list, "slow-probes",
-			       "%s: none; each of the %zu functions that the monitor probes begins with an "
+			       "%s: none; each of the %zu functions that the monitor probes begins "
+			       "with an "
 			       "instruction that the kernel emulates",
 			       what.text, inspection->site_count);
 	check_list__text(list, "path", inspection->library->path);
@@ -291,7 +306,8 @@ static void judge_slow(struct inspection *inspection, struct check_list *list)
 		check_list__number(list, "pid", (uint64_t)inspection->library->pid);
 	for (size_t i = 0; i < inspection->site_count; i++)
 		if (inspection->sites[i].slow)
-			check_list__text(list, "slow_functions", api_functions[inspection->sites[i].row].symbol);
+			check_list__text(list, "slow_functions",
+					 api_functions[inspection->sites[i].row].symbol);
 }
 
 /* Reports functions that get no probe on this kernel. The line is there on other kernels too. */
@@ -300,12 +316,16 @@ static void judge_harmful(struct inspection *inspection, struct check_list *list
 	const struct description what = describe(inspection->library);
 
 	if (inspection->nop5.count && nop5__is_harmful())
-		check_list__lacks(list, "unsafe-probes", CHECK_DEGRADED, "use another kernel (before 6.18), or another version of the library",
-				  "%s: %zu functions begin with a five-byte nop, where probes kill forked children "
-				  "on this kernel (SIGSEGV): they get none, and their calls are not seen: %s",
-				  what.text, inspection->nop5.count, end_names(&inspection->nop5));
+		check_list__lacks(
+			list, "unsafe-probes", CHECK_DEGRADED,
+			"use another kernel (before 6.18), or another version of the library",
+			"%s: %zu functions begin with a five-byte nop, where probes kill forked "
+			"children "
+			"on this kernel (SIGSEGV): they get none, and their calls are not seen: %s",
+			what.text, inspection->nop5.count, end_names(&inspection->nop5));
 	else
-		check_list__ok(list, "unsafe-probes", "%s: probes are safe in every function that the monitor probes",
+		check_list__ok(list, "unsafe-probes",
+			       "%s: probes are safe in every function that the monitor probes",
 			       what.text);
 	check_list__text(list, "path", inspection->library->path);
 	if (inspection->library->pid)
@@ -331,7 +351,8 @@ static int judge_library(const struct checked_library *library, struct check_lis
 	} else if (ret != -ENOMEM) {
 		check_list__lacks(list, "library", CHECK_MISSING,
 				  "reinstall it: the file is damaged, or was just being written",
-				  "%s: cannot read its symbols: %s", describe(library).text, cuda_library__why(ret));
+				  "%s: cannot read its symbols: %s", describe(library).text,
+				  cuda_library__why(ret));
 	}
 	free(inspection.sites);
 	free(inspection.unknown_names);
@@ -353,24 +374,26 @@ static void say_no_driver(const struct looked_at *looked, struct check_list *lis
 {
 	if (looked->unread)
 		check_list__lacks(list, "library", CHECK_MISSING, "see the lines on processes",
-				  "no libcuda can be read: the loader has none, and that of %zu process%s cannot be read",
+				  "no libcuda can be read: the loader has none, and that of %zu "
+				  "process%s cannot be read",
 				  looked->unread, looked->unread == 1 ? "" : "es");
 	else if (looked->refused)
 		check_list__lacks(list, "library", CHECK_MISSING,
 				  "name the file by --libcuda-path, and see the lines on processes",
-				  "no libcuda found: the loader has none, and %zu process%s could not be inspected",
+				  "no libcuda found: the loader has none, and %zu process%s could "
+				  "not be inspected",
 				  looked->refused, looked->refused == 1 ? "" : "es");
 	else
-		check_list__lacks(
-			list, "library", CHECK_MISSING,
-			"install NVIDIA's driver, or name the file by --libcuda-path; containers may bring their own: "
-			"check again while one runs",
-			"no libcuda: neither the loader nor %s has one",
-			looked->given ? "any of these processes" : "a running process");
+		check_list__lacks(list, "library", CHECK_MISSING,
+				  "install NVIDIA's driver, or name the file by --libcuda-path; "
+				  "containers may bring their own: "
+				  "check again while one runs",
+				  "no libcuda: neither the loader nor %s has one",
+				  looked->given ? "any of these processes" : "a running process");
 }
 
-int check_libraries__judge(const struct checked_libraries *libraries, const struct looked_at *looked,
-			   struct check_list *list)
+int check_libraries__judge(const struct checked_libraries *libraries,
+			   const struct looked_at *looked, struct check_list *list)
 {
 	int ret = 0;
 

@@ -29,8 +29,8 @@ struct checked_libraries {
  * is already in the list or is not a CUDA library. Takes ownership of `elf` in any case. Sets
  * *layers to the layers in the file. Returns 0 or -ENOMEM.
  */
-int checked_libraries__add(struct checked_libraries *libraries, struct elf_file *elf, const char *path, pid_t pid,
-			   unsigned int *layers);
+int checked_libraries__add(struct checked_libraries *libraries, struct elf_file *elf,
+			   const char *path, pid_t pid, unsigned int *layers);
 void checked_libraries__clear(struct checked_libraries *libraries);
 
 /*
@@ -47,7 +47,7 @@ struct looked_at {
 };
 
 /* Adds lines about each library and about missing ones. Returns 0 or -ENOMEM. */
-int check_libraries__judge(const struct checked_libraries *libraries, const struct looked_at *looked,
-			   struct check_list *list);
+int check_libraries__judge(const struct checked_libraries *libraries,
+			   const struct looked_at *looked, struct check_list *list);
 
 #endif

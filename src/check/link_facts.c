@@ -36,7 +36,8 @@ static void try_iterator(struct attempt *attempt)
 	if (!ret) {
 		ret = identity_reader__of_fd(reader, elf_file__fd(self), &identity);
 		if (ret)
-			error__set(&attempt->error, ret, "cannot find gpuprobe's own file: %s", strerror(-ret));
+			error__set(&attempt->error, ret, "cannot find gpuprobe's own file: %s",
+				   strerror(-ret));
 	}
 	identity_reader__free(reader);
 	elf_file__free(self);
@@ -101,11 +102,13 @@ static void try_tracer(struct link_facts *facts)
 	set_attempt(&facts->tracer, ret);
 }
 
-void link_facts__try(const char *forced, bool tracefs, const struct kernel_types *types, struct link_facts *facts)
+void link_facts__try(const char *forced, bool tracefs, const struct kernel_types *types,
+		     struct link_facts *facts)
 {
 	struct error ignored;
 
-	*facts = (struct link_facts){.program = features__try_program(), .forced = forced && *forced};
+	*facts = (struct link_facts){.program = features__try_program(),
+				     .forced = forced && *forced};
 	if (facts->program)
 		return;
 	facts->reading = features__try_reading();
@@ -113,11 +116,13 @@ void link_facts__try(const char *forced, bool tracefs, const struct kernel_types
 	/* If this fails, the lines about the kernel and its types say why. */
 	if (features__probe(&facts->features, &ignored))
 		features__try_links(&facts->features);
-	facts->chosen = features__choose_links(&facts->features, forced, &facts->kind, &facts->choice_error);
+	facts->chosen = features__choose_links(&facts->features, forced, &facts->kind,
+					       &facts->choice_error);
 	if (facts->chosen)
 		return;
 	if (facts->kind != LINKS_TRACEFS || tracefs)
-		set_attempt(&facts->probing, probe_selftest__run(facts->kind, &facts->trial, &facts->probing.error));
+		set_attempt(&facts->probing,
+			    probe_selftest__run(facts->kind, &facts->trial, &facts->probing.error));
 	if (!types->loops || facts->reading)
 		return;
 	try_iterator(&facts->iterator);

@@ -45,10 +45,12 @@ struct link_facts {
  * tracefs links are not tried, because trying them would mount it. Takes a second or two and forks,
  * so call it before starting threads.
  */
-void link_facts__try(const char *forced, bool tracefs, const struct kernel_types *types, struct link_facts *facts);
+void link_facts__try(const char *forced, bool tracefs, const struct kernel_types *types,
+		     struct link_facts *facts);
 
 /* `types` is NULL if they could not be read. */
-void check_links__judge(const struct link_facts *facts, const struct kernel_types *types, struct check_list *list);
+void check_links__judge(const struct link_facts *facts, const struct kernel_types *types,
+			struct check_list *list);
 
 /* Whether the probes are tracefs links. */
 enum tracefs_use {

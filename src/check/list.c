@@ -12,15 +12,16 @@
 
 static struct check_line *add(struct check_list *list, const char *topic, enum check_state state)
 {
-	if (ARRAY_APPEND(list->lines, list->count, (struct check_line){.topic = topic, .state = state})) {
+	if (ARRAY_APPEND(list->lines, list->count,
+			 (struct check_line){.topic = topic, .state = state})) {
 		list->no_memory = true;
 		return NULL;
 	}
 	return &list->lines[list->count - 1];
 }
 
-static __attribute__((format(printf, 2, 0))) char *format_text(struct check_list *list, const char *format,
-							       va_list args)
+static __attribute__((format(printf, 2, 0))) char *format_text(struct check_list *list,
+							       const char *format, va_list args)
 {
 	char *text;
 
@@ -42,8 +43,8 @@ void check_list__ok(struct check_list *list, const char *topic, const char *form
 	va_end(args);
 }
 
-void check_list__lacks(struct check_list *list, const char *topic, enum check_state state, const char *advice,
-		       const char *format, ...)
+void check_list__lacks(struct check_list *list, const char *topic, enum check_state state,
+		       const char *advice, const char *format, ...)
 {
 	struct check_line *line = add(list, topic, state);
 	va_list args;

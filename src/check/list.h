@@ -49,8 +49,9 @@ void check_list__ok(struct check_list *list, const char *topic, const char *form
  * `state` is CHECK_DEGRADED or CHECK_MISSING. `format` makes the text; `advice` is copied
  * unchanged.
  */
-void check_list__lacks(struct check_list *list, const char *topic, enum check_state state, const char *advice,
-		       const char *format, ...) __attribute__((format(printf, 5, 6)));
+void check_list__lacks(struct check_list *list, const char *topic, enum check_state state,
+		       const char *advice, const char *format, ...)
+	__attribute__((format(printf, 5, 6)));
 
 /* These add a fact to the last line. A NULL text adds none. */
 void check_list__text(struct check_list *list, const char *key, const char *text);

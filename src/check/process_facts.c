@@ -35,7 +35,8 @@ static bool starts(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-static struct process_library *add_library(struct process_facts *facts, const struct mapping *mapping)
+static struct process_library *add_library(struct process_facts *facts,
+					   const struct mapping *mapping)
 {
 	struct process_library library = {
 		.path = strdup(mapping->path),
@@ -50,7 +51,8 @@ static struct process_library *add_library(struct process_facts *facts, const st
 	return &facts->libraries[facts->library_count - 1];
 }
 
-static int look_into(struct reading *reading, const struct mapping *mapping, struct process_library *library)
+static int look_into(struct reading *reading, const struct mapping *mapping,
+		     struct process_library *library)
 {
 	const pid_t pid = reading->facts->pid;
 	struct elf_file *elf = NULL;
@@ -59,7 +61,8 @@ static int look_into(struct reading *reading, const struct mapping *mapping, str
 	library->opened = fd < 0 ? fd : elf_file__open_fd(fd, library->path, &elf, NULL);
 	if (library->opened)
 		return 0;
-	return checked_libraries__add(reading->libraries, elf, library->path, pid, &library->layers);
+	return checked_libraries__add(reading->libraries, elf, library->path, pid,
+				      &library->layers);
 }
 
 /* Decides by the file's name, or because the user named the file. */
@@ -87,7 +90,8 @@ static int look_at(const struct mapping *mapping, void *arg)
 		reading->readable = mapping->start;
 	if (!mapping__is_file(mapping))
 		return 0;
-	if (!mapping->executable || (mapping->inode == reading->inode && mapping->device == reading->device) ||
+	if (!mapping->executable ||
+	    (mapping->inode == reading->inode && mapping->device == reading->device) ||
 	    reading->facts->library_count == LIBRARIES_MAX || !may_be_cuda(reading, mapping))
 		return 0;
 	reading->inode = mapping->inode;
@@ -135,7 +139,9 @@ static int look_at_program(struct process_facts *facts, struct checked_libraries
 	if (fd < 0)
 		return 0;
 	if (pread(fd, ident, sizeof(ident), 0) == sizeof(ident) && !memcmp(ident, ELFMAG, SELFMAG))
-		facts->bits = ident[EI_CLASS] == ELFCLASS32 ? 32 : (ident[EI_CLASS] == ELFCLASS64 ? 64 : 0);
+		facts->bits = ident[EI_CLASS] == ELFCLASS32 ?
+				      32 :
+				      (ident[EI_CLASS] == ELFCLASS64 ? 64 : 0);
 	n = readlink(link, path, sizeof(path) - 1);
 	path[n > 0 ? n : 0] = '\0';
 	if (elf_file__open_fd(fd, path, &elf, NULL))
@@ -172,7 +178,8 @@ bool process_facts__uses_cuda(const struct process_facts *facts)
 	return facts->inside;
 }
 
-static int read_all(struct memory_reader *memory, struct process_facts *facts, struct checked_libraries *libraries, bool asked_for)
+static int read_all(struct memory_reader *memory, struct process_facts *facts,
+		    struct checked_libraries *libraries, bool asked_for)
 {
 	struct reading reading = {.facts = facts, .libraries = libraries};
 	struct cgroup_names names;
@@ -198,7 +205,8 @@ static int read_all(struct memory_reader *memory, struct process_facts *facts, s
 	return look_at_program(facts, libraries);
 }
 
-int process_facts__read(struct memory_reader *memory, pid_t pid, bool asked_for, struct checked_libraries *libraries, struct process_facts *facts)
+int process_facts__read(struct memory_reader *memory, pid_t pid, bool asked_for,
+			struct checked_libraries *libraries, struct process_facts *facts)
 {
 	struct process_info info;
 	int ret = proc__info(pid, &info);

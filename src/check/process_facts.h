@@ -46,7 +46,8 @@ struct process_facts {
  * `memory` reads its memory. Returns 0, -ESRCH if the process is gone, or -ENOMEM. The caller
  * clears `facts` in any case.
  */
-int process_facts__read(struct memory_reader *memory, pid_t pid, bool asked_for, struct checked_libraries *libraries, struct process_facts *facts);
+int process_facts__read(struct memory_reader *memory, pid_t pid, bool asked_for,
+			struct checked_libraries *libraries, struct process_facts *facts);
 void process_facts__clear(struct process_facts *facts);
 
 /* Whether the process has a CUDA library or the runtime linked in. */

@@ -34,7 +34,8 @@ static struct who who_is(const struct process_facts *facts)
 static const char *advice_on_rights(const struct process_facts *facts, bool files)
 {
 	if (facts->user_namespace)
-		return "run gpuprobe outside of containers as root: the process is in another user namespace";
+		return "run gpuprobe outside of containers as root: the process is in another user "
+		       "namespace";
 	return attach_failure__advice(facts->effective, files);
 }
 
@@ -49,9 +50,11 @@ static const struct process_library *find_unopened(const struct process_facts *f
 static void say_unopened(const struct process_facts *facts, const struct process_library *library,
 			 enum check_state state, struct check_list *list)
 {
-	const struct file_attach_failure file = file_attach_failure__of(library->opened, library->deleted);
+	const struct file_attach_failure file =
+		file_attach_failure__of(library->opened, library->deleted);
 
-	check_list__lacks(list, "process", state, file.advice ? file.advice : advice_on_rights(facts, true), "%s: %s%s",
+	check_list__lacks(list, "process", state,
+			  file.advice ? file.advice : advice_on_rights(facts, true), "%s: %s%s",
 			  who_is(facts).text, library->path, file.what);
 }
 
@@ -59,7 +62,8 @@ static void say_unopened(const struct process_facts *facts, const struct process
  * Adds a line about what keeps gpuprobe from watching the process. Returns whether there is such a
  * thing.
  */
-static bool judge_attach_failure(const struct process_facts *facts, bool filters_kill, struct check_list *list)
+static bool judge_attach_failure(const struct process_facts *facts, bool filters_kill,
+				 struct check_list *list)
 {
 	const struct process_library *driver = find_unopened(facts, true);
 
@@ -68,15 +72,18 @@ static bool judge_attach_failure(const struct process_facts *facts, bool filters
 				  "%s: cannot read its mappings: %s", who_is(facts).text,
 				  strerror(-facts->mappings));
 	else if (facts->kernel_thread)
-		check_list__lacks(list, "process", CHECK_MISSING, "give the pid of a program that uses CUDA",
-				  "%s: a kernel thread, which never calls CUDA", who_is(facts).text);
+		check_list__lacks(
+			list, "process", CHECK_MISSING, "give the pid of a program that uses CUDA",
+			"%s: a kernel thread, which never calls CUDA", who_is(facts).text);
 	else if (facts->bits == 32)
 		check_list__lacks(list, "process", CHECK_MISSING, "build it for x86-64",
-				  "%s: a 32-bit program, which gpuprobe does not support", who_is(facts).text);
+				  "%s: a 32-bit program, which gpuprobe does not support",
+				  who_is(facts).text);
 	else if (facts->filtered && filters_kill)
 		check_list__lacks(list, "process", CHECK_MISSING,
 				  "do not watch it on this kernel: see the line on seccomp",
-				  "%s: it has a seccomp filter, and a return probe would kill it", who_is(facts).text);
+				  "%s: it has a seccomp filter, and a return probe would kill it",
+				  who_is(facts).text);
 	else if (driver)
 		say_unopened(facts, driver, CHECK_MISSING, list);
 	else
@@ -94,13 +101,15 @@ static void list_libraries(const struct process_facts *facts, char *text, size_t
 		const struct process_library *library = &facts->libraries[i];
 
 		if (library->layers)
-			length += (size_t)snprintf(text + length, size - length, "%s%s%s", length ? ", " : "",
+			length += (size_t)snprintf(text + length, size - length, "%s%s%s",
+						   length ? ", " : "",
 						   strrchr(library->path, '/') + 1,
 						   library->deleted ? " (deleted)" : "");
 	}
 	if (facts->inside && length < size)
 		snprintf(text + length, size - length, "%s",
-			 length ? ", the runtime inside the program" : "the runtime inside the program");
+			 length ? ", the runtime inside the program" :
+				  "the runtime inside the program");
 	if (!*text)
 		snprintf(text, size, "no CUDA library so far; it gets probes when it loads one");
 }
@@ -117,7 +126,8 @@ static size_t list_drivers(const struct process_facts *facts, char *text, size_t
 		if (!(library->layers & LAYER_BIT(LAYER_DRIVER)))
 			continue;
 		if (length < size)
-			length += (size_t)snprintf(text + length, size - length, "%s%s", length ? ", " : "", library->path);
+			length += (size_t)snprintf(text + length, size - length, "%s%s",
+						   length ? ", " : "", library->path);
 		count++;
 	}
 	return count > 1 ? count : 0;
@@ -134,25 +144,29 @@ static void judge_shim(const struct process_facts *facts, struct check_list *lis
 
 	if (count)
 		check_list__ok(list, "shim",
-			       "process %d has %zu driver libraries: %s; a call through several is counted once, as "
+			       "process %d has %zu driver libraries: %s; a call through several is "
+			       "counted once, as "
 			       "a function of the first",
 			       (int)facts->pid, count, drivers);
 }
 
-static void judge_python(const struct process_facts *facts, const char *what, struct check_list *list)
+static void judge_python(const struct process_facts *facts, const char *what,
+			 struct check_list *list)
 {
 	char python[32] = "";
 
 	if (facts->python && facts->python != -ENOENT && facts->python != -EAGAIN) {
 		check_list__lacks(list, "process", CHECK_DEGRADED,
-				  "for Python frames use CPython 3.8 to 3.14 with its symbols, without free threading",
-				  "%s can be watched, but without Python frames: %s; %s", who_is(facts).text,
-				  facts->python_error.text, what);
+				  "for Python frames use CPython 3.8 to 3.14 with its symbols, "
+				  "without free threading",
+				  "%s can be watched, but without Python frames: %s; %s",
+				  who_is(facts).text, facts->python_error.text, what);
 		return;
 	}
 	if (facts->python_minor)
 		snprintf(python, sizeof(python), ", CPython 3.%u", facts->python_minor);
-	check_list__ok(list, "process", "%s can be watched: %s%s", who_is(facts).text, what, python);
+	check_list__ok(list, "process", "%s can be watched: %s%s", who_is(facts).text, what,
+		       python);
 }
 
 static void judge_watchable(const struct process_facts *facts, struct check_list *list)
@@ -164,11 +178,11 @@ static void judge_watchable(const struct process_facts *facts, struct check_list
 	if (unopened)
 		say_unopened(facts, unopened, CHECK_DEGRADED, list);
 	else if (facts->memory == -EPERM || facts->memory == -EACCES)
-		check_list__lacks(
-			list, "process", CHECK_DEGRADED, advice_on_rights(facts, false),
-			"%s can be watched, but its memory cannot be read: no Python frames, some kernels without "
-			"names; %s",
-			who_is(facts).text, what);
+		check_list__lacks(list, "process", CHECK_DEGRADED, advice_on_rights(facts, false),
+				  "%s can be watched, but its memory cannot be read: no Python "
+				  "frames, some kernels without "
+				  "names; %s",
+				  who_is(facts).text, what);
 	else
 		judge_python(facts, what, list);
 }
@@ -188,7 +202,8 @@ static void add_facts(const struct process_facts *facts, struct check_list *list
 	check_list__text(list, "python", facts->python_minor ? python : NULL);
 }
 
-void check_process__judge(const struct process_facts *facts, bool filters_kill, struct check_list *list)
+void check_process__judge(const struct process_facts *facts, bool filters_kill,
+			  struct check_list *list)
 {
 	if (!judge_attach_failure(facts, filters_kill, list))
 		judge_watchable(facts, list);
@@ -280,8 +295,7 @@ static void say_refused(const struct run *run)
 	if (run->refused > 1)
 		snprintf(others, sizeof(others), " and %zu others", run->refused - 1);
 	check_list__lacks(
-		run->list, "process", CHECK_DEGRADED,
-		advice_on_rights(&run->first_refused, false),
+		run->list, "process", CHECK_DEGRADED, advice_on_rights(&run->first_refused, false),
 		"cannot inspect %s%s (%s): unknown whether CUDA is used there",
 		who_is(&run->first_refused).text, others, strerror(-run->first_refused.mappings));
 	check_list__number(run->list, "pid", (uint64_t)run->first_refused.pid);
@@ -289,10 +303,14 @@ static void say_refused(const struct run *run)
 	check_list__number(run->list, "processes", run->refused);
 }
 
-int check_processes__run(const pid_t *pids, size_t count, bool filters_kill, struct checked_libraries *libraries,
-			 struct looked_at *looked, struct check_list *list)
+int check_processes__run(const pid_t *pids, size_t count, bool filters_kill,
+			 struct checked_libraries *libraries, struct looked_at *looked,
+			 struct check_list *list)
 {
-	struct run run = {.filters_kill = filters_kill, .libraries = libraries, .looked = looked, .list = list};
+	struct run run = {.filters_kill = filters_kill,
+			  .libraries = libraries,
+			  .looked = looked,
+			  .list = list};
 	size_t before = list->count;
 	int ret;
 

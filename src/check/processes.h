@@ -12,10 +12,12 @@
  * return probes kill processes with seccomp filters on this kernel. Fills `looked`. Returns 0 or
  * -ENOMEM.
  */
-int check_processes__run(const pid_t *pids, size_t count, bool filters_kill, struct checked_libraries *libraries,
-			 struct looked_at *looked, struct check_list *list);
+int check_processes__run(const pid_t *pids, size_t count, bool filters_kill,
+			 struct checked_libraries *libraries, struct looked_at *looked,
+			 struct check_list *list);
 
 /* Adds the line about one process. */
-void check_process__judge(const struct process_facts *facts, bool filters_kill, struct check_list *list);
+void check_process__judge(const struct process_facts *facts, bool filters_kill,
+			  struct check_list *list);
 
 #endif

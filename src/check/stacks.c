@@ -23,7 +23,8 @@ void stack_facts__read(struct stack_facts *facts)
 static void judge_modes(const struct link_facts *links, struct check_list *list)
 {
 	if (!links->monitor.made || links->monitor.ret)
-		check_list__lacks(list, "stacks", CHECK_MISSING, "fix what is missing in the lines above",
+		check_list__lacks(list, "stacks", CHECK_MISSING,
+				  "fix what is missing in the lines above",
 				  "not tried: the kernel did not accept the monitor's programs");
 	else if (links->stacks == STACK_OFF)
 		check_list__lacks(list, "stacks", CHECK_DEGRADED,
@@ -31,7 +32,8 @@ static void judge_modes(const struct link_facts *links, struct check_list *list)
 				  "the kernel accepts only the programs without stacks");
 	else
 		check_list__ok(list, "stacks",
-			       "by frame pointers, by DWARF unwinding, or by either (--stack fp, dwarf, auto)");
+			       "by frame pointers, by DWARF unwinding, or by either (--stack fp, "
+			       "dwarf, auto)");
 }
 
 static void judge_python(const struct link_facts *links, struct check_list *list)
@@ -53,19 +55,23 @@ static void judge_debuginfod(const struct stack_facts *facts, struct check_list 
 {
 	if (!facts->asks_servers && facts->servers_set)
 		check_list__ok(list, "debuginfod",
-			       "no server is asked: gpuprobe ignores DEBUGINFOD_URLS when its file has privileges");
+			       "no server is asked: gpuprobe ignores DEBUGINFOD_URLS when its file "
+			       "has privileges");
 	else if (!facts->asks_servers)
 		check_list__ok(list, "debuginfod",
-			       "no server is asked: DEBUGINFOD_URLS is not set, and names come from local files");
+			       "no server is asked: DEBUGINFOD_URLS is not set, and names come "
+			       "from local files");
 	else if (facts->library)
 		check_list__lacks(list, "debuginfod", CHECK_DEGRADED,
 				  "install libdebuginfod1, or unset DEBUGINFOD_URLS", "%s",
 				  facts->library_error.text);
 	else
-		check_list__ok(list, "debuginfod", "gpuprobe asks the servers in DEBUGINFOD_URLS for debug files");
+		check_list__ok(list, "debuginfod",
+			       "gpuprobe asks the servers in DEBUGINFOD_URLS for debug files");
 }
 
-void check_stacks__judge(const struct stack_facts *facts, const struct link_facts *links, struct check_list *list)
+void check_stacks__judge(const struct stack_facts *facts, const struct link_facts *links,
+			 struct check_list *list)
 {
 	judge_modes(links, list);
 	judge_python(links, list);

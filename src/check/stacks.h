@@ -17,6 +17,7 @@ struct stack_facts {
 
 void stack_facts__read(struct stack_facts *facts);
 
-void check_stacks__judge(const struct stack_facts *facts, const struct link_facts *links, struct check_list *list);
+void check_stacks__judge(const struct stack_facts *facts, const struct link_facts *links,
+			 struct check_list *list);
 
 #endif

@@ -69,7 +69,8 @@ int main(int argc, char **argv)
 	heap__settle();
 	event_set_log_callback(say_why_it_ends);
 	signals__survive_write(SIGXFSZ); /* from a file that must not grow (ulimit -f) */
-	if (!check_standard_files(&err) && run(argc, argv, &status, &err) >= 0 && !finish_output(&status, &err))
+	if (!check_standard_files(&err) && run(argc, argv, &status, &err) >= 0 &&
+	    !finish_output(&status, &err))
 		return status;
 	fputs("gpuprobe: ", stderr);
 	escape__text(stderr, err.text); /* it may quote an argument or a file's name */

@@ -68,11 +68,14 @@ static bool is_still_there(const struct process_record *record)
 
 	if (proc__info(record->pid, &info) || info.state == 'Z' || info.state == 'X')
 		return false;
-	apart = info.start_ns > record->start_ns ? info.start_ns - record->start_ns : record->start_ns - info.start_ns;
-	return apart <= START_STEP_NS && __atomic_load_n(&record->state, __ATOMIC_ACQUIRE) == PROCESS_LIVE;
+	apart = info.start_ns > record->start_ns ? info.start_ns - record->start_ns :
+						   record->start_ns - info.start_ns;
+	return apart <= START_STEP_NS &&
+	       __atomic_load_n(&record->state, __ATOMIC_ACQUIRE) == PROCESS_LIVE;
 }
 
-static void read_proc(struct memory_reader *memory, struct process *process, const struct process_record *record)
+static void read_proc(struct memory_reader *memory, struct process *process,
+		      const struct process_record *record)
 {
 	struct cuda_environment *environment = calloc(1, sizeof(*environment));
 	char command[sizeof(process->command)] = "";
@@ -145,7 +148,8 @@ static bool is_elsewhere(const struct process *process, const struct visible_dev
 		if (snapshot->uses[i].pid != process->pid)
 			continue;
 		for (size_t k = 0; k < visible->count && !found; k++)
-			found = visible->gpu[k] == snapshot->uses[i].gpu || visible->gpu[k] == GPU_NONE;
+			found = visible->gpu[k] == snapshot->uses[i].gpu ||
+				visible->gpu[k] == GPU_NONE;
 		if (!found)
 			return true;
 	}
@@ -172,15 +176,18 @@ static bool is_another(const struct process *process, const struct visible_devic
 {
 	for (size_t i = 0; i < process->uuid_count; i++) {
 		const struct device_uuid *reported = &process->uuids[i];
-		int place = visible_devices__by_uuid(reported->uuid, snapshot->gpus, snapshot->gpu_count);
+		int place = visible_devices__by_uuid(reported->uuid, snapshot->gpus,
+						     snapshot->gpu_count);
 
-		if ((size_t)reported->ordinal >= visible->count || !agree(snapshot, visible->gpu[reported->ordinal], place))
+		if ((size_t)reported->ordinal >= visible->count ||
+		    !agree(snapshot, visible->gpu[reported->ordinal], place))
 			return true;
 	}
 	return false;
 }
 
-static void map_visible(struct process *process, const struct gpu_snapshot *snapshot, struct visible_devices *visible)
+static void map_visible(struct process *process, const struct gpu_snapshot *snapshot,
+			struct visible_devices *visible)
 {
 	*visible = (struct visible_devices){0};
 	if (!process->environment)
@@ -220,13 +227,15 @@ static void add_visible(struct gpu_list *list, const struct visible_devices *vis
 		append(list, (int)i, visible->gpu[i]);
 }
 
-static void add_reported(struct gpu_list *list, const struct process *process, const struct gpu_snapshot *snapshot)
+static void add_reported(struct gpu_list *list, const struct process *process,
+			 const struct gpu_snapshot *snapshot)
 {
 	size_t visible = list->count;
 
 	for (size_t i = 0; i < process->uuid_count; i++) {
 		const struct device_uuid *reported = &process->uuids[i];
-		int place = visible_devices__by_uuid(reported->uuid, snapshot->gpus, snapshot->gpu_count);
+		int place = visible_devices__by_uuid(reported->uuid, snapshot->gpus,
+						     snapshot->gpu_count);
 
 		if (visible == 0)
 			append(list, reported->ordinal, place);
@@ -243,7 +252,8 @@ static int only_device(const struct process *process)
 	return process->devices[0].device;
 }
 
-static void add_used(struct gpu_list *list, const struct process *process, const struct gpu_snapshot *snapshot)
+static void add_used(struct gpu_list *list, const struct process *process,
+		     const struct gpu_snapshot *snapshot)
 {
 	size_t named = list->count, only = 0;
 	struct process_gpu *gpu;
@@ -273,8 +283,9 @@ static void add_used(struct gpu_list *list, const struct process *process, const
  */
 static uint64_t tracked_bytes(const struct model *model, const struct process *process, int ordinal)
 {
-	static const enum loss incomplete[] = {LOSS_ALLOCATION_MAP_FULL, LOSS_TALLY_MAP_FULL, LOSS_NO_MEMORY,
-					       LOSS_THREAD_STORAGE, LOSS_CALL_DEPTH};
+	static const enum loss incomplete[] = {LOSS_ALLOCATION_MAP_FULL, LOSS_TALLY_MAP_FULL,
+					       LOSS_NO_MEMORY, LOSS_THREAD_STORAGE,
+					       LOSS_CALL_DEPTH};
 	uint64_t bytes = 0;
 
 	if (!(model->sections & SECTION_MEMORY) || process->since_attach || ordinal == GPU_NONE ||
@@ -304,7 +315,8 @@ static uint64_t allocation_calls(const struct process *process, int ordinal)
 	return calls;
 }
 
-static const struct process_gpu *find_old(const struct process *process, const struct process_gpu *gpu)
+static const struct process_gpu *find_old(const struct process *process,
+					  const struct process_gpu *gpu)
 {
 	for (size_t i = 0; i < process->gpu_count; i++)
 		if (process->gpus[i].ordinal == gpu->ordinal && process->gpus[i].gpu == gpu->gpu)
@@ -351,8 +363,8 @@ static size_t count_uses(const struct process *process, const struct gpu_snapsho
  * Rebuilds the list: GPUs by the environment, then those reported by calls, then others that NVML
  * sees.
  */
-static void list_gpus(const struct attribution *attribution, const struct model *model, struct process *process,
-		      const struct gpu_snapshot *snapshot)
+static void list_gpus(const struct attribution *attribution, const struct model *model,
+		      struct process *process, const struct gpu_snapshot *snapshot)
 {
 	struct visible_devices visible;
 	struct gpu_list list = {0};
@@ -378,7 +390,8 @@ static bool same_gpus(const struct model *model, const struct gpu_snapshot *snap
 	if (model->gpu_count != snapshot->gpu_count)
 		return false;
 	for (size_t i = 0; i < model->gpu_count; i++)
-		if (model->gpus[i].index != snapshot->gpus[i].index || model->gpus[i].mig != snapshot->gpus[i].mig ||
+		if (model->gpus[i].index != snapshot->gpus[i].index ||
+		    model->gpus[i].mig != snapshot->gpus[i].mig ||
 		    strcmp(model->gpus[i].uuid, snapshot->gpus[i].uuid))
 			return false;
 	return true;
@@ -391,7 +404,8 @@ static void forget_gpus(struct process *process)
 	process->gpu_count = 0;
 }
 
-static void find_strangers(const struct model *model, const struct gpu_snapshot *snapshot, struct gpu *list)
+static void find_strangers(const struct model *model, const struct gpu_snapshot *snapshot,
+			   struct gpu *list)
 {
 	for (size_t i = 0; i < snapshot->use_count; i++)
 		if (!model__process_of(model, snapshot->uses[i].pid, 0))

@@ -29,11 +29,13 @@
 
 static void take_name(struct collector *collector, const struct record_name *record, size_t size)
 {
-	if (size < sizeof(*record) + 1 || record->length >= size - sizeof(*record) || record->name[record->length])
+	if (size < sizeof(*record) + 1 || record->length >= size - sizeof(*record) ||
+	    record->name[record->length])
 		return;
 	if (kernel_names__add(collector->names, record, record->name) == 1)
 		log__warn(collector->log,
-			  "a kernel's handle has another name than the program asked for (%.60s): from now on names "
+			  "a kernel's handle has another name than the program asked for (%.60s): "
+			  "from now on names "
 			  "come from documented calls only",
 			  record->name);
 }
@@ -43,7 +45,8 @@ static void see_fresh_processes(struct collector *collector)
 {
 	collector->has_fresh = false;
 	for (uint32_t slot = 0; slot < collector->options.max_processes; slot++) {
-		if (collector->records[slot].state == PROCESS_FREE || collector->index_of[slot] != NO_PROCESS)
+		if (collector->records[slot].state == PROCESS_FREE ||
+		    collector->index_of[slot] != NO_PROCESS)
 			continue;
 		collector__add_process(collector, slot);
 		if (collector->stacks)
@@ -91,12 +94,11 @@ static void take_record(struct collector *collector, const void *data, size_t si
 	if (size < sizeof(*record))
 		return;
 	switch (record->type) {
-	case RECORD_KERNEL_NAME:
-		take_name(collector, data, size);
-		break;
+	case RECORD_KERNEL_NAME: take_name(collector, data, size); break;
 	case RECORD_UNLOAD:
 		if (size >= sizeof(*unload))
-			kernel_names__unload(collector->names, record->slot, unload->module, unload->generation);
+			kernel_names__unload(collector->names, record->slot, unload->module,
+					     unload->generation);
 		break;
 	case RECORD_UNFINISHED:
 		if (size >= sizeof(struct record_unfinished))
@@ -106,12 +108,8 @@ static void take_record(struct collector *collector, const void *data, size_t si
 		if (size >= sizeof(struct record_idle))
 			take_idle_time(collector, data);
 		break;
-	case RECORD_PROCESS:
-		collector->has_fresh = true;
-		break;
-	case RECORD_STEPS:
-		collector->has_steps = true;
-		break;
+	case RECORD_PROCESS: collector->has_fresh = true; break;
+	case RECORD_STEPS: collector->has_steps = true; break;
 	case RECORD_PROCESS_ENDED:
 		if (collector->hooks.process_ended)
 			collector->hooks.process_ended(collector->hooks.arg);
@@ -129,8 +127,9 @@ static void take_record(struct collector *collector, const void *data, size_t si
 /* Counts off a notice of a type that is limited per process. */
 static void take_off(struct collector *collector, const struct record *record, size_t size)
 {
-	if (size >= sizeof(*record) && (record->type == RECORD_KERNEL_NAME || record->type == RECORD_UNLOAD ||
-					record->type == RECORD_IDLE))
+	if (size >= sizeof(*record) &&
+	    (record->type == RECORD_KERNEL_NAME || record->type == RECORD_UNLOAD ||
+	     record->type == RECORD_IDLE))
 		shares__took_notice(collector, record->slot, size);
 }
 
@@ -154,7 +153,8 @@ static int map_processes(struct collector *collector, struct error *err)
 	mapping = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
 		       bpf_map__fd(collector->skeleton->maps.processes), 0);
 	if (mapping == MAP_FAILED)
-		return error__set(err, -errno, "cannot map the table of processes: %s", strerror(errno));
+		return error__set(err, -errno, "cannot map the table of processes: %s",
+				  strerror(errno));
 	collector->records = mapping;
 	collector->records_bytes = bytes;
 	return 0;
@@ -170,7 +170,9 @@ static int open_ring(struct collector *collector, const struct bpf_map *map)
 	collector->waiting_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (collector->waiting_fd < 0)
 		return -errno;
-	return epoll_ctl(collector->waiting_fd, EPOLL_CTL_ADD, bpf_map__fd(map), &waiting) ? -errno : 0;
+	return epoll_ctl(collector->waiting_fd, EPOLL_CTL_ADD, bpf_map__fd(map), &waiting) ?
+		       -errno :
+		       0;
 }
 
 static bool has_filter(const struct live_filter *filter)
@@ -179,8 +181,8 @@ static bool has_filter(const struct live_filter *filter)
 }
 
 int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options *options,
-		   const struct collector_hooks *hooks, const struct log *log, struct collector **out,
-		   struct error *err)
+		   const struct collector_hooks *hooks, const struct log *log,
+		   struct collector **out, struct error *err)
 {
 	struct collector *collector = calloc(1, sizeof(*collector));
 	int ret = -ENOMEM;
@@ -210,7 +212,8 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 	collector->ended = ended_keys__new();
 	collector->index_of = malloc(options->max_processes * sizeof(*collector->index_of));
 	if (!collector->names || !collector->reader || !collector->stubs || !collector->memory ||
-	    !collector->attribution || !collector->contexts || !collector->ended || !collector->index_of) {
+	    !collector->attribution || !collector->contexts || !collector->ended ||
+	    !collector->index_of) {
 		error__set(err, ret, "out of memory");
 		goto fail;
 	}
@@ -361,7 +364,8 @@ void collector__rest(struct collector *collector)
 void collector__attached(struct collector *collector)
 {
 	collector->attached_ns = clock__boot_ns();
-	collector->skeleton->bss->attached_ns = collector->options.exact_from_start ? 1 : collector->attached_ns;
+	collector->skeleton->bss->attached_ns =
+		collector->options.exact_from_start ? 1 : collector->attached_ns;
 }
 
 struct model *collector__model(struct collector *collector)
@@ -372,7 +376,8 @@ struct model *collector__model(struct collector *collector)
 static bool has_ended_process(const struct collector *collector)
 {
 	for (size_t i = 0; i < collector->model.process_count; i++)
-		if (collector->model.processes[i].ended && collector->model.processes[i].slot != NO_PROCESS)
+		if (collector->model.processes[i].ended &&
+		    collector->model.processes[i].slot != NO_PROCESS)
 			return true;
 	return false;
 }
@@ -432,7 +437,8 @@ bool collector__gathers(const struct collector *collector)
 
 int collector__gather(struct collector *collector)
 {
-	return largest__step(collector->largest, collector->reader, collector->skeleton->maps.allocations);
+	return largest__step(collector->largest, collector->reader,
+			     collector->skeleton->maps.allocations);
 }
 
 void collector__expect_reports(struct collector *collector)

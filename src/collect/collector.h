@@ -46,7 +46,8 @@ struct collector_hooks {
 	 */
 	void (*process_changed)(const struct record_library *record, void *arg);
 	/* A device was idle for a while. Requires a BPF object loaded with `idle_records`. */
-	void (*idle_time)(const struct process *process, const struct record_idle *record, void *arg);
+	void (*idle_time)(const struct process *process, const struct record_idle *record,
+			  void *arg);
 	/* A process has ended: call collector__reap soon. */
 	void (*process_ended)(void *arg);
 	void *arg;
@@ -54,8 +55,8 @@ struct collector_hooks {
 
 /* `skeleton` and `log` must outlive the collector. */
 int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options *options,
-		   const struct collector_hooks *hooks, const struct log *log, struct collector **out,
-		   struct error *err);
+		   const struct collector_hooks *hooks, const struct log *log,
+		   struct collector **out, struct error *err);
 void collector__free(struct collector *collector);
 
 /*

@@ -40,7 +40,8 @@ void contexts__free(struct contexts *contexts)
 	free(contexts);
 }
 
-int contexts__add(struct contexts *contexts, const struct context_key *key, const struct context_record *record)
+int contexts__add(struct contexts *contexts, const struct context_key *key,
+		  const struct context_record *record)
 {
 	struct entry *entry = calloc(1, sizeof(*entry));
 
@@ -56,7 +57,8 @@ int contexts__add(struct contexts *contexts, const struct context_key *key, cons
 	return -ENOMEM;
 }
 
-const struct context_record *contexts__find(const struct contexts *contexts, uint32_t slot, uint64_t context)
+const struct context_record *contexts__find(const struct contexts *contexts, uint32_t slot,
+					    uint64_t context)
 {
 	const struct context_key key = {.context = context, .slot = slot};
 	struct entry *entry;
@@ -65,9 +67,11 @@ const struct context_record *contexts__find(const struct contexts *contexts, uin
 	return entry ? &entry->record : NULL;
 }
 
-bool contexts__took(const struct contexts *contexts, uint32_t slot, uint64_t context, uint64_t start_ns)
+bool contexts__took(const struct contexts *contexts, uint32_t slot, uint64_t context,
+		    uint64_t start_ns)
 {
-	const struct context_record *record = context ? contexts__find(contexts, slot, context) : NULL;
+	const struct context_record *record =
+		context ? contexts__find(contexts, slot, context) : NULL;
 
 	return record && record->died_ns > start_ns;
 }

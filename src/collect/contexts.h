@@ -20,16 +20,19 @@ void contexts__free(struct contexts *contexts);
 void contexts__clear(struct contexts *contexts);
 
 /* Adds a copy of a context. Returns 0 or -ENOMEM. */
-int contexts__add(struct contexts *contexts, const struct context_key *key, const struct context_record *record);
+int contexts__add(struct contexts *contexts, const struct context_key *key,
+		  const struct context_record *record);
 
 /* The record, or NULL if the context is unknown. Valid until contexts__clear. */
-const struct context_record *contexts__find(const struct contexts *contexts, uint32_t slot, uint64_t context);
+const struct context_record *contexts__find(const struct contexts *contexts, uint32_t slot,
+					    uint64_t context);
 
 /*
  * Whether something created in the context at `start_ns` has died with it. False for context 0,
  * which means none.
  */
-bool contexts__took(const struct contexts *contexts, uint32_t slot, uint64_t context, uint64_t start_ns);
+bool contexts__took(const struct contexts *contexts, uint32_t slot, uint64_t context,
+		    uint64_t start_ns);
 
 /*
  * Whether the context's latest end is certain: the call that ended it has returned. True if the

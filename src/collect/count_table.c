@@ -54,7 +54,8 @@ void count_table__begin(struct count_table *table)
 	}
 }
 
-void count_table__drop(struct count_table *table, bool (*is_done)(const void *key, void *arg), void *arg)
+void count_table__drop(struct count_table *table, bool (*is_done)(const void *key, void *arg),
+		       void *arg)
 {
 	struct entry *entry, *next;
 
@@ -101,7 +102,8 @@ static void keep_most(struct tally *reported, const struct tally *sum)
 		reported->calls = sum->calls;
 	if (sum->failures > reported->failures)
 		reported->failures = sum->failures;
-	if (sum->carries > reported->carries || (sum->carries == reported->carries && sum->bytes > reported->bytes)) {
+	if (sum->carries > reported->carries ||
+	    (sum->carries == reported->carries && sum->bytes > reported->bytes)) {
 		reported->carries = sum->carries;
 		reported->bytes = sum->bytes;
 	}
@@ -111,7 +113,8 @@ static void keep_most(struct tally *reported, const struct tally *sum)
 		reported->other_ns = sum->other_ns;
 }
 
-int count_table__add(struct count_table *table, enum count_from from, const void *key, const struct tally *tally)
+int count_table__add(struct count_table *table, enum count_from from, const void *key,
+		     const struct tally *tally)
 {
 	struct entry *entry = entry_of(table, key);
 
@@ -123,7 +126,8 @@ int count_table__add(struct count_table *table, enum count_from from, const void
 }
 
 int count_table__each(struct count_table *table,
-		      int (*fn)(const void *key, const struct tally *sum, bool living, void *arg), void *arg)
+		      int (*fn)(const void *key, const struct tally *sum, bool living, void *arg),
+		      void *arg)
 {
 	struct entry *entry, *next;
 	int ret;

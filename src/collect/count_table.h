@@ -38,10 +38,12 @@ void count_table__free(struct count_table *table);
 void count_table__begin(struct count_table *table);
 
 /* Adds a counter. Returns 0 or -ENOMEM. */
-int count_table__add(struct count_table *table, enum count_from from, const void *key, const struct tally *tally);
+int count_table__add(struct count_table *table, enum count_from from, const void *key,
+		     const struct tally *tally);
 
 /* Drops the counters for which `is_done` returns true. */
-void count_table__drop(struct count_table *table, bool (*is_done)(const void *key, void *arg), void *arg);
+void count_table__drop(struct count_table *table, bool (*is_done)(const void *key, void *arg),
+		       void *arg);
 
 /*
  * Calls `fn` for each counter with its sum. `living`: a living thread has a part of it. `fn`
@@ -49,6 +51,7 @@ void count_table__drop(struct count_table *table, bool (*is_done)(const void *ke
  * the walk. Returns 0 or that errno.
  */
 int count_table__each(struct count_table *table,
-		      int (*fn)(const void *key, const struct tally *sum, bool living, void *arg), void *arg);
+		      int (*fn)(const void *key, const struct tally *sum, bool living, void *arg),
+		      void *arg);
 
 #endif

@@ -17,7 +17,8 @@
 static struct process *find_living(const struct model *model, pid_t pid)
 {
 	for (size_t i = 0; i < model->process_count; i++)
-		if (model->processes[i].pid == pid && model->processes[i].slot != NO_PROCESS && !model->processes[i].ended)
+		if (model->processes[i].pid == pid && model->processes[i].slot != NO_PROCESS &&
+		    !model->processes[i].ended)
 			return &model->processes[i];
 	return NULL;
 }
@@ -36,7 +37,9 @@ static struct process *process_of(struct earlier_call *call, struct collector *c
 		call->process_start_ns = process->start_ns;
 	}
 	process = collector__process_at(collector, call->slot);
-	return process && process->pid == call->pid && process->start_ns == call->process_start_ns ? process : NULL;
+	return process && process->pid == call->pid && process->start_ns == call->process_start_ns ?
+		       process :
+		       NULL;
 }
 
 /* --- whether a call is over --- */
@@ -56,7 +59,8 @@ static bool was_counted(const struct earlier_call *call, const struct process *p
 	for (size_t i = 0; i < process->function_count; i++) {
 		const struct function_totals *function = &process->functions[i];
 
-		if ((function->row == call->row || function->row == call->other) && function->calls + function->failures)
+		if ((function->row == call->row || function->row == call->other) &&
+		    function->calls + function->failures)
 			return true;
 	}
 	return false;
@@ -66,21 +70,23 @@ static bool was_counted(const struct earlier_call *call, const struct process *p
 static bool is_in_another(const struct earlier_call *call, const struct process *process)
 {
 	for (size_t i = 0; i < process->open_listed; i++)
-		if (process->open[i].tid == call->tid && process->open[i].seen && !process->open[i].earlier &&
-		    !process->open[i].ended_ns)
+		if (process->open[i].tid == call->tid && process->open[i].seen &&
+		    !process->open[i].earlier && !process->open[i].ended_ns)
 			return true;
 	return false;
 }
 
 static bool is_over(const struct earlier_call *call, const struct process *process)
 {
-	return call->over || process->ended || was_counted(call, process) || is_in_another(call, process);
+	return call->over || process->ended || was_counted(call, process) ||
+	       is_in_another(call, process);
 }
 
 /* --- counting a call --- */
 
 /* A thread that has made no call since then has no profile yet: adds an empty one. */
-static int add_thread(const struct process *process, const struct earlier_call *call, uint64_t began_ns)
+static int add_thread(const struct process *process, const struct earlier_call *call,
+		      uint64_t began_ns)
 {
 	struct profile *profile = process->profile;
 	struct thread_profile thread = {
@@ -92,14 +98,15 @@ static int add_thread(const struct process *process, const struct earlier_call *
 	};
 
 	for (size_t i = 0; i < profile->thread_count; i++)
-		if (profile->threads[i].tid == call->tid && profile->threads[i].start_ns == call->thread_start_ns)
+		if (profile->threads[i].tid == call->tid &&
+		    profile->threads[i].start_ns == call->thread_start_ns)
 			return 0;
 	memcpy(thread.comm, call->comm, sizeof(thread.comm));
 	return ARRAY_APPEND(profile->threads, profile->thread_count, thread);
 }
 
-static int count(const struct earlier_calls *calls, const struct earlier_call *call, struct process *process,
-		 const struct model *model, struct open_time *time)
+static int count(const struct earlier_calls *calls, const struct earlier_call *call,
+		 struct process *process, const struct model *model, struct open_time *time)
 {
 	struct open_call_record record = {
 		.slot = call->slot,
@@ -123,7 +130,8 @@ static int count(const struct earlier_calls *calls, const struct earlier_call *c
 	return ret ? ret : open_time__add(time, process, &record, !call->over, ns);
 }
 
-int earlier_calls__count(struct earlier_calls *calls, const struct reading *reading, struct open_time *time)
+int earlier_calls__count(struct earlier_calls *calls, const struct reading *reading,
+			 struct open_time *time)
 {
 	struct collector *collector = reading->collector;
 	size_t kept = 0;

@@ -40,6 +40,7 @@ struct earlier_calls {
  * reading has listed the calls in progress whose beginning was seen. Drops the calls of processes
  * that have left the model. Returns 0 or -ENOMEM.
  */
-int earlier_calls__count(struct earlier_calls *calls, const struct reading *reading, struct open_time *time);
+int earlier_calls__count(struct earlier_calls *calls, const struct reading *reading,
+			 struct open_time *time);
 
 #endif

@@ -69,8 +69,8 @@ int ended_keys__add(struct ended_keys *keys, const struct bpf_map *map, const vo
 	return of_map ? key_list__add(&of_map->list, key, bpf_map__key_size(map)) : -ENOMEM;
 }
 
-void ended_keys__each(const struct ended_keys *keys, const struct bpf_map *map, void (*fn)(const void *key, void *arg),
-		      void *arg)
+void ended_keys__each(const struct ended_keys *keys, const struct bpf_map *map,
+		      void (*fn)(const void *key, void *arg), void *arg)
 {
 	const struct map_keys *of_map = find(keys, map);
 	size_t size = bpf_map__key_size(map);

@@ -20,8 +20,8 @@ void ended_keys__clear(struct ended_keys *keys);
 int ended_keys__add(struct ended_keys *keys, const struct bpf_map *map, const void *key);
 
 /* Calls `fn` for each noted key of the map. */
-void ended_keys__each(const struct ended_keys *keys, const struct bpf_map *map, void (*fn)(const void *key, void *arg),
-		      void *arg);
+void ended_keys__each(const struct ended_keys *keys, const struct bpf_map *map,
+		      void (*fn)(const void *key, void *arg), void *arg);
 
 /* Deletes the noted keys from their maps. */
 void ended_keys__delete(struct ended_keys *keys);

@@ -110,7 +110,8 @@ static const struct ended *take_next(const struct share *share, struct user *use
 	return &share->ended[user->next++];
 }
 
-static void choose(struct share *share, size_t bytes_max, void (*fn)(size_t index, void *arg), void *arg)
+static void choose(struct share *share, size_t bytes_max, void (*fn)(size_t index, void *arg),
+		   void *arg)
 {
 	qsort(share->ended, share->count, sizeof(*share->ended), by_turn);
 	while (share->bytes > bytes_max) {
@@ -134,13 +135,15 @@ static void clear(struct share *share)
 	free(share->ended);
 }
 
-int ended_share__each_beyond(const struct model *model, size_t bytes_max, void (*fn)(size_t index, void *arg), void *arg)
+int ended_share__each_beyond(const struct model *model, size_t bytes_max,
+			     void (*fn)(size_t index, void *arg), void *arg)
 {
 	struct share share = {0};
 	int ret;
 
 	for (size_t i = 0; i < model->process_count; i++)
-		share.bytes += has_left_maps(&model->processes[i]) ? model->processes[i].kept_bytes : 0;
+		share.bytes +=
+			has_left_maps(&model->processes[i]) ? model->processes[i].kept_bytes : 0;
 	if (share.bytes <= bytes_max)
 		return 0;
 	ret = gather(&share, model);

@@ -20,7 +20,8 @@
 #define ENDED_PROFILES 64
 #define ENDED_PROFILES_BYTES_MAX \
 	(ENDED_BYTES_MAX + \
-	 ENDED_PROFILES * PROFILE_ENDED_KEPT * (sizeof(struct thread_profile) + sizeof(struct profile_function)))
+	 ENDED_PROFILES * PROFILE_ENDED_KEPT * \
+		 (sizeof(struct thread_profile) + sizeof(struct profile_function)))
 
 /*
  * Chooses the ended processes that leave, so that those without a slot take at most `bytes_max`,
@@ -28,6 +29,7 @@
  * and pages have shown leave first, then those that ended first. Returns 0, or -ENOMEM if none were
  * chosen.
  */
-int ended_share__each_beyond(const struct model *model, size_t bytes_max, void (*fn)(size_t index, void *arg), void *arg);
+int ended_share__each_beyond(const struct model *model, size_t bytes_max,
+			     void (*fn)(size_t index, void *arg), void *arg);
 
 #endif

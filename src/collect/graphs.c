@@ -38,7 +38,8 @@ int graphs__begin_runs(struct reading *reading)
 	return 0;
 }
 
-int graphs__take_run(struct reading *reading, struct process *process, const void *key, const void *value)
+int graphs__take_run(struct reading *reading, struct process *process, const void *key,
+		     const void *value)
 {
 	const struct graph_run_key *size = key;
 	struct graph_run run = {.kernels = size->kernels, .unknown = size->unknown};
@@ -69,7 +70,8 @@ static int by_launches(const void *a, const void *b)
 void graphs__sort_runs(struct process *process)
 {
 	if (process->graph_run_count)
-		qsort(process->graph_runs, process->graph_run_count, sizeof(*process->graph_runs), by_launches);
+		qsort(process->graph_runs, process->graph_run_count, sizeof(*process->graph_runs),
+		      by_launches);
 }
 
 int graphs__finish_runs(struct reading *reading)
@@ -89,15 +91,17 @@ static bool goes_anyway(const struct reading *reading, const struct process *pro
 	return process && reading__reaps(reading, process);
 }
 
-int graphs__take_capture(struct reading *reading, struct process *process, const void *key, const void *value)
+int graphs__take_capture(struct reading *reading, struct process *process, const void *key,
+			 const void *value)
 {
 	const struct capture_record *record = value;
-	struct context_key context_key = {.context = record->context, .slot = ((const struct capture_key *)key)->slot};
+	struct context_key context_key = {.context = record->context,
+					  .slot = ((const struct capture_key *)key)->slot};
 	struct context_record context;
 
 	if (goes_anyway(reading, process) || !record->context ||
-	    bpf_map__lookup_elem(reading->collector->skeleton->maps.contexts, &context_key, sizeof(context_key), &context,
-				 sizeof(context), 0))
+	    bpf_map__lookup_elem(reading->collector->skeleton->maps.contexts, &context_key,
+				 sizeof(context_key), &context, sizeof(context), 0))
 		return ELEMENT_KEEP;
 	return context.died_ns > record->start_ns ? ELEMENT_DELETE : ELEMENT_KEEP;
 }
@@ -108,24 +112,28 @@ void graphs__delete_capture(struct reading *reading, const void *key)
 	struct collector *collector = reading->collector;
 
 	if (!bpf_map__delete_elem(collector->skeleton->maps.captures, capture, sizeof(*capture), 0))
-		__atomic_fetch_sub(&collector->records[capture->slot].captures, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_sub(&collector->records[capture->slot].captures, 1,
+				   __ATOMIC_RELAXED);
 }
 
-int graphs__take_node(struct reading *reading, struct process *process, const void *key, const void *value)
+int graphs__take_node(struct reading *reading, struct process *process, const void *key,
+		      const void *value)
 {
 	const struct graph_node_record *node = value;
-	struct graph_key graph_key = {.handle = node->graph, .slot = ((const struct graph_key *)key)->slot};
+	struct graph_key graph_key = {.handle = node->graph,
+				      .slot = ((const struct graph_key *)key)->slot};
 	struct graph_record graph;
 
 	if (goes_anyway(reading, process))
 		return ELEMENT_KEEP;
-	if (bpf_map__lookup_elem(reading->collector->skeleton->maps.graphs, &graph_key, sizeof(graph_key), &graph,
-				 sizeof(graph), 0))
+	if (bpf_map__lookup_elem(reading->collector->skeleton->maps.graphs, &graph_key,
+				 sizeof(graph_key), &graph, sizeof(graph), 0))
 		return ELEMENT_DELETE;
 	return graph.start_ns != node->graph_start_ns ? ELEMENT_DELETE : ELEMENT_KEEP;
 }
 
-int graphs__take_disabled(struct reading *reading, struct process *process, const void *key, const void *value)
+int graphs__take_disabled(struct reading *reading, struct process *process, const void *key,
+			  const void *value)
 {
 	const struct disabled_node_key *disabled = key;
 	struct graph_key exec_key = {.handle = disabled->exec, .slot = disabled->slot};
@@ -133,8 +141,8 @@ int graphs__take_disabled(struct reading *reading, struct process *process, cons
 
 	if (goes_anyway(reading, process))
 		return ELEMENT_KEEP;
-	if (bpf_map__lookup_elem(reading->collector->skeleton->maps.graph_execs, &exec_key, sizeof(exec_key), &exec,
-				 sizeof(exec), 0))
+	if (bpf_map__lookup_elem(reading->collector->skeleton->maps.graph_execs, &exec_key,
+				 sizeof(exec_key), &exec, sizeof(exec), 0))
 		return ELEMENT_DELETE;
 	return exec.start_ns != *(const uint64_t *)value ? ELEMENT_DELETE : ELEMENT_KEEP;
 }

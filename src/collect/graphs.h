@@ -12,7 +12,8 @@
 int graphs__begin_runs(struct reading *reading);
 
 /* Adds the launches of one size to the process's list (reading_step.take). */
-int graphs__take_run(struct reading *reading, struct process *process, const void *key, const void *value);
+int graphs__take_run(struct reading *reading, struct process *process, const void *key,
+		     const void *value);
 
 /* Sorts all lists. Returns 0. */
 int graphs__finish_runs(struct reading *reading);
@@ -24,7 +25,8 @@ void graphs__sort_runs(struct process *process);
  * Deletes a capture that no call can end any more: its context has ended, and its streams with it.
  * `process` may be NULL.
  */
-int graphs__take_capture(struct reading *reading, struct process *process, const void *key, const void *value);
+int graphs__take_capture(struct reading *reading, struct process *process, const void *key,
+			 const void *value);
 
 /*
  * Deletes a capture and lowers the process's count of captures, like BPF programs that delete one.
@@ -35,7 +37,9 @@ void graphs__delete_capture(struct reading *reading, const void *key);
  * Delete a node once its graph is gone, and a disabled node once its executable graph is gone.
  * `process` may be NULL.
  */
-int graphs__take_node(struct reading *reading, struct process *process, const void *key, const void *value);
-int graphs__take_disabled(struct reading *reading, struct process *process, const void *key, const void *value);
+int graphs__take_node(struct reading *reading, struct process *process, const void *key,
+		      const void *value);
+int graphs__take_disabled(struct reading *reading, struct process *process, const void *key,
+			  const void *value);
 
 #endif

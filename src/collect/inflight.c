@@ -4,8 +4,8 @@
 
 #include "base/saturate.h"
 
-static void add_segment(struct copy_inflight inflight[COPY_KINDS], const struct stream_segment *segment,
-			uint64_t now_ns)
+static void add_segment(struct copy_inflight inflight[COPY_KINDS],
+			const struct stream_segment *segment, uint64_t now_ns)
 {
 	for (int kind = 0; kind < COPY_KINDS; kind++) {
 		uint64_t issued = segment->oldest_ns[kind];
@@ -20,8 +20,9 @@ static void add_segment(struct copy_inflight inflight[COPY_KINDS], const struct 
 	}
 }
 
-static void add_covered(struct covered_totals covered[COPY_KINDS], const struct stream_segment *segment,
-			uint64_t covered_ns, uint64_t unseen_ns)
+static void add_covered(struct covered_totals covered[COPY_KINDS],
+			const struct stream_segment *segment, uint64_t covered_ns,
+			uint64_t unseen_ns)
 {
 	for (int kind = 0; kind < COPY_KINDS; kind++) {
 		/*

@@ -72,7 +72,8 @@ static int add(const void *key_data, const void *value, void *arg)
 	size_t room = SPARE * largest->top, i;
 	struct candidates *of;
 
-	if (key->slot >= largest->slots || key->space == SPACE_ENDING || !memory_kind__is_device(record->kind))
+	if (key->slot >= largest->slots || key->space == SPACE_ENDING ||
+	    !memory_kind__is_device(record->kind))
 		return 0;
 	of = &largest->of[key->slot];
 	if (of->count == room && of->all[room - 1].size >= record->size)
@@ -81,13 +82,15 @@ static int add(const void *key_data, const void *value, void *arg)
 		of->all = calloc(room, sizeof(*of->all));
 	if (!of->all)
 		return -ENOMEM;
-	for (i = of->count < room ? of->count++ : room - 1; i > 0 && of->all[i - 1].size < record->size; i--)
+	for (i = of->count < room ? of->count++ : room - 1;
+	     i > 0 && of->all[i - 1].size < record->size; i--)
 		of->all[i] = of->all[i - 1];
 	of->all[i] = (struct candidate){.key = *key, .size = record->size};
 	return 0;
 }
 
-int largest__step(struct largest *largest, struct map_reader *reader, const struct bpf_map *allocations)
+int largest__step(struct largest *largest, struct map_reader *reader,
+		  const struct bpf_map *allocations)
 {
 	uint64_t end = clock__boot_ns() + STEP_NS;
 	int ret = 0;
@@ -109,7 +112,8 @@ bool largest__is_complete(const struct largest *largest)
 	return largest && largest->complete;
 }
 
-int largest__each(struct largest *largest, const struct bpf_map *allocations, map_entry_fn fn, void *arg)
+int largest__each(struct largest *largest, const struct bpf_map *allocations, map_entry_fn fn,
+		  void *arg)
 {
 	struct allocation_record record;
 	int ret = 0;
@@ -118,8 +122,9 @@ int largest__each(struct largest *largest, const struct bpf_map *allocations, ma
 		const struct candidates *of = &largest->of[slot];
 
 		for (size_t i = 0; i < of->count && !ret; i++)
-			if (!bpf_map__lookup_elem(allocations, &of->all[i].key, sizeof(of->all[i].key), &record,
-						  sizeof(record), 0))
+			if (!bpf_map__lookup_elem(allocations, &of->all[i].key,
+						  sizeof(of->all[i].key), &record, sizeof(record),
+						  0))
 				ret = fn(&of->all[i].key, &record, arg);
 	}
 	forget(largest);

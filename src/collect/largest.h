@@ -26,7 +26,8 @@ void largest__free(struct largest *largest);
  * largest__each, starts a new walk. Returns 1 if there is more to do, 0 if the walk is complete, or
  * a negative errno: the next step then starts a new walk.
  */
-int largest__step(struct largest *largest, struct map_reader *reader, const struct bpf_map *allocations);
+int largest__step(struct largest *largest, struct map_reader *reader,
+		  const struct bpf_map *allocations);
 
 /* Whether a walk is complete and its result unused. False for NULL. */
 bool largest__is_complete(const struct largest *largest);
@@ -35,6 +36,7 @@ bool largest__is_complete(const struct largest *largest);
  * Calls `fn` for each gathered allocation that is still in the map, with its current record. This
  * uses up the result. Returns 0, or what `fn` returned.
  */
-int largest__each(struct largest *largest, const struct bpf_map *allocations, map_entry_fn fn, void *arg);
+int largest__each(struct largest *largest, const struct bpf_map *allocations, map_entry_fn fn,
+		  void *arg);
 
 #endif

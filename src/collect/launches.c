@@ -17,8 +17,8 @@
 #define NAME_TRIES 64 /* kernels without a name that one reading looks up in their process */
 
 /* Looks the name up in the live process, for kernels whose name no record had. */
-static int look_up_name(struct reading *reading, const struct process *process, const struct kernel_key *key,
-			char buffer[REMOTE_NAME_SIZE])
+static int look_up_name(struct reading *reading, const struct process *process,
+			const struct kernel_key *key, char buffer[REMOTE_NAME_SIZE])
 {
 	char *name;
 	int ret;
@@ -27,7 +27,8 @@ static int look_up_name(struct reading *reading, const struct process *process, 
 		return -EAGAIN;
 	reading->name_tries++;
 	if (kernel_names__trusts_handles(reading->collector->names)) {
-		ret = remote_name__read(reading->collector->memory, process->pid, key->handle, buffer);
+		ret = remote_name__read(reading->collector->memory, process->pid, key->handle,
+					buffer);
 		if (!ret)
 			return 0;
 	}
@@ -55,7 +56,8 @@ static bool is_current(const struct collector *collector, const struct kernel_ke
  * Takes over the launches of a key. Returns 1 if they are complete and no more will come, 0, or a
  * negative errno.
  */
-static int take_launches(struct reading *reading, const struct launch_key *key, uint64_t launches, bool living)
+static int take_launches(struct reading *reading, const struct launch_key *key, uint64_t launches,
+			 bool living)
 {
 	const struct kernel_key *kernel = &key->kernel;
 	struct collector *collector = reading->collector;
@@ -74,7 +76,8 @@ static int take_launches(struct reading *reading, const struct launch_key *key, 
 		/*
 		 * If the handle has been reused meanwhile, the name read may be the next kernel's.
 		 */
-		if (!name && !over && !look_up_name(reading, process, kernel, buffer) && is_current(collector, kernel))
+		if (!name && !over && !look_up_name(reading, process, kernel, buffer) &&
+		    is_current(collector, kernel))
 			name = buffer;
 	}
 	ret = kernel_table__set(process->kernel_table, key, launches, name);
@@ -123,13 +126,16 @@ static int take_others(struct process *process, const struct process_record *rec
 		for (unsigned int captured = 0; captured < 2 && !ret; captured++) {
 			const struct launch_key key = {
 				.kernel = {.handle = KERNEL_OTHER, .slot = process->slot},
-				.device = device == OTHER_DEVICES ? DEVICE_UNKNOWN : (uint8_t)device,
+				.device =
+					device == OTHER_DEVICES ? DEVICE_UNKNOWN : (uint8_t)device,
 				.captured = (uint8_t)captured,
 			};
-			uint64_t launches = __atomic_load_n(&record->other_launches[device][captured], __ATOMIC_RELAXED);
+			uint64_t launches = __atomic_load_n(
+				&record->other_launches[device][captured], __ATOMIC_RELAXED);
 
 			if (launches)
-				ret = kernel_table__set(process->kernel_table, &key, launches, NULL);
+				ret = kernel_table__set(process->kernel_table, &key, launches,
+							NULL);
 		}
 	}
 	return ret;
@@ -137,13 +143,16 @@ static int take_others(struct process *process, const struct process_record *rec
 
 int launches__begin(struct reading *reading)
 {
-	count_table__begin(thread_counts_reader__launches(reading->collector->thread_counts_reader));
+	count_table__begin(
+		thread_counts_reader__launches(reading->collector->thread_counts_reader));
 	return 0;
 }
 
-int launches__take(struct reading *reading, struct process *process, const void *key, const void *value)
+int launches__take(struct reading *reading, struct process *process, const void *key,
+		   const void *value)
 {
-	struct count_table *table = thread_counts_reader__launches(reading->collector->thread_counts_reader);
+	struct count_table *table =
+		thread_counts_reader__launches(reading->collector->thread_counts_reader);
 	const uint64_t *launches = value;
 	int ret = count_table__add(table, COUNT_MAP, key, &(struct tally){.calls = *launches});
 
@@ -159,7 +168,8 @@ int launches__add_own(struct reading *reading)
 int launches__sum_up(struct reading *reading)
 {
 	struct collector *collector = reading->collector;
-	int ret = count_table__each(thread_counts_reader__launches(collector->thread_counts_reader), take_sum, reading);
+	int ret = count_table__each(thread_counts_reader__launches(collector->thread_counts_reader),
+				    take_sum, reading);
 
 	for (size_t i = 0; i < collector->model.process_count && !ret; i++) {
 		struct process *process = &collector->model.processes[i];
@@ -189,7 +199,8 @@ void launches__delete(struct reading *reading, const void *key_data)
 
 /* --- shapes --- */
 
-int launches__take_shape(struct reading *reading, struct process *process, const void *key, const void *value)
+int launches__take_shape(struct reading *reading, struct process *process, const void *key,
+			 const void *value)
 {
 	const struct kernel_key *kernel = key;
 	int ret = kernel_table__set_shape(process->kernel_table, kernel, value);

@@ -17,7 +17,8 @@
  * Launches of reaped processes are deleted with those.
  */
 int launches__begin(struct reading *reading);
-int launches__take(struct reading *reading, struct process *process, const void *key, const void *value);
+int launches__take(struct reading *reading, struct process *process, const void *key,
+		   const void *value);
 int launches__add_own(struct reading *reading);
 int launches__sum_up(struct reading *reading);
 
@@ -31,6 +32,7 @@ void launches__delete(struct reading *reading, const void *key);
  * Takes in the shape of a kernel's launches. Deletes it once all launches of the kernel belong to
  * past generations, as the previous launches__sum_up found.
  */
-int launches__take_shape(struct reading *reading, struct process *process, const void *key, const void *value);
+int launches__take_shape(struct reading *reading, struct process *process, const void *key,
+			 const void *value);
 
 #endif

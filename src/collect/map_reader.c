@@ -55,8 +55,8 @@ static int visit(const struct map_reader *reader, size_t count, size_t key_size,
 	return 0;
 }
 
-int map_reader__some(struct map_reader *reader, const struct bpf_map *map, struct map_cursor *cursor,
-		     map_entry_fn fn, void *arg)
+int map_reader__some(struct map_reader *reader, const struct bpf_map *map,
+		     struct map_cursor *cursor, map_entry_fn fn, void *arg)
 {
 	size_t key_size = bpf_map__key_size(map), value_size = bpf_map__value_size(map);
 	uint32_t batch = FIRST_BATCH, count;
@@ -68,7 +68,8 @@ int map_reader__some(struct map_reader *reader, const struct bpf_map *map, struc
 		    grow(&reader->values, &reader->value_bytes, batch * value_size))
 			return -ENOMEM;
 		count = batch;
-		ret = bpf_map_lookup_batch(bpf_map__fd(map), cursor->started ? &cursor->place : NULL, &next,
+		ret = bpf_map_lookup_batch(bpf_map__fd(map),
+					   cursor->started ? &cursor->place : NULL, &next,
 					   reader->keys, reader->values, &count, NULL);
 		last = ret ? -errno : 0;
 		if (last != -ENOSPC || batch >= LARGEST_BATCH)
@@ -83,7 +84,8 @@ int map_reader__some(struct map_reader *reader, const struct bpf_map *map, struc
 	return visit(reader, count, key_size, value_size, fn, arg);
 }
 
-int map_reader__each(struct map_reader *reader, const struct bpf_map *map, map_entry_fn fn, void *arg)
+int map_reader__each(struct map_reader *reader, const struct bpf_map *map, map_entry_fn fn,
+		     void *arg)
 {
 	struct map_cursor cursor = {0};
 	int ret = 0;

@@ -30,10 +30,11 @@ struct map_cursor {
  * Calls `fn` for the next entries, some hundreds. Returns 0, what `fn` returned, or a negative
  * errno.
  */
-int map_reader__some(struct map_reader *reader, const struct bpf_map *map, struct map_cursor *cursor,
-		     map_entry_fn fn, void *arg);
+int map_reader__some(struct map_reader *reader, const struct bpf_map *map,
+		     struct map_cursor *cursor, map_entry_fn fn, void *arg);
 
 /* Calls `fn` for each entry. Returns 0, what `fn` returned, or a negative errno. */
-int map_reader__each(struct map_reader *reader, const struct bpf_map *map, map_entry_fn fn, void *arg);
+int map_reader__each(struct map_reader *reader, const struct bpf_map *map, map_entry_fn fn,
+		     void *arg);
 
 #endif

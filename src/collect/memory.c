@@ -73,15 +73,14 @@ static bool lives_in_context(const struct allocation_record *record)
 	case MEMORY_HOST:
 	case MEMORY_REGISTERED:
 	case MEMORY_ARRAY:
-	case MEMORY_IMPORTED:
-		return record->context;
-	default:
-		return false;
+	case MEMORY_IMPORTED: return record->context;
+	default: return false;
 	}
 }
 
 /* Whether the allocation has certainly ended with its context. */
-static bool is_dead(const struct collector *collector, uint32_t slot, const struct allocation_record *record)
+static bool is_dead(const struct collector *collector, uint32_t slot,
+		    const struct allocation_record *record)
 {
 	return lives_in_context(record) &&
 	       contexts__took(collector->contexts, slot, record->context, record->start_ns) &&
@@ -97,9 +96,10 @@ static void restore_range(struct collector *collector, const struct allocation_k
 	const struct gpuprobe_bpf *skeleton = collector->skeleton;
 	struct allocation_record record;
 
-	if (!bpf_map__lookup_elem(skeleton->maps.allocations, key, sizeof(*key), &record, sizeof(record), 0))
-		ranges__fill(skeleton->maps.ranges, skeleton->maps.allocations, &collector->records[key->slot], key,
-			     &record);
+	if (!bpf_map__lookup_elem(skeleton->maps.allocations, key, sizeof(*key), &record,
+				  sizeof(record), 0))
+		ranges__fill(skeleton->maps.ranges, skeleton->maps.allocations,
+			     &collector->records[key->slot], key, &record);
 }
 
 /*
@@ -118,9 +118,12 @@ static int clear_dead(struct collector *collector)
 		struct allocation_record record;
 		bool died;
 
-		if (!process || bpf_map__lookup_elem(allocations, key, sizeof(*key), &record, sizeof(record), 0) ||
+		if (!process ||
+		    bpf_map__lookup_elem(allocations, key, sizeof(*key), &record, sizeof(record),
+					 0) ||
 		    !is_dead(collector, key->slot, &record) ||
-		    bpf_map__lookup_and_delete_elem(allocations, key, sizeof(*key), &record, sizeof(record), 0))
+		    bpf_map__lookup_and_delete_elem(allocations, key, sizeof(*key), &record,
+						    sizeof(record), 0))
 			continue;
 		died = is_dead(collector, key->slot, &record);
 		if (died) {
@@ -131,7 +134,8 @@ static int clear_dead(struct collector *collector)
 			ranges__remove(collector->skeleton->maps.ranges, key, &record);
 			restore_range(collector, key);
 		} else {
-			bpf_map__update_elem(allocations, key, sizeof(*key), &record, sizeof(record), BPF_NOEXIST);
+			bpf_map__update_elem(allocations, key, sizeof(*key), &record,
+					     sizeof(record), BPF_NOEXIST);
 		}
 	}
 	collector->dead.count = 0;
@@ -152,7 +156,8 @@ static int list_live(const struct collector *collector, struct process *process,
 	return site_maps__add_live(collector, process, record);
 }
 
-static int take_allocation(struct reading *reading, struct process *process, const void *key_data, const void *value)
+static int take_allocation(struct reading *reading, struct process *process, const void *key_data,
+			   const void *value)
 {
 	const struct allocation_key *key = key_data;
 	const struct allocation_record *record = value;
@@ -168,12 +173,13 @@ static int take_allocation(struct reading *reading, struct process *process, con
 
 	if (is_dead(collector, key->slot, record))
 		return key_list__add(&collector->dead, key, sizeof(*key)) ? -ENOMEM : ELEMENT_SKIP;
-	if (memory_kind__is_device(record->kind) && key->space != SPACE_ENDING && reading__lists(reading, process) &&
-	    list_live(collector, process, record, &allocation))
+	if (memory_kind__is_device(record->kind) && key->space != SPACE_ENDING &&
+	    reading__lists(reading, process) && list_live(collector, process, record, &allocation))
 		return -ENOMEM;
 	if (process->fills_ranges && memory_kind__is_device(record->kind))
-		ranges__fill(collector->skeleton->maps.ranges, collector->skeleton->maps.allocations,
-			     &collector->records[key->slot], key, record);
+		ranges__fill(collector->skeleton->maps.ranges,
+			     collector->skeleton->maps.allocations, &collector->records[key->slot],
+			     key, record);
 	return ELEMENT_KEEP;
 }
 
@@ -203,13 +209,14 @@ static int prepare_lists(const struct reading *reading)
 	return 0;
 }
 
-static bool is_live(const struct collector *collector, const struct process *process, uint64_t address)
+static bool is_live(const struct collector *collector, const struct process *process,
+		    uint64_t address)
 {
 	struct allocation_key key = {.address = address, .slot = process->slot};
 	struct allocation_record record;
 
-	return !bpf_map__lookup_elem(collector->skeleton->maps.allocations, &key, sizeof(key), &record,
-				     sizeof(record), 0);
+	return !bpf_map__lookup_elem(collector->skeleton->maps.allocations, &key, sizeof(key),
+				     &record, sizeof(record), 0);
 }
 
 static bool is_listed_freed(const struct process *process, uint64_t address)
@@ -232,7 +239,8 @@ static void list_freed(const struct collector *collector, struct process *proces
 	for (uint32_t i = 1; i <= kept; i++) {
 		uint64_t address = record->freed[(seen - i) % FREED_KEPT];
 
-		if (address && !is_listed_freed(process, address) && !is_live(collector, process, address))
+		if (address && !is_listed_freed(process, address) &&
+		    !is_live(collector, process, address))
 			process->freed[process->freed_listed++].address = address;
 	}
 	process->freed_unlisted = fresh - kept;
@@ -264,7 +272,8 @@ static bool needs_walk_for(const struct reading *reading, const struct process *
 	 */
 	if (reading__reaps(reading, process) && process->recorded_as_nothing)
 		return true;
-	return (reading__reaps(reading, process) || lists_at_once(reading)) && has_live_memory(process);
+	return (reading__reaps(reading, process) || lists_at_once(reading)) &&
+	       has_live_memory(process);
 }
 
 /*
@@ -276,7 +285,8 @@ static bool needs_walk(const struct reading *reading)
 	const struct collector *collector = reading->collector;
 
 	/* If counters were lost, it is uncertain whether a process has live memory. */
-	if ((reading->reap || lists_at_once(reading)) && (collector->model.lost[LOSS_TALLY_MAP_FULL] || collector->model.lost[LOSS_NO_MEMORY]))
+	if ((reading->reap || lists_at_once(reading)) &&
+	    (collector->model.lost[LOSS_TALLY_MAP_FULL] || collector->model.lost[LOSS_NO_MEMORY]))
 		return true;
 	for (size_t i = 0; i < collector->model.process_count; i++)
 		if (needs_walk_for(reading, &collector->model.processes[i]))
@@ -290,8 +300,9 @@ static bool needs_walk(const struct reading *reading)
  */
 static void note_unified(const struct collector *collector, struct process *process)
 {
-	process->fills_ranges = !process->filled_ranges &&
-				__atomic_load_n(&collector->records[process->slot].unified, __ATOMIC_ACQUIRE);
+	process->fills_ranges =
+		!process->filled_ranges &&
+		__atomic_load_n(&collector->records[process->slot].unified, __ATOMIC_ACQUIRE);
 }
 
 /* Makes the lists from the gathered allocations, and clears away those that have died since. */
@@ -302,7 +313,8 @@ static int list_gathered(struct reading *reading)
 
 	collector->dead.count = 0;
 	reading__begin_walk(reading, &walk_allocations);
-	ret = largest__each(collector->largest, collector->skeleton->maps.allocations, reading__take, reading);
+	ret = largest__each(collector->largest, collector->skeleton->maps.allocations,
+			    reading__take, reading);
 	return ret ? ret : clear_dead(collector);
 }
 

@@ -17,7 +17,8 @@ void objects__reset(struct process *process)
 		process->objects[kind].with_context = process->objects_cleared[kind];
 }
 
-static void apply_made(struct object_totals *objects, const struct tally_key *key, const struct tally *tally)
+static void apply_made(struct object_totals *objects, const struct tally_key *key,
+		       const struct tally *tally)
 {
 	objects->created += tally->calls;
 	objects->ns += tally->ns;
@@ -28,29 +29,24 @@ static void apply_made(struct object_totals *objects, const struct tally_key *ke
 }
 
 /* The kind of object that a graph or capture call creates or destroys; OBJECT_KINDS if none. */
-static enum object_kind of_graph(const struct function_desc *function, const struct tally_key *key, bool *is_made)
+static enum object_kind of_graph(const struct function_desc *function, const struct tally_key *key,
+				 bool *is_made)
 {
 	*is_made = true;
 	if (function->operation == OP_CAPTURE)
 		return key->kind == CAPTURE_END ? OBJECT_GRAPH : OBJECT_KINDS;
 	switch (function->kind) {
 	case GRAPH_CREATE:
-	case GRAPH_CLONE:
-		return OBJECT_GRAPH;
-	case GRAPH_INSTANTIATE:
-		return OBJECT_GRAPH_EXEC;
-	case GRAPH_DESTROY:
-		*is_made = false;
-		return OBJECT_GRAPH;
-	case GRAPH_DESTROY_EXEC:
-		*is_made = false;
-		return OBJECT_GRAPH_EXEC;
-	default:
-		return OBJECT_KINDS;
+	case GRAPH_CLONE: return OBJECT_GRAPH;
+	case GRAPH_INSTANTIATE: return OBJECT_GRAPH_EXEC;
+	case GRAPH_DESTROY: *is_made = false; return OBJECT_GRAPH;
+	case GRAPH_DESTROY_EXEC: *is_made = false; return OBJECT_GRAPH_EXEC;
+	default: return OBJECT_KINDS;
 	}
 }
 
-void objects__apply_graph(struct process *process, const struct tally_key *key, const struct tally *tally)
+void objects__apply_graph(struct process *process, const struct tally_key *key,
+			  const struct tally *tally)
 {
 	enum object_kind kind;
 	bool is_made;
@@ -71,12 +67,13 @@ static bool makes(const struct function_desc *function)
 {
 	if (function->operation == OP_CREATE)
 		return true;
-	return function->operation == OP_CONTEXT && (function->kind == CONTEXT_CREATE ||
-						     function->kind == CONTEXT_RETAIN ||
-						     function->kind == CONTEXT_GREEN);
+	return function->operation == OP_CONTEXT &&
+	       (function->kind == CONTEXT_CREATE || function->kind == CONTEXT_RETAIN ||
+		function->kind == CONTEXT_GREEN);
 }
 
-void objects__apply_tally(struct process *process, const struct tally_key *key, const struct tally *tally)
+void objects__apply_tally(struct process *process, const struct tally_key *key,
+			  const struct tally *tally)
 {
 	const struct function_desc *function = &api_functions[key->row].desc;
 	bool is_context = function->operation == OP_CONTEXT;
@@ -103,8 +100,8 @@ void objects__apply_tally(struct process *process, const struct tally_key *key, 
 		objects->unknown_destroyed += tally->calls;
 }
 
-int objects__add(struct process *process, const struct contexts *contexts, const struct object_key *key,
-		 const struct object_record *record)
+int objects__add(struct process *process, const struct contexts *contexts,
+		 const struct object_key *key, const struct object_record *record)
 {
 	struct device_totals *device;
 
@@ -122,8 +119,8 @@ int objects__add(struct process *process, const struct contexts *contexts, const
 	return 0;
 }
 
-void objects__clear_away(struct process *process, const struct contexts *contexts, const struct bpf_map *map,
-			 const struct object_key *key)
+void objects__clear_away(struct process *process, const struct contexts *contexts,
+			 const struct bpf_map *map, const struct object_key *key)
 {
 	struct object_record record;
 

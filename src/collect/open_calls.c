@@ -35,7 +35,8 @@ int open_calls__new(const struct gpuprobe_bpf *skeleton, struct open_calls **out
 	calls->iterator = bpf_program__attach_iter(skeleton->progs.open_calls, NULL);
 	if (!calls->iterator) {
 		ret = -errno;
-		error__set(err, ret, "cannot attach the list of calls in progress: %s", strerror(errno));
+		error__set(err, ret, "cannot attach the list of calls in progress: %s",
+			   strerror(errno));
 		goto fail;
 	}
 	*out = calls;
@@ -67,7 +68,8 @@ static struct open_call *find(const struct process *process, const struct open_c
 	for (size_t i = 0; i < process->open_listed; i++) {
 		struct open_call *call = &process->open[i];
 
-		if (call->tid == record->tid && call->start_ns == record->start_ns && call->row == record->row)
+		if (call->tid == record->tid && call->start_ns == record->start_ns &&
+		    call->row == record->row)
 			return call;
 	}
 	return NULL;
@@ -111,7 +113,8 @@ static void count_others(const struct process *process, struct open_call *call, 
 }
 
 /* NULL without memory, or room. */
-static struct open_call *list(struct process *process, const struct open_call_record *record, uint64_t now_ns)
+static struct open_call *list(struct process *process, const struct open_call_record *record,
+			      uint64_t now_ns)
 {
 	struct open_call *call = find(process, record);
 
@@ -126,8 +129,8 @@ static struct open_call *list(struct process *process, const struct open_call_re
 }
 
 /* Every call of the process that was seen came after this one. */
-void open_calls__list_earlier(struct process *process, const struct open_call_record *record, const struct stack *stack,
-			      uint64_t now_ns)
+void open_calls__list_earlier(struct process *process, const struct open_call_record *record,
+			      const struct stack *stack, uint64_t now_ns)
 {
 	struct open_call *call = list(process, record, now_ns);
 
@@ -206,7 +209,8 @@ static int take(const struct reading *reading, const struct open_call_record *re
 		return 0;
 	if (record->outermost)
 		list(process, record, now_ns);
-	return open_time__add(collector->open_calls->time, process, record, true, open_time__since(record, now_ns));
+	return open_time__add(collector->open_calls->time, process, record, true,
+			      open_time__since(record, now_ns));
 }
 
 /* BPF writes whole records one after another, but a read may end inside one. */
@@ -239,7 +243,8 @@ static int read_calls(const struct reading *reading, int fd)
 static bool has_live_process(const struct collector *collector)
 {
 	for (size_t i = 0; i < collector->model.process_count; i++)
-		if (collector->model.processes[i].slot != NO_PROCESS && !collector->model.processes[i].ended)
+		if (collector->model.processes[i].slot != NO_PROCESS &&
+		    !collector->model.processes[i].ended)
 			return true;
 	return false;
 }
@@ -274,7 +279,8 @@ int open_calls__read(struct reading *reading)
 	each_process(collector, begin);
 	ret = iterate(reading);
 	if (!ret)
-		ret = earlier_calls__count(&collector->open_calls->earlier, reading, collector->open_calls->time);
+		ret = earlier_calls__count(&collector->open_calls->earlier, reading,
+					   collector->open_calls->time);
 	if (!ret)
 		ret = open_time__settle(collector->open_calls->time, reading);
 	each_process(collector, finish);

@@ -16,7 +16,8 @@ struct gpuprobe_bpf;
 struct open_calls;
 
 /* For a BPF object that outlives *out. Returns 0 or a negative errno with a message. */
-int open_calls__new(const struct gpuprobe_bpf *skeleton, struct open_calls **out, struct error *err);
+int open_calls__new(const struct gpuprobe_bpf *skeleton, struct open_calls **out,
+		    struct error *err);
 void open_calls__free(struct open_calls *calls);
 
 /* Calls from before gpuprobe started. The caller fills them in and keeps them up to date. */
@@ -38,7 +39,7 @@ void open_calls__end(struct process *process, const struct record_unfinished *re
  * Adds a call from before gpuprobe started to its process's calls in progress. The call is left out
  * if memory or room is lacking.
  */
-void open_calls__list_earlier(struct process *process, const struct open_call_record *record, const struct stack *stack,
-			      uint64_t now_ns);
+void open_calls__list_earlier(struct process *process, const struct open_call_record *record,
+			      const struct stack *stack, uint64_t now_ns);
 
 #endif

@@ -96,9 +96,11 @@ static int add(struct open_time *time, const struct reported_key *key, bool open
 	return 0;
 }
 
-static int add_profile(struct open_time *time, const struct open_call_record *record, bool open, uint64_t ns)
+static int add_profile(struct open_time *time, const struct open_call_record *record, bool open,
+		       uint64_t ns)
 {
-	const struct reported_key function = {.slot = record->slot, .of = TOLD_FUNCTION, .row = record->row};
+	const struct reported_key function = {
+		.slot = record->slot, .of = TOLD_FUNCTION, .row = record->row};
 	struct reported_key thread = {
 		.slot = record->slot,
 		.of = TOLD_THREAD,
@@ -111,10 +113,13 @@ static int add_profile(struct open_time *time, const struct open_call_record *re
 	return ret || !record->outermost ? ret : add(time, &thread, open, ns);
 }
 
-int open_time__add(struct open_time *time, struct process *process, const struct open_call_record *record, bool open,
-		   uint64_t ns)
+int open_time__add(struct open_time *time, struct process *process,
+		   const struct open_call_record *record, bool open, uint64_t ns)
 {
-	const struct reported_key wait = {.slot = record->slot, .of = TOLD_WAIT, .device = record->device, .row = record->row};
+	const struct reported_key wait = {.slot = record->slot,
+					  .of = TOLD_WAIT,
+					  .device = record->device,
+					  .row = record->row};
 	int ret = tally__add_open(process, record->row, record->device, open, ns);
 
 	if (!ret && tally__is_wait(record->row))
@@ -138,10 +143,12 @@ static struct profile_function *function_of(struct profile *profile, uint16_t ro
 	return &profile->functions[profile->function_count - 1];
 }
 
-static struct thread_profile *thread_of(const struct profile *profile, const struct reported_key *key)
+static struct thread_profile *thread_of(const struct profile *profile,
+					const struct reported_key *key)
 {
 	for (size_t i = 0; i < profile->thread_count; i++)
-		if (profile->threads[i].tid == key->tid && profile->threads[i].start_ns == key->thread_start_ns)
+		if (profile->threads[i].tid == key->tid &&
+		    profile->threads[i].start_ns == key->thread_start_ns)
 			return &profile->threads[i];
 	return NULL;
 }
@@ -159,9 +166,11 @@ static uint64_t rest(struct reported *reported, uint64_t counted_ns)
 
 static int settle_wait(struct process *process, struct reported *reported)
 {
-	uint64_t ns = rest(reported, tally__waited(process, reported->key.row, reported->key.device));
+	uint64_t ns =
+		rest(reported, tally__waited(process, reported->key.row, reported->key.device));
 
-	return tally__add_open_wait(process, reported->key.row, reported->key.device, reported->open, ns);
+	return tally__add_open_wait(process, reported->key.row, reported->key.device,
+				    reported->open, ns);
 }
 
 static int settle_function(struct profile *profile, struct reported *reported)
@@ -183,19 +192,16 @@ static void settle_thread(const struct profile *profile, struct reported *report
 	if (!thread)
 		reported->rest_ns = 0;
 	else
-		thread->time[reported->key.row].ns += rest(reported, thread->time[reported->key.row].ns);
+		thread->time[reported->key.row].ns +=
+			rest(reported, thread->time[reported->key.row].ns);
 }
 
 static int settle(struct process *process, struct reported *reported)
 {
 	switch (reported->key.of) {
-	case TOLD_WAIT:
-		return settle_wait(process, reported);
-	case TOLD_FUNCTION:
-		return settle_function(process->profile, reported);
-	default:
-		settle_thread(process->profile, reported);
-		return 0;
+	case TOLD_WAIT: return settle_wait(process, reported);
+	case TOLD_FUNCTION: return settle_function(process->profile, reported);
+	default: settle_thread(process->profile, reported); return 0;
 	}
 }
 
@@ -214,7 +220,8 @@ int open_time__settle(struct open_time *time, const struct reading *reading)
 	int ret = 0;
 
 	HASH_ITER (hh, time->reported, reported, next) {
-		struct process *process = collector__process_at(reading->collector, reported->key.slot);
+		struct process *process =
+			collector__process_at(reading->collector, reported->key.slot);
 
 		if (process && !ret)
 			ret = settle(process, reported);

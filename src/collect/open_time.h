@@ -25,8 +25,8 @@ static inline uint64_t open_time__since(const struct open_call_record *record, u
  * Adds a call of the process, and the time in it so far. `open`: it is still in progress. Returns 0
  * or -ENOMEM.
  */
-int open_time__add(struct open_time *time, struct process *process, const struct open_call_record *record, bool open,
-		   uint64_t ns);
+int open_time__add(struct open_time *time, struct process *process,
+		   const struct open_call_record *record, bool open, uint64_t ns);
 
 /*
  * Adds the time in all calls of the reading to the model, once they are complete. Returns 0 or

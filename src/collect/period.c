@@ -137,7 +137,8 @@ static uint32_t median_round(const struct search *search, const struct place *pl
 static bool is_known(const struct search *search, const struct step_anchor *anchor)
 {
 	for (size_t i = 0; i < search->known_count; i++)
-		if (search->known[i].code == anchor->code && search->known[i].before == anchor->before &&
+		if (search->known[i].code == anchor->code &&
+		    search->known[i].before == anchor->before &&
 		    search->known[i].mask == anchor->mask)
 			return true;
 	return false;
@@ -147,10 +148,12 @@ static void judge_rounds(const struct search *search, const struct place *places
 			 struct candidate *candidate)
 {
 	uint64_t outside = 0, copying = 0, acting = 0, usual = candidate->period.launches;
-	uint32_t all = search->sums[places[count - 1].at].launches - search->sums[places[0].at].launches;
+	uint32_t all =
+		search->sums[places[count - 1].at].launches - search->sums[places[0].at].launches;
 
 	for (size_t i = 0; i + 1 < count; i++) {
-		const struct sums *from = &search->sums[places[i].at], *to = &search->sums[places[i + 1].at];
+		const struct sums *from = &search->sums[places[i].at],
+				  *to = &search->sums[places[i + 1].at];
 		uint64_t launches = to->launches - from->launches;
 
 		outside += launches > usual ? launches - usual : usual - launches;
@@ -194,8 +197,8 @@ static bool is_chance(const struct search *search, const struct place *places, s
 }
 
 /* Whether the submissions at these places, all the same, may be an anchor. */
-static bool consider(const struct search *search, const struct place *places, size_t count, uint64_t mask,
-		     struct candidate *candidate)
+static bool consider(const struct search *search, const struct place *places, size_t count,
+		     uint64_t mask, struct candidate *candidate)
 {
 	uint32_t all = search->sums[search->count].launches, first, last;
 
@@ -206,12 +209,15 @@ static bool consider(const struct search *search, const struct place *places, si
 	if ((double)(last - first) < LEAST_COVER * (double)all)
 		return false;
 	*candidate = (struct candidate){.period = {
-						.anchor = {.code = places[0].code, .before = places[0].context, .mask = mask},
+						.anchor = {.code = places[0].code,
+							   .before = places[0].context,
+							   .mask = mask},
 						.first = places[0].at,
 						.last = places[count - 1].at,
 						.count = count,
 					}};
-	candidate->period.launches = candidate->period.anchor.launches = median_round(search, places, count);
+	candidate->period.launches = candidate->period.anchor.launches =
+		median_round(search, places, count);
 	if (!candidate->period.launches || all - last > LATEST_ROUNDS * candidate->period.launches)
 		return false;
 	judge_rounds(search, places, count, candidate);
@@ -227,7 +233,8 @@ static bool is_step(const struct candidate *candidate)
 		return candidate->period.outside <= OUTSIDE_SOME;
 	if (candidate->acts)
 		return candidate->period.outside <= OUTSIDE_LITTLE;
-	return candidate->period.outside <= OUTSIDE_NOTHING && candidate->period.launches >= SHORT_ROUND;
+	return candidate->period.outside <= OUTSIDE_NOTHING &&
+	       candidate->period.launches >= SHORT_ROUND;
 }
 
 /*
@@ -250,14 +257,16 @@ static bool is_better_anchor(const struct candidate *candidate, const struct can
 static void keep_shortest(struct candidate *best, const struct candidate *candidate)
 {
 	if (!best->period.launches || candidate->period.launches < best->period.launches ||
-	    (candidate->period.launches == best->period.launches && is_better_anchor(candidate, best)))
+	    (candidate->period.launches == best->period.launches &&
+	     is_better_anchor(candidate, best)))
 		*best = *candidate;
 }
 
 static void keep_longest(struct candidate *best, const struct candidate *candidate)
 {
 	if (candidate->period.launches > best->period.launches ||
-	    (candidate->period.launches == best->period.launches && is_better_anchor(candidate, best)))
+	    (candidate->period.launches == best->period.launches &&
+	     is_better_anchor(candidate, best)))
 		*best = *candidate;
 }
 
@@ -278,7 +287,8 @@ static void look_at_all(struct search *search, uint64_t mask)
 	size_t begin = 0;
 
 	for (size_t i = 0; i < search->count; i++)
-		search->places[i] = (struct place){search->codes[i], search->contexts[i] & mask, (uint32_t)i};
+		search->places[i] =
+			(struct place){search->codes[i], search->contexts[i] & mask, (uint32_t)i};
 	qsort(search->places, search->count, sizeof(*search->places), by_code);
 	for (size_t i = 1; i <= search->count; i++) {
 		const struct place *a = &search->places[begin], *b = &search->places[i];
@@ -290,10 +300,11 @@ static void look_at_all(struct search *search, uint64_t mask)
 	}
 }
 
-int period__find(const uint64_t *codes, size_t count, const struct step_anchor *known, size_t known_count,
-		 struct period *out)
+int period__find(const uint64_t *codes, size_t count, const struct step_anchor *known,
+		 size_t known_count, struct period *out)
 {
-	struct search search = {.codes = codes, .count = count, .known = known, .known_count = known_count};
+	struct search search = {
+		.codes = codes, .count = count, .known = known, .known_count = known_count};
 	int ret = -ENOMEM;
 
 	*out = (struct period){0};

@@ -30,8 +30,8 @@ struct period {
  * Finds the period of `count` codes, oldest first. Prefers one of the `known_count` anchors at
  * `known` if it fits as well as another. Returns 0 or -ENOMEM.
  */
-int period__find(const uint64_t *codes, size_t count, const struct step_anchor *known, size_t known_count,
-		 struct period *out);
+int period__find(const uint64_t *codes, size_t count, const struct step_anchor *known,
+		 size_t known_count, struct period *out);
 
 /* Whether the submission `code` with the context `context` is the anchor. */
 int step_anchor__is_at(const struct step_anchor *anchor, uint64_t code, uint64_t context);

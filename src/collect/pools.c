@@ -15,8 +15,9 @@ static int add_pool(struct process *process, const struct pool_totals *pool)
 		return -ENOMEM;
 	process->pools = grown;
 	process->pool_count++;
-	for (; at && (grown[at - 1].device > pool->device ||
-		      (grown[at - 1].device == pool->device && grown[at - 1].handle > pool->handle));
+	for (;
+	     at && (grown[at - 1].device > pool->device ||
+		    (grown[at - 1].device == pool->device && grown[at - 1].handle > pool->handle));
 	     at--)
 		grown[at] = grown[at - 1];
 	grown[at] = *pool;
@@ -33,7 +34,8 @@ int pools__begin(struct reading *reading)
 	return 0;
 }
 
-int pools__take(struct reading *reading, struct process *process, const void *key, const void *value)
+int pools__take(struct reading *reading, struct process *process, const void *key,
+		const void *value)
 {
 	const struct pool_record *record = value;
 	struct pool_totals pool = {
@@ -49,7 +51,8 @@ int pools__take(struct reading *reading, struct process *process, const void *ke
 
 	(void)key;
 	/* These waits have trimmed the pool, but BPF only accounts for them at its next event. */
-	if (record->waits != reading->collector->records[process->slot].waits && pool.reserved > least) {
+	if (record->waits != reading->collector->records[process->slot].waits &&
+	    pool.reserved > least) {
 		pool.reserved = least;
 		pool.estimated = true;
 	}

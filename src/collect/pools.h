@@ -9,6 +9,7 @@
 int pools__begin(struct reading *reading);
 
 /* Adds a pool to its process's list (reading_step.take). */
-int pools__take(struct reading *reading, struct process *process, const void *key, const void *value);
+int pools__take(struct reading *reading, struct process *process, const void *key,
+		const void *value);
 
 #endif

@@ -25,7 +25,8 @@
  */
 static bool is_of(const struct late_process *late, pid_t pid, uint64_t start_ns, uint64_t ended_ns)
 {
-	return late->pid == pid && start_ns <= late->time_ns && (!ended_ns || ended_ns >= late->time_ns);
+	return late->pid == pid && start_ns <= late->time_ns &&
+	       (!ended_ns || ended_ns >= late->time_ns);
 }
 
 static struct late_process *late_entry(struct collector *collector, pid_t pid)
@@ -122,7 +123,8 @@ void collector__adopt(struct collector *collector, pid_t pid)
 	int ret = task_iterator__run(collector->skeleton->progs.adopt_process, pid);
 
 	if (ret)
-		log__debug(collector->log, "process %d has no slot before its first call: %s", (int)pid, strerror(-ret));
+		log__debug(collector->log, "process %d has no slot before its first call: %s",
+			   (int)pid, strerror(-ret));
 }
 
 struct process *collector__process_at(struct collector *collector, uint32_t slot)
@@ -133,7 +135,8 @@ struct process *collector__process_at(struct collector *collector, uint32_t slot
 }
 
 /* An ended process may leave once reports and scrapers have had time to see it. */
-static bool may_leave(const struct collector *collector, const struct process *process, size_t ended)
+static bool may_leave(const struct collector *collector, const struct process *process,
+		      size_t ended)
 {
 	if (!process->ended || process->slot != NO_PROCESS)
 		return false;
@@ -149,7 +152,8 @@ static bool may_leave(const struct collector *collector, const struct process *p
  */
 static bool is_paged(const struct collector *collector)
 {
-	return collector->paged_ns && collector->model.now_ns < collector->paged_ns + SERIES_ENDED_NS;
+	return collector->paged_ns &&
+	       collector->model.now_ns < collector->paged_ns + SERIES_ENDED_NS;
 }
 
 /* The process leaves to make room. If it has not been shown yet, it counts as lost. */
@@ -169,7 +173,8 @@ static void crowd_out(size_t index, void *arg)
 void collector__drop_old_processes(struct collector *collector)
 {
 	struct model *model = &collector->model;
-	size_t kept = 0, ended = 0, bytes_max = collector->options.profile ? ENDED_PROFILES_BYTES_MAX : ENDED_BYTES_MAX;
+	size_t kept = 0, ended = 0,
+	       bytes_max = collector->options.profile ? ENDED_PROFILES_BYTES_MAX : ENDED_BYTES_MAX;
 
 	/* Without memory they stay for now. */
 	ended_share__each_beyond(model, bytes_max, crowd_out, collector);
@@ -180,8 +185,9 @@ void collector__drop_old_processes(struct collector *collector)
 		struct process *process = &model->processes[i];
 
 		if (process->crowded_out || may_leave(collector, process, ended)) {
-			model->lost[LOSS_ENDED_FORGOTTEN] +=
-				!process->crowded_out && collector->reports && !process->reported_end;
+			model->lost[LOSS_ENDED_FORGOTTEN] += !process->crowded_out &&
+							     collector->reports &&
+							     !process->reported_end;
 			process__clear(process);
 			ended--;
 			continue;
@@ -227,6 +233,7 @@ void collector__release_slots(struct collector *collector)
 		process->slot = NO_PROCESS;
 		collector->reaped++;
 		settle(process);
-		bpf_map__update_elem(collector->skeleton->maps.free_slots, NULL, 0, &slot, sizeof(slot), 0);
+		bpf_map__update_elem(collector->skeleton->maps.free_slots, NULL, 0, &slot,
+				     sizeof(slot), 0);
 	}
 }

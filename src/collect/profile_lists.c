@@ -8,7 +8,8 @@
 #include "base/array.h"
 #include "model/profile.h"
 
-int profile_lists__take_size(struct reading *reading, struct process *process, const void *key, const void *value)
+int profile_lists__take_size(struct reading *reading, struct process *process, const void *key,
+			     const void *value)
 {
 	struct profile_size size = {.key = *(const struct size_key *)key,
 				    .record = *(const struct size_record *)value};
@@ -23,7 +24,8 @@ int profile_lists__take_size(struct reading *reading, struct process *process, c
 	return ARRAY_APPEND(profile->sizes, profile->size_count, size);
 }
 
-int profile_lists__take_copies(struct reading *reading, struct process *process, const void *key, const void *value)
+int profile_lists__take_copies(struct reading *reading, struct process *process, const void *key,
+			       const void *value)
 {
 	struct profile_copies copies = {.key = *(const struct copy_size_key *)key,
 					.record = *(const struct copy_size_record *)value};
@@ -35,7 +37,8 @@ int profile_lists__take_copies(struct reading *reading, struct process *process,
 	return ARRAY_APPEND(profile->copies, profile->copy_count, copies);
 }
 
-int profile_lists__take_repeat(struct reading *reading, struct process *process, const void *key, const void *value)
+int profile_lists__take_repeat(struct reading *reading, struct process *process, const void *key,
+			       const void *value)
 {
 	struct profile_repeat repeat = {.key = *(const struct repeat_key *)key,
 					.record = *(const struct repeat_record *)value};
@@ -49,7 +52,8 @@ int profile_lists__take_repeat(struct reading *reading, struct process *process,
 	return ARRAY_APPEND(profile->repeats, profile->repeat_count, repeat);
 }
 
-int profile_lists__take_ignored(struct reading *reading, struct process *process, const void *key, const void *value)
+int profile_lists__take_ignored(struct reading *reading, struct process *process, const void *key,
+				const void *value)
 {
 	struct profile_ignored ignored = {.key = *(const struct ignored_key *)key,
 					  .record = *(const struct ignored_record *)value};
@@ -61,7 +65,8 @@ int profile_lists__take_ignored(struct reading *reading, struct process *process
 	return ARRAY_APPEND(profile->ignored, profile->ignored_count, ignored);
 }
 
-int profile_lists__take_mapped(struct reading *reading, struct process *process, const void *key, const void *value)
+int profile_lists__take_mapped(struct reading *reading, struct process *process, const void *key,
+			       const void *value)
 {
 	struct profile_mapped mapped = {.key = *(const struct mapped_copy_key *)key,
 					.record = *(const struct mapped_copy_record *)value};
@@ -95,13 +100,16 @@ int profile_lists__add_pending(struct profile *profile, const struct thread_prof
 {
 	struct profile_ignored *known;
 	struct profile_ignored fresh = {
-		.key = {.slot = thread->slot, .code = thread->error_code, .row = (uint16_t)thread->error_row},
-		.record = {
-			.calls = 1,
-			.launches = thread->error_launches,
-			.first_ns = thread->error_ns,
-			.stack = thread->error_stack,
-		},
+		.key = {.slot = thread->slot,
+			.code = thread->error_code,
+			.row = (uint16_t)thread->error_row},
+		.record =
+			{
+				.calls = 1,
+				.launches = thread->error_launches,
+				.first_ns = thread->error_ns,
+				.stack = thread->error_stack,
+			},
 	};
 
 	if (!thread->error_code || !thread->error_launches)
@@ -127,7 +135,8 @@ static int more(uint64_t x, uint64_t y)
 static int compare_sizes(const void *a, const void *b)
 {
 	const struct profile_size *x = a, *y = b;
-	int order = more(x->record.allocation_ns + x->record.free_ns, y->record.allocation_ns + y->record.free_ns);
+	int order = more(x->record.allocation_ns + x->record.free_ns,
+			 y->record.allocation_ns + y->record.free_ns);
 
 	return order ? order : memcmp(&x->key, &y->key, sizeof(x->key));
 }
@@ -163,7 +172,8 @@ static int compare_mapped(const void *a, const void *b)
 	return order ? order : memcmp(&x->key, &y->key, sizeof(x->key));
 }
 
-static void sort(void *items, size_t count, size_t size, int (*compare)(const void *a, const void *b))
+static void sort(void *items, size_t count, size_t size,
+		 int (*compare)(const void *a, const void *b))
 {
 	if (count)
 		qsort(items, count, size, compare);

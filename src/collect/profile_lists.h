@@ -15,11 +15,16 @@ struct thread_profile;
 void profile_lists__clear(struct profile *profile);
 
 /* Each adds an element of its map to its process's list (reading_step.take). */
-int profile_lists__take_size(struct reading *reading, struct process *process, const void *key, const void *value);
-int profile_lists__take_copies(struct reading *reading, struct process *process, const void *key, const void *value);
-int profile_lists__take_repeat(struct reading *reading, struct process *process, const void *key, const void *value);
-int profile_lists__take_ignored(struct reading *reading, struct process *process, const void *key, const void *value);
-int profile_lists__take_mapped(struct reading *reading, struct process *process, const void *key, const void *value);
+int profile_lists__take_size(struct reading *reading, struct process *process, const void *key,
+			     const void *value);
+int profile_lists__take_copies(struct reading *reading, struct process *process, const void *key,
+			       const void *value);
+int profile_lists__take_repeat(struct reading *reading, struct process *process, const void *key,
+			       const void *value);
+int profile_lists__take_ignored(struct reading *reading, struct process *process, const void *key,
+				const void *value);
+int profile_lists__take_mapped(struct reading *reading, struct process *process, const void *key,
+			       const void *value);
 
 /* Adds the thread's pending error if launches followed it. Returns 0 or -ENOMEM. */
 int profile_lists__add_pending(struct profile *profile, const struct thread_profile *thread);

@@ -45,7 +45,8 @@ static int map_array(const struct bpf_map *map, struct shared_array *array, stru
 	bytes = (bytes + page - 1) / page * page;
 	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
 	if (memory == MAP_FAILED)
-		return error__set(err, -errno, "cannot map %s: %s", bpf_map__name(map), strerror(errno));
+		return error__set(err, -errno, "cannot map %s: %s", bpf_map__name(map),
+				  strerror(errno));
 	*array = (struct shared_array){.memory = memory, .bytes = bytes};
 	return 0;
 }
@@ -71,7 +72,8 @@ static struct duration_record *duration_at(const struct profile_maps *maps, uint
 	return (struct duration_record *)maps->durations.memory + number;
 }
 
-int profile_maps__new(const struct gpuprobe_bpf *skeleton, struct profile_maps **out, struct error *err)
+int profile_maps__new(const struct gpuprobe_bpf *skeleton, struct profile_maps **out,
+		      struct error *err)
 {
 	struct profile_maps *maps = calloc(1, sizeof(*maps));
 	int ret;
@@ -185,7 +187,8 @@ static int read_thread(const struct reading *reading, uint32_t number)
 
 /* --- the rest --- */
 
-int profile_maps__take_duration(struct reading *reading, struct process *process, const void *key, const void *value)
+int profile_maps__take_duration(struct reading *reading, struct process *process, const void *key,
+				const void *value)
 {
 	const uint32_t *number = value;
 	struct profile_function function = {.row = ((const struct duration_key *)key)->row};
@@ -195,7 +198,8 @@ int profile_maps__take_duration(struct reading *reading, struct process *process
 	function.time = *duration_at(reading->collector->profile_maps, *number);
 	for (uint32_t i = 0; i < TIME_BUCKETS; i++)
 		function.time.calls += function.time.buckets[i];
-	return ARRAY_APPEND(process->profile->functions, process->profile->function_count, function);
+	return ARRAY_APPEND(process->profile->functions, process->profile->function_count,
+			    function);
 }
 
 static void release_duration(const void *key, void *arg)
@@ -204,8 +208,8 @@ static void release_duration(const void *key, void *arg)
 	const struct gpuprobe_bpf *skeleton = maps->skeleton;
 	uint32_t number;
 
-	if (bpf_map__lookup_elem(skeleton->maps.duration_numbers, key, sizeof(struct duration_key), &number, sizeof(number),
-				 0) ||
+	if (bpf_map__lookup_elem(skeleton->maps.duration_numbers, key, sizeof(struct duration_key),
+				 &number, sizeof(number), 0) ||
 	    number >= PROFILE_DURATIONS)
 		return;
 	memset(duration_at(maps, number), 0, sizeof(struct duration_record));
@@ -229,8 +233,10 @@ static void take_totals(struct profile *profile, const struct process_profile *s
 	profile->unlisted_threads += totals.unlisted_threads - profile->totals.unlisted_threads;
 	profile->unlisted_wall_ns += totals.unlisted_wall_ns - profile->totals.unlisted_wall_ns;
 	for (int i = 0; i < TIME_CLASSES; i++) {
-		profile->unlisted_time[i].calls += totals.unlisted_time[i].calls - profile->totals.unlisted_time[i].calls;
-		profile->unlisted_time[i].ns += totals.unlisted_time[i].ns - profile->totals.unlisted_time[i].ns;
+		profile->unlisted_time[i].calls +=
+			totals.unlisted_time[i].calls - profile->totals.unlisted_time[i].calls;
+		profile->unlisted_time[i].ns +=
+			totals.unlisted_time[i].ns - profile->totals.unlisted_time[i].ns;
 	}
 	profile->totals = totals;
 }
@@ -244,13 +250,15 @@ static bool uses_one_device(const struct process *process)
 	size_t used = 0;
 
 	for (size_t i = 0; i < process->gpu_count; i++)
-		used += process->gpus[i].used_bytes != GPU_UNKNOWN_BYTES && process->gpus[i].used_bytes;
+		used += process->gpus[i].used_bytes != GPU_UNKNOWN_BYTES &&
+			process->gpus[i].used_bytes;
 	return used == 1 || (!used && process->gpu_count == 1);
 }
 
 static int begin_process(struct reading *reading, struct process *process)
 {
-	struct process_profile *shared = process_at(reading->collector->profile_maps, process->slot);
+	struct process_profile *shared =
+		process_at(reading->collector->profile_maps, process->slot);
 	struct profile *profile = process->profile;
 
 	if (!profile)
@@ -278,7 +286,8 @@ static uint64_t most_of_one_size(const struct process *process)
 	uint64_t most = 0;
 
 	for (size_t i = 0; i < profile->size_count && !process->deaths_seen; i++) {
-		uint64_t bytes = saturate__product(profile->sizes[i].key.size, profile->sizes[i].record.peak);
+		uint64_t bytes = saturate__product(profile->sizes[i].key.size,
+						   profile->sizes[i].record.peak);
 
 		if (memory_kind__is_device(profile->sizes[i].key.kind) && bytes > most)
 			most = bytes;
@@ -298,7 +307,8 @@ static void finish(struct process *process)
 	if (bytes > profile->peak_bytes)
 		profile->peak_bytes = bytes;
 	if (profile->function_count)
-		qsort(profile->functions, profile->function_count, sizeof(*profile->functions), by_time);
+		qsort(profile->functions, profile->function_count, sizeof(*profile->functions),
+		      by_time);
 	if (process->ended) {
 		profile->inflight_at_exit[0] = profile->totals.exit_copies;
 		profile->inflight_at_exit[1] = profile->totals.exit_bytes;
@@ -306,7 +316,8 @@ static void finish(struct process *process)
 	profile_lists__sort(profile);
 }
 
-static int each_process(struct reading *reading, int (*fn)(struct reading *reading, struct process *process))
+static int each_process(struct reading *reading,
+			int (*fn)(struct reading *reading, struct process *process))
 {
 	struct model *model = &reading->collector->model;
 	int ret = 0;
@@ -341,7 +352,9 @@ static int finish_process(struct reading *reading, struct process *process)
 
 	finish(process);
 	start__follow(process, span.now_ns);
-	ret = collector->estimates ? estimates__apply_profile(collector->estimates, process, &span) : 0;
+	ret = collector->estimates ?
+		      estimates__apply_profile(collector->estimates, process, &span) :
+		      0;
 	return ret ? ret : steady__follow(&collector->model, process);
 }
 
@@ -369,7 +382,8 @@ static int find_stacks(const struct collector *collector, struct profile *profil
 	for (size_t i = 0; i < CONTENTIONS && !ret; i++) {
 		ret = add_stack(collector, profile, profile->totals.contentions[i].stack);
 		if (!ret)
-			ret = add_stack(collector, profile, profile->totals.contentions[i].holder_stack);
+			ret = add_stack(collector, profile,
+					profile->totals.contentions[i].holder_stack);
 	}
 	for (size_t i = 0; i < profile->thread_count && !ret; i++)
 		ret = add_stack(collector, profile, profile->threads[i].idle_stack);
@@ -418,7 +432,8 @@ int profile_maps__finish(struct reading *reading)
 static int release_process(struct reading *reading, struct process *process)
 {
 	if (reading__reaps(reading, process))
-		memset(process_at(reading->collector->profile_maps, process->slot), 0, sizeof(struct process_profile));
+		memset(process_at(reading->collector->profile_maps, process->slot), 0,
+		       sizeof(struct process_profile));
 	return 0;
 }
 
@@ -429,6 +444,6 @@ void profile_maps__release(struct reading *reading)
 	if (!collector->profile_maps)
 		return;
 	each_process(reading, release_process);
-	ended_keys__each(collector->ended, collector->skeleton->maps.duration_numbers, release_duration,
-			 collector->profile_maps);
+	ended_keys__each(collector->ended, collector->skeleton->maps.duration_numbers,
+			 release_duration, collector->profile_maps);
 }

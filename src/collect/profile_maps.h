@@ -9,7 +9,8 @@
 struct profile_maps;
 
 /* Maps the memory that BPF shares with userspace. Returns 0 or a negative errno with a message. */
-int profile_maps__new(const struct gpuprobe_bpf *skeleton, struct profile_maps **out, struct error *err);
+int profile_maps__new(const struct gpuprobe_bpf *skeleton, struct profile_maps **out,
+		      struct error *err);
 void profile_maps__free(struct profile_maps *maps);
 
 /* The steps of readings WITH_PROFILE. They return 0 or a negative errno. */
@@ -27,7 +28,8 @@ int profile_maps__add_pending(struct reading *reading);
 int profile_maps__read_threads(struct reading *reading);
 
 /* Adds a function with its durations (reading_step.take). */
-int profile_maps__take_duration(struct reading *reading, struct process *process, const void *key, const void *value);
+int profile_maps__take_duration(struct reading *reading, struct process *process, const void *key,
+				const void *value);
 
 /*
  * Completes the profile from what was read, once the time in calls in progress was added

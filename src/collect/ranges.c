@@ -17,24 +17,29 @@ static struct range_key key_of(const struct allocation_key *key, uint64_t size)
 	return range;
 }
 
-static bool is_in_addresses(const struct allocation_key *key, const struct allocation_record *allocation)
+static bool is_in_addresses(const struct allocation_key *key,
+			    const struct allocation_record *allocation)
 {
 	return allocation->size && (key->space == SPACE_ADDRESS || key->space == SPACE_REGISTERED ||
 				    key->space == SPACE_MAPPED);
 }
 
 /* Whether the range in the map belongs to a live allocation. */
-static bool is_live(const struct bpf_map *allocations, const struct range_key *key, const struct range_record *range)
+static bool is_live(const struct bpf_map *allocations, const struct range_key *key,
+		    const struct range_record *range)
 {
-	struct allocation_key owner = {.address = range->address, .slot = key->slot, .space = range->space};
+	struct allocation_key owner = {
+		.address = range->address, .slot = key->slot, .space = range->space};
 	struct allocation_record record;
 
-	return !bpf_map__lookup_elem(allocations, &owner, sizeof(owner), &record, sizeof(record), 0) &&
+	return !bpf_map__lookup_elem(allocations, &owner, sizeof(owner), &record, sizeof(record),
+				     0) &&
 	       record.size == range->size;
 }
 
-int ranges__fill(const struct bpf_map *ranges, const struct bpf_map *allocations, struct process_record *record,
-		 const struct allocation_key *key, const struct allocation_record *allocation)
+int ranges__fill(const struct bpf_map *ranges, const struct bpf_map *allocations,
+		 struct process_record *record, const struct allocation_key *key,
+		 const struct allocation_record *allocation)
 {
 	struct range_record found;
 	struct range_record range = {
@@ -55,7 +60,8 @@ int ranges__fill(const struct bpf_map *ranges, const struct bpf_map *allocations
 	 * The range of a live allocation is newer than what was read. That of a dead one is in the
 	 * way.
 	 */
-	if (ret == -EEXIST && !bpf_map__lookup_elem(ranges, &at, sizeof(at), &found, sizeof(found), 0) &&
+	if (ret == -EEXIST &&
+	    !bpf_map__lookup_elem(ranges, &at, sizeof(at), &found, sizeof(found), 0) &&
 	    !is_live(allocations, &at, &found))
 		ret = bpf_map__update_elem(ranges, &at, sizeof(at), &range, sizeof(range), BPF_ANY);
 	if (ret && ret != -EEXIST)
@@ -74,6 +80,7 @@ void ranges__remove(const struct bpf_map *ranges, const struct allocation_key *k
 		return;
 	at = key_of(key, allocation->size);
 	/* By now the block may have another range, which begins elsewhere in it. */
-	if (!bpf_map__lookup_elem(ranges, &at, sizeof(at), &found, sizeof(found), 0) && found.address == key->address)
+	if (!bpf_map__lookup_elem(ranges, &at, sizeof(at), &found, sizeof(found), 0) &&
+	    found.address == key->address)
 		bpf_map__delete_elem(ranges, &at, sizeof(at), 0);
 }

@@ -14,8 +14,9 @@ struct bpf_map;
  * Adds the range of an allocation that was recorded before its addresses mattered. `allocations`
  * and `ranges` are the BPF maps, `record` belongs to its process. Returns 0 or a negative errno.
  */
-int ranges__fill(const struct bpf_map *ranges, const struct bpf_map *allocations, struct process_record *record,
-		 const struct allocation_key *key, const struct allocation_record *allocation);
+int ranges__fill(const struct bpf_map *ranges, const struct bpf_map *allocations,
+		 struct process_record *record, const struct allocation_key *key,
+		 const struct allocation_record *allocation);
 
 /* Removes the range of an allocation, if it is there. */
 void ranges__remove(const struct bpf_map *ranges, const struct allocation_key *key,

@@ -67,7 +67,9 @@ int reading__make_room(struct reading *reading)
 
 int reading__end(struct reading *reading, const struct process *process, const void *key)
 {
-	return reading__reaps(reading, process) ? ended_keys__add(reading->collector->ended, map_of(reading), key) : 0;
+	return reading__reaps(reading, process) ?
+		       ended_keys__add(reading->collector->ended, map_of(reading), key) :
+		       0;
 }
 
 int reading__delete(struct reading *reading)

@@ -57,7 +57,8 @@ struct reading_step {
 	 * Takes in an element. Returns an enum element, or a negative errno, which stops the walk.
 	 * NULL: ELEMENT_KEEP.
 	 */
-	int (*take)(struct reading *reading, struct process *process, const void *key, const void *value);
+	int (*take)(struct reading *reading, struct process *process, const void *key,
+		    const void *value);
 	/* Deletes an ELEMENT_DELETE element and whatever depends on it. NULL: only the element. */
 	void (*delete)(struct reading *reading, const void *key);
 	int (*run)(struct reading *reading); /* returns 0 or a negative errno */
@@ -82,7 +83,8 @@ static inline bool reading__reaps(const struct reading *reading, const struct pr
 /* Whether this reading rebuilds the process's lists of addresses. */
 static inline bool reading__lists(const struct reading *reading, const struct process *process)
 {
-	return process->slot != NO_PROCESS && (reading->with_lists || reading__reaps(reading, process));
+	return process->slot != NO_PROCESS &&
+	       (reading->with_lists || reading__reaps(reading, process));
 }
 
 /* Runs the steps that apply, in order. Returns 0, or the errno of the first that failed. */

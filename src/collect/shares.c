@@ -13,7 +13,8 @@ static void lower(volatile uint32_t *number, uint32_t by)
 
 	do
 		next = now > by ? now - by : 0;
-	while (!__atomic_compare_exchange_n(number, &now, next, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	while (!__atomic_compare_exchange_n(number, &now, next, false, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED));
 }
 
 void shares__deleted_kernel(struct collector *collector, uint32_t slot)
@@ -37,7 +38,9 @@ void shares__trim(struct collector *collector, uint32_t slot)
 {
 	struct process_record *record = &collector->records[slot];
 	uint32_t granted = __atomic_load_n(&record->live_granted, __ATOMIC_RELAXED);
-	uint32_t needed = __atomic_load_n(&record->live_keys, __ATOMIC_RELAXED) + STEPS_LEFT * LIVE_STEP, spare;
+	uint32_t needed = __atomic_load_n(&record->live_keys, __ATOMIC_RELAXED) +
+			  STEPS_LEFT * LIVE_STEP,
+		 spare;
 
 	if (granted < needed + LIVE_STEP)
 		return;

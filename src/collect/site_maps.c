@@ -28,7 +28,8 @@ int site_maps__open(struct collector *collector, struct error *err)
 	options.hooks.always_code = collector->options.follows_threads;
 	ret = stacks__new(&options, collector->log, &collector->stacks, err);
 	/* The collector has one descriptor for notices and stacks. */
-	if (!ret && epoll_ctl(collector->waiting_fd, EPOLL_CTL_ADD, stacks__fd(collector->stacks), &waiting))
+	if (!ret && epoll_ctl(collector->waiting_fd, EPOLL_CTL_ADD, stacks__fd(collector->stacks),
+			      &waiting))
 		ret = error__set(err, -errno, "cannot wait for stacks: %s", strerror(errno));
 	return ret;
 }
@@ -68,7 +69,8 @@ bool site_maps__leaves_out(const struct collector *collector, const struct proce
 {
 	const struct live_filter *filter = &collector->options.live_filter;
 
-	if (record->size < filter->min_bytes || (filter->max_bytes && record->size > filter->max_bytes))
+	if (record->size < filter->min_bytes ||
+	    (filter->max_bytes && record->size > filter->max_bytes))
 		return true;
 	/*
 	 * The allocation may be younger than this reading. Memory live at exit gets no older, so
@@ -82,11 +84,13 @@ int site_maps__add_live(const struct collector *collector, struct process *proce
 {
 	if (!process->site_table)
 		return 0;
-	return site_table__add_live(process->site_table, stacks__same(collector->stacks, record->stack), record->size,
+	return site_table__add_live(process->site_table,
+				    stacks__same(collector->stacks, record->stack), record->size,
 				    record->start_ns);
 }
 
-int site_maps__take_site(struct reading *reading, struct process *process, const void *key_data, const void *value)
+int site_maps__take_site(struct reading *reading, struct process *process, const void *key_data,
+			 const void *value)
 {
 	const struct call_site_key *key = key_data;
 	uint64_t same;
@@ -106,14 +110,16 @@ int site_maps__take_site(struct reading *reading, struct process *process, const
 	return ELEMENT_DELETE;
 }
 
-int site_maps__take_launch_site(struct reading *reading, struct process *process, const void *key, const void *value)
+int site_maps__take_launch_site(struct reading *reading, struct process *process, const void *key,
+				const void *value)
 {
 	const struct launch_site_record *record = value;
 	uint64_t reported = record->reported, launches = record->launches;
 
 	if (!process->site_table)
 		return ELEMENT_SKIP;
-	if (site_table__add_launches(process->site_table, key, stacks__same(reading->collector->stacks, record->stack),
+	if (site_table__add_launches(process->site_table, key,
+				     stacks__same(reading->collector->stacks, record->stack),
 				     launches > reported ? launches - reported : 0))
 		return -ENOMEM;
 	return ELEMENT_KEEP;
@@ -140,7 +146,8 @@ int site_maps__name_stacks(struct reading *reading)
 
 static int list_process(const struct collector *collector, struct process *process)
 {
-	return site_table__list(process->site_table, process, steady__mark(process, collector->model.now_ns), find_stack,
+	return site_table__list(process->site_table, process,
+				steady__mark(process, collector->model.now_ns), find_stack,
 				collector->stacks);
 }
 

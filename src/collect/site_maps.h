@@ -37,8 +37,10 @@ bool site_maps__leaves_out(const struct collector *collector, const struct proce
  * Add a call site, or a launch site, to the process's table (reading_step.take). If a call site's
  * stack is the same as another, it is added to the other's call site and deleted.
  */
-int site_maps__take_site(struct reading *reading, struct process *process, const void *key, const void *value);
-int site_maps__take_launch_site(struct reading *reading, struct process *process, const void *key, const void *value);
+int site_maps__take_site(struct reading *reading, struct process *process, const void *key,
+			 const void *value);
+int site_maps__take_launch_site(struct reading *reading, struct process *process, const void *key,
+				const void *value);
 
 /* Names the stacks that BPF has sent by now. Returns 0. */
 int site_maps__name_stacks(struct reading *reading);

@@ -46,10 +46,13 @@ static int begin_tallies(struct reading *reading)
 	return 0;
 }
 
-static int take_shared_tally(struct reading *reading, struct process *process, const void *key, const void *value)
+static int take_shared_tally(struct reading *reading, struct process *process, const void *key,
+			     const void *value)
 {
 	(void)process;
-	return count_table__add(thread_counts_reader__tallies(reading->collector->thread_counts_reader), COUNT_MAP, key, value);
+	return count_table__add(
+		thread_counts_reader__tallies(reading->collector->thread_counts_reader), COUNT_MAP,
+		key, value);
 }
 
 static int add_own_tallies(struct reading *reading)
@@ -71,10 +74,13 @@ static int apply_tally(const void *key_data, const struct tally *sum, bool livin
 
 static int apply_tallies(struct reading *reading)
 {
-	return count_table__each(thread_counts_reader__tallies(reading->collector->thread_counts_reader), apply_tally, reading);
+	return count_table__each(
+		thread_counts_reader__tallies(reading->collector->thread_counts_reader),
+		apply_tally, reading);
 }
 
-static int take_failure(struct reading *reading, struct process *process, const void *key, const void *value)
+static int take_failure(struct reading *reading, struct process *process, const void *key,
+			const void *value)
 {
 	(void)reading;
 	if (((const struct failure_key *)key)->row >= api_function_count)
@@ -85,24 +91,28 @@ static int take_failure(struct reading *reading, struct process *process, const 
 /* The latest time until which copies or waits may have been missed. */
 static uint64_t copies_unseen_until(const struct collector *collector)
 {
-	const volatile __u64 *until = (const volatile __u64 *)collector->skeleton->bss->unseen_until;
+	const volatile __u64 *until =
+		(const volatile __u64 *)collector->skeleton->bss->unseen_until;
 
 	return until[RATE_COPY] > until[RATE_WAIT] ? until[RATE_COPY] : until[RATE_WAIT];
 }
 
-static int take_stream(struct reading *reading, struct process *process, const void *key, const void *value)
+static int take_stream(struct reading *reading, struct process *process, const void *key,
+		       const void *value)
 {
 	const struct stream_record *stream = value;
 	const struct collector *collector = reading->collector;
 
 	(void)key;
-	inflight__add(process, stream, contexts__find(collector->contexts, process->slot, stream->context),
+	inflight__add(process, stream,
+		      contexts__find(collector->contexts, process->slot, stream->context),
 		      collector->model.now_ns, copies_unseen_until(collector));
 	return ELEMENT_KEEP;
 }
 
 /* Also deletes objects that died with their context. */
-static int take_object(struct reading *reading, struct process *process, const void *key, const void *value)
+static int take_object(struct reading *reading, struct process *process, const void *key,
+		       const void *value)
 {
 	const struct object_record *record = value;
 	const struct contexts *contexts = reading->collector->contexts;
@@ -122,32 +132,40 @@ static void delete_object(struct reading *reading, const void *key_data)
 	struct process *process = collector__process_at(collector, key->slot);
 
 	if (process)
-		objects__clear_away(process, collector->contexts, collector->skeleton->maps.objects, key);
+		objects__clear_away(process, collector->contexts, collector->skeleton->maps.objects,
+				    key);
 }
 
-static int take_context(struct reading *reading, struct process *process, const void *key, const void *value)
+static int take_context(struct reading *reading, struct process *process, const void *key,
+			const void *value)
 {
 	(void)process;
 	return contexts__add(reading->collector->contexts, key, value);
 }
 
-static int take_device(struct reading *reading, struct process *process, const void *key, const void *value)
+static int take_device(struct reading *reading, struct process *process, const void *key,
+		       const void *value)
 {
 	const struct device_record *record = value;
 
 	(void)reading;
 	if (!record->has_uuid)
 		return ELEMENT_KEEP;
-	return attribution__report_uuid(process, ((const struct device_key *)key)->device, record->uuid) ? -ENOMEM : ELEMENT_KEEP;
+	return attribution__report_uuid(process, ((const struct device_key *)key)->device,
+					record->uuid) ?
+		       -ENOMEM :
+		       ELEMENT_KEEP;
 }
 
 /* No launch needs the name of a kernel of a past generation. */
-static int take_unnamed(struct reading *reading, struct process *process, const void *key, const void *value)
+static int take_unnamed(struct reading *reading, struct process *process, const void *key,
+			const void *value)
 {
 	uint32_t generation = reading->collector->records[process->slot].generation;
 
 	(void)value;
-	return ((const struct kernel_key *)key)->generation == generation ? ELEMENT_KEEP : ELEMENT_DELETE;
+	return ((const struct kernel_key *)key)->generation == generation ? ELEMENT_KEEP :
+									    ELEMENT_DELETE;
 }
 
 /* --- the processes --- */
@@ -159,10 +177,11 @@ static void read_losses(struct collector *collector)
 
 	for (uint32_t reason = 0; per_cpu && reason < LOSS_COUNT; reason++) {
 		/* not counted in BPF */
-		if (reason == LOSS_LIBRARY_SKIPPED || reason == LOSS_ENDED_FORGOTTEN || reason == LOSS_ENDED_EARLY)
+		if (reason == LOSS_LIBRARY_SKIPPED || reason == LOSS_ENDED_FORGOTTEN ||
+		    reason == LOSS_ENDED_EARLY)
 			continue;
-		if (bpf_map__lookup_elem(collector->skeleton->maps.losses, &reason, sizeof(reason), per_cpu,
-					 cpus * sizeof(*per_cpu), 0))
+		if (bpf_map__lookup_elem(collector->skeleton->maps.losses, &reason, sizeof(reason),
+					 per_cpu, cpus * sizeof(*per_cpu), 0))
 			continue;
 		collector->model.lost[reason] = 0;
 		for (size_t cpu = 0; cpu < cpus; cpu++)
@@ -184,7 +203,8 @@ static void read_others(struct process *process, const struct process_record *re
 {
 	failures__add_rest(process, __atomic_load_n(&record->other_failures, __ATOMIC_RELAXED));
 	process->other_calls = __atomic_load_n(&record->other_calls, __ATOMIC_RELAXED);
-	process->other_call_failures = __atomic_load_n(&record->other_call_failures, __ATOMIC_RELAXED);
+	process->other_call_failures =
+		__atomic_load_n(&record->other_call_failures, __ATOMIC_RELAXED);
 	process->other_call_ns = __atomic_load_n(&record->other_call_ns, __ATOMIC_RELAXED);
 	process->lost_notices = __atomic_load_n(&record->lost_notices, __ATOMIC_RELAXED);
 }
@@ -205,7 +225,8 @@ static bool has_ended(const struct process_record *record, uint64_t now_ns)
 {
 	if (__atomic_load_n(&record->state, __ATOMIC_ACQUIRE) != PROCESS_ENDED)
 		return false;
-	return !__atomic_load_n(&record->threads, __ATOMIC_ACQUIRE) || now_ns > record->ended_ns + LEAVE_NS;
+	return !__atomic_load_n(&record->threads, __ATOMIC_ACQUIRE) ||
+	       now_ns > record->ended_ns + LEAVE_NS;
 }
 
 static int begin(struct reading *reading)
@@ -228,7 +249,8 @@ static int refresh_processes(struct reading *reading)
 	int ret = 0;
 
 	for (uint32_t slot = 0; slot < collector->options.max_processes && !ret; slot++)
-		if (collector->records[slot].state != PROCESS_FREE && collector->index_of[slot] == NO_PROCESS)
+		if (collector->records[slot].state != PROCESS_FREE &&
+		    collector->index_of[slot] == NO_PROCESS)
 			ret = collector__add_process(collector, slot);
 	for (size_t i = 0; i < model->process_count; i++) {
 		struct process *process = &model->processes[i];
@@ -239,15 +261,16 @@ static int refresh_processes(struct reading *reading)
 		if (has_ended(&collector->records[process->slot], model->now_ns)) {
 			process->ended = true;
 			process->ended_ns = collector->records[process->slot].ended_ns;
-			memcpy(process->comm, collector->records[process->slot].comm, sizeof(process->comm) - 1);
+			memcpy(process->comm, collector->records[process->slot].comm,
+			       sizeof(process->comm) - 1);
 		} else if (!proc__info(process->pid, &info)) {
 			memcpy(process->comm, info.comm, sizeof(process->comm) - 1);
 		}
 		collector__look_at_sharer(collector, process);
 		read_sticky(process, &collector->records[process->slot]);
 		read_shim(process, &collector->records[process->slot]);
-		process->deaths_seen =
-			__atomic_load_n(&collector->records[process->slot].deaths, __ATOMIC_ACQUIRE);
+		process->deaths_seen = __atomic_load_n(&collector->records[process->slot].deaths,
+						       __ATOMIC_ACQUIRE);
 		tally__reset(process);
 		failures__begin(process);
 		read_others(process, &collector->records[process->slot]);

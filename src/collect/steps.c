@@ -74,7 +74,8 @@ int steps__new(const struct gpuprobe_bpf *skeleton, struct steps **out, struct e
 		return error__set(err, -ENOMEM, "out of memory");
 	steps->count = bpf_map__max_entries(skeleton->maps.step_records);
 	steps->bytes = (steps->count * sizeof(struct step_record) + page - 1) / page * page;
-	memory = mmap(NULL, steps->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(skeleton->maps.step_records), 0);
+	memory = mmap(NULL, steps->bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+		      bpf_map__fd(skeleton->maps.step_records), 0);
 	if (memory == MAP_FAILED) {
 		free(steps);
 		return error__set(err, -errno, "cannot map step_records: %s", strerror(errno));
@@ -136,7 +137,8 @@ static void copy_history(const struct step_record *shared, uint64_t from, struct
 	if (oldest <= history->from)
 		return;
 	oldest = oldest < history->to ? oldest : history->to;
-	memmove(history->codes, history->codes + (oldest - history->from), (history->to - oldest) * sizeof(*history->codes));
+	memmove(history->codes, history->codes + (oldest - history->from),
+		(history->to - oldest) * sizeof(*history->codes));
 	memmove(history->stamps, history->stamps + (oldest - history->from),
 		(history->to - oldest) * sizeof(*history->stamps));
 	history->from = oldest;
@@ -219,7 +221,8 @@ static void walk(const struct steps *steps, struct record_state *state, uint64_t
 }
 
 /* BPF counts from its first anchor on, so the walk ends there. */
-static void walk_on(struct steps *steps, const struct step_record *shared, struct record_state *state)
+static void walk_on(struct steps *steps, const struct step_record *shared,
+		    struct record_state *state)
 {
 	const struct step_record *record = &steps->copy;
 	bool counts = record->anchor.serial == state->serial && record->from;
@@ -263,7 +266,8 @@ static size_t find_phase(struct step_thread *thread, const struct step_anchor *a
 }
 
 /* Keeps the launches between the last two anchors. Without memory the previous round stays. */
-static void keep_round(const struct history *history, const struct period *period, struct step_thread *thread)
+static void keep_round(const struct history *history, const struct period *period,
+		       struct step_thread *thread)
 {
 	uint64_t context = 0;
 	size_t from = 0, to = 0, length = 0, count = (size_t)(history->to - history->from);
@@ -325,7 +329,8 @@ static void note_failure(const struct steps *steps, struct record_state *state)
 }
 
 /* Searches for the period of the submissions since `from`. An anchor already in use stays. */
-static int search(struct steps *steps, struct step_record *shared, struct record_state *state, uint64_t from)
+static int search(struct steps *steps, struct step_record *shared, struct record_state *state,
+		  uint64_t from)
 {
 	struct step_anchor known[STEP_PHASES];
 	struct step_thread *thread = state->thread;
@@ -338,7 +343,8 @@ static int search(struct steps *steps, struct step_record *shared, struct record
 	copy_history(shared, from, &steps->history);
 	state->searched = history->to;
 	note_failure(steps, state);
-	ret = period__find(history->codes, (size_t)(history->to - history->from), known, list_known(thread, known), &period);
+	ret = period__find(history->codes, (size_t)(history->to - history->from), known,
+			   list_known(thread, known), &period);
 	if (ret || !period.launches)
 		return ret;
 	if (thread->phase_count && !from && period.launches == state->base.anchor.launches)
@@ -363,7 +369,8 @@ static bool is_lost(const struct step_record *record, const struct record_state 
 /* The anchor occurs, but not at the expected times. */
 static bool is_wrong(const struct step_record *record, const struct record_state *state)
 {
-	return record->anchor.serial == state->serial && record->irregular > record->steps + WRONG_STEPS;
+	return record->anchor.serial == state->serial &&
+	       record->irregular > record->steps + WRONG_STEPS;
 }
 
 /* The anchor was found in so few submissions that its period may be only a part of a step. */
@@ -373,7 +380,8 @@ static bool is_early(const struct step_record *record, const struct record_state
 }
 
 /* `last`: this is the last reading of the thread. */
-static int look_for_anchor(struct steps *steps, struct step_record *shared, struct record_state *state, bool last)
+static int look_for_anchor(struct steps *steps, struct step_record *shared,
+			   struct record_state *state, bool last)
 {
 	const struct step_record *record = &steps->copy;
 
@@ -383,15 +391,18 @@ static int look_for_anchor(struct steps *steps, struct step_record *shared, stru
 	if (!state->thread->phase_count || is_early(record, state) || is_wrong(record, state))
 		return search(steps, shared, state, 0);
 	if (is_lost(record, state))
-		return search(steps, shared, state, record->latest ? record->latest : state->walked);
+		return search(steps, shared, state,
+			      record->latest ? record->latest : state->walked);
 	return 0;
 }
 
 /* --- a thread --- */
 
-static void begin_thread(const struct step_record *record, struct record_state *state, struct step_thread *thread)
+static void begin_thread(const struct step_record *record, struct record_state *state,
+			 struct step_thread *thread)
 {
-	*state = (struct record_state){.thread = thread, .start_ns = record->start_ns, .serial = record->anchor.serial};
+	*state = (struct record_state){
+		.thread = thread, .start_ns = record->start_ns, .serial = record->anchor.serial};
 	thread->tid = record->tid;
 	thread->start_ns = record->start_ns;
 	memcpy(thread->comm, record->comm, sizeof(thread->comm) - 1);
@@ -411,11 +422,13 @@ static void show_phase(const struct step_record *record, const struct record_sta
 /* BPF counts the thread's steps, and its anchor has proved right for long enough. */
 static bool is_settled(const struct step_record *record, const struct record_state *state)
 {
-	return state->thread->phase_count && record->anchor.serial == state->serial && !state->walking &&
-	       state->searched > STEP_HISTORY && !is_early(record, state) && !is_wrong(record, state) && !is_lost(record, state);
+	return state->thread->phase_count && record->anchor.serial == state->serial &&
+	       !state->walking && state->searched > STEP_HISTORY && !is_early(record, state) &&
+	       !is_wrong(record, state) && !is_lost(record, state);
 }
 
-static int update_thread(struct steps *steps, struct step_record *shared, struct record_state *state, bool last)
+static int update_thread(struct steps *steps, struct step_record *shared,
+			 struct record_state *state, bool last)
 {
 	struct step_thread *thread = state->thread;
 	const struct step_record *record = &steps->copy;
@@ -453,7 +466,8 @@ static int read_record(const struct reading *reading, struct steps *steps, uint3
 	struct record_state *state = &steps->states[number];
 	struct step_record *shared = &steps->shared[number];
 	uint64_t start_ns = __atomic_load_n(&shared->start_ns, __ATOMIC_ACQUIRE);
-	struct process *process = start_ns ? collector__process_at(reading->collector, shared->slot) : NULL;
+	struct process *process =
+		start_ns ? collector__process_at(reading->collector, shared->slot) : NULL;
 	bool over;
 	int ret = 0;
 
@@ -461,7 +475,8 @@ static int read_record(const struct reading *reading, struct steps *steps, uint3
 		return 0;
 	if (!steps_of(process))
 		return -ENOMEM;
-	over = __atomic_load_n(&shared->ended_ns, __ATOMIC_ACQUIRE) || reading__reaps(reading, process);
+	over = __atomic_load_n(&shared->ended_ns, __ATOMIC_ACQUIRE) ||
+	       reading__reaps(reading, process);
 	if (!copy_record(shared, &steps->copy) && !over)
 		return 0;
 	if (!state->thread) {
@@ -471,7 +486,8 @@ static int read_record(const struct reading *reading, struct steps *steps, uint3
 			begin_thread(&steps->copy, state, thread);
 	}
 	if (state->thread)
-		ret = update_thread(steps, shared, state, over || process->ended || reading->collector->model.final);
+		ret = update_thread(steps, shared, state,
+				    over || process->ended || reading->collector->model.final);
 	if (!ret && over)
 		give_back(steps, number);
 	return ret;
@@ -481,7 +497,8 @@ static int read_record(const struct reading *reading, struct steps *steps, uint3
 
 static bool has_more(const struct steps *steps, uint32_t one, uint32_t other)
 {
-	return steps->states[one].thread->totals.launches > steps->states[other].thread->totals.launches;
+	return steps->states[one].thread->totals.launches >
+	       steps->states[other].thread->totals.launches;
 }
 
 /* Chooses the other threads of the record's process that launch most, in that order. */
@@ -493,7 +510,8 @@ static void choose_helpers(struct steps *steps, uint32_t number)
 	for (uint32_t other = 0; other < steps->count; other++) {
 		size_t at = count;
 
-		if (other == number || !steps->states[other].thread || steps->shared[other].slot != steps->shared[number].slot)
+		if (other == number || !steps->states[other].thread ||
+		    steps->shared[other].slot != steps->shared[number].slot)
 			continue;
 		if (count < STEP_HELPERS)
 			count++;

@@ -58,7 +58,8 @@ static void apply_end_with_context(struct memory_totals *memory, const struct ta
 	apply_end(memory, tally);
 }
 
-static void apply_allocation(struct memory_totals *memory, const struct tally_key *key, const struct tally *tally)
+static void apply_allocation(struct memory_totals *memory, const struct tally_key *key,
+			     const struct tally *tally)
 {
 	if (key->flags & TALLY_WITH_CONTEXT) {
 		apply_end_with_context(memory, tally);
@@ -91,7 +92,8 @@ static void apply_allocation(struct memory_totals *memory, const struct tally_ke
 	memory->balance += wide_bytes(tally);
 }
 
-static void apply_free(struct process *process, const struct tally_key *key, const struct tally *tally)
+static void apply_free(struct process *process, const struct tally_key *key,
+		       const struct tally *tally)
 {
 	struct memory_totals *memory = &process->memory[key->kind];
 
@@ -117,8 +119,8 @@ static void apply_free(struct process *process, const struct tally_key *key, con
  * Mappings and the memory behind them. A failed call is an error but no failed allocation, because
  * it requests no memory.
  */
-static void apply_virtual(struct process *process, const struct tally_key *key, const struct tally *tally,
-			  enum virtual_change change)
+static void apply_virtual(struct process *process, const struct tally_key *key,
+			  const struct tally *tally, enum virtual_change change)
 {
 	struct memory_totals *memory = &process->memory[key->kind];
 
@@ -128,8 +130,10 @@ static void apply_virtual(struct process *process, const struct tally_key *key, 
 	} else if (key->flags & (TALLY_REFERENCE | TALLY_REPLACED | TALLY_WITH_CONTEXT)) {
 		apply_allocation(memory, key, tally);
 	} else if (change == VIRTUAL_MAP || change == VIRTUAL_IMPORT) {
-		const struct tally successful = {
-			.calls = tally->calls, .bytes = tally->bytes, .ns = tally->ns, .carries = tally->carries};
+		const struct tally successful = {.calls = tally->calls,
+						 .bytes = tally->bytes,
+						 .ns = tally->ns,
+						 .carries = tally->carries};
 
 		apply_allocation(memory, key, &successful);
 	} else if (change == VIRTUAL_MULTICAST) {
@@ -144,8 +148,8 @@ static void apply_wait(struct wait_totals *waits, const struct tally *tally)
 	waits->beside_ns += tally->other_ns;
 }
 
-static void apply_copy(struct process *process, const struct tally_key *key, const struct tally *tally,
-		       bool async)
+static void apply_copy(struct process *process, const struct tally_key *key,
+		       const struct tally *tally, bool async)
 {
 	struct copy_totals *copies = &process->copies[key->kind][async];
 
@@ -166,7 +170,8 @@ static void apply_copy(struct process *process, const struct tally_key *key, con
 	}
 }
 
-static void apply_query(struct process *process, const struct tally_key *key, const struct tally *tally)
+static void apply_query(struct process *process, const struct tally_key *key,
+			const struct tally *tally)
 {
 	struct query_totals *queries = &process->queries[key->kind];
 
@@ -181,7 +186,8 @@ static void apply_query(struct process *process, const struct tally_key *key, co
  */
 static bool is_end(const struct tally_key *key, enum operation operation)
 {
-	return operation == OP_FREE || key->flags & (TALLY_REPLACED | TALLY_WITH_CONTEXT | TALLY_ENDED);
+	return operation == OP_FREE ||
+	       key->flags & (TALLY_REPLACED | TALLY_WITH_CONTEXT | TALLY_ENDED);
 }
 
 static void apply_device_memory(struct device_totals *device, const struct tally_key *key,
@@ -209,27 +215,25 @@ static bool blocks(const struct function_desc *function, const struct tally_key 
 }
 
 /* Where the time inside calls of the function counts as waiting; NULL if it does not. */
-static struct wait_totals *waits_of(const struct function_desc *function, const struct tally_key *key,
-				    struct wait_totals waits[WAIT_SCOPES], struct wait_totals *copy_waits,
-				    struct wait_totals *free_waits)
+static struct wait_totals *waits_of(const struct function_desc *function,
+				    const struct tally_key *key,
+				    struct wait_totals waits[WAIT_SCOPES],
+				    struct wait_totals *copy_waits, struct wait_totals *free_waits)
 {
 	if (function->flags & FUNCTION_ASYNC || key->flags & (TALLY_CAPTURED | TALLY_UNFOLLOWED))
 		return NULL;
 	switch (function->operation) {
-	case OP_WAIT:
-		return key->kind < WAIT_SCOPES ? &waits[key->kind] : NULL;
+	case OP_WAIT: return key->kind < WAIT_SCOPES ? &waits[key->kind] : NULL;
 	case OP_COPY:
-	case OP_SET:
-		return copy_waits;
-	case OP_FREE:
-		return blocks(function, key) ? free_waits : NULL;
-	default:
-		return NULL;
+	case OP_SET: return copy_waits;
+	case OP_FREE: return blocks(function, key) ? free_waits : NULL;
+	default: return NULL;
 	}
 }
 
-static void apply_waits(struct process *process, struct device_totals *device, const struct tally_key *key,
-			const struct tally *tally, const struct function_desc *function)
+static void apply_waits(struct process *process, struct device_totals *device,
+			const struct tally_key *key, const struct tally *tally,
+			const struct function_desc *function)
 {
 	struct wait_totals *waits =
 		waits_of(function, key, process->waits, &process->copy_waits, &process->free_waits);
@@ -237,15 +241,15 @@ static void apply_waits(struct process *process, struct device_totals *device, c
 	if (!waits)
 		return;
 	apply_wait(waits, tally);
-	apply_wait(waits_of(function, key, device->waits, &device->copy_waits, &device->free_waits), tally);
+	apply_wait(waits_of(function, key, device->waits, &device->copy_waits, &device->free_waits),
+		   tally);
 }
 
 static bool counts_by_device(enum operation operation, uint8_t kind)
 {
 	switch (operation) {
 	case OP_ALLOC:
-	case OP_VIRTUAL:
-		return memory_kind__is_device(kind);
+	case OP_VIRTUAL: return memory_kind__is_device(kind);
 	default:
 		return operation == OP_FREE || operation == OP_COPY || operation == OP_SET ||
 		       operation == OP_WAIT;
@@ -253,8 +257,8 @@ static bool counts_by_device(enum operation operation, uint8_t kind)
 }
 
 /* Adds the counter to the totals by device too. */
-static int apply_device(struct process *process, const struct tally_key *key, const struct tally *tally,
-			const struct function_desc *function)
+static int apply_device(struct process *process, const struct tally_key *key,
+			const struct tally *tally, const struct function_desc *function)
 {
 	enum operation operation = function->operation;
 	struct device_totals *device;
@@ -277,7 +281,8 @@ static int apply_device(struct process *process, const struct tally_key *key, co
 	return 0;
 }
 
-static int append_function(struct process *process, const struct tally_key *key, const struct tally *tally)
+static int append_function(struct process *process, const struct tally_key *key,
+			   const struct tally *tally)
 {
 	size_t capacity = process->function_capacity ? process->function_capacity * 2 : 32;
 	struct function_totals *grown;
@@ -304,7 +309,8 @@ static int append_function(struct process *process, const struct tally_key *key,
 }
 
 /* Tallies that are not tied to a function. */
-static void apply_rowless(struct process *process, const struct tally_key *key, const struct tally *tally)
+static void apply_rowless(struct process *process, const struct tally_key *key,
+			  const struct tally *tally)
 {
 	struct covered_totals *covered;
 
@@ -316,7 +322,8 @@ static void apply_rowless(struct process *process, const struct tally_key *key, 
 	covered->ns += tally->ns;
 }
 
-static int apply_function(struct process *process, const struct tally_key *key, const struct tally *tally)
+static int apply_function(struct process *process, const struct tally_key *key,
+			  const struct tally *tally)
 {
 	const struct function_desc *function = &api_functions[key->row].desc;
 	int ret = apply_device(process, key, tally, function);
@@ -372,15 +379,10 @@ static int apply_function(struct process *process, const struct tally_key *key, 
 		break;
 	case OP_CREATE:
 	case OP_DESTROY:
-	case OP_CONTEXT:
-		objects__apply_tally(process, key, tally);
-		break;
+	case OP_CONTEXT: objects__apply_tally(process, key, tally); break;
 	case OP_GRAPH:
-	case OP_CAPTURE:
-		objects__apply_graph(process, key, tally);
-		break;
-	default:
-		break;
+	case OP_CAPTURE: objects__apply_graph(process, key, tally); break;
+	default: break;
 	}
 	return 0;
 }
@@ -389,7 +391,8 @@ static int apply_function(struct process *process, const struct tally_key *key, 
  * Adds calls whose return was not followed. Returns whether they count as nothing else: a free of
  * recorded memory also ends it.
  */
-static bool apply_unfollowed(struct process *process, const struct tally_key *key, const struct tally *tally)
+static bool apply_unfollowed(struct process *process, const struct tally_key *key,
+			     const struct tally *tally)
 {
 	const struct function_desc *function = &api_functions[key->row].desc;
 	struct unfollowed_totals *unfollowed = &process->unfollowed;
@@ -400,13 +403,13 @@ static bool apply_unfollowed(struct process *process, const struct tally_key *ke
 		unfollowed->allocations += tally->calls;
 		saturate__add(&unfollowed->allocated_bytes, bytes_of(tally));
 		break;
-	case OP_FREE:
-		unfollowed->frees += tally->calls;
-		return key->kind == MEMORY_UNKNOWN;
+	case OP_FREE: unfollowed->frees += tally->calls; return key->kind == MEMORY_UNKNOWN;
 	case OP_COPY:
 	case OP_SET:
 		if (key->kind < COPY_KINDS) {
-			struct copy_totals *copies = &process->copies[key->kind][(function->flags & FUNCTION_ASYNC) != 0];
+			struct copy_totals *copies =
+				&process->copies[key->kind]
+						[(function->flags & FUNCTION_ASYNC) != 0];
 
 			copies->unfollowed_calls += tally->calls;
 			saturate__add(&copies->unfollowed_bytes, bytes_of(tally));
@@ -416,8 +419,7 @@ static bool apply_unfollowed(struct process *process, const struct tally_key *ke
 		if (key->kind < WAIT_SCOPES)
 			process->waits[key->kind].unfollowed += tally->calls;
 		break;
-	default:
-		break;
+	default: break;
 	}
 	return true;
 }
@@ -436,7 +438,8 @@ int tally__apply(struct process *process, const struct tally_key *key, const str
 	return ret ? ret : apply_function(process, key, tally);
 }
 
-int tally__apply_missed(struct process *process, struct function_totals *function, const struct tally *missed)
+int tally__apply_missed(struct process *process, struct function_totals *function,
+			const struct tally *missed)
 {
 	const struct tally_key key = {
 		.slot = (uint16_t)process->slot,
@@ -529,16 +532,21 @@ static void add_open(struct wait_totals *waits, uint64_t calls, uint64_t ns)
 	waits->beside_ns += ns;
 }
 
-int tally__add_open_wait(struct process *process, uint16_t row, uint8_t device, uint64_t calls, uint64_t ns)
+int tally__add_open_wait(struct process *process, uint16_t row, uint8_t device, uint64_t calls,
+			 uint64_t ns)
 {
 	const struct tally_key key = key_of_open(row, device);
 	const struct function_desc *function = desc_of(row);
-	struct device_totals *totals = device_totals__of(&process->devices, &process->device_count, device);
+	struct device_totals *totals =
+		device_totals__of(&process->devices, &process->device_count, device);
 
 	if (!totals)
 		return -ENOMEM;
-	add_open(waits_of(function, &key, process->waits, &process->copy_waits, &process->free_waits), calls, ns);
-	add_open(waits_of(function, &key, totals->waits, &totals->copy_waits, &totals->free_waits), calls, ns);
+	add_open(waits_of(function, &key, process->waits, &process->copy_waits,
+			  &process->free_waits),
+		 calls, ns);
+	add_open(waits_of(function, &key, totals->waits, &totals->copy_waits, &totals->free_waits),
+		 calls, ns);
 	if (function->operation == OP_WAIT)
 		totals->wait_ns += ns;
 	return 0;
@@ -552,13 +560,15 @@ static struct function_totals *totals_of_open(struct process *process, uint16_t 
 	for (size_t i = 0; i < process->function_count; i++) {
 		struct function_totals *function = &process->functions[i];
 
-		if (function->row == row && function->device == device && (!found || function->flags < found->flags))
+		if (function->row == row && function->device == device &&
+		    (!found || function->flags < found->flags))
 			found = function;
 	}
 	return found;
 }
 
-int tally__add_open(struct process *process, uint16_t row, uint8_t device, uint64_t calls, uint64_t ns)
+int tally__add_open(struct process *process, uint16_t row, uint8_t device, uint64_t calls,
+		    uint64_t ns)
 {
 	struct function_totals *function = totals_of_open(process, row, device);
 	const struct tally_key key = key_of_open(row, device);

@@ -19,7 +19,8 @@ int tally__apply(struct process *process, const struct tally_key *key, const str
  * Adds missed calls to a function that tally__apply has listed. Failures are not added to the
  * function, but failed launches of graphs count as launches. Returns 0 or -ENOMEM.
  */
-int tally__apply_missed(struct process *process, struct function_totals *function, const struct tally *missed);
+int tally__apply_missed(struct process *process, struct function_totals *function,
+			const struct tally *missed);
 
 /* Whether the thread is blocked during calls of the function. */
 bool tally__is_wait(uint16_t row);
@@ -32,8 +33,10 @@ uint64_t tally__waited(const struct process *process, uint16_t row, uint8_t devi
  * function. tally__add_open_wait: to the waits, for functions with tally__is_wait. Return 0 or
  * -ENOMEM.
  */
-int tally__add_open(struct process *process, uint16_t row, uint8_t device, uint64_t calls, uint64_t ns);
-int tally__add_open_wait(struct process *process, uint16_t row, uint8_t device, uint64_t calls, uint64_t ns);
+int tally__add_open(struct process *process, uint16_t row, uint8_t device, uint64_t calls,
+		    uint64_t ns);
+int tally__add_open_wait(struct process *process, uint16_t row, uint8_t device, uint64_t calls,
+			 uint64_t ns);
 
 /* Computes the totals that depend on all counters of the process. */
 void tally__finish(struct process *process);

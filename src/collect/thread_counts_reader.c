@@ -22,7 +22,8 @@ struct thread_counts_reader {
 	const struct bpf_map *map, *free;
 };
 
-int thread_counts_reader__new(const struct gpuprobe_bpf *skeleton, struct thread_counts_reader **out, struct error *err)
+int thread_counts_reader__new(const struct gpuprobe_bpf *skeleton,
+			      struct thread_counts_reader **out, struct error *err)
 {
 	struct thread_counts_reader *counts = calloc(1, sizeof(*counts));
 	int ret = -ENOMEM;
@@ -61,7 +62,8 @@ void thread_counts_reader__free(struct thread_counts_reader *counts)
  */
 int thread_counts_reader__map(struct thread_counts_reader *counts)
 {
-	void *places = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(counts->map), 0);
+	void *places =
+		mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(counts->map), 0);
 
 	if (places == MAP_FAILED)
 		return -errno;
@@ -99,7 +101,8 @@ static bool copy_tally(struct thread_tally *copy, const struct thread_tally *sha
 	copy->calls = __atomic_load_n(&shared->calls, __ATOMIC_ACQUIRE);
 	copy->bytes = __atomic_load_n(&shared->bytes, __ATOMIC_ACQUIRE);
 	copy->ns = __atomic_load_n(&shared->ns, __ATOMIC_ACQUIRE);
-	return copy->calls && __atomic_load_n((const uint64_t *)&shared->key, __ATOMIC_ACQUIRE) == key;
+	return copy->calls &&
+	       __atomic_load_n((const uint64_t *)&shared->key, __ATOMIC_ACQUIRE) == key;
 }
 
 static bool copy_launch(struct thread_launch *copy, const struct thread_launch *shared)
@@ -107,11 +110,13 @@ static bool copy_launch(struct thread_launch *copy, const struct thread_launch *
 	copy->handle = __atomic_load_n(&shared->handle, __ATOMIC_ACQUIRE);
 	copy->where = __atomic_load_n(&shared->where, __ATOMIC_ACQUIRE);
 	copy->launches = __atomic_load_n(&shared->launches, __ATOMIC_ACQUIRE);
-	return copy->launches && __atomic_load_n(&shared->handle, __ATOMIC_ACQUIRE) == copy->handle &&
+	return copy->launches &&
+	       __atomic_load_n(&shared->handle, __ATOMIC_ACQUIRE) == copy->handle &&
 	       is_same_place(__atomic_load_n(&shared->where, __ATOMIC_ACQUIRE), copy->where);
 }
 
-static int add_tallies(const struct thread_counts_reader *counts, uint32_t number, enum count_from from)
+static int add_tallies(const struct thread_counts_reader *counts, uint32_t number,
+		       enum count_from from)
 {
 	const struct thread_counts *own = &counts->places[number];
 	int ret = 0;
@@ -128,7 +133,8 @@ static int add_tallies(const struct thread_counts_reader *counts, uint32_t numbe
 	return ret;
 }
 
-static int add_launches(const struct thread_counts_reader *counts, uint32_t number, enum count_from from)
+static int add_launches(const struct thread_counts_reader *counts, uint32_t number,
+			enum count_from from)
 {
 	const struct thread_counts *own = &counts->places[number];
 	int ret = 0;
@@ -140,7 +146,8 @@ static int add_launches(const struct thread_counts_reader *counts, uint32_t numb
 		if (!copy_launch(&mine, &own->launches[i]))
 			continue;
 		key = launch_key_of(own->slot, mine.handle, mine.where);
-		ret = count_table__add(counts->launches, from, &key, &(struct tally){.calls = mine.launches});
+		ret = count_table__add(counts->launches, from, &key,
+				       &(struct tally){.calls = mine.launches});
 	}
 	return ret;
 }
@@ -151,7 +158,8 @@ static bool is_used(const struct thread_counts_reader *counts, uint32_t number)
 }
 
 static int add_living(const struct thread_counts_reader *counts,
-		      int (*add)(const struct thread_counts_reader *counts, uint32_t number, enum count_from from))
+		      int (*add)(const struct thread_counts_reader *counts, uint32_t number,
+				 enum count_from from))
 {
 	int ret = 0;
 

@@ -16,7 +16,8 @@ struct gpuprobe_bpf;
 struct thread_counts_reader;
 
 /* For a BPF object that outlives *out. Returns 0 or -ENOMEM with a message. */
-int thread_counts_reader__new(const struct gpuprobe_bpf *skeleton, struct thread_counts_reader **out, struct error *err);
+int thread_counts_reader__new(const struct gpuprobe_bpf *skeleton,
+			      struct thread_counts_reader **out, struct error *err);
 void thread_counts_reader__free(struct thread_counts_reader *counts);
 
 /*

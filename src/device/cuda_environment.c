@@ -22,7 +22,8 @@ static const char *value_of(const char *variable, size_t length, const char *nam
 {
 	size_t name_length = strlen(name);
 
-	if (length <= name_length || memcmp(variable, name, name_length) || variable[name_length] != '=')
+	if (length <= name_length || memcmp(variable, name, name_length) ||
+	    variable[name_length] != '=')
 		return NULL;
 	return variable + name_length + 1;
 }
@@ -58,7 +59,8 @@ void cuda_environment__parse(const char *bytes, size_t length, struct cuda_envir
 		value = value_of(bytes, used, "CUDA_DEVICE_ORDER");
 		if (value && !environment->has_order) {
 			environment->has_order = true;
-			environment->known &= keep(environment->order, sizeof(environment->order), value);
+			environment->known &=
+				keep(environment->order, sizeof(environment->order), value);
 		}
 		if (value_of(bytes, used, "SLURM_JOB_ID"))
 			environment->batch_job = true;
@@ -79,7 +81,8 @@ static ssize_t read_some(const struct text_source *source, size_t offset, char *
 	ssize_t n;
 
 	if (source->memory)
-		return memory_reader__read_environment(source->memory, source->pid, offset, bytes, size);
+		return memory_reader__read_environment(source->memory, source->pid, offset, bytes,
+						       size);
 	do {
 		n = read(source->fd, bytes, size);
 	} while (n < 0 && errno == EINTR);
@@ -97,7 +100,8 @@ static int read_source(const struct text_source *source, size_t limit, char **by
 
 	while (n > 0) {
 		if (*length == size) {
-			char *grown = size < limit ? realloc(*bytes, size ? size * 2 : 16384) : NULL;
+			char *grown =
+				size < limit ? realloc(*bytes, size ? size * 2 : 16384) : NULL;
 
 			if (!grown)
 				return size < limit ? -ENOMEM : -EFBIG;
@@ -126,7 +130,8 @@ static int read_whole(const char *path, size_t limit, char **bytes, size_t *leng
 }
 
 /* The environment is in the process's memory, so `memory` reads it. */
-static void read_variables(struct memory_reader *memory, pid_t pid, struct cuda_environment *environment)
+static void read_variables(struct memory_reader *memory, pid_t pid,
+			   struct cuda_environment *environment)
 {
 	const struct text_source source = {.fd = -1, .memory = memory, .pid = pid};
 	char path[64], *bytes = NULL;
@@ -158,8 +163,9 @@ static bool shares_root(pid_t pid)
 
 static bool is_local(const char *type)
 {
-	static const char *const types[] = {"overlay", "tmpfs", "devtmpfs", "ext4", "ext3", "ext2", "xfs",
-					    "btrfs", "zfs", "f2fs", "squashfs", "erofs"};
+	static const char *const types[] = {"overlay", "tmpfs", "devtmpfs", "ext4",
+					    "ext3",    "ext2",	"xfs",	    "btrfs",
+					    "zfs",     "f2fs",	"squashfs", "erofs"};
 
 	for (size_t i = 0; i < COUNT(types); i++)
 		if (!strcmp(type, types[i]))
@@ -186,7 +192,8 @@ static bool answers(pid_t pid)
 	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		char point[8], type[16], *types = strstr(line, " - ");
 
-		if (sscanf(line, "%*s %*s %*s %*s %7s", point) != 1 || !types || sscanf(types + 3, "%15s", type) != 1)
+		if (sscanf(line, "%*s %*s %*s %*s %7s", point) != 1 || !types ||
+		    sscanf(types + 3, "%15s", type) != 1)
 			continue;
 		if (!strcmp(point, "/"))
 			root = is_local(type);
@@ -219,7 +226,8 @@ static void read_nodes(pid_t pid, struct cuda_environment *environment)
 		if (fd < 0)
 			continue;
 		close(fd);
-		if (S_ISCHR(node.stx_mode) && node.stx_rdev_major == NVIDIA_MAJOR && node.stx_rdev_minor == minor)
+		if (S_ISCHR(node.stx_mode) && node.stx_rdev_major == NVIDIA_MAJOR &&
+		    node.stx_rdev_minor == minor)
 			environment->minors |= 1ull << minor;
 	}
 	process_root__free(root);
@@ -231,7 +239,8 @@ static void read_nodes(pid_t pid, struct cuda_environment *environment)
 		environment->nodes = NODES_LISTED;
 }
 
-void cuda_environment__read(struct memory_reader *memory, pid_t pid, struct cuda_environment *environment)
+void cuda_environment__read(struct memory_reader *memory, pid_t pid,
+			    struct cuda_environment *environment)
 {
 	*environment = (struct cuda_environment){0};
 	read_variables(memory, pid, environment);

@@ -38,9 +38,11 @@ struct cuda_environment {
  * Fills *environment from /proc/PID as far as that can be read; `memory` reads the variables. The
  * caller checks afterwards that the pid is still the same process.
  */
-void cuda_environment__read(struct memory_reader *memory, pid_t pid, struct cuda_environment *environment);
+void cuda_environment__read(struct memory_reader *memory, pid_t pid,
+			    struct cuda_environment *environment);
 
 /* The same from an environment block of NUL-terminated variables. Does not set the nodes. */
-void cuda_environment__parse(const char *bytes, size_t length, struct cuda_environment *environment);
+void cuda_environment__parse(const char *bytes, size_t length,
+			     struct cuda_environment *environment);
 
 #endif

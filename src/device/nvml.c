@@ -168,7 +168,8 @@ static void ask(struct nvml *nvml, unsigned int wait_ms)
 	struct timespec until = deadline(wait_ms);
 	uint64_t now = clock__boot_ns();
 
-	if (shared->asked || (nvml->asked_ns && now - nvml->asked_ns < NVML_INTERVAL_MS * NS_PER_MS))
+	if (shared->asked ||
+	    (nvml->asked_ns && now - nvml->asked_ns < NVML_INTERVAL_MS * NS_PER_MS))
 		return;
 	nvml->asked_ns = now;
 	shared->asked = true;

@@ -114,8 +114,8 @@ static void find_lists(struct nvml_library *nvml)
 		for (int version = 0; version < 3; version++) {
 			char name[80];
 
-			snprintf(name, sizeof(name), "nvmlDeviceGet%sRunningProcesses%s", kinds[kind],
-				 version_suffixes[version]);
+			snprintf(name, sizeof(name), "nvmlDeviceGet%sRunningProcesses%s",
+				 kinds[kind], version_suffixes[version]);
 			nvml->lists[kind].versions[version] = symbol(nvml, name);
 		}
 	}
@@ -149,7 +149,8 @@ static void find_functions(struct nvml_library *nvml)
 static void ask_driver_version(const struct nvml_library *nvml, char version[NVML_VERSION_SIZE])
 {
 	memset(version, 0, NVML_VERSION_SIZE);
-	if (nvml->driver_version && nvml->driver_version(version, NVML_VERSION_SIZE - 1) != NVML_SUCCESS)
+	if (nvml->driver_version &&
+	    nvml->driver_version(version, NVML_VERSION_SIZE - 1) != NVML_SUCCESS)
 		version[0] = '\0';
 }
 
@@ -211,8 +212,8 @@ void gpu_snapshot__free(struct gpu_snapshot *snapshot)
 
 /* --- GPUs --- */
 
-static void ask_text(int (*question)(nvml_device, char *, unsigned int), nvml_device device, char *text,
-		     unsigned int size)
+static void ask_text(int (*question)(nvml_device, char *, unsigned int), nvml_device device,
+		     char *text, unsigned int size)
 {
 	if (!question || question(device, text, size) != NVML_SUCCESS)
 		text[0] = '\0';
@@ -248,7 +249,8 @@ static void ask_utilization(const struct nvml_library *nvml, nvml_device device,
 	struct nvml_utilization utilization;
 
 	gpu->busy_percent = GPU_UNKNOWN_PERCENT;
-	if (nvml->utilization && nvml->utilization(device, &utilization) == NVML_SUCCESS && utilization.gpu <= 100)
+	if (nvml->utilization && nvml->utilization(device, &utilization) == NVML_SUCCESS &&
+	    utilization.gpu <= 100)
 		gpu->busy_percent = utilization.gpu;
 }
 
@@ -258,9 +260,12 @@ static void ask_utilization(const struct nvml_library *nvml, nvml_device device,
  */
 static uint64_t lane_bytes(unsigned int generation)
 {
-	static const uint64_t bytes[] = {250000000, 500000000, 984615384, 1969230769, 3938461538, 7375000000};
+	static const uint64_t bytes[] = {250000000,  500000000,	 984615384,
+					 1969230769, 3938461538, 7375000000};
 
-	return generation >= 1 && generation <= sizeof(bytes) / sizeof(*bytes) ? bytes[generation - 1] : 0;
+	return generation >= 1 && generation <= sizeof(bytes) / sizeof(*bytes) ?
+		       bytes[generation - 1] :
+		       0;
 }
 
 static void ask_link(const struct nvml_library *nvml, nvml_device device, struct gpu *gpu)
@@ -296,8 +301,8 @@ static void add_instances(struct survey *survey, struct gpu *whole, nvml_device 
 	const struct nvml_library *nvml = survey->nvml;
 	unsigned int current, pending, most;
 
-	if (!nvml->mig_mode || !nvml->mig_by_index || nvml->mig_mode(device, &current, &pending) != NVML_SUCCESS ||
-	    !current)
+	if (!nvml->mig_mode || !nvml->mig_by_index ||
+	    nvml->mig_mode(device, &current, &pending) != NVML_SUCCESS || !current)
 		return;
 	whole->divided = true;
 	most = ask_number(nvml->mig_count, device);
@@ -340,7 +345,8 @@ static void survey_gpus(struct survey *survey)
 			return;
 		gpu->minor = ask_number(nvml->minor, device);
 		if (nvml->pci && nvml->pci(device, &pci) == NVML_SUCCESS)
-			snprintf(gpu->bus_id, sizeof(gpu->bus_id), "%.*s", (int)sizeof(pci.bus_id) - 1, pci.bus_id);
+			snprintf(gpu->bus_id, sizeof(gpu->bus_id), "%.*s",
+				 (int)sizeof(pci.bus_id) - 1, pci.bus_id);
 		add_instances(survey, gpu, device);
 	}
 }
@@ -358,7 +364,8 @@ static bool add_use(struct gpu_snapshot *snapshot, const struct gpu_use *use)
 
 		if (old->pid != use->pid || old->gpu != use->gpu)
 			continue;
-		if (old->bytes == GPU_UNKNOWN_BYTES || (use->bytes != GPU_UNKNOWN_BYTES && use->bytes > old->bytes))
+		if (old->bytes == GPU_UNKNOWN_BYTES ||
+		    (use->bytes != GPU_UNKNOWN_BYTES && use->bytes > old->bytes))
 			old->bytes = use->bytes;
 		return true;
 	}
@@ -371,17 +378,21 @@ static bool add_use(struct gpu_snapshot *snapshot, const struct gpu_use *use)
  */
 static bool read_entry(const char *entries, size_t at, size_t size, struct nvml_process *process)
 {
-	*process = (struct nvml_process){.gpu_instance = NVML_NO_INSTANCE, .compute_instance = NVML_NO_INSTANCE};
+	*process = (struct nvml_process){.gpu_instance = NVML_NO_INSTANCE,
+					 .compute_instance = NVML_NO_INSTANCE};
 	memcpy(process, entries + at * size, size);
 	return process->pid <= MAX_PID &&
-	       (process->gpu_instance == NVML_NO_INSTANCE || process->gpu_instance < MAX_INSTANCE_ID) &&
-	       (process->compute_instance == NVML_NO_INSTANCE || process->compute_instance < MAX_INSTANCE_ID);
+	       (process->gpu_instance == NVML_NO_INSTANCE ||
+		process->gpu_instance < MAX_INSTANCE_ID) &&
+	       (process->compute_instance == NVML_NO_INSTANCE ||
+		process->compute_instance < MAX_INSTANCE_ID);
 }
 
 /*
  * Queries one version of a list. Returns 0, -EBADMSG for an implausible list, -ENODATA, or -ENOMEM.
  */
-static int ask_list(list_fn question, size_t size, nvml_device device, struct gpu_snapshot *snapshot, int gpu)
+static int ask_list(list_fn question, size_t size, nvml_device device,
+		    struct gpu_snapshot *snapshot, int gpu)
 {
 	unsigned int room = 64, count;
 	struct nvml_process process;
@@ -408,7 +419,8 @@ static int ask_list(list_fn question, size_t size, nvml_device device, struct gp
 	for (unsigned int i = 0; i < count && !ret; i++) {
 		read_entry(entries, i, size, &process);
 		/* NVML_VALUE_NOT_AVAILABLE is all ones, as is GPU_UNKNOWN_BYTES. */
-		if (process.pid && !add_use(snapshot, &(struct gpu_use){(pid_t)process.pid, gpu, process.used}))
+		if (process.pid &&
+		    !add_use(snapshot, &(struct gpu_use){(pid_t)process.pid, gpu, process.used}))
 			ret = -ENOMEM;
 	}
 out:
@@ -420,7 +432,8 @@ out:
  * Queries by the newest version that gives a plausible answer. A kind that the library does not
  * have is not an error.
  */
-static bool ask_kind(const struct list_kind *kind, nvml_device device, struct gpu_snapshot *snapshot, int gpu)
+static bool ask_kind(const struct list_kind *kind, nvml_device device,
+		     struct gpu_snapshot *snapshot, int gpu)
 {
 	bool asked = false;
 
@@ -458,7 +471,8 @@ static void survey_processes(struct survey *survey)
 
 	if (!pids_are_ours())
 		return;
-	snapshot->uses_known = survey->nvml->lists[0].versions[0] || survey->nvml->lists[0].versions[1] ||
+	snapshot->uses_known = survey->nvml->lists[0].versions[0] ||
+			       survey->nvml->lists[0].versions[1] ||
 			       survey->nvml->lists[0].versions[2];
 	for (size_t i = 0; i < snapshot->gpu_count; i++) {
 		/* The instances of a divided GPU report its processes. */
@@ -469,7 +483,9 @@ static void survey_processes(struct survey *survey)
 			 * Graphics and MPS lists may be unsupported; the compute list always is
 			 * supported.
 			 */
-			if (!ask_kind(&survey->nvml->lists[kind], survey->handles[i], snapshot, (int)i) && kind == 0)
+			if (!ask_kind(&survey->nvml->lists[kind], survey->handles[i], snapshot,
+				      (int)i) &&
+			    kind == 0)
 				snapshot->uses_known = false;
 	}
 }

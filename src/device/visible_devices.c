@@ -35,7 +35,8 @@ static void insert(struct candidates *candidates, int place)
 }
 
 /* Whether the list has every GPU whose node the process has. */
-static bool covers_nodes(const struct candidates *candidates, const struct cuda_environment *environment)
+static bool covers_nodes(const struct candidates *candidates,
+			 const struct cuda_environment *environment)
 {
 	uint64_t known = 0;
 
@@ -57,8 +58,8 @@ static bool of_one_name(const struct candidates *candidates)
 }
 
 /* Returns false if too little is known. */
-static bool find_candidates(const struct cuda_environment *environment, const struct gpu *gpus, size_t count,
-			    struct candidates *candidates)
+static bool find_candidates(const struct cuda_environment *environment, const struct gpu *gpus,
+			    size_t count, struct candidates *candidates)
 {
 	bool by_bus = !strcmp(environment->order, "PCI_BUS_ID");
 
@@ -76,7 +77,8 @@ static bool find_candidates(const struct cuda_environment *environment, const st
 }
 
 /* Adds a device to the list. CUDA shows no device at all if one is repeated. */
-static bool add(struct visible_devices *visible, const struct candidates *candidates, size_t number, size_t *numbers)
+static bool add(struct visible_devices *visible, const struct candidates *candidates, size_t number,
+		size_t *numbers)
 {
 	for (size_t i = 0; i < visible->count; i++) {
 		if (numbers[i] == number) {
@@ -93,7 +95,8 @@ static bool add(struct visible_devices *visible, const struct candidates *candid
  * Parses numbers as strtoul does, cut to 32 bits, and ignores what follows them up to the comma.
  * The first element that is no number, or too large, ends the list.
  */
-static void map_numbers(const char *list, const struct candidates *candidates, struct visible_devices *visible)
+static void map_numbers(const char *list, const struct candidates *candidates,
+			struct visible_devices *visible)
 {
 	size_t numbers[VISIBLE_MAX] = {0};
 
@@ -101,7 +104,8 @@ static void map_numbers(const char *list, const struct candidates *candidates, s
 		char *end;
 		uint32_t number = (uint32_t)strtoul(list, &end, 10);
 
-		if (end == list || number >= candidates->count || !add(visible, candidates, number, numbers))
+		if (end == list || number >= candidates->count ||
+		    !add(visible, candidates, number, numbers))
 			return;
 		list = strchr(end, ',');
 		if (list)
@@ -132,7 +136,8 @@ static int match_uuid(const char *element, size_t length, const struct candidate
 	return found;
 }
 
-static void map_uuids(const char *list, struct candidates *candidates, struct visible_devices *visible)
+static void map_uuids(const char *list, struct candidates *candidates,
+		      struct visible_devices *visible)
 {
 	size_t numbers[VISIBLE_MAX] = {0};
 
@@ -156,7 +161,8 @@ static void map_uuids(const char *list, struct candidates *candidates, struct vi
 }
 
 /* "MIG-UUID", or before driver 470 "MIG-GPU-UUID/GPU INSTANCE/COMPUTE INSTANCE". */
-static bool is_instance(const char *element, size_t length, const struct gpu *gpu, const struct candidates *candidates)
+static bool is_instance(const char *element, size_t length, const struct gpu *gpu,
+			const struct candidates *candidates)
 {
 	char old[GPU_UUID_SIZE + 48];
 
@@ -169,14 +175,16 @@ static bool is_instance(const char *element, size_t length, const struct gpu *gp
 
 		if (whole->mig != GPU_NONE || whole->index != gpu->index)
 			continue;
-		snprintf(old, sizeof(old), "MIG-%s/%u/%u", whole->uuid, gpu->instance[0], gpu->instance[1]);
+		snprintf(old, sizeof(old), "MIG-%s/%u/%u", whole->uuid, gpu->instance[0],
+			 gpu->instance[1]);
 		if (strlen(old) == length && !strncasecmp(old, element, length))
 			return true;
 	}
 	return false;
 }
 
-static void map_instance(const char *list, const struct candidates *candidates, struct visible_devices *visible)
+static void map_instance(const char *list, const struct candidates *candidates,
+			 struct visible_devices *visible)
 {
 	size_t length = strcspn(list, ",");
 
@@ -192,8 +200,8 @@ static void map_instance(const char *list, const struct candidates *candidates, 
 	visible->known = !candidates->divided;
 }
 
-void visible_devices__map(const struct cuda_environment *environment, const struct gpu *gpus, size_t count,
-			  struct visible_devices *visible)
+void visible_devices__map(const struct cuda_environment *environment, const struct gpu *gpus,
+			  size_t count, struct visible_devices *visible)
 {
 	struct candidates candidates;
 
@@ -228,7 +236,8 @@ int visible_devices__by_uuid(const uint8_t uuid[16], const struct gpu *gpus, siz
 	char text[40], *at = text;
 
 	for (int i = 0; i < 16; i++)
-		at += sprintf(at, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+		at += sprintf(at, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+			      uuid[i]);
 	for (size_t i = 0; i < count; i++)
 		if (strlen(gpus[i].uuid) > 4 && !strcasecmp(gpus[i].uuid + 4, text))
 			return (int)i;

@@ -24,8 +24,8 @@ struct visible_devices {
  * GPUs that all have one name. They are never known if a GPU is divided (MIG), or in a job that may
  * not open all GPUs (Slurm). If several instances of divided GPUs are listed, CUDA takes the first.
  */
-void visible_devices__map(const struct cuda_environment *environment, const struct gpu *gpus, size_t count,
-			  struct visible_devices *visible);
+void visible_devices__map(const struct cuda_environment *environment, const struct gpu *gpus,
+			  size_t count, struct visible_devices *visible);
 
 /*
  * The index of the GPU or instance with this UUID (from cuDeviceGetUuid); GPU_NONE if there is

@@ -16,18 +16,10 @@
 static const struct {
 	const char *file, *function;
 } libraries[] = {
-	{"libnccl", "nccl"},
-	{"libnccl", "pnccl"},
-	{"libcudnn", "cudnn"},
-	{"libcublas", "cublas"},
-	{"libcufft", "cufft"},
-	{"libcusparse", "cusparse"},
-	{"libcusolver", "cusolver"},
-	{"libcurand", "curand"},
-	{"libnvshmem", "nvshmem"},
-	{"libnvrtc", "nvrtc"},
-	{"libnvJitLink", "nvJitLink"},
-	{"libcutensor", "cutensor"},
+	{"libnccl", "nccl"},	     {"libnccl", "pnccl"},	    {"libcudnn", "cudnn"},
+	{"libcublas", "cublas"},     {"libcufft", "cufft"},	    {"libcusparse", "cusparse"},
+	{"libcusolver", "cusolver"}, {"libcurand", "curand"},	    {"libnvshmem", "nvshmem"},
+	{"libnvrtc", "nvrtc"},	     {"libnvJitLink", "nvJitLink"}, {"libcutensor", "cutensor"},
 };
 
 /* The owner of a frame. */
@@ -45,8 +37,9 @@ static bool begins_with(const char *text, const char *beginning)
 
 static bool is_system(const char *object)
 {
-	static const char *const names[] = {"libc.so", "libc-", "ld-linux", "ld-", "libpthread", "ld-musl", "libc.musl", "[vdso]",
-					    "[uprobes]"};
+	static const char *const names[] = {"libc.so",	 "libc-",      "ld-linux",
+					    "ld-",	 "libpthread", "ld-musl",
+					    "libc.musl", "[vdso]",     "[uprobes]"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (begins_with(object, names[i]))
@@ -71,12 +64,14 @@ static bool is_library(const char *object)
  */
 static bool is_cuda_function(const struct stack_frame *frame)
 {
-	return frame->function && begins_with(frame->function, "cu") && api__find(frame->function, API_NEWEST) >= 0;
+	return frame->function && begins_with(frame->function, "cu") &&
+	       api__find(frame->function, API_NEWEST) >= 0;
 }
 
 static bool is_of_cuda(const struct stack_frame *frame)
 {
-	return is_cuda_function(frame) || (frame->function && begins_with(frame->function, STATIC_RUNTIME)) ||
+	return is_cuda_function(frame) ||
+	       (frame->function && begins_with(frame->function, STATIC_RUNTIME)) ||
 	       (frame->object && begins_with(frame->object, CUDA_FILE));
 }
 
@@ -130,12 +125,14 @@ static bool is_call(const struct stack_frame *frame, enum owner owner)
 {
 	if (!frame->function)
 		return false;
-	return owner == OWNER_CUDA ? is_named_like_cuda(frame->function) : is_named_like_library(frame->function);
+	return owner == OWNER_CUDA ? is_named_like_cuda(frame->function) :
+				     is_named_like_library(frame->function);
 }
 
 static bool is_beginning(const struct stack_frame *frame)
 {
-	return frame->kind == FRAME_NATIVE && frame->function && thread_entry__is_name(frame->function);
+	return frame->kind == FRAME_NATIVE && frame->function &&
+	       thread_entry__is_name(frame->function);
 }
 
 /*

@@ -26,7 +26,8 @@ static void add_children_of(struct child_list *list, pid_t pid, pid_t tid, unsig
 		if (end == at)
 			break;
 		at = end;
-		list->child[list->count++] = (struct child){.pid = child, .inside = proc__pid_below(child, depth)};
+		list->child[list->count++] =
+			(struct child){.pid = child, .inside = proc__pid_below(child, depth)};
 	}
 }
 
@@ -81,13 +82,15 @@ pid_t child__of_waitid(struct parent *parent, pid_t tid, const uint64_t *argumen
 	}
 }
 
-bool child__shares_until_exec(struct memory_reader *memory, pid_t pid, uint64_t number, const uint64_t *arguments)
+bool child__shares_until_exec(struct memory_reader *memory, pid_t pid, uint64_t number,
+			      const uint64_t *arguments)
 {
 	uint64_t flags = arguments[0];
 
 	if (number == __NR_vfork)
 		return true;
-	if (number == __NR_clone3 && memory_reader__read(memory, pid, arguments[0], &flags, sizeof(flags)))
+	if (number == __NR_clone3 &&
+	    memory_reader__read(memory, pid, arguments[0], &flags, sizeof(flags)))
 		return false;
 	return flags & CLONE_VFORK;
 }

@@ -43,6 +43,7 @@ pid_t child__of_wait4(struct parent *parent, const uint64_t *arguments);
 pid_t child__of_waitid(struct parent *parent, pid_t tid, const uint64_t *arguments);
 
 /* Whether this clone(2) or clone3(2) call waits like vfork(2). `number` is the system call's. */
-bool child__shares_until_exec(struct memory_reader *memory, pid_t pid, uint64_t number, const uint64_t *arguments);
+bool child__shares_until_exec(struct memory_reader *memory, pid_t pid, uint64_t number,
+			      const uint64_t *arguments);
 
 #endif

@@ -55,7 +55,8 @@ int descriptor__of_poll(struct memory_reader *memory, pid_t pid, const uint64_t 
 
 	if (!count)
 		return DESCRIPTOR_NONE;
-	if (count > POLLED_MAX || memory_reader__read(memory, pid, arguments[0], polled, count * sizeof(*polled)))
+	if (count > POLLED_MAX ||
+	    memory_reader__read(memory, pid, arguments[0], polled, count * sizeof(*polled)))
 		return DESCRIPTORS_SOME;
 	for (size_t i = 0; i < count; i++)
 		if (polled[i].fd >= 0)

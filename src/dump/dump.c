@@ -48,7 +48,8 @@ struct subjects {
 	uint64_t records;
 };
 
-int dumper__new(struct memory_reader *memory, const struct log *log, struct dumper **out, struct error *err)
+int dumper__new(struct memory_reader *memory, const struct log *log, struct dumper **out,
+		struct error *err)
 {
 	struct dumper *dumper = calloc(1, sizeof(*dumper));
 	int ret;
@@ -58,7 +59,8 @@ int dumper__new(struct memory_reader *memory, const struct log *log, struct dump
 	dumper->memory = memory;
 	dumper->log = log;
 	dumper->attribution = attribution__new(memory);
-	ret = dumper->attribution ? thread_reader__new(&dumper->reader, err) : error__set(err, -ENOMEM, "out of memory");
+	ret = dumper->attribution ? thread_reader__new(&dumper->reader, err) :
+				    error__set(err, -ENOMEM, "out of memory");
 	if (ret) {
 		dumper__free(dumper);
 		return ret;
@@ -129,7 +131,8 @@ static void take_threads(const struct dumper *dumper, struct subjects *subjects)
 	for (size_t i = 0; i < subjects->count; i++) {
 		struct subject *subject = &subjects->list[i];
 
-		thread_reader__set_python(dumper->reader, subject->has_python ? &subject->python : NULL);
+		thread_reader__set_python(dumper->reader,
+					  subject->has_python ? &subject->python : NULL);
 		taken_threads__take(&subject->threads, dumper->reader, subject->pid, left);
 		left -= subject->threads.count;
 	}
@@ -170,10 +173,12 @@ static char *read_command(pid_t pid)
 	return NULL;
 }
 
-static void describe(const struct dumper *dumper, struct process *process, const struct subject *subject)
+static void describe(const struct dumper *dumper, struct process *process,
+		     const struct subject *subject)
 {
 	const struct thread_look *look = main_look(subject);
-	struct process_record record = {.pid = subject->pid, .state = PROCESS_LIVE, .start_ns = look->stack.start_ns};
+	struct process_record record = {
+		.pid = subject->pid, .state = PROCESS_LIVE, .start_ns = look->stack.start_ns};
 	struct process_info info;
 	uid_t uid;
 
@@ -186,7 +191,8 @@ static void describe(const struct dumper *dumper, struct process *process, const
 }
 
 /* Names one stack. Its id is its number. The stack stays empty if memory runs out. */
-static void name_stack(struct stacks *stacks, uint64_t id, struct thread_look *look, struct dump_thread *thread)
+static void name_stack(struct stacks *stacks, uint64_t id, struct thread_look *look,
+		       struct dump_thread *thread)
 {
 	const struct stack *stack;
 	struct stack_call call;
@@ -228,9 +234,11 @@ static void name_threads(struct subjects *subjects, struct subject *subject, str
 	}
 }
 
-static int find_waiting(const struct dumper *dumper, const struct subject *subject, struct dump_process *process)
+static int find_waiting(const struct dumper *dumper, const struct subject *subject,
+			struct dump_process *process)
 {
-	const struct thread_look **looks = calloc(process->thread_count, sizeof(struct thread_look *));
+	const struct thread_look **looks =
+		calloc(process->thread_count, sizeof(struct thread_look *));
 	size_t count = 0;
 
 	if (!looks)
@@ -243,8 +251,8 @@ static int find_waiting(const struct dumper *dumper, const struct subject *subje
 	return 0;
 }
 
-static int name_process(const struct dumper *dumper, struct subjects *subjects, struct subject *subject,
-			bool threads_alone, struct kept_dump *kept)
+static int name_process(const struct dumper *dumper, struct subjects *subjects,
+			struct subject *subject, bool threads_alone, struct kept_dump *kept)
 {
 	struct dump *dump = &kept->dump;
 	struct dump_process *process = &dump->processes[dump->count];
@@ -303,8 +311,8 @@ static void clear_subjects(struct subjects *subjects)
 	free(subjects->list);
 }
 
-static int take(const struct dumper *dumper, const struct dump_request *request, struct subjects *subjects,
-		struct kept_dump *kept)
+static int take(const struct dumper *dumper, const struct dump_request *request,
+		struct subjects *subjects, struct kept_dump *kept)
 {
 	int ret = new_stacks(dumper, &kept->stacks);
 
@@ -314,7 +322,8 @@ static int take(const struct dumper *dumper, const struct dump_request *request,
 	kept->dump.boot_ns = clock__boot_ns();
 	kept->dump.taken_ns = kept->dump.boot_ns - request->since_ns;
 	for (size_t i = 0; i < subjects->count && !ret; i++)
-		ret = name_process(dumper, subjects, &subjects->list[i], request->threads_alone, kept);
+		ret = name_process(dumper, subjects, &subjects->list[i], request->threads_alone,
+				   kept);
 	if (!ret && !request->threads_alone)
 		find_gpus(dumper, &kept->dump);
 	return ret;

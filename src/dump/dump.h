@@ -28,7 +28,8 @@ struct dump_request {
  * Loads the BPF program that reads threads. `memory` and `log` must outlive the dumper. Returns 0
  * or a negative errno.
  */
-int dumper__new(struct memory_reader *memory, const struct log *log, struct dumper **out, struct error *err);
+int dumper__new(struct memory_reader *memory, const struct log *log, struct dumper **out,
+		struct error *err);
 void dumper__free(struct dumper *dumper); /* NULL ok; free its dumps first */
 
 /* Returns 0 or -ENOMEM. Waits for NVML at most half a second. */

@@ -23,9 +23,9 @@
  * glibc's pthread_cond_wait sleeps on __g_signals[0] or [1], which glibc 2.42 has moved;
  * pthread_mutex_lock sleeps on the first word.
  */
-static const int places[] = {
-	COND + 40, COND + 44, COND + 32, COND + 36, MUTEX,
-	SWITCH_COND + 40, SWITCH_COND + 44, SWITCH_COND + 32, SWITCH_COND + 36};
+static const int places[] = {COND + 40,	      COND + 44,	COND + 32,	  COND + 36,
+			     MUTEX,	      SWITCH_COND + 40, SWITCH_COND + 44, SWITCH_COND + 32,
+			     SWITCH_COND + 36};
 
 #define FARTHEST (SWITCH_COND + 44 - HOLDER)
 
@@ -47,15 +47,17 @@ static bool take(const uint8_t *cond, struct gil *gil)
 	return locked == 0 || locked == 1;
 }
 
-bool gil__find(struct memory_reader *memory, pid_t pid, uint64_t address, const uint64_t *states, size_t count,
-	       struct gil *gil)
+bool gil__find(struct memory_reader *memory, pid_t pid, uint64_t address, const uint64_t *states,
+	       size_t count, struct gil *gil)
 {
 	uint8_t before[FARTHEST];
 
-	if (address < FARTHEST || memory_reader__read(memory, pid, address - FARTHEST, before, FARTHEST))
+	if (address < FARTHEST ||
+	    memory_reader__read(memory, pid, address - FARTHEST, before, FARTHEST))
 		return false;
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
-		if (take(before + FARTHEST - places[i], gil) && is_state_of_thread(gil->holder, states, count))
+		if (take(before + FARTHEST - places[i], gil) &&
+		    is_state_of_thread(gil->holder, states, count))
 			return true;
 	return false;
 }

@@ -23,7 +23,7 @@ struct gil {
  * are the thread states of the process's threads, 0 for a thread without one. The holder must be
  * one of them; otherwise the function returns false.
  */
-bool gil__find(struct memory_reader *memory, pid_t pid, uint64_t address, const uint64_t *states, size_t count,
-	       struct gil *gil);
+bool gil__find(struct memory_reader *memory, pid_t pid, uint64_t address, const uint64_t *states,
+	       size_t count, struct gil *gil);
 
 #endif

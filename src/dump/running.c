@@ -18,7 +18,8 @@
 #define BIT(register) (1ull << PERF_REG_X86_##register)
 
 /* A sample has the registers in the order of their numbers. */
-#define REGISTER_MASK (BIT(BX) | BIT(BP) | BIT(SP) | BIT(IP) | BIT(R12) | BIT(R13) | BIT(R14) | BIT(R15))
+#define REGISTER_MASK \
+	(BIT(BX) | BIT(BP) | BIT(SP) | BIT(IP) | BIT(R12) | BIT(R13) | BIT(R14) | BIT(R15))
 
 struct event {
 	int fd;
@@ -77,7 +78,8 @@ static void event__close(struct event *event)
 static bool take_sample(const struct perf_event_header *header, struct thread_look *look)
 {
 	const uint64_t *words = (const uint64_t *)(header + 1);
-	size_t count = (header->size - sizeof(*header)) / sizeof(*words), registers = (size_t)__builtin_popcountll(REGISTER_MASK);
+	size_t count = (header->size - sizeof(*header)) / sizeof(*words),
+	       registers = (size_t)__builtin_popcountll(REGISTER_MASK);
 	const uint64_t *valid;
 	uint64_t size;
 
@@ -108,21 +110,24 @@ static bool take_sample(const struct perf_event_header *header, struct thread_lo
 static bool take_first(const struct event *event, struct thread_look *look)
 {
 	uint64_t head = __atomic_load_n(&event->ring->data_head, __ATOMIC_ACQUIRE);
-	const struct perf_event_header *header = (const void *)((const char *)event->ring + event->ring->data_offset);
+	const struct perf_event_header *header =
+		(const void *)((const char *)event->ring + event->ring->data_offset);
 
-	return head >= sizeof(*header) && header->type == PERF_RECORD_SAMPLE && header->size <= head &&
-	       take_sample(header, look);
+	return head >= sizeof(*header) && header->type == PERF_RECORD_SAMPLE &&
+	       header->size <= head && take_sample(header, look);
 }
 
 /* Returns how many threads still have no sample. */
-static size_t take_all(const struct event *events, struct running_thread *threads, struct pollfd *polled, size_t count)
+static size_t take_all(const struct event *events, struct running_thread *threads,
+		       struct pollfd *polled, size_t count)
 {
 	size_t left = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		if (events[i].fd >= 0 && !threads[i].seen)
 			threads[i].seen = take_first(&events[i], threads[i].look);
-		polled[i] = (struct pollfd){.fd = threads[i].seen ? -1 : events[i].fd, .events = POLLIN};
+		polled[i] = (struct pollfd){.fd = threads[i].seen ? -1 : events[i].fd,
+					    .events = POLLIN};
 		left += polled[i].fd >= 0;
 	}
 	return left;

@@ -67,7 +67,8 @@ struct system_call system_call__of(uint64_t number)
 
 static bool restarts(uint64_t number)
 {
-	return number == __NR_nanosleep || number == __NR_clock_nanosleep || number == __NR_poll || number == __NR_futex;
+	return number == __NR_nanosleep || number == __NR_clock_nanosleep || number == __NR_poll ||
+	       number == __NR_futex;
 }
 
 /*
@@ -115,7 +116,8 @@ static uint64_t guess_number(const uint64_t *arguments)
 	return __NR_poll;
 }
 
-uint64_t system_call__restarted(const uint8_t code[SYSTEM_CALL_CODE_SIZE], const uint64_t *arguments)
+uint64_t system_call__restarted(const uint8_t code[SYSTEM_CALL_CODE_SIZE],
+				const uint64_t *arguments)
 {
 	uint64_t number = number_in_code(code);
 

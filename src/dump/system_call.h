@@ -40,6 +40,7 @@ struct system_call system_call__of(uint64_t number);
  * call. The number comes from the code if the code loads it as a constant, otherwise it is guessed
  * from the arguments. Only nanosleep, clock_nanosleep, poll and futex are restarted like this.
  */
-uint64_t system_call__restarted(const uint8_t code[SYSTEM_CALL_CODE_SIZE], const uint64_t *arguments);
+uint64_t system_call__restarted(const uint8_t code[SYSTEM_CALL_CODE_SIZE],
+				const uint64_t *arguments);
 
 #endif

@@ -28,7 +28,8 @@ static int add(struct taken_threads *threads, pid_t tid)
 
 static int compare(const void *a, const void *b)
 {
-	pid_t left = ((const struct taken_thread *)a)->tid, right = ((const struct taken_thread *)b)->tid;
+	pid_t left = ((const struct taken_thread *)a)->tid,
+	      right = ((const struct taken_thread *)b)->tid;
 
 	return (left > right) - (left < right);
 }
@@ -72,7 +73,8 @@ static int list(struct taken_threads *threads, pid_t pid, size_t max)
 	return ret;
 }
 
-int taken_threads__take(struct taken_threads *threads, struct thread_reader *reader, pid_t pid, size_t max)
+int taken_threads__take(struct taken_threads *threads, struct thread_reader *reader, pid_t pid,
+			size_t max)
 {
 	int ret;
 
@@ -85,7 +87,8 @@ int taken_threads__take(struct taken_threads *threads, struct thread_reader *rea
 
 void taken_threads__sample(struct taken_threads *threads)
 {
-	struct running_thread *running = threads->count ? calloc(threads->count, sizeof(*running)) : NULL;
+	struct running_thread *running =
+		threads->count ? calloc(threads->count, sizeof(*running)) : NULL;
 	size_t count = 0;
 
 	for (size_t i = 0; i < threads->count; i++) {
@@ -93,7 +96,8 @@ void taken_threads__sample(struct taken_threads *threads)
 
 		thread->approximate = thread->look && thread->look->on_cpu;
 		if (running && thread->approximate)
-			running[count++] = (struct running_thread){.tid = thread->tid, .look = thread->look};
+			running[count++] =
+				(struct running_thread){.tid = thread->tid, .look = thread->look};
 	}
 	running_threads__sample(running, count, SAMPLE_MS);
 	for (size_t i = 0, next = 0; next < count && i < threads->count; i++)

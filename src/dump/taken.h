@@ -25,7 +25,8 @@ struct taken_threads {
  * Takes at most `max` threads of the process. Returns 0, -ESRCH if it has ended, or another
  * negative errno. The caller clears `threads` in any case.
  */
-int taken_threads__take(struct taken_threads *threads, struct thread_reader *reader, pid_t pid, size_t max);
+int taken_threads__take(struct taken_threads *threads, struct thread_reader *reader, pid_t pid,
+			size_t max);
 
 /* Samples the threads that were on a CPU; see dump/running.h. */
 void taken_threads__sample(struct taken_threads *threads);

@@ -29,7 +29,8 @@ int thread_reader__new(struct thread_reader **out, struct error *err)
 
 		free(reader);
 		return error__set(err, code,
-				  "the kernel refused the iterator that looks at threads: %s; it needs Linux 6.1, CAP_BPF and "
+				  "the kernel refused the iterator that looks at threads: %s; it "
+				  "needs Linux 6.1, CAP_BPF and "
 				  "CAP_PERFMON",
 				  strerror(-code));
 	}
@@ -56,7 +57,8 @@ void thread_reader__set_python(struct thread_reader *reader, const struct python
 struct thread_look *thread_reader__take(struct thread_reader *reader, pid_t pid, pid_t tid)
 {
 	struct thread_look *found = &reader->skeleton->bss->look, *look = NULL;
-	struct bpf_link *link = task_iterator__attach(reader->skeleton->progs.look_at_thread, 0, tid);
+	struct bpf_link *link =
+		task_iterator__attach(reader->skeleton->progs.look_at_thread, 0, tid);
 
 	if (!link)
 		return NULL;

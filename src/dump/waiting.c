@@ -39,7 +39,8 @@ static void keep_comm(char *to, const char *comm)
 /* --- locks --- */
 
 /* The thread that has this state, except the waiting one. */
-static const struct dump_thread *find_holder(const struct search *search, uint64_t state, size_t waits)
+static const struct dump_thread *find_holder(const struct search *search, uint64_t state,
+					     size_t waits)
 {
 	for (size_t i = 0; i < search->count; i++)
 		if (i != waits && search->python_states[i] == state)
@@ -56,7 +57,8 @@ static void take_lock(const struct search *search, size_t index, const uint64_t 
 	waiting->kind = DUMP_WAIT_LOCK;
 	if (!search->python_states || !search->python_states[index])
 		return;
-	if (!gil__find(search->memory, search->pid, arguments[0], search->python_states, search->count, &gil))
+	if (!gil__find(search->memory, search->pid, arguments[0], search->python_states,
+		       search->count, &gil))
 		return;
 	waiting->kind = DUMP_WAIT_GIL;
 	holder = gil.locked ? find_holder(search, gil.holder, index) : NULL;
@@ -71,7 +73,8 @@ static void take_lock(const struct search *search, size_t index, const uint64_t 
 static void take_descriptor(struct dump_thread *thread, int fd, enum dump_wait otherwise)
 {
 	struct dump_waiting *waiting = &thread->waiting;
-	enum dump_wait type = descriptor__describe(thread->tid, fd, waiting->object, sizeof(waiting->object));
+	enum dump_wait type =
+		descriptor__describe(thread->tid, fd, waiting->object, sizeof(waiting->object));
 
 	waiting->kind = type == DUMP_WAIT_NONE ? otherwise : type;
 }
@@ -108,19 +111,22 @@ static void take_child(struct dump_thread *thread, pid_t child)
 
 /* --- all calls --- */
 
-static uint64_t number_of(const struct search *search, const struct thread_look *look, const uint64_t *arguments)
+static uint64_t number_of(const struct search *search, const struct thread_look *look,
+			  const uint64_t *arguments)
 {
 	uint64_t end = look->stack.registers.ip;
 	uint8_t code[SYSTEM_CALL_CODE_SIZE];
 
 	if (look->system_call != __NR_restart_syscall)
 		return look->system_call;
-	if (end < sizeof(code) || memory_reader__read(search->memory, search->pid, end - sizeof(code), code, sizeof(code)))
+	if (end < sizeof(code) || memory_reader__read(search->memory, search->pid,
+						      end - sizeof(code), code, sizeof(code)))
 		memset(code, 0, sizeof(code));
 	return system_call__restarted(code, arguments);
 }
 
-static void take_call(struct search *search, size_t index, uint64_t number, const uint64_t *arguments)
+static void take_call(struct search *search, size_t index, uint64_t number,
+		      const uint64_t *arguments)
 {
 	struct system_call call = system_call__of(number);
 	struct dump_thread *thread = &search->threads[index];
@@ -130,14 +136,22 @@ static void take_call(struct search *search, size_t index, uint64_t number, cons
 	thread->waiting = (struct dump_waiting){.kind = DUMP_WAIT_OTHER, .name = call.name};
 	switch (call.form) {
 	case CALL_LOCK: take_lock(search, index, arguments); break;
-	case CALL_POLL: take_descriptors(thread, descriptor__of_poll(memory, pid, arguments)); break;
-	case CALL_SELECT: take_descriptors(thread, descriptor__of_select(memory, pid, arguments)); break;
-	case CALL_EPOLL: take_descriptors(thread, descriptor__of_epoll(thread->tid, arguments)); break;
+	case CALL_POLL:
+		take_descriptors(thread, descriptor__of_poll(memory, pid, arguments));
+		break;
+	case CALL_SELECT:
+		take_descriptors(thread, descriptor__of_select(memory, pid, arguments));
+		break;
+	case CALL_EPOLL:
+		take_descriptors(thread, descriptor__of_epoll(thread->tid, arguments));
+		break;
 	case CALL_READ: take_descriptor(thread, (int)arguments[0], DUMP_WAIT_OTHER); break;
 	case CALL_SOCKET: take_descriptor(thread, (int)arguments[0], DUMP_WAIT_SOCKET); break;
 	case CALL_ON_FILE: take_call_on_file(thread, (int)arguments[0]); break;
 	case CALL_WAIT4: take_child(thread, child__of_wait4(&search->parent, arguments)); break;
-	case CALL_WAITID: take_child(thread, child__of_waitid(&search->parent, thread->tid, arguments)); break;
+	case CALL_WAITID:
+		take_child(thread, child__of_waitid(&search->parent, thread->tid, arguments));
+		break;
 	case CALL_VFORK:
 		if (child__shares_until_exec(memory, pid, number, arguments))
 			take_child(thread, 0);

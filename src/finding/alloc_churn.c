@@ -17,7 +17,8 @@
 #define LEAST_SHARE 0
 #define LEAST_PAIRS 1
 
-static const char assumption[] = "as many buffers as were live at a time are allocated once and reused";
+static const char assumption[] =
+	"as many buffers as were live at a time are allocated once and reused";
 
 /* The churning sizes of one function. */
 struct churn {
@@ -34,7 +35,9 @@ struct churn {
  */
 static uint64_t allocating_ns(const struct size_record *record)
 {
-	return record->allocation_ns > record->first_took_ns ? record->allocation_ns - record->first_took_ns : 0;
+	return record->allocation_ns > record->first_took_ns ?
+		       record->allocation_ns - record->first_took_ns :
+		       0;
 }
 
 static uint64_t time_of(const struct size_record *record)
@@ -64,7 +67,8 @@ static void add_size(struct churn *churn, const struct profile_size *size)
 	churn->frees += record->frees;
 	saturate__add(&churn->bytes, saturate__product(size->key.size, record->allocations));
 	churn->ns += time_of(record);
-	churn->saving_ns += without(allocating_ns(record), record->allocations - 1, record->peak - !!record->peak) +
+	churn->saving_ns += without(allocating_ns(record), record->allocations - 1,
+				    record->peak - !!record->peak) +
 			    without(record->free_ns, record->frees, record->peak);
 }
 
@@ -73,7 +77,8 @@ static void sum_up(const struct profile *profile, size_t first, double pairs, st
 {
 	*churn = (struct churn){.row = profile->sizes[first].key.row};
 	for (size_t i = first; i < profile->size_count; i++)
-		if (profile->sizes[i].key.row == churn->row && is_churning(&profile->sizes[i].record, pairs))
+		if (profile->sizes[i].key.row == churn->row &&
+		    is_churning(&profile->sizes[i].record, pairs))
 			add_size(churn, &profile->sizes[i]);
 }
 
@@ -81,7 +86,8 @@ static bool is_site(const struct call_site *site, const void *arg)
 {
 	const struct churn *churn = arg;
 
-	return site->row == churn->row && site->calls && site->amount == saturate__product(site->calls, churn->worst->key.size);
+	return site->row == churn->row && site->calls &&
+	       site->amount == saturate__product(site->calls, churn->worst->key.size);
 }
 
 /* The call site that allocated most of the worst size, and nothing else. */
@@ -104,21 +110,24 @@ static int report(struct finding *finding, const struct churn *churn, uint64_t w
 	if (finding__subject(finding, "%s of %s", site_lookup__function(churn->row), size.text))
 		return -ENOMEM;
 	if (churn->sizes > 1)
-		snprintf(others, sizeof(others), ", with %s other size%s", quantity__count(churn->sizes - 1).text,
-			 churn->sizes > 2 ? "s" : "");
+		snprintf(others, sizeof(others), ", with %s other size%s",
+			 quantity__count(churn->sizes - 1).text, churn->sizes > 2 ? "s" : "");
 	return finding__evidence(
 		finding,
-		"%s allocations of %s by %s (%s each) and %s frees (%s each), at most %s live at a time; that took "
+		"%s allocations of %s by %s (%s each) and %s frees (%s each), at most %s live at a "
+		"time; that took "
 		"%s%s, %s of the %s that were watched",
-		quantity__count(record->allocations).text, size.text, site_lookup__function(churn->row),
+		quantity__count(record->allocations).text, size.text,
+		site_lookup__function(churn->row),
 		quantity__time(mean(allocating_ns(record), record->allocations - 1)).text,
-		quantity__count(record->frees).text, quantity__time(mean(record->free_ns, record->frees)).text,
+		quantity__count(record->frees).text,
+		quantity__time(mean(record->free_ns, record->frees)).text,
 		quantity__count(record->peak).text, quantity__time((double)churn->ns).text, others,
 		quantity__share(finding->share).text, quantity__time((double)watched_ns).text);
 }
 
-static int add(const struct finding_input *input, const struct process *process, const struct churn *churn,
-	       uint64_t watched_ns, struct finding_list *out)
+static int add(const struct finding_input *input, const struct process *process,
+	       const struct churn *churn, uint64_t watched_ns, struct finding_list *out)
 {
 	const struct size_record *record = &churn->worst->record;
 	const struct call_site *site = site_of(process, churn);
@@ -131,7 +140,8 @@ static int add(const struct finding_input *input, const struct process *process,
 	finding__number(finding, "size", (double)churn->worst->key.size, UNIT_BYTES);
 	finding__number(finding, "allocations", (double)record->allocations, UNIT_COUNT);
 	finding__number(finding, "frees", (double)record->frees, UNIT_COUNT);
-	finding__number(finding, "allocation_mean", mean(allocating_ns(record), record->allocations - 1), UNIT_NS);
+	finding__number(finding, "allocation_mean",
+			mean(allocating_ns(record), record->allocations - 1), UNIT_NS);
 	finding__number(finding, "free_mean", mean(record->free_ns, record->frees), UNIT_NS);
 	finding__number(finding, "live_at_once", (double)record->peak, UNIT_COUNT);
 	finding__number(finding, "sizes", (double)churn->sizes, UNIT_COUNT);
@@ -146,8 +156,8 @@ static int add(const struct finding_input *input, const struct process *process,
 }
 
 /* Draws each function once; `seen` is indexed by row. */
-static int detect_functions(const struct finding_input *input, const struct process *process, bool *seen,
-			  struct finding_list *out)
+static int detect_functions(const struct finding_input *input, const struct process *process,
+			    bool *seen, struct finding_list *out)
 {
 	uint64_t watched_ns = site_lookup__watched_ns(input, process);
 	double pairs = input->thresholds[LEAST_PAIRS];
@@ -156,17 +166,20 @@ static int detect_functions(const struct finding_input *input, const struct proc
 	int ret = 0;
 
 	for (size_t i = 0; i < profile->size_count && !ret; i++) {
-		if (seen[profile->sizes[i].key.row] || !is_churning(&profile->sizes[i].record, pairs))
+		if (seen[profile->sizes[i].key.row] ||
+		    !is_churning(&profile->sizes[i].record, pairs))
 			continue;
 		seen[profile->sizes[i].key.row] = true;
 		sum_up(profile, i, pairs, &churn);
-		if (churn.worst && (double)churn.ns >= input->thresholds[LEAST_SHARE] * (double)watched_ns)
+		if (churn.worst &&
+		    (double)churn.ns >= input->thresholds[LEAST_SHARE] * (double)watched_ns)
 			ret = add(input, process, &churn, watched_ns, out);
 	}
 	return ret;
 }
 
-int alloc_churn__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int alloc_churn__detect(const struct finding_input *input, const struct process *process,
+			struct finding_list *out)
 {
 	bool *seen = calloc(UINT16_MAX + 1, sizeof(*seen));
 	int ret = seen ? detect_functions(input, process, seen, out) : -ENOMEM;

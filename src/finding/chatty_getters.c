@@ -19,9 +19,11 @@ struct asked {
 
 static bool is_getter(size_t row)
 {
-	const struct function_desc *function = row < api_function_count ? &api_functions[row].desc : NULL;
+	const struct function_desc *function =
+		row < api_function_count ? &api_functions[row].desc : NULL;
 
-	return function && function->operation == OP_ASK && (function->kind == ASK_GETTER || function->kind == ASK_COUNT);
+	return function && function->operation == OP_ASK &&
+	       (function->kind == ASK_GETTER || function->kind == ASK_COUNT);
 }
 
 static struct asked sum_up(const struct profile *profile)
@@ -57,15 +59,18 @@ static int report(struct finding *finding, const struct asked *asked, double rat
 	if (ret)
 		return ret;
 	return finding__evidence(finding,
-				 "%s getter calls, %s, took %s, %s of the time; %s of them %s, %s each, including up "
+				 "%s getter calls, %s, took %s, %s of the time; %s of them %s, %s "
+				 "each, including up "
 				 "to about a microsecond for the probe",
 				 quantity__count(asked->calls).text, quantity__rate(rate).text,
-				 quantity__time((double)asked->ns).text, quantity__share(finding->share).text,
+				 quantity__time((double)asked->ns).text,
+				 quantity__share(finding->share).text,
 				 quantity__count(most->calls).text, name,
 				 quantity__time((double)most->ns / (double)most->calls).text);
 }
 
-int chatty_getters__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int chatty_getters__detect(const struct finding_input *input, const struct process *process,
+			   struct finding_list *out)
 {
 	uint64_t watched_ns = site_lookup__watched_ns(input, process);
 	struct asked asked = {0};

@@ -33,10 +33,12 @@ struct cold_start {
  */
 static bool may_stand_out(int part)
 {
-	return part != START_BEFORE && part != START_HOST && part != START_REST && part != START_WAITS;
+	return part != START_BEFORE && part != START_HOST && part != START_REST &&
+	       part != START_WAITS;
 }
 
-static bool look_at(const struct finding_input *input, const struct process *process, struct cold_start *start)
+static bool look_at(const struct finding_input *input, const struct process *process,
+		    struct cold_start *start)
 {
 	const struct process_start *times = &start->times;
 
@@ -53,7 +55,8 @@ static bool look_at(const struct finding_input *input, const struct process *pro
 	return true;
 }
 
-static bool is_long(const struct finding_input *input, const struct process *process, const struct cold_start *start)
+static bool is_long(const struct finding_input *input, const struct process *process,
+		    const struct cold_start *start)
 {
 	uint64_t to_ns = process->ended ? process->ended_ns : input->model->now_ns;
 
@@ -98,7 +101,9 @@ static void number(struct finding *finding, const struct cold_start *start)
 
 	finding__number(finding, "start_ns", (double)start->ns, UNIT_NS);
 	finding__number(finding, "before_cuda_ns", (double)start->parts[START_BEFORE], UNIT_NS);
-	finding__number(finding, "context_ns", (double)(start->parts[START_DRIVER] + start->parts[START_CONTEXT]), UNIT_NS);
+	finding__number(finding, "context_ns",
+			(double)(start->parts[START_DRIVER] + start->parts[START_CONTEXT]),
+			UNIT_NS);
 	finding__number(finding, "modules_ns", (double)start->parts[START_MODULES], UNIT_NS);
 	finding__number(finding, "loads", (double)times->loads, UNIT_COUNT);
 	finding__number(finding, "graphs_ns", (double)start->parts[START_GRAPHS], UNIT_NS);
@@ -116,25 +121,31 @@ static int report(struct finding *finding, const struct cold_start *start)
 	number(finding, start);
 	if (finding__subject(finding, "%s", words_of(largest)))
 		return -ENOMEM;
-	return finding__evidence(finding,
-				 "%s passed until the first %s: %s before the first CUDA call, %s in contexts, %s in %s "
-				 "loads of modules, %s in first launches, %s in captures, %s in copies (%s)",
-				 quantity__time((double)start->ns).text, times->steady_ns ? "steady step" : "launch",
-				 quantity__time((double)start->parts[START_BEFORE]).text,
-				 quantity__time((double)(start->parts[START_DRIVER] + start->parts[START_CONTEXT])).text,
-				 quantity__time((double)start->parts[START_MODULES]).text, quantity__count(times->loads).text,
-				 quantity__time((double)start->parts[START_LAUNCHES]).text,
-				 quantity__time((double)start->parts[START_GRAPHS]).text,
-				 quantity__time((double)start->parts[START_COPIES]).text,
-				 quantity__bytes((double)times->uploads.bytes).text);
+	return finding__evidence(
+		finding,
+		"%s passed until the first %s: %s before the first CUDA call, %s in contexts, %s "
+		"in %s "
+		"loads of modules, %s in first launches, %s in captures, %s in copies (%s)",
+		quantity__time((double)start->ns).text, times->steady_ns ? "steady step" : "launch",
+		quantity__time((double)start->parts[START_BEFORE]).text,
+		quantity__time((double)(start->parts[START_DRIVER] + start->parts[START_CONTEXT]))
+			.text,
+		quantity__time((double)start->parts[START_MODULES]).text,
+		quantity__count(times->loads).text,
+		quantity__time((double)start->parts[START_LAUNCHES]).text,
+		quantity__time((double)start->parts[START_GRAPHS]).text,
+		quantity__time((double)start->parts[START_COPIES]).text,
+		quantity__bytes((double)times->uploads.bytes).text);
 }
 
-int cold_start__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int cold_start__detect(const struct finding_input *input, const struct process *process,
+		       struct finding_list *out)
 {
 	struct cold_start start;
 	struct finding *finding;
 
-	if (!look_at(input, process, &start) || (start.worst == START_PARTS && !is_long(input, process, &start)))
+	if (!look_at(input, process, &start) ||
+	    (start.worst == START_PARTS && !is_long(input, process, &start)))
 		return 0;
 	finding = finding_list__add(out, input, process);
 	if (!finding)

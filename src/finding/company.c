@@ -33,7 +33,8 @@ static int place_of(const struct process *process, int device)
 }
 
 /* The queue of the process's device that is this GPU; NULL: the process gave it no work. */
-static const struct load_queue *queue_on(const struct process *process, const struct load *window, int place)
+static const struct load_queue *queue_on(const struct process *process, const struct load *window,
+					 int place)
 {
 	for (int device = 0; device < PROFILE_DEVICES; device++)
 		if (window->queues[device].used && place_of(process, device) == place)
@@ -45,7 +46,8 @@ static const struct load_queue *queue_on(const struct process *process, const st
  * An upper bound of how long another process may have kept the GPU busy since `from_ns`; it counts
  * as busy throughout before its judged time began.
  */
-static uint64_t most_busy_ns(const struct load *window, const struct load_queue *queue, uint64_t began_ns, uint64_t from_ns)
+static uint64_t most_busy_ns(const struct load *window, const struct load_queue *queue,
+			     uint64_t began_ns, uint64_t from_ns)
 {
 	uint64_t before = began_ns > from_ns ? began_ns - from_ns : 0;
 
@@ -77,8 +79,8 @@ static void add(struct sharing *sharing, const struct process *other, uint64_t l
 	sharing->launches = launches;
 }
 
-static void look_at(const struct company_times *times, const struct process *other, int place, uint64_t from_ns,
-		    struct sharing *sharing)
+static void look_at(const struct company_times *times, const struct process *other, int place,
+		    uint64_t from_ns, struct sharing *sharing)
 {
 	const struct load_queue *queue;
 	struct load window;
@@ -99,8 +101,8 @@ static void look_at(const struct company_times *times, const struct process *oth
 }
 
 /* Examines the watched processes. */
-static void look_at_others(const struct company_times *times, const struct process *process, int place, uint64_t from_ns,
-			   struct sharing *sharing)
+static void look_at_others(const struct company_times *times, const struct process *process,
+			   int place, uint64_t from_ns, struct sharing *sharing)
 {
 	const struct model *model = times->model;
 	size_t looked_at = 0;
@@ -108,7 +110,8 @@ static void look_at_others(const struct company_times *times, const struct proce
 	for (size_t i = 0; i < model->process_count; i++) {
 		const struct process *other = &model->processes[i];
 
-		if (other == process || !is_on(other, place) || !process__is_alive_after(other, from_ns))
+		if (other == process || !is_on(other, place) ||
+		    !process__is_alive_after(other, from_ns))
 			continue;
 		if (++looked_at > OTHERS_MOST) {
 			sharing->unknown = true;
@@ -124,7 +127,8 @@ static void name(struct verdict_other *other, const struct process *process)
 	memcpy(other->comm, process->comm, sizeof(other->comm));
 }
 
-void company__find_sharing(const struct company_times *times, const struct process *process, struct verdict *verdict)
+void company__find_sharing(const struct company_times *times, const struct process *process,
+			   struct verdict *verdict)
 {
 	const struct model *model = times->model;
 	struct sharing sharing = {0};
@@ -133,7 +137,8 @@ void company__find_sharing(const struct company_times *times, const struct proce
 	if (place < 0 || (size_t)place >= model->gpu_count || !verdict->window_ns)
 		return;
 	look_at_others(times, process, place, verdict->from_ns, &sharing);
-	if (model->gpus[place].stranger && !model__process_of(model, model->gpus[place].stranger, 0)) {
+	if (model->gpus[place].stranger &&
+	    !model__process_of(model, model->gpus[place].stranger, 0)) {
 		verdict->beside.pid = model->gpus[place].stranger;
 		sharing.unknown = true;
 	}
@@ -141,8 +146,11 @@ void company__find_sharing(const struct company_times *times, const struct proce
 		name(&verdict->beside, sharing.most);
 	if (verdict->idle == SHARE_UNKNOWN || !verdict->beside.pid)
 		return;
-	verdict->idle = sharing.unknown ? SHARE_UNKNOWN :
-					  share_of(verdict->idle * (double)verdict->window_ns - sharing.busy_ns, verdict->window_ns);
+	verdict->idle =
+		sharing.unknown ?
+			SHARE_UNKNOWN :
+			share_of(verdict->idle * (double)verdict->window_ns - sharing.busy_ns,
+				 verdict->window_ns);
 }
 
 /* --- processes that this one waits for --- */
@@ -178,14 +186,17 @@ static double lateness_of(const struct company_times *times, const struct proces
 	struct verdict verdict;
 
 	times->judge(times, rank, &verdict);
-	return verdict.kind == VERDICT_HOST_BOUND || verdict.kind == VERDICT_NO_WORK ? 1 - verdict.held : 0;
+	return verdict.kind == VERDICT_HOST_BOUND || verdict.kind == VERDICT_NO_WORK ?
+		       1 - verdict.held :
+		       0;
 }
 
 /*
  * The rank of the process's job that its GPU delays least; NULL: all ranks wait for their GPUs, or
  * there are no others.
  */
-static const struct process *late_rank(const struct company_times *times, const struct process *process, uint64_t middle_ns)
+static const struct process *late_rank(const struct company_times *times,
+				       const struct process *process, uint64_t middle_ns)
 {
 	const struct model *model = times->model;
 	const struct process *latest = NULL;
@@ -196,7 +207,8 @@ static const struct process *late_rank(const struct company_times *times, const 
 		const struct process *rank = &model->processes[i];
 		double lateness;
 
-		if (rank == process || !process__is_alive_after(rank, middle_ns) || !are_as_many(collectives_of(rank), collectives))
+		if (rank == process || !process__is_alive_after(rank, middle_ns) ||
+		    !are_as_many(collectives_of(rank), collectives))
 			continue;
 		lateness = lateness_of(times, rank);
 		if (lateness <= most)
@@ -211,7 +223,8 @@ static const struct process *late_rank(const struct company_times *times, const 
  * Another process with GPU work that this one waits for through a queue, a socket or a lock; NULL:
  * none.
  */
-static const struct process *who_hands_over(const struct model *model, const struct process *process,
+static const struct process *who_hands_over(const struct model *model,
+					    const struct process *process,
 					    const struct host_reasons *reasons, uint64_t middle_ns)
 {
 	const struct host_reason *reason = host_reasons__main_wait(reasons);
@@ -233,7 +246,8 @@ static void await(const struct process *other, bool collectives, struct verdict 
 }
 
 /* The program is slower than its GPU, maybe because another process is. */
-static void look_at_waits(const struct model *model, const struct process *process, uint64_t middle_ns, struct verdict *verdict)
+static void look_at_waits(const struct model *model, const struct process *process,
+			  uint64_t middle_ns, struct verdict *verdict)
 {
 	struct host_reasons reasons;
 
@@ -247,7 +261,8 @@ static void look_at_waits(const struct model *model, const struct process *proce
 	host_reasons__clear(&reasons);
 }
 
-void company__find_awaited(const struct company_times *times, const struct process *process, struct verdict *verdict)
+void company__find_awaited(const struct company_times *times, const struct process *process,
+			   struct verdict *verdict)
 {
 	uint64_t middle_ns = verdict->from_ns + verdict->window_ns / 2;
 

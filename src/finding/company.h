@@ -18,9 +18,11 @@
 struct company_times {
 	const struct model *model;
 	/* Sets the load of the judged time and its start; false: unknown. */
-	bool (*find)(const struct company_times *times, const struct process *process, struct load *window, uint64_t *from_ns);
+	bool (*find)(const struct company_times *times, const struct process *process,
+		     struct load *window, uint64_t *from_ns);
 	/* The verdict of a process from its own load, as if it were alone. */
-	void (*judge)(const struct company_times *times, const struct process *process, struct verdict *verdict);
+	void (*judge)(const struct company_times *times, const struct process *process,
+		      struct verdict *verdict);
 	const void *arg; /* data for `find` */
 };
 
@@ -28,11 +30,13 @@ struct company_times {
  * The processes that share the GPU, for a verdict made as if the process were alone: sets `beside`,
  * and `idle` for all of them together.
  */
-void company__find_sharing(const struct company_times *times, const struct process *process, struct verdict *verdict);
+void company__find_sharing(const struct company_times *times, const struct process *process,
+			   struct verdict *verdict);
 
 /*
  * The processes that this one waits for: may set `kind`, `awaited`, `collectives` and `requests`.
  */
-void company__find_awaited(const struct company_times *times, const struct process *process, struct verdict *verdict);
+void company__find_awaited(const struct company_times *times, const struct process *process,
+			   struct verdict *verdict);
 
 #endif

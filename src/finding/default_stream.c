@@ -14,8 +14,9 @@ enum {
 	LEAST_CALLS,
 };
 
-static const char assumption[] = "the threads or streams that meet have equal work, and the GPU has room to do it in "
-				 "parallel";
+static const char assumption[] =
+	"the threads or streams that meet have equal work, and the GPU has room to do it in "
+	"parallel";
 
 /* Sums over the threads that meet there. */
 struct meeting {
@@ -37,12 +38,14 @@ static uint64_t count_beside(const struct profile *profile, const struct thread_
 	for (size_t i = 0; i < profile->thread_count; i++) {
 		const struct thread_profile *other = &profile->threads[i];
 
-		count += meets(other) && other->first_ns <= thread->first_ns && other->latest_ns > thread->first_ns;
+		count += meets(other) && other->first_ns <= thread->first_ns &&
+			 other->latest_ns > thread->first_ns;
 	}
 	return count;
 }
 
-static void add(struct meeting *meeting, const struct profile *profile, const struct thread_profile *thread)
+static void add(struct meeting *meeting, const struct profile *profile,
+		const struct thread_profile *thread)
 {
 	uint64_t beside;
 
@@ -80,17 +83,21 @@ static int fill_in(struct finding *finding, const struct meeting *meeting)
 	finding__number(finding, "wait_ns", (double)meeting->waits.ns, UNIT_NS);
 	finding__number(finding, "threads", (double)meeting->threads, UNIT_COUNT);
 	finding__number(finding, "at_once", (double)meeting->at_once, UNIT_COUNT);
-	finding__saving(finding, (uint64_t)((double)meeting->waits.ns * (1 - 1 / ways)), assumption);
-	return finding__evidence(finding,
-				 "of %s launches by %s thread%s, %s went to the legacy default stream while another "
-				 "thread waited for it, and %s switched between it and a stream that waits for it; "
-				 "waits that cover it took %s",
-				 quantity__count(meeting->launches).text, quantity__count(meeting->threads).text,
-				 meeting->threads == 1 ? "" : "s", quantity__count(meeting->behind).text,
-				 quantity__count(meeting->crossings).text, quantity__time((double)meeting->waits.ns).text);
+	finding__saving(finding, (uint64_t)((double)meeting->waits.ns * (1 - 1 / ways)),
+			assumption);
+	return finding__evidence(
+		finding,
+		"of %s launches by %s thread%s, %s went to the legacy default stream while another "
+		"thread waited for it, and %s switched between it and a stream that waits for it; "
+		"waits that cover it took %s",
+		quantity__count(meeting->launches).text, quantity__count(meeting->threads).text,
+		meeting->threads == 1 ? "" : "s", quantity__count(meeting->behind).text,
+		quantity__count(meeting->crossings).text,
+		quantity__time((double)meeting->waits.ns).text);
 }
 
-int default_stream__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int default_stream__detect(const struct finding_input *input, const struct process *process,
+			   struct finding_list *out)
 {
 	const struct profile *profile = process->profile;
 	struct meeting meeting = {0};

@@ -87,12 +87,14 @@ void device_history__free(struct device_history *history)
 
 static struct trend_key key_of(const struct process *process, uint32_t device)
 {
-	return (struct trend_key){.start_ns = process->start_ns, .pid = process->pid, .device = device};
+	return (struct trend_key){
+		.start_ns = process->start_ns, .pid = process->pid, .device = device};
 }
 
 /* --- memory holders --- */
 
-const struct gpu *device_history__gpu(const struct model *model, const struct process *process, uint8_t device)
+const struct gpu *device_history__gpu(const struct model *model, const struct process *process,
+				      uint8_t device)
 {
 	for (size_t i = 0; i < process->gpu_count; i++)
 		if (process->gpus[i].ordinal == device)
@@ -100,7 +102,8 @@ const struct gpu *device_history__gpu(const struct model *model, const struct pr
 	return NULL;
 }
 
-static uint64_t used_by(const struct model *model, const struct process *process, const struct gpu *gpu)
+static uint64_t used_by(const struct model *model, const struct process *process,
+			const struct gpu *gpu)
 {
 	for (size_t i = 0; i < process->gpu_count; i++)
 		if (gpu_label__find(model, &process->gpus[i]) == gpu)
@@ -133,37 +136,43 @@ static void add_holder(struct holders *holders, const struct process *process, u
 
 static bool is_known(const struct gpu *gpu)
 {
-	return gpu->total_bytes && gpu->total_bytes != GPU_UNKNOWN_BYTES && gpu->used_bytes != GPU_UNKNOWN_BYTES;
+	return gpu->total_bytes && gpu->total_bytes != GPU_UNKNOWN_BYTES &&
+	       gpu->used_bytes != GPU_UNKNOWN_BYTES;
 }
 
-static void report_holding(const struct model *model, const struct gpu *gpu, const struct process *process,
-			 const struct holders *holders, struct memory_holding *holding)
+static void report_holding(const struct model *model, const struct gpu *gpu,
+			   const struct process *process, const struct holders *holders,
+			   struct memory_holding *holding)
 {
 	size_t other = holders->process[0] && holders->process[0] == process;
 
-	*holding = (struct memory_holding){.total = gpu->total_bytes, .used = gpu->used_bytes, .own = GPU_UNKNOWN_BYTES};
+	*holding = (struct memory_holding){
+		.total = gpu->total_bytes, .used = gpu->used_bytes, .own = GPU_UNKNOWN_BYTES};
 	gpu_label(gpu, holding->label);
 	if (process)
 		holding->own = used_by(model, process, gpu);
 	if (holders->process[other]) {
 		holding->largest = holders->bytes[other];
 		holding->largest_pid = holders->process[other]->pid;
-		memcpy(holding->largest_comm, holders->process[other]->comm, sizeof(holding->largest_comm));
+		memcpy(holding->largest_comm, holders->process[other]->comm,
+		       sizeof(holding->largest_comm));
 	}
-	holding->others = holding->used - (holding->largest < holding->used ? holding->largest : holding->used);
+	holding->others = holding->used -
+			  (holding->largest < holding->used ? holding->largest : holding->used);
 	if (holding->own != GPU_UNKNOWN_BYTES)
 		holding->others -= holding->own < holding->others ? holding->own : holding->others;
 }
 
-bool memory_holding__of(const struct model *model, const struct gpu *gpu, const struct process *process,
-			struct memory_holding *holding)
+bool memory_holding__of(const struct model *model, const struct gpu *gpu,
+			const struct process *process, struct memory_holding *holding)
 {
 	struct holders holders = {0};
 
 	if (!is_known(gpu))
 		return false;
 	for (size_t i = 0; i < model->process_count; i++)
-		add_holder(&holders, &model->processes[i], used_by(model, &model->processes[i], gpu));
+		add_holder(&holders, &model->processes[i],
+			   used_by(model, &model->processes[i], gpu));
 	report_holding(model, gpu, process, &holders, holding);
 	return true;
 }
@@ -209,8 +218,10 @@ static int sample_device(struct device_history *history, const struct process *p
 	trend->live.window_ns = history->window_ns;
 	trend->seen = history->samples;
 	growth_history__add(&trend->live, now_ns, device->live_bytes);
-	trend->samples[trend->next] = (struct device_sample){
-		.time_ns = now_ns, .bytes = device->live_bytes, .launches = process->launches + process->graph_launches};
+	trend->samples[trend->next] =
+		(struct device_sample){.time_ns = now_ns,
+				       .bytes = device->live_bytes,
+				       .launches = process->launches + process->graph_launches};
 	trend->next = (trend->next + 1) % SAMPLES;
 	if (trend->count < SAMPLES)
 		trend->count++;
@@ -219,11 +230,12 @@ static int sample_device(struct device_history *history, const struct process *p
 
 static bool is_fuller(const struct memory_holding *holding, const struct memory_holding *than)
 {
-	return !than->total ||
-	       (double)holding->used / (double)holding->total >= (double)than->used / (double)than->total;
+	return !than->total || (double)holding->used / (double)holding->total >=
+				       (double)than->used / (double)than->total;
 }
 
-static struct full_trend *find_full(const struct device_history *history, const struct process *process, uint32_t gpu)
+static struct full_trend *find_full(const struct device_history *history,
+				    const struct process *process, uint32_t gpu)
 {
 	struct trend_key key = key_of(process, gpu);
 
@@ -245,8 +257,8 @@ static int sample_full(struct device_history *history, const struct process *pro
 }
 
 /* `holders` are those of the model's GPUs, in the same order. */
-static int sample_process(struct device_history *history, const struct model *model, const struct process *process,
-			  const struct holders *holders)
+static int sample_process(struct device_history *history, const struct model *model,
+			  const struct process *process, const struct holders *holders)
 {
 	struct memory_holding holding;
 	int ret = 0;
@@ -280,7 +292,8 @@ static struct holders *find_holders(const struct model *model)
 			const struct gpu *gpu = gpu_label__find(model, &process->gpus[k]);
 
 			if (gpu)
-				add_holder(&holders[gpu - model->gpus], process, process->gpus[k].used_bytes);
+				add_holder(&holders[gpu - model->gpus], process,
+					   process->gpus[k].used_bytes);
 		}
 	}
 	return holders;
@@ -393,8 +406,9 @@ static void judge_rises(const struct device_trend *trend, struct device_growth *
 	growth->span_ns = before->time_ns - sample_at(trend, 0)->time_ns;
 }
 
-void device_history__judge_process(const struct device_history *history, const struct process *process,
-				   uint8_t device, struct device_growth *growth)
+void device_history__judge_process(const struct device_history *history,
+				   const struct process *process, uint8_t device,
+				   struct device_growth *growth)
 {
 	struct trend_key key = key_of(process, device);
 	const struct device_trend *trend = TABLE_FIND(history->devices, key, &key);

@@ -36,15 +36,17 @@ struct device_growth {
  * For a device, by its number in the process. Memory taken before kernels are launched, or in a few
  * large steps, is startup, not growth. For an ended process, the state at its end.
  */
-void device_history__judge_process(const struct device_history *history, const struct process *process,
-				   uint8_t device, struct device_growth *growth);
+void device_history__judge_process(const struct device_history *history,
+				   const struct process *process, uint8_t device,
+				   struct device_growth *growth);
 
 /* The same for the total use of a GPU according to NVML, by any process. */
 void device_history__judge_gpu(const struct device_history *history, const struct gpu *gpu,
 			       struct device_growth *growth);
 
 /* The machine's GPU behind a process's device number; NULL if unknown. */
-const struct gpu *device_history__gpu(const struct model *model, const struct process *process, uint8_t device);
+const struct gpu *device_history__gpu(const struct model *model, const struct process *process,
+				      uint8_t device);
 
 /* The memory of a GPU by holder. */
 struct memory_holding {
@@ -62,8 +64,8 @@ struct memory_holding {
 /*
  * The current state; `process` is the one in question, or NULL. False if total or used are unknown.
  */
-bool memory_holding__of(const struct model *model, const struct gpu *gpu, const struct process *process,
-			struct memory_holding *holding);
+bool memory_holding__of(const struct model *model, const struct gpu *gpu,
+			const struct process *process, struct memory_holding *holding);
 
 /*
  * The same at the sample at which this GPU, or any GPU of the process (NULL), was fullest while the

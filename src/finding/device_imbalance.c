@@ -79,7 +79,8 @@ static void compare(const struct worker *const *workers, size_t count, bool of_b
 	for (size_t i = 0; i < count; i++) {
 		double rate = rate_of(workers[i], of_bytes);
 
-		if (rate <= SAME_WORK * high || (of_bytes ? workers[i]->bytes : workers[i]->launches) < least)
+		if (rate <= SAME_WORK * high ||
+		    (of_bytes ? workers[i]->bytes : workers[i]->launches) < least)
 			continue;
 		difference->count++;
 		if (rate > difference->high) {
@@ -117,11 +118,13 @@ static struct quantity rate_text(double rate, bool of_bytes)
 	return of_bytes ? quantity__bandwidth(rate) : quantity__rate(rate);
 }
 
-static int report(struct finding *finding, const struct difference *difference, bool of_ranks, bool of_bytes)
+static int report(struct finding *finding, const struct difference *difference, bool of_ranks,
+		  bool of_bytes)
 {
 	const struct worker *most = difference->most, *least = difference->least;
 
-	if (of_ranks && finding__subject(finding, "%zu processes called %.15s", difference->count, most->process->comm))
+	if (of_ranks && finding__subject(finding, "%zu processes called %.15s", difference->count,
+					 most->process->comm))
 		return -ENOMEM;
 	if (!of_ranks && finding__subject(finding, "%zu devices of the process", difference->count))
 		return -ENOMEM;
@@ -132,27 +135,28 @@ static int report(struct finding *finding, const struct difference *difference, 
 	finding__number(finding, of_bytes ? "least_bytes" : "least_launches", difference->low,
 			of_bytes ? UNIT_BYTES_PER_SECOND : UNIT_PER_SECOND);
 	finding__number(finding, "compared", (double)difference->count, UNIT_COUNT);
-	finding__number(finding, of_ranks ? "most_pid" : "most_device", of_ranks ? most->process->pid : most->device,
-			UNIT_COUNT);
+	finding__number(finding, of_ranks ? "most_pid" : "most_device",
+			of_ranks ? most->process->pid : most->device, UNIT_COUNT);
 	finding__number(finding, of_ranks ? "least_pid" : "least_device",
 			of_ranks ? least->process->pid : least->device, UNIT_COUNT);
-	return finding__evidence(finding, "%s %s %s, %s %s: %s times as %s; %zu that do the same work were compared",
-				 name_of(most, of_ranks).text, of_bytes ? "copied" : "made launches at",
-				 rate_text(difference->high, of_bytes).text, name_of(least, of_ranks).text,
-				 rate_text(difference->low, of_bytes).text, quantity__ratio(difference->ratio).text,
-				 of_bytes ? "much" : "many", difference->count);
+	return finding__evidence(
+		finding, "%s %s %s, %s %s: %s times as %s; %zu that do the same work were compared",
+		name_of(most, of_ranks).text, of_bytes ? "copied" : "made launches at",
+		rate_text(difference->high, of_bytes).text, name_of(least, of_ranks).text,
+		rate_text(difference->low, of_bytes).text, quantity__ratio(difference->ratio).text,
+		of_bytes ? "much" : "many", difference->count);
 }
 
 /* Adds a finding for the launches, or otherwise for the bytes, of one group. */
-static int judge(const struct finding_input *input, const struct worker *const *workers, size_t count, bool of_ranks,
-		 struct finding_list *out)
+static int judge(const struct finding_input *input, const struct worker *const *workers,
+		 size_t count, bool of_ranks, struct finding_list *out)
 {
 	for (int of_bytes = 0; of_bytes < 2; of_bytes++) {
 		struct difference difference;
 		struct finding *finding;
 
-		compare(workers, count, of_bytes, input->thresholds[of_bytes ? LEAST_BYTES : LEAST_LAUNCHES],
-			&difference);
+		compare(workers, count, of_bytes,
+			input->thresholds[of_bytes ? LEAST_BYTES : LEAST_LAUNCHES], &difference);
 		if (!difference.most || !difference.least || difference.count < 2 ||
 		    difference.ratio < input->thresholds[LEAST_RATIO])
 			continue;
@@ -171,7 +175,8 @@ static void fill(const struct finding_input *input, const struct process *proces
 		.process = process,
 		.gpu = device_history__gpu(input->model, process, device->device),
 		.device = device->device,
-		.from_ns = process->start_ns > input->began_ns ? process->start_ns : input->began_ns,
+		.from_ns =
+			process->start_ns > input->began_ns ? process->start_ns : input->began_ns,
 		.to_ns = process->ended ? process->ended_ns : input->model->now_ns,
 		.launches = (double)device->launches,
 		.bytes = (double)device->copy_bytes,
@@ -183,7 +188,8 @@ static bool is_used(const struct device_totals *device)
 	return device->device != DEVICE_UNKNOWN && device->launches;
 }
 
-static int detect_devices(const struct finding_input *input, const struct process *process, struct finding_list *out)
+static int detect_devices(const struct finding_input *input, const struct process *process,
+			  struct finding_list *out)
 {
 	struct worker workers[DEVICE_UNKNOWN];
 	const struct worker *group[DEVICE_UNKNOWN];
@@ -204,7 +210,8 @@ static int detect_devices(const struct finding_input *input, const struct proces
 /* --- ranks of one job --- */
 
 /* A rank is a process with all its launches on one device. */
-static bool fill_rank(const struct finding_input *input, const struct process *process, struct worker *rank)
+static bool fill_rank(const struct finding_input *input, const struct process *process,
+		      struct worker *rank)
 {
 	const struct device_totals *only = NULL;
 
@@ -274,8 +281,8 @@ static bool are_ranks(const struct worker *a, const struct worker *b, size_t *le
 	if (!*left)
 		return false;
 	--*left;
-	return is_of_same_job(a->process, b->process) && is_on_other_device(a, b) && is_at_same_time(a, b) &&
-	       launches_same(a->process, b->process);
+	return is_of_same_job(a->process, b->process) && is_on_other_device(a, b) &&
+	       is_at_same_time(a, b) && launches_same(a->process, b->process);
 }
 
 /* Groups processes by name, and within that by parent. */
@@ -291,14 +298,18 @@ static int by_job(const void *a, const void *b)
 	return x->process < y->process ? -1 : x->process > y->process;
 }
 
-static int detect_group(const struct finding_input *input, struct worker *ranks, size_t count, size_t first,
-		      const struct worker **group, size_t *left, struct finding_list *out)
+static int detect_group(const struct finding_input *input, struct worker *ranks, size_t count,
+			size_t first, const struct worker **group, size_t *left,
+			struct finding_list *out)
 {
 	const char *comm = ranks[first].process->comm;
 	size_t size = 0;
 
 	group[size++] = &ranks[first];
-	for (size_t i = first + 1; *left && i < count && !strncmp(ranks[i].process->comm, comm, sizeof(ranks[i].process->comm)); i++) {
+	for (size_t i = first + 1;
+	     *left && i < count &&
+	     !strncmp(ranks[i].process->comm, comm, sizeof(ranks[i].process->comm));
+	     i++) {
 		if (ranks[i].done || !are_ranks(&ranks[first], &ranks[i], left))
 			continue;
 		ranks[i].done = true;
@@ -307,8 +318,8 @@ static int detect_group(const struct finding_input *input, struct worker *ranks,
 	return size > 1 ? judge(input, group, size, true, out) : 0;
 }
 
-static int detect_ranks(const struct finding_input *input, struct worker *ranks, const struct worker **group,
-		      struct finding_list *out)
+static int detect_ranks(const struct finding_input *input, struct worker *ranks,
+			const struct worker **group, struct finding_list *out)
 {
 	size_t count = 0, left = COMPARISONS;
 	int ret = 0;

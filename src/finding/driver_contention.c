@@ -51,7 +51,8 @@ static size_t list_pairs(const struct profile *profile, struct place_pair pairs[
 
 	for (size_t i = 0; i < CONTENTIONS && profile->totals.contentions[i].used; i++) {
 		const struct contention *reported = &profile->totals.contentions[i];
-		struct place_pair pair = {profile__stack(profile, reported->stack), profile__stack(profile, reported->holder_stack),
+		struct place_pair pair = {profile__stack(profile, reported->stack),
+					  profile__stack(profile, reported->holder_stack),
 					  *reported};
 		size_t known = 0;
 
@@ -65,7 +66,8 @@ static size_t list_pairs(const struct profile *profile, struct place_pair pairs[
 	return count;
 }
 
-static bool is_contention(const struct finding_input *input, const struct process *process, const struct contention *pair)
+static bool is_contention(const struct finding_input *input, const struct process *process,
+			  const struct contention *pair)
 {
 	uint64_t watched_ns = site_lookup__watched_ns(input, process);
 
@@ -74,26 +76,33 @@ static bool is_contention(const struct finding_input *input, const struct proces
 	       (double)pair->held.ns >= input->thresholds[LEAST_SHARE] * (double)watched_ns;
 }
 
-static int fill_in(struct finding *finding, const struct profile *profile, const struct place_pair *place)
+static int fill_in(struct finding *finding, const struct profile *profile,
+		   const struct place_pair *place)
 {
 	const struct contention *pair = &place->sum;
-	const char *held = site_lookup__function(pair->row), *holder = site_lookup__function(pair->holder_row);
+	const char *held = site_lookup__function(pair->row),
+		   *holder = site_lookup__function(pair->holder_row);
 	uint64_t mean_ns = pair->held.ns / pair->held.calls;
 	int ret = finding__subject(finding, "%s, held up by %s", held, holder);
 
 	if (!ret)
-		ret = finding__evidence(finding,
-					"%s calls of %s lasted %s on average, %s at most, while another thread was in %s, and "
-					"ended when that did; the latest in thread %d, the other call in thread %d",
-					quantity__count(pair->held.calls).text, held, quantity__time((double)mean_ns).text,
-					quantity__time((double)pair->max_ns).text, holder, pair->tid, pair->holder_tid);
+		ret = finding__evidence(
+			finding,
+			"%s calls of %s lasted %s on average, %s at most, while another thread was "
+			"in %s, and "
+			"ended when that did; the latest in thread %d, the other call in thread %d",
+			quantity__count(pair->held.calls).text, held,
+			quantity__time((double)mean_ns).text,
+			quantity__time((double)pair->max_ns).text, holder, pair->tid,
+			pair->holder_tid);
 	finding__number(finding, "calls", (double)pair->held.calls, UNIT_COUNT);
 	finding__number(finding, "mean", (double)mean_ns, UNIT_NS);
 	finding__number(finding, "max", (double)pair->max_ns, UNIT_NS);
 	finding__number(finding, "ended_otherwise", (double)pair->beside.calls, UNIT_COUNT);
 	finding__number(finding, "thread", pair->tid, UNIT_COUNT);
 	finding__number(finding, "other_thread", pair->holder_tid, UNIT_COUNT);
-	finding__number(finding, "not_compared", (double)profile->totals.contentions_left, UNIT_COUNT);
+	finding__number(finding, "not_compared", (double)profile->totals.contentions_left,
+			UNIT_COUNT);
 	finding->stack = place->stack;
 	finding->other_stack = place->holder_stack;
 	finding->other_title = "held up by";
@@ -101,8 +110,8 @@ static int fill_in(struct finding *finding, const struct profile *profile, const
 	return ret;
 }
 
-static int add(const struct finding_input *input, const struct process *process, const struct place_pair *place,
-	       struct finding_list *out)
+static int add(const struct finding_input *input, const struct process *process,
+	       const struct place_pair *place, struct finding_list *out)
 {
 	struct finding *finding = finding_list__add(out, input, process);
 
@@ -113,7 +122,8 @@ static int add(const struct finding_input *input, const struct process *process,
 	return fill_in(finding, process->profile, place);
 }
 
-int driver_contention__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int driver_contention__detect(const struct finding_input *input, const struct process *process,
+			      struct finding_list *out)
 {
 	struct place_pair pairs[CONTENTIONS];
 	size_t count = process->profile ? list_pairs(process->profile, pairs) : 0;

@@ -45,13 +45,13 @@ static const char *plural(uint64_t count)
 /* --- unchecked-errors --- */
 
 static int detect_ignored(const struct finding_input *input, const struct process *process,
-			const struct profile_ignored *ignored, struct finding_list *out)
+			  const struct profile_ignored *ignored, struct finding_list *out)
 {
 	const struct ignored_record *record = &ignored->record;
 	size_t row = ignored->key.row;
-	const char *name = row < api_function_count ?
-				   api__error_name(api_functions[row].desc.layer, ignored->key.code) :
-				   NULL;
+	const char *name = row < api_function_count ? api__error_name(api_functions[row].desc.layer,
+								      ignored->key.code) :
+						      NULL;
 	struct error_text text = error_text(name, ignored->key.code);
 	struct finding *finding = finding_list__add(out, input, process);
 	int ret;
@@ -69,20 +69,25 @@ static int detect_ignored(const struct finding_input *input, const struct proces
 	if (ret)
 		return ret;
 	return finding__evidence(finding,
-				 "%s call%s of %s returned %s; %s launch%s followed in the same thread, and no call asked "
-				 "for the error meanwhile; gpuprobe cannot see whether the program checked the result",
+				 "%s call%s of %s returned %s; %s launch%s followed in the same "
+				 "thread, and no call asked "
+				 "for the error meanwhile; gpuprobe cannot see whether the program "
+				 "checked the result",
 				 quantity__count(record->calls).text, plural(record->calls),
-				 site_lookup__function(row), text.text, quantity__count(record->launches).text,
+				 site_lookup__function(row), text.text,
+				 quantity__count(record->launches).text,
 				 record->launches == 1 ? "" : "es");
 }
 
-int unchecked_errors__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int unchecked_errors__detect(const struct finding_input *input, const struct process *process,
+			     struct finding_list *out)
 {
 	const struct profile *profile = process->profile;
 	size_t shown = 0;
 	int ret = 0;
 
-	for (size_t i = 0; profile && i < profile->ignored_count && shown < IGNORED_SHOWN && !ret; i++) {
+	for (size_t i = 0; profile && i < profile->ignored_count && shown < IGNORED_SHOWN && !ret;
+	     i++) {
 		const struct ignored_record *record = &profile->ignored[i].record;
 
 		if (!record->launches || (double)record->calls < input->thresholds[LEAST_CALLS])
@@ -103,7 +108,8 @@ static const struct failure *first_with(const struct process *process, int code)
 	for (size_t i = 0; i < process->failure_count; i++) {
 		const struct failure *failure = &process->failures[i];
 
-		if (!failure->is_rest && failure->code == code && (!first || failure->first_ns < first->first_ns))
+		if (!failure->is_rest && failure->code == code &&
+		    (!first || failure->first_ns < first->first_ns))
 			first = failure;
 	}
 	return first;
@@ -120,7 +126,8 @@ static const struct stack *only_place(const struct process *process, const char 
 	for (size_t i = 0; i < process->site_count; i++) {
 		const struct call_site *site = &process->sites[i];
 
-		if (site->kind != SITE_FAILURE || site->code != code || strcmp(site_lookup__function(site->row), function))
+		if (site->kind != SITE_FAILURE || site->code != code ||
+		    strcmp(site_lookup__function(site->row), function))
 			continue;
 		if (found)
 			return NULL;
@@ -133,8 +140,8 @@ static int report_sticky(struct finding *finding, const struct process *process,
 {
 	const struct sticky_error *sticky = &process->sticky;
 	const struct failure *first = first_with(process, sticky->code);
-	struct error_text text = error_text(first ? first->error : api__error_name(LAYER_DRIVER, sticky->code),
-					    sticky->code);
+	struct error_text text = error_text(
+		first ? first->error : api__error_name(LAYER_DRIVER, sticky->code), sticky->code);
 	int ret = 0;
 
 	if (first) {
@@ -143,15 +150,17 @@ static int report_sticky(struct finding *finding, const struct process *process,
 	}
 	if (ret)
 		return ret;
-	return finding__evidence(finding,
-				 "%s failed with %s, after which a process can only end; in the %s since "
-				 "then %s call%s failed with it and %s did not",
-				 first ? first->function : "a call", text.text,
-				 quantity__time((double)since_ns).text, quantity__count(sticky->same).text,
-				 plural(sticky->same), quantity__count(sticky->others).text);
+	return finding__evidence(
+		finding,
+		"%s failed with %s, after which a process can only end; in the %s since "
+		"then %s call%s failed with it and %s did not",
+		first ? first->function : "a call", text.text,
+		quantity__time((double)since_ns).text, quantity__count(sticky->same).text,
+		plural(sticky->same), quantity__count(sticky->others).text);
 }
 
-int sticky_error__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int sticky_error__detect(const struct finding_input *input, const struct process *process,
+			 struct finding_list *out)
 {
 	const struct sticky_error *sticky = &process->sticky;
 	uint64_t end_ns = process->ended ? process->ended_ns : input->model->now_ns;
@@ -212,7 +221,8 @@ static void add_calls(struct storm *storm, const struct process *process, const 
 /* A sticky error makes all calls fail, and is a finding of its own. */
 static bool is_storm(const struct process *process, const struct failure *failure)
 {
-	return failure->count && (failure->is_rest || !process->sticky.code || failure->code != process->sticky.code);
+	return failure->count &&
+	       (failure->is_rest || !process->sticky.code || failure->code != process->sticky.code);
 }
 
 static void gather(struct storm *storm, const struct process *process)
@@ -241,7 +251,8 @@ static double rate_of(const struct storm *storm)
 	return (double)storm->failures * 1e9 / (double)ns;
 }
 
-static int report_storm(struct finding *finding, const struct process *process, const struct storm *storm)
+static int report_storm(struct finding *finding, const struct process *process,
+			const struct storm *storm)
 {
 	const struct failure *worst = storm->worst;
 	struct error_text text = error_text(worst->error, worst->code);
@@ -262,19 +273,20 @@ static int report_storm(struct finding *finding, const struct process *process, 
 	ret = finding__subject(finding, "%s: %s", worst->function, text.text);
 	if (ret)
 		return ret;
-	return finding__evidence(finding,
-				 "%s calls failed within %s, %s; %s %s with %s, %s time%s%s%s%s%s",
-				 quantity__count(storm->failures).text, quantity__time((double)(storm->last_ns - storm->first_ns)).text,
-				 quantity__rate(rate_of(storm)).text,
-				 worst->count > storm->failures / 2 ? "most of them" : "the most frequent:",
-				 worst->function, text.text,
-				 quantity__count(worst->count).text, plural(worst->count),
-				 worst->sampled ? " among the launches that were checked" : "",
-				 known ? " (" : "", known ? quantity__share(share).text : "",
-				 known ? " of its calls)" : "");
+	return finding__evidence(
+		finding, "%s calls failed within %s, %s; %s %s with %s, %s time%s%s%s%s%s",
+		quantity__count(storm->failures).text,
+		quantity__time((double)(storm->last_ns - storm->first_ns)).text,
+		quantity__rate(rate_of(storm)).text,
+		worst->count > storm->failures / 2 ? "most of them" : "the most frequent:",
+		worst->function, text.text, quantity__count(worst->count).text,
+		plural(worst->count), worst->sampled ? " among the launches that were checked" : "",
+		known ? " (" : "", known ? quantity__share(share).text : "",
+		known ? " of its calls)" : "");
 }
 
-int error_storm__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int error_storm__detect(const struct finding_input *input, const struct process *process,
+			struct finding_list *out)
 {
 	struct storm storm = {0};
 	struct finding *finding;

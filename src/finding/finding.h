@@ -84,8 +84,9 @@ struct finding_kind {
 	const char *advice; /* one paragraph */
 	const char *cost;   /* what its cost is the time of; NULL: it has no cost in time */
 	struct finding_threshold thresholds[FINDING_THRESHOLDS + 1];
-	/* Adds the findings of one process, ended or not. 0 or -ENOMEM. NULL if detect_all is set. */
-	int (*detect)(const struct finding_input *input, const struct process *process, struct finding_list *out);
+	/* Adds the findings of one process. 0 or -ENOMEM. NULL if detect_all is set. */
+	int (*detect)(const struct finding_input *input, const struct process *process,
+		      struct finding_list *out);
 	/* The same over all processes: compares devices and ranks. */
 	int (*detect_all)(const struct finding_input *input, struct finding_list *out);
 	/*
@@ -194,12 +195,16 @@ void finding_list__follow(struct finding_list *list, const struct finding_input 
 			  uint64_t followed_ns, uint64_t needed_ns);
 
 /* printf formats; a previous text is released. 0 or -ENOMEM. */
-int finding__subject(struct finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
-int finding__title(struct finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
-int finding__evidence(struct finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int finding__subject(struct finding *finding, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+int finding__title(struct finding *finding, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+int finding__evidence(struct finding *finding, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* Numbers beyond FINDING_NUMBERS are dropped (a bug of the rule, which its test reveals). */
-void finding__number(struct finding *finding, const char *name, double value, enum finding_unit unit);
+void finding__number(struct finding *finding, const char *name, double value,
+		     enum finding_unit unit);
 
 /* Sets the cost, and its share of `of_ns`. */
 void finding__cost(struct finding *finding, uint64_t cost_ns, uint64_t of_ns);
@@ -212,7 +217,8 @@ void finding__saving(struct finding *finding, uint64_t saving_ns, const char *as
 int finding_list__sort(struct finding_list *list);
 
 /* Releases the findings for which `keep` returns false; the others stay in order. */
-void finding_list__retain(struct finding_list *list, bool (*keep)(const struct finding *finding, const void *arg),
+void finding_list__retain(struct finding_list *list,
+			  bool (*keep)(const struct finding *finding, const void *arg),
 			  const void *arg);
 
 /* Releases the findings and leaves the list empty. */
@@ -237,13 +243,15 @@ void findings__free(struct findings *findings);
 int findings__set_threshold(struct findings *findings, const char *text, struct error *err);
 
 /* Sets several, up to the first invalid one. */
-int findings__set_thresholds(struct findings *findings, const char *const *texts, size_t count, struct error *err);
+int findings__set_thresholds(struct findings *findings, const char *const *texts, size_t count,
+			     struct error *err);
 
 /* Whether the kind's needs are available: other kinds are skipped. */
 bool findings__looks_for(const struct findings *findings, const struct finding_kind *kind);
 
 /* The value in use, by kind and index in its list: for help and JSON. */
-double findings__threshold(const struct findings *findings, const struct finding_kind *kind, size_t place);
+double findings__threshold(const struct findings *findings, const struct finding_kind *kind,
+			   size_t place);
 
 /* Call it when the probes are attached. */
 void findings__begin(struct findings *findings, uint64_t began_ns);
@@ -259,6 +267,7 @@ int findings__sample(struct findings *findings, const struct model *model);
  * Draws all findings that have evidence by now, worst first. Releases the list's previous contents.
  * 0 or -ENOMEM: some are missing then.
  */
-int findings__detect(struct findings *findings, const struct model *model, struct finding_list *list);
+int findings__detect(struct findings *findings, const struct model *model,
+		     struct finding_list *list);
 
 #endif

@@ -32,7 +32,8 @@ struct findings *findings__new(const struct findings_options *options)
 		return NULL;
 	}
 	for (size_t i = 0; i < finding_kind_count; i++)
-		for (size_t n = 0; n < FINDING_THRESHOLDS && finding_kinds[i].thresholds[n].name; n++)
+		for (size_t n = 0; n < FINDING_THRESHOLDS && finding_kinds[i].thresholds[n].name;
+		     n++)
 			findings->thresholds[i][n] = finding_kinds[i].thresholds[n].value;
 	return findings;
 }
@@ -61,7 +62,8 @@ int findings__set_threshold(struct findings *findings, const char *text, struct 
 	return ret;
 }
 
-int findings__set_thresholds(struct findings *findings, const char *const *texts, size_t count, struct error *err)
+int findings__set_thresholds(struct findings *findings, const char *const *texts, size_t count,
+			     struct error *err)
 {
 	int ret = 0;
 
@@ -70,7 +72,8 @@ int findings__set_thresholds(struct findings *findings, const char *const *texts
 	return ret;
 }
 
-double findings__threshold(const struct findings *findings, const struct finding_kind *kind, size_t place)
+double findings__threshold(const struct findings *findings, const struct finding_kind *kind,
+			   size_t place)
 {
 	return findings->thresholds[kind - finding_kinds][place];
 }
@@ -115,7 +118,8 @@ static bool knows_every_of_all(const struct finding_kind *kind, const struct mod
 }
 
 /* Whether the process has a finding of another kind that suppresses this one. */
-static bool is_taken(const struct findings *findings, const struct finding_kind *kind, const struct process *process)
+static bool is_taken(const struct findings *findings, const struct finding_kind *kind,
+		     const struct process *process)
 {
 	for (size_t i = 0; i < finding_kind_count; i++)
 		if (finding_kinds[i].stands_alone && &finding_kinds[i] != kind &&
@@ -130,8 +134,8 @@ static void pass_over(const struct finding_kind *kind, struct finding_list *list
 }
 
 /* Draws findings from the steady time, as if the process had been watched only from its start. */
-static int detect_steady(const struct finding_input *input, const struct process *process, uint64_t since_ns,
-		       struct finding_list *list)
+static int detect_steady(const struct finding_input *input, const struct process *process,
+			 uint64_t since_ns, struct finding_list *list)
 {
 	struct finding_input since = *input;
 	struct process view;
@@ -146,8 +150,8 @@ static int detect_steady(const struct finding_input *input, const struct process
 }
 
 /* Sets the cost per step of findings from index `before` on. */
-static void report_steps(const struct finding_input *input, const struct process *process, struct finding_list *list,
-		       size_t before)
+static void report_steps(const struct finding_input *input, const struct process *process,
+			 struct finding_list *list, size_t before)
 {
 	const struct step_cost cost = step_cost__of(process, input->model->now_ns);
 
@@ -171,9 +175,12 @@ static bool is_of_steady_time(const struct finding_kind *kind, const struct proc
 	return kind->steady;
 }
 
-static int detect_process(const struct finding_input *input, const struct process *process, struct finding_list *list)
+static int detect_process(const struct finding_input *input, const struct process *process,
+			  struct finding_list *list)
 {
-	uint64_t since_ns = is_of_steady_time(input->kind, process) ? steady__since_ns(process, input->model->now_ns) : 0;
+	uint64_t since_ns = is_of_steady_time(input->kind, process) ?
+				    steady__since_ns(process, input->model->now_ns) :
+				    0;
 	size_t before = list->count;
 	int ret;
 
@@ -184,8 +191,8 @@ static int detect_process(const struct finding_input *input, const struct proces
 	return ret;
 }
 
-static int detect_kind(const struct findings *findings, const struct model *model, const struct finding_kind *kind,
-		     struct finding_list *list)
+static int detect_kind(const struct findings *findings, const struct model *model,
+		       const struct finding_kind *kind, struct finding_list *list)
 {
 	const struct finding_input input = {
 		.model = model,
@@ -199,7 +206,8 @@ static int detect_kind(const struct findings *findings, const struct model *mode
 	for (size_t i = 0; kind->detect && i < model->process_count; i++) {
 		const struct process *process = &model->processes[i];
 
-		if (((kind->needs & NEEDS_PROFILE) && !process->profile) || is_taken(findings, kind, process))
+		if (((kind->needs & NEEDS_PROFILE) && !process->profile) ||
+		    is_taken(findings, kind, process))
 			continue;
 		if (!knows_every(kind, process)) {
 			pass_over(kind, list);
@@ -223,7 +231,8 @@ bool findings__looks_for(const struct findings *findings, const struct finding_k
 	return has_needs(findings, kind);
 }
 
-int findings__detect(struct findings *findings, const struct model *model, struct finding_list *list)
+int findings__detect(struct findings *findings, const struct model *model,
+		     struct finding_list *list)
 {
 	int failed = 0, ret;
 

@@ -14,8 +14,9 @@
 #define LEAST_BYTES 1
 
 /* `pool` is NULL for physical memory. */
-static int add(const struct finding_input *input, const struct process *process, const struct pool_totals *pool,
-	       const struct unused_evidence *unused, struct finding_list *out)
+static int add(const struct finding_input *input, const struct process *process,
+	       const struct pool_totals *pool, const struct unused_evidence *unused,
+	       struct finding_list *out)
 {
 	struct finding *finding = finding_list__add(out, input, process);
 	uint64_t reserved = pool ? pool->reserved : process->memory[MEMORY_PHYSICAL].live_bytes;
@@ -34,19 +35,24 @@ static int add(const struct finding_input *input, const struct process *process,
 	else if (pool->device == DEVICE_UNKNOWN)
 		ret = finding__subject(finding, "memory pool 0x%" PRIx64, pool->handle);
 	else
-		ret = finding__subject(finding, "memory pool 0x%" PRIx64 " of device %u", pool->handle, pool->device);
+		ret = finding__subject(finding, "memory pool 0x%" PRIx64 " of device %u",
+				       pool->handle, pool->device);
 	if (ret)
 		return ret;
 	return finding__evidence(
-		finding, "of %s that %s%s at least %s (%s) %s not used for %s, at each of %s readings",
-		quantity__bytes((double)reserved).text, pool ? "the pool has reserved" : "were created",
-		pool && pool->estimated ? " (estimated)" : "", quantity__bytes((double)unused->bytes).text,
-		quantity__share(unused->share).text, pool ? "were" : "were mapped nowhere and so",
-		quantity__time((double)unused->span_ns).text, quantity__count(unused->samples).text);
+		finding,
+		"of %s that %s%s at least %s (%s) %s not used for %s, at each of %s readings",
+		quantity__bytes((double)reserved).text,
+		pool ? "the pool has reserved" : "were created",
+		pool && pool->estimated ? " (estimated)" : "",
+		quantity__bytes((double)unused->bytes).text, quantity__share(unused->share).text,
+		pool ? "were" : "were mapped nowhere and so",
+		quantity__time((double)unused->span_ns).text,
+		quantity__count(unused->samples).text);
 }
 
-static int detect(const struct finding_input *input, const struct process *process, const struct pool_totals *pool,
-		struct finding_list *out)
+static int detect(const struct finding_input *input, const struct process *process,
+		  const struct pool_totals *pool, struct finding_list *out)
 {
 	struct unused_evidence unused;
 
@@ -65,7 +71,8 @@ static int detect(const struct finding_input *input, const struct process *proce
 	return add(input, process, pool, &unused, out);
 }
 
-int fragmentation__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int fragmentation__detect(const struct finding_input *input, const struct process *process,
+			  struct finding_list *out)
 {
 	int ret = detect(input, process, NULL, out);
 

@@ -58,7 +58,9 @@ static uint64_t since(const struct graph_trend *trend, const struct process *pro
 {
 	uint64_t made = process->objects[OBJECT_GRAPH_EXEC].created;
 
-	return process->graph_launches > trend->launches && made > trend->made ? made - trend->made : 0;
+	return process->graph_launches > trend->launches && made > trend->made ?
+		       made - trend->made :
+		       0;
 }
 
 static int sample_process(struct graph_history *history, const struct process *process)
@@ -100,7 +102,8 @@ int graph_history__sample(struct graph_history *history, const struct model *mod
 	return ret;
 }
 
-uint64_t graph_history__made_between(const struct graph_history *history, const struct process *process)
+uint64_t graph_history__made_between(const struct graph_history *history,
+				     const struct process *process)
 {
 	static const struct graph_trend none;
 	const struct graph_trend *trend = find(history, process);

@@ -20,6 +20,7 @@ void graph_history__free(struct graph_history *history);
 int graph_history__sample(struct graph_history *history, const struct model *model);
 
 /* Instantiations so far, in intervals between samples in which graphs were launched too. */
-uint64_t graph_history__made_between(const struct graph_history *history, const struct process *process);
+uint64_t graph_history__made_between(const struct graph_history *history,
+				     const struct process *process);
 
 #endif

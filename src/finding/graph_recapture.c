@@ -25,28 +25,25 @@ struct graph_work {
 
 static void add_capture(struct graph_work *work, const struct function_totals *function)
 {
-	if (function->kind != CAPTURE_BEGIN && function->kind != CAPTURE_BEGIN_TO && function->kind != CAPTURE_END &&
-	    function->kind != CAPTURE_END_TO)
+	if (function->kind != CAPTURE_BEGIN && function->kind != CAPTURE_BEGIN_TO &&
+	    function->kind != CAPTURE_END && function->kind != CAPTURE_END_TO)
 		return;
 	work->capture_ns += function->ns;
 	if (function->kind == CAPTURE_END || function->kind == CAPTURE_END_TO)
 		work->captures += function->calls;
 }
 
-static void add_change(struct graph_work *work, const struct function_totals *function, uint8_t change)
+static void add_change(struct graph_work *work, const struct function_totals *function,
+		       uint8_t change)
 {
 	switch (change) {
 	case GRAPH_INSTANTIATE:
 		work->instantiations += function->calls;
 		work->instantiation_ns += function->ns;
 		break;
-	case GRAPH_UPDATE:
-		work->updates += function->calls;
-		break;
+	case GRAPH_UPDATE: work->updates += function->calls; break;
 	case GRAPH_DESTROY:
-	case GRAPH_DESTROY_EXEC:
-		work->destroy_ns += function->ns;
-		break;
+	case GRAPH_DESTROY_EXEC: work->destroy_ns += function->ns; break;
 	}
 }
 
@@ -67,8 +64,8 @@ static void sum_up(const struct process *process, struct graph_work *work)
 	}
 }
 
-static int add(const struct finding_input *input, const struct process *process, const struct graph_work *work,
-	       uint64_t cost_ns, struct finding_list *out)
+static int add(const struct finding_input *input, const struct process *process,
+	       const struct graph_work *work, uint64_t cost_ns, struct finding_list *out)
 {
 	struct finding *finding = finding_list__add(out, input, process);
 	double launches = (double)process->graph_launches / (double)work->instantiations;
@@ -76,7 +73,9 @@ static int add(const struct finding_input *input, const struct process *process,
 	if (!finding)
 		return -ENOMEM;
 	finding__cost(finding, cost_ns, site_lookup__watched_ns(input, process));
-	finding__saving(finding, (uint64_t)((double)cost_ns * (1 - 1 / (double)work->instantiations)), assumption);
+	finding__saving(finding,
+			(uint64_t)((double)cost_ns * (1 - 1 / (double)work->instantiations)),
+			assumption);
 	finding__number(finding, "instantiations", (double)work->instantiations, UNIT_COUNT);
 	finding__number(finding, "captures", (double)work->captures, UNIT_COUNT);
 	finding__number(finding, "updates", (double)work->updates, UNIT_COUNT);
@@ -87,17 +86,21 @@ static int add(const struct finding_input *input, const struct process *process,
 	finding__number(finding, "destroy_time", (double)work->destroy_ns, UNIT_NS);
 	return finding__evidence(
 		finding,
-		"%s executable graphs were instantiated (%s each) and %s streams captured, for %s graph launches: %s of "
-		"each graph; captures took %s, instantiations %s, destroying graphs %s: %s of the time",
+		"%s executable graphs were instantiated (%s each) and %s streams captured, for %s "
+		"graph launches: %s of "
+		"each graph; captures took %s, instantiations %s, destroying graphs %s: %s of the "
+		"time",
 		quantity__count(work->instantiations).text,
 		quantity__time((double)work->instantiation_ns / (double)work->instantiations).text,
 		quantity__count(work->captures).text, quantity__count(process->graph_launches).text,
 		quantity__ratio(launches).text, quantity__time((double)work->capture_ns).text,
-		quantity__time((double)work->instantiation_ns).text, quantity__time((double)work->destroy_ns).text,
+		quantity__time((double)work->instantiation_ns).text,
+		quantity__time((double)work->destroy_ns).text,
 		quantity__share(finding->share).text);
 }
 
-int graph_recapture__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int graph_recapture__detect(const struct finding_input *input, const struct process *process,
+			    struct finding_list *out)
 {
 	const struct finding_history *history = findings__history(input->state);
 	uint64_t cost_ns;
@@ -105,11 +108,14 @@ int graph_recapture__detect(const struct finding_input *input, const struct proc
 
 	sum_up(process, &work);
 	if (!work.instantiations ||
-	    (double)graph_history__made_between(history->graphs, process) < input->thresholds[LEAST_GRAPHS] ||
-	    (double)process->graph_launches > input->thresholds[MOST_LAUNCHES] * (double)work.instantiations)
+	    (double)graph_history__made_between(history->graphs, process) <
+		    input->thresholds[LEAST_GRAPHS] ||
+	    (double)process->graph_launches >
+		    input->thresholds[MOST_LAUNCHES] * (double)work.instantiations)
 		return 0;
 	cost_ns = work.capture_ns + work.instantiation_ns + work.destroy_ns;
-	if ((double)cost_ns < input->thresholds[LEAST_SHARE] * (double)site_lookup__watched_ns(input, process))
+	if ((double)cost_ns <
+	    input->thresholds[LEAST_SHARE] * (double)site_lookup__watched_ns(input, process))
 		return 0;
 	return add(input, process, &work, cost_ns, out);
 }

@@ -16,7 +16,8 @@ struct finding_history *finding_history__new(uint64_t window_ns, bool latest)
 	history->unused = unused_history__new(window_ns);
 	history->graphs = graph_history__new();
 	history->loads = latest ? load_history__new() : NULL;
-	if (history->growth && history->devices && history->unused && history->graphs && (history->loads || !latest))
+	if (history->growth && history->devices && history->unused && history->graphs &&
+	    (history->loads || !latest))
 		return history;
 	finding_history__free(history);
 	return NULL;
@@ -47,12 +48,14 @@ int finding_history__sample(struct finding_history *history, const struct model 
 	 * Half an interval, because a timer may fire a little early; more frequent samples would
 	 * fill the windows too soon.
 	 */
-	if (history->sampled_ns && model->now_ns - history->sampled_ns < GROWTH_SAMPLE_NS(history->window_ns) / 2)
+	if (history->sampled_ns &&
+	    model->now_ns - history->sampled_ns < GROWTH_SAMPLE_NS(history->window_ns) / 2)
 		return 0;
 	history->sampled_ns = model->now_ns;
 	failed = growth__sample(history->growth, model);
 	failed = first_of(failed, device_history__sample(history->devices, model));
 	failed = first_of(failed, unused_history__sample(history->unused, model));
 	failed = first_of(failed, graph_history__sample(history->graphs, model));
-	return history->loads ? first_of(failed, load_history__sample(history->loads, model)) : failed;
+	return history->loads ? first_of(failed, load_history__sample(history->loads, model)) :
+				failed;
 }

@@ -31,7 +31,8 @@ static double waiting_share(const struct verdict *verdict)
 	if (verdict->busy == SHARE_UNKNOWN)
 		return share;
 	/* NVML's utilization is coarse: while the GPU delays a thread, it is not idle. */
-	waiting = 1 - verdict->busy < 1 - verdict->thread_held ? 1 - verdict->busy : 1 - verdict->thread_held;
+	waiting = 1 - verdict->busy < 1 - verdict->thread_held ? 1 - verdict->busy :
+								 1 - verdict->thread_held;
 	return waiting > share ? waiting : share;
 }
 
@@ -54,7 +55,8 @@ static const char *report_reasons(const struct host_reasons *reasons, char text[
 	if (!reasons->count || !reasons->ns)
 		return text;
 	length = snprintf(text, REASONS_SIZE, "; its threads' time: %s %s",
-			  quantity__share((double)first->kind_ns / (double)reasons->ns).text, host_kind__doing(first->kind));
+			  quantity__share((double)first->kind_ns / (double)reasons->ns).text,
+			  host_kind__doing(first->kind));
 	if (second)
 		snprintf(text + length, REASONS_SIZE - (size_t)length, ", %s %s",
 			 quantity__share((double)second->kind_ns / (double)reasons->ns).text,
@@ -62,7 +64,8 @@ static const char *report_reasons(const struct host_reasons *reasons, char text[
 	return text;
 }
 
-static int report(const struct verdict *verdict, const struct host_reasons *reasons, struct finding *finding)
+static int report(const struct verdict *verdict, const struct host_reasons *reasons,
+		  struct finding *finding)
 {
 	char text[REASONS_SIZE];
 
@@ -75,13 +78,15 @@ static int report(const struct verdict *verdict, const struct host_reasons *reas
 		finding__number(finding, "unfed_proved", verdict->unfed, UNIT_SHARE);
 	if (verdict->busy != SHARE_UNKNOWN)
 		finding__number(finding, "busy_nvml", verdict->busy, UNIT_SHARE);
-	return finding__evidence(finding, "over %s the GPU %s at least %s (proved)%s%s, and holds the program up %s%s",
-				 quantity__time((double)verdict->window_ns).text,
-				 verdict->beside.pid ? "has nothing to do for the program" : "is idle",
-				 quantity__share(verdict->unfed > 0 ? verdict->unfed : 0).text,
-				 verdict->busy == SHARE_UNKNOWN ? "" : ", busy about ",
-				 verdict->busy == SHARE_UNKNOWN ? "" : quantity__share(verdict->busy).text,
-				 quantity__share(verdict->held).text, report_reasons(reasons, text));
+	return finding__evidence(
+		finding,
+		"over %s the GPU %s at least %s (proved)%s%s, and holds the program up %s%s",
+		quantity__time((double)verdict->window_ns).text,
+		verdict->beside.pid ? "has nothing to do for the program" : "is idle",
+		quantity__share(verdict->unfed > 0 ? verdict->unfed : 0).text,
+		verdict->busy == SHARE_UNKNOWN ? "" : ", busy about ",
+		verdict->busy == SHARE_UNKNOWN ? "" : quantity__share(verdict->busy).text,
+		quantity__share(verdict->held).text, report_reasons(reasons, text));
 }
 
 static bool runs_python(const struct stack *stack)
@@ -99,7 +104,8 @@ static const char *name_of(const struct host_thread *thread, const struct stack 
 }
 
 /* Names the thread of the main reason. */
-static int name_thread(const struct verdict *verdict, const struct host_reasons *reasons, struct finding *finding)
+static int name_thread(const struct verdict *verdict, const struct host_reasons *reasons,
+		       struct finding *finding)
 {
 	const struct host_thread *thread = reasons->count ? reasons->items[0].thread : NULL;
 
@@ -108,12 +114,13 @@ static int name_thread(const struct verdict *verdict, const struct host_reasons 
 	finding->has_reasons = true;
 	finding->stack = reasons->items[0].stack;
 	return finding__title(finding, "%s thread %d (%.*s)",
-			      verdict->beside.pid ? "the GPU gets too little from" : "the GPU waits for", thread->tid,
-			      HOST_COMM_SIZE, name_of(thread, finding->stack));
+			      verdict->beside.pid ? "the GPU gets too little from" :
+						    "the GPU waits for",
+			      thread->tid, HOST_COMM_SIZE, name_of(thread, finding->stack));
 }
 
-static int add(const struct finding_input *input, const struct process *process, const struct verdict *verdict,
-	       double share, struct finding_list *out)
+static int add(const struct finding_input *input, const struct process *process,
+	       const struct verdict *verdict, double share, struct finding_list *out)
 {
 	struct finding *finding = finding_list__add(out, input, process);
 	struct host_reasons reasons;
@@ -127,7 +134,8 @@ static int add(const struct finding_input *input, const struct process *process,
 	if (share >= CRITICAL_SHARE)
 		finding->severity = SEVERITY_CRITICAL;
 	if (share != SHARE_UNKNOWN) {
-		finding__cost(finding, (uint64_t)(share * (double)verdict->window_ns), verdict->window_ns);
+		finding__cost(finding, (uint64_t)(share * (double)verdict->window_ns),
+			      verdict->window_ns);
 		finding__saving(finding, (uint64_t)(share * (double)verdict->window_ns),
 				"the GPU never has to wait, the best case");
 	}
@@ -138,14 +146,16 @@ static int add(const struct finding_input *input, const struct process *process,
 	return ret;
 }
 
-int host_bound__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int host_bound__detect(const struct finding_input *input, const struct process *process,
+		       struct finding_list *out)
 {
 	struct verdict verdict;
 	double share;
 
 	verdict__judge(input->model, process, &verdict);
 	share = waiting_share(&verdict);
-	if (verdict.kind != VERDICT_HOST_BOUND || (double)verdict.window_ns < input->thresholds[LEAST_WINDOW] ||
+	if (verdict.kind != VERDICT_HOST_BOUND ||
+	    (double)verdict.window_ns < input->thresholds[LEAST_WINDOW] ||
 	    (share != SHARE_UNKNOWN && share < input->thresholds[LEAST_SHARE]))
 		return 0;
 	return add(input, process, &verdict, share, out);

@@ -34,7 +34,8 @@ const char *host_kind__doing(enum host_kind kind)
 const char *host_kind__advice(enum host_kind kind)
 {
 	static const char *const advice[HOST_KINDS] = {
-		[HOST_CPU] = "Prepare that ahead, in DataLoader workers or another thread, or do it on the GPU",
+		[HOST_CPU] = "Prepare that ahead, in DataLoader workers or another thread, or do "
+			     "it on the GPU",
 		[HOST_IN_LAUNCH] = "Launch less: CUDA graphs, torch.compile, larger batches",
 		[HOST_IN_MEMORY] = "Keep the memory: use a caching allocator, or reuse buffers",
 		[HOST_IN_COPY] = "Copy from pinned memory, asynchronously, and less often",
@@ -43,7 +44,8 @@ const char *host_kind__advice(enum host_kind kind)
 		[HOST_IN_GRAPH] = "Capture once, and launch that graph again",
 		[HOST_LOCK] = "Hold the lock for less time",
 		[HOST_GIL] = "Move the work that holds the GIL to another process",
-		[HOST_QUEUE] = "The threads that fill the queue do not keep up: use more of them, or give each less work",
+		[HOST_QUEUE] = "The threads that fill the queue do not keep up: use more of them, "
+			       "or give each less work",
 		[HOST_OUTPUT] = "Write less, or make the reader faster",
 		[HOST_DISK] = "Read ahead, keep the files in memory, or put them on a faster disk",
 		[HOST_FAULT] = "Reuse memory that was touched before, and read files ahead of time",
@@ -59,7 +61,8 @@ const char *host_kind__advice(enum host_kind kind)
 
 static bool is_queue_of_python(const struct stack_frame *frame)
 {
-	const char *base = frame->kind == FRAME_PYTHON && frame->file ? strrchr(frame->file, '/') : NULL;
+	const char *base =
+		frame->kind == FRAME_PYTHON && frame->file ? strrchr(frame->file, '/') : NULL;
 
 	return base && (!strcmp(base, "/queue.py") || !strcmp(base, "/queues.py"));
 }
@@ -94,7 +97,10 @@ static bool is_in_queue(const struct stack *stack)
 static bool is_in_one_of(const struct stack *stack, const char *const functions[])
 {
 	for (uint32_t i = 0; stack && i < stack->count; i++) {
-		const char *name = stack->frames[i].kind == FRAME_NATIVE && stack->frames[i].function ? stack->frames[i].function : "";
+		const char *name =
+			stack->frames[i].kind == FRAME_NATIVE && stack->frames[i].function ?
+				stack->frames[i].function :
+				"";
 
 		name += strspn(name, "_");
 		name += !strncmp(name, "GI_", strlen("GI_")) ? strlen("GI_") : 0;
@@ -110,7 +116,8 @@ static bool is_in_one_of(const struct stack *stack, const char *const functions[
 /* To the kernel, waiting for input and waiting for room to write look the same. */
 static bool is_writing(const struct stack *stack)
 {
-	static const char *const functions[] = {"write", "writev", "send", "sendto", "sendmsg", NULL};
+	static const char *const functions[] = {"write",  "writev",  "send",
+						"sendto", "sendmsg", NULL};
 
 	return is_in_one_of(stack, functions);
 }
@@ -118,12 +125,9 @@ static bool is_writing(const struct stack *stack)
 static enum host_kind kind_in_call(enum host_class class)
 {
 	static const enum host_kind kinds[HOST_CLASSES] = {
-		[HOST_LAUNCHES] = HOST_IN_LAUNCH,
-		[HOST_MEMORY] = HOST_IN_MEMORY,
-		[HOST_MODULE] = HOST_IN_MODULE,
-		[HOST_CAPTURE] = HOST_IN_GRAPH,
-		[HOST_COPIES] = HOST_IN_COPY,
-		[HOST_WAITS] = HOST_IN_WAIT,
+		[HOST_LAUNCHES] = HOST_IN_LAUNCH, [HOST_MEMORY] = HOST_IN_MEMORY,
+		[HOST_MODULE] = HOST_IN_MODULE,	  [HOST_CAPTURE] = HOST_IN_GRAPH,
+		[HOST_COPIES] = HOST_IN_COPY,	  [HOST_WAITS] = HOST_IN_WAIT,
 		[HOST_CALLS] = HOST_IN_OTHER,
 	};
 
@@ -153,14 +157,17 @@ enum host_kind host_kind__of(const struct host_place *place, bool limited)
 		return HOST_THROTTLED;
 	if (place->activity == ACTIVITY_QUEUE && is_writing(place->stack))
 		return HOST_OUTPUT;
-	return place->activity == ACTIVITY_LOCK && is_in_queue(place->stack) ? HOST_QUEUE : kinds[place->activity];
+	return place->activity == ACTIVITY_LOCK && is_in_queue(place->stack) ?
+		       HOST_QUEUE :
+		       kinds[place->activity];
 }
 
 /* C library functions in which servers wait for clients; reads from pipes and files use others. */
 bool host_kind__is_at_a_socket(const struct stack *stack)
 {
-	static const char *const functions[] = {"epoll_wait", "epoll_pwait", "epoll_pwait2", "accept", "accept4",
-						"select", "recv", "recvfrom", "recvmsg", NULL};
+	static const char *const functions[] = {
+		"epoll_wait", "epoll_pwait", "epoll_pwait2", "accept",	"accept4",
+		"select",     "recv",	     "recvfrom",     "recvmsg", NULL};
 
 	return is_in_one_of(stack, functions);
 }

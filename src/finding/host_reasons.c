@@ -166,7 +166,8 @@ static bool is_limited(const struct host_process *process)
 	uint64_t ready_ns = 0;
 
 	for (size_t i = 0; i < process->thread_count; i++)
-		for (size_t n = 0; process->threads[i].submits && n < process->threads[i].place_count; n++)
+		for (size_t n = 0;
+		     process->threads[i].submits && n < process->threads[i].place_count; n++)
 			if (process->threads[i].places[n].activity == ACTIVITY_READY)
 				ready_ns += process->threads[i].places[n].ns;
 	return process->limit_known && process->limited_ns > ready_ns / 2;
@@ -181,8 +182,8 @@ static bool counts_blocks(enum host_kind kind)
 	return kind >= HOST_LOCK && kind != HOST_READY && kind != HOST_THROTTLED;
 }
 
-static void add(struct host_reasons *reasons, const struct host_thread *thread, const struct host_place *place,
-		bool limited)
+static void add(struct host_reasons *reasons, const struct host_thread *thread,
+		const struct host_place *place, bool limited)
 {
 	enum host_kind kind = host_kind__of(place, limited);
 
@@ -201,7 +202,8 @@ static void add(struct host_reasons *reasons, const struct host_thread *thread, 
 	reasons->ns += place->ns;
 	reasons->known_ns += place->stack ? place->ns : 0;
 	reasons->stopped_ns += kind == HOST_STOPPED ? place->ns : 0;
-	reasons->stopped_waiting_ns += kind == HOST_STOPPED && place->class == HOST_WAITS ? place->ns : 0;
+	reasons->stopped_waiting_ns +=
+		kind == HOST_STOPPED && place->class == HOST_WAITS ? place->ns : 0;
 }
 
 static size_t count_places(const struct host_process *process)
@@ -255,7 +257,8 @@ static void count_calls(struct host_reason *reason, const struct process *proces
 	for (size_t i = 0; i < process->site_count; i++) {
 		const struct call_site *site = &process->sites[i];
 
-		if (site->kind == kind && !compare_lines(user_line__find(site->stack), reason->line))
+		if (site->kind == kind &&
+		    !compare_lines(user_line__find(site->stack), reason->line))
 			calls += site->calls - site->early_calls;
 	}
 	reason->calls = (uint64_t)((double)calls * part + 0.5);
@@ -307,7 +310,8 @@ const struct host_reason *host_reasons__main_wait(const struct host_reasons *rea
 static const struct host_place *main_place(const struct host_thread *thread, bool has_gil)
 {
 	for (size_t i = 0; has_gil && i < thread->place_count; i++)
-		if (thread->places[i].activity == ACTIVITY_CPU && user_line__find(thread->places[i].stack))
+		if (thread->places[i].activity == ACTIVITY_CPU &&
+		    user_line__find(thread->places[i].stack))
 			return &thread->places[i];
 	return thread->place_count ? &thread->places[0] : NULL;
 }
@@ -318,7 +322,8 @@ static const char *file_of(const struct host_thread *thread)
 }
 
 /* Fills *out. Returns the place it was taken from; NULL: the thread's activity is unknown. */
-static const struct host_place *look_at_other(const struct host_process *process, const struct host_partner *who, bool has_gil,
+static const struct host_place *look_at_other(const struct host_process *process,
+					      const struct host_partner *who, bool has_gil,
 					      struct host_other *out)
 {
 	const struct host_place *place;
@@ -398,7 +403,8 @@ size_t host_reasons__rivals(const struct host_reason *reason, const struct host_
 	size_t count = 0;
 
 	*list = reason->thread->rivals;
-	while (reason->kind == HOST_READY && count < HOST_PARTNERS && reason->thread->rivals[count].count)
+	while (reason->kind == HOST_READY && count < HOST_PARTNERS &&
+	       reason->thread->rivals[count].count)
 		count++;
 	return count;
 }

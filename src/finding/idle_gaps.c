@@ -27,25 +27,30 @@ static uint64_t cost_of(const struct watched_thread *watched)
 static int detect(const struct watched_thread *watched, struct finding *finding)
 {
 	const struct thread_profile *thread = watched->thread;
-	uint64_t inside = thread->idle_inside_ns < thread->idle_ns ? thread->idle_inside_ns : thread->idle_ns;
+	uint64_t inside =
+		thread->idle_inside_ns < thread->idle_ns ? thread->idle_inside_ns : thread->idle_ns;
 	double host = (double)(thread->idle_ns - inside);
 
 	finding__number(finding, "gaps", (double)thread->idle_gaps, UNIT_COUNT);
 	finding__number(finding, "idle_ns", (double)thread->idle_ns, UNIT_NS);
-	finding__number(finding, "mean", (double)thread->idle_ns / (double)thread->idle_gaps, UNIT_NS);
+	finding__number(finding, "mean", (double)thread->idle_ns / (double)thread->idle_gaps,
+			UNIT_NS);
 	finding__number(finding, "longest", (double)thread->idle_max_ns, UNIT_NS);
 	finding__number(finding, "host_ns", host, UNIT_NS);
 	finding__number(finding, "calls_ns", (double)inside, UNIT_NS);
 	finding->stack = profile__stack(watched->process->profile, thread->idle_stack);
-	return finding__evidence(finding,
-				 "%s times nothing was queued for more than 100 ms, %s on average and %s at most, "
-				 "%s of the thread's time; the thread spent %s of it outside CUDA calls%s",
-				 quantity__count(thread->idle_gaps).text,
-				 quantity__time((double)thread->idle_ns / (double)thread->idle_gaps).text,
-				 quantity__time((double)thread->idle_max_ns).text,
-				 quantity__share(thread_sums__share(watched, thread->idle_ns)).text,
-				 quantity__time(host).text,
-				 host > (double)thread->idle_ns / 2 ? ": a data loader that cannot keep up looks like this" : "");
+	return finding__evidence(
+		finding,
+		"%s times nothing was queued for more than 100 ms, %s on average and %s at most, "
+		"%s of the thread's time; the thread spent %s of it outside CUDA calls%s",
+		quantity__count(thread->idle_gaps).text,
+		quantity__time((double)thread->idle_ns / (double)thread->idle_gaps).text,
+		quantity__time((double)thread->idle_max_ns).text,
+		quantity__share(thread_sums__share(watched, thread->idle_ns)).text,
+		quantity__time(host).text,
+		host > (double)thread->idle_ns / 2 ?
+			": a data loader that cannot keep up looks like this" :
+			"");
 }
 
 /* `process` may be a view of its steady time. */
@@ -59,7 +64,8 @@ static bool has_work(const struct model *model, const struct process *process)
 	return verdict.kind != VERDICT_NO_WORK;
 }
 
-int idle_gaps__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int idle_gaps__detect(const struct finding_input *input, const struct process *process,
+		      struct finding_list *out)
 {
 	if (!has_work(input->model, process))
 		return 0;

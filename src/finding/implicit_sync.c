@@ -15,8 +15,9 @@ enum {
 	LEAST_CALLS,
 };
 
-static const char assumption[] = "copies, sets and frees are replaced by their stream-ordered forms; the thread's "
-				 "other work then overlaps with the GPU's";
+static const char assumption[] =
+	"copies, sets and frees are replaced by their stream-ordered forms; the thread's "
+	"other work then overlaps with the GPU's";
 
 static struct time_totals all_of(const struct thread_profile *thread)
 {
@@ -51,17 +52,13 @@ static bool causes(size_t row, enum implicit_wait cause)
 	if (function->flags & FUNCTION_ASYNC)
 		return false;
 	switch (cause) {
-	case IMPLICIT_COPY:
-		return function->operation == OP_COPY;
-	case IMPLICIT_SET:
-		return function->operation == OP_SET;
-	case IMPLICIT_FREE:
-		return function->operation == OP_FREE;
+	case IMPLICIT_COPY: return function->operation == OP_COPY;
+	case IMPLICIT_SET: return function->operation == OP_SET;
+	case IMPLICIT_FREE: return function->operation == OP_FREE;
 	case IMPLICIT_LOAD:
 		return function->operation == OP_CREATE &&
 		       (function->kind == OBJECT_MODULE || function->kind == OBJECT_LIBRARY);
-	default:
-		return false;
+	default: return false;
 	}
 }
 
@@ -99,7 +96,8 @@ static int name_worst(const struct watched_thread *watched, struct finding *find
 	if (row < 0)
 		return finding__subject(finding, "%s", words_of(worst));
 	finding->stack = site_lookup__of_row(watched->process, SITE_WAIT, (size_t)row);
-	return finding__subject(finding, "%s, mostly %s", words_of(worst), site_lookup__function((size_t)row));
+	return finding__subject(finding, "%s, mostly %s", words_of(worst),
+				site_lookup__function((size_t)row));
 }
 
 /* --- the finding --- */
@@ -116,7 +114,8 @@ static uint64_t free_ns(const struct watched_thread *watched)
 	if (!load.thread_ns)
 		return watched->ns;
 	return load.held_ns < load.thread_ns ?
-		       (uint64_t)((1 - (double)load.held_ns / (double)load.thread_ns) * (double)watched->ns) :
+		       (uint64_t)((1 - (double)load.held_ns / (double)load.thread_ns) *
+				  (double)watched->ns) :
 		       0;
 }
 
@@ -147,19 +146,23 @@ static uint64_t cost_of(const struct watched_thread *watched)
 	const struct time_totals all = all_of(watched->thread);
 	const double *thresholds = watched->input->thresholds;
 
-	if ((double)all.calls < thresholds[LEAST_CALLS] || thread_sums__share(watched, all.ns) < thresholds[LEAST_SHARE] ||
-	    thread_sums__share(watched, saving_of(watched, &all) + loads_of(watched->thread)) < thresholds[LEAST_SHARE])
+	if ((double)all.calls < thresholds[LEAST_CALLS] ||
+	    thread_sums__share(watched, all.ns) < thresholds[LEAST_SHARE] ||
+	    thread_sums__share(watched, saving_of(watched, &all) + loads_of(watched->thread)) <
+		    thresholds[LEAST_SHARE])
 		return 0;
 	return all.ns;
 }
 
-static void number(struct finding *finding, const char *calls, const char *ns, const struct time_totals *totals)
+static void number(struct finding *finding, const char *calls, const char *ns,
+		   const struct time_totals *totals)
 {
 	finding__number(finding, calls, (double)totals->calls, UNIT_COUNT);
 	finding__number(finding, ns, (double)totals->ns, UNIT_NS);
 }
 
-static void estimate(const struct watched_thread *watched, const struct time_totals *all, struct finding *finding)
+static void estimate(const struct watched_thread *watched, const struct time_totals *all,
+		     struct finding *finding)
 {
 	uint64_t saving_ns = saving_of(watched, all);
 
@@ -185,15 +188,18 @@ static int detect(const struct watched_thread *watched, struct finding *finding)
 	if (ret)
 		return ret;
 	return finding__evidence(finding,
-				 "%s calls blocked between launches for %s, %s of the thread's time: %s %s in %s calls, %s each",
-				 quantity__count(all.calls).text, quantity__time((double)all.ns).text,
+				 "%s calls blocked between launches for %s, %s of the thread's "
+				 "time: %s %s in %s calls, %s each",
+				 quantity__count(all.calls).text,
+				 quantity__time((double)all.ns).text,
 				 quantity__share(thread_sums__share(watched, all.ns)).text,
 				 words_of(worst_of(thread)), quantity__time((double)worst->ns).text,
 				 quantity__count(worst->calls).text,
 				 quantity__time((double)worst->ns / (double)worst->calls).text);
 }
 
-int implicit_sync__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int implicit_sync__detect(const struct finding_input *input, const struct process *process,
+			  struct finding_list *out)
 {
 	return thread_sums__make(input, process, cost_of, detect, out);
 }

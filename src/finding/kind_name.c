@@ -50,7 +50,8 @@ int finding_kind__unknown(const char *id, size_t length, struct error *err)
 {
 	const char *meant = meant_by(id, length);
 
-	return error__set(err, -EINVAL, "no finding is called '%.*s'%s%s%s: see gpuprobe diagnose --list",
-			  (int)(length < 64 ? length : 64), id, meant ? " (did you mean " : "", meant ? meant : "",
-			  meant ? "?)" : "");
+	return error__set(err, -EINVAL,
+			  "no finding is called '%.*s'%s%s%s: see gpuprobe diagnose --list",
+			  (int)(length < 64 ? length : 64), id, meant ? " (did you mean " : "",
+			  meant ? meant : "", meant ? "?)" : "");
 }

@@ -53,14 +53,16 @@ static const char assumption[] =
 
 static bool is_launch(size_t row)
 {
-	enum operation operation = row < api_function_count ? api_functions[row].desc.operation : OP_NONE;
+	enum operation operation =
+		row < api_function_count ? api_functions[row].desc.operation : OP_NONE;
 
 	return operation == OP_LAUNCH || operation == OP_GRAPH_LAUNCH;
 }
 
 static bool is_blocked(const struct duration_record *time)
 {
-	double first = time->calls > 2 * FIRST_LAUNCHES ? FIRST_LAUNCHES / (double)time->calls : 0.5;
+	double first =
+		time->calls > 2 * FIRST_LAUNCHES ? FIRST_LAUNCHES / (double)time->calls : 0.5;
 	uint64_t median = profile__percentile(time->buckets, 0.5, time->max_ns);
 
 	return median > LAUNCH_BLOCKED_NS ||
@@ -121,7 +123,8 @@ static struct chain chain_of(const struct watched_thread *watched)
 {
 	const struct thread_profile *thread = watched->thread;
 	double counted_ns = (double)(thread->chained.ns + thread->chained_gap_ns);
-	double scale = thread_sums__launch_scale(watched), of_time = fmin(scale, fmax(1, (double)watched->ns / counted_ns));
+	double scale = thread_sums__launch_scale(watched),
+	       of_time = fmin(scale, fmax(1, (double)watched->ns / counted_ns));
 
 	return (struct chain){
 		.launches = scale * (double)thread->chained.calls,
@@ -137,8 +140,10 @@ static uint64_t cost_of(const struct watched_thread *watched)
 	const struct chain chain = chain_of(watched);
 
 	if (!thread->chained.calls || rate_of(watched) < thresholds[LEAST_RATE] ||
-	    thread_sums__share(watched, (uint64_t)(chain.ns + chain.gap_ns)) < thresholds[LEAST_SHARE] ||
-	    thread_sums__share(watched, waited_ns(thread)) >= thresholds[MOST_WAITS] || queue_is_full(watched))
+	    thread_sums__share(watched, (uint64_t)(chain.ns + chain.gap_ns)) <
+		    thresholds[LEAST_SHARE] ||
+	    thread_sums__share(watched, waited_ns(thread)) >= thresholds[MOST_WAITS] ||
+	    queue_is_full(watched))
 		return 0;
 	return (uint64_t)chain.ns;
 }
@@ -157,7 +162,8 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static int gather_names(const struct process *process, const struct sequence *sequence, struct names *names)
+static int gather_names(const struct process *process, const struct sequence *sequence,
+			struct names *names)
 {
 	names->count = 0;
 	names->list = malloc((sequence->period + 1) * sizeof(*names->list));
@@ -178,12 +184,13 @@ static bool is_in_sequence(const struct call_site *site, const void *arg)
 {
 	const struct names *names = arg;
 
-	return site->kernel_short &&
-	       bsearch(&site->kernel_short, names->list, names->count, sizeof(*names->list), compare_names);
+	return site->kernel_short && bsearch(&site->kernel_short, names->list, names->count,
+					     sizeof(*names->list), compare_names);
 }
 
 /* No estimate if the launches are graphs already. */
-static void estimate(const struct watched_thread *watched, const struct sequence *sequence, struct finding *finding)
+static void estimate(const struct watched_thread *watched, const struct sequence *sequence,
+		     struct finding *finding)
 {
 	const struct chain chain = chain_of(watched);
 	double launches = chain.launches * sequence->share;
@@ -198,7 +205,8 @@ static void estimate(const struct watched_thread *watched, const struct sequence
 		finding__saving(finding, (uint64_t)(now - then), assumption);
 }
 
-static int report(const struct watched_thread *watched, const struct sequence *sequence, struct finding *finding)
+static int report(const struct watched_thread *watched, const struct sequence *sequence,
+		  struct finding *finding)
 {
 	const struct thread_profile *thread = watched->thread;
 	const struct chain chain = chain_of(watched);
@@ -211,23 +219,25 @@ static int report(const struct watched_thread *watched, const struct sequence *s
 	finding__number(finding, "back_to_back_ns", chain.ns, UNIT_NS);
 	finding__number(finding, "back_to_back_gap_ns", chain.gap_ns, UNIT_NS);
 	finding__number(finding, "median_gap", (double)gap, UNIT_NS);
-	finding__number(finding, "wait_share", thread_sums__share(watched, waited_ns(thread)), UNIT_SHARE);
+	finding__number(finding, "wait_share", thread_sums__share(watched, waited_ns(thread)),
+			UNIT_SHARE);
 	finding__number(finding, "sequence_launches", (double)sequence->period, UNIT_COUNT);
 	finding__number(finding, "sequence_share", sequence->share, UNIT_SHARE);
-	return finding__evidence(finding,
-				 "%s; those back to back take %s each with %s before each (median %s), "
-				 "together %s of the thread's time, and waits %s%s",
-				 quantity__rate_of(rate_of(watched), "launches").text,
-				 quantity__time(chain.ns / chain.launches).text,
-				 quantity__time(chain.gap_ns / chain.launches).text,
-				 quantity__time((double)gap).text,
-				 quantity__share(share).text,
-				 quantity__share(thread_sums__share(watched, waited_ns(thread))).text,
-				 sequence->period ? "" : "; no sequence of them repeats");
+	return finding__evidence(
+		finding,
+		"%s; those back to back take %s each with %s before each (median %s), "
+		"together %s of the thread's time, and waits %s%s",
+		quantity__rate_of(rate_of(watched), "launches").text,
+		quantity__time(chain.ns / chain.launches).text,
+		quantity__time(chain.gap_ns / chain.launches).text,
+		quantity__time((double)gap).text, quantity__share(share).text,
+		quantity__share(thread_sums__share(watched, waited_ns(thread))).text,
+		sequence->period ? "" : "; no sequence of them repeats");
 }
 
 /* The call site that launches most of the sequence's kernels. 0 or -ENOMEM. */
-static int find_place(const struct process *process, const struct sequence *sequence, struct finding *finding)
+static int find_place(const struct process *process, const struct sequence *sequence,
+		      struct finding *finding)
 {
 	const struct call_site *site;
 	struct names names;
@@ -240,7 +250,8 @@ static int find_place(const struct process *process, const struct sequence *sequ
 	return 0;
 }
 
-static int name_sequence(const struct process *process, const struct sequence *sequence, struct finding *finding)
+static int name_sequence(const struct process *process, const struct sequence *sequence,
+			 struct finding *finding)
 {
 	char *text = sequence__text(sequence, process);
 	int ret = text ? finding__subject(finding, "%s", text) : -ENOMEM;
@@ -262,7 +273,8 @@ static int detect(const struct watched_thread *watched, struct finding *finding)
 	return ret ? ret : report(watched, &sequence, finding);
 }
 
-int launch_bound__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int launch_bound__detect(const struct finding_input *input, const struct process *process,
+			 struct finding_list *out)
 {
 	return thread_sums__make(input, process, cost_of, detect, out);
 }

@@ -92,8 +92,8 @@ static void count_calls(const struct allocated_sites *sites, struct kept *kept)
 	kept->function = site_lookup__function(site->row);
 }
 
-static void know_site(const struct finding_input *input, const struct site_tables *tables, const struct live_site *live,
-		      struct kept *kept)
+static void know_site(const struct finding_input *input, const struct site_tables *tables,
+		      const struct live_site *live, struct kept *kept)
 {
 	const struct process *process = tables->process;
 
@@ -129,14 +129,16 @@ static void know_size(const struct finding_input *input, const struct process *p
 		.size = &size->key,
 		.row = size->key.row,
 		.function = site_lookup__function(size->key.row),
-		.device = memory_kind__is_device(size->key.kind) ? size->key.device : DEVICE_UNKNOWN,
+		.device =
+			memory_kind__is_device(size->key.kind) ? size->key.device : DEVICE_UNKNOWN,
 		.bytes = saturate__product(size->record.live, size->key.size),
 		.count = size->record.live,
 		.allocations = size->record.allocations,
 		.frees = size->record.frees,
 		.once = size->record.peak <= 1,
 	};
-	growth__judge_size(findings__history(input->state)->growth, process, &size->key, &kept->growth);
+	growth__judge_size(findings__history(input->state)->growth, process, &size->key,
+			   &kept->growth);
 }
 
 /* --- texts --- */
@@ -148,18 +150,22 @@ static int report_subject(struct finding *finding, const struct kept *kept)
 					quantity__bytes((double)kept->size->size).text);
 	if (!kept->stack)
 		return finding__subject(finding, "allocations with unknown stacks");
-	return finding__subject(finding, "a call site of %s", kept->function ? kept->function : "an unknown function");
+	return finding__subject(finding, "a call site of %s",
+				kept->function ? kept->function : "an unknown function");
 }
 
 /* "live memory of this call site grew by 120.0 MiB in 58.0 s (2.0 MiB/s)" */
-static int report_growth(struct finding *finding, const struct kept *kept, const char *to, const char *rest)
+static int report_growth(struct finding *finding, const struct kept *kept, const char *to,
+			 const char *rest)
 {
-	return finding__evidence(finding, "live memory of this %s grew by %s within %s (%s), to %s in %s allocation%s%s%s",
-				 kept->size ? "size" : "call site", quantity__bytes((double)kept->growth.grown).text,
-				 quantity__time((double)kept->growth.grown_ns).text,
-				 quantity__bandwidth(kept->growth.slope).text,
-				 quantity__bytes((double)kept->bytes).text, quantity__count(kept->count).text,
-				 kept->count == 1 ? "" : "s", to, rest);
+	return finding__evidence(
+		finding,
+		"live memory of this %s grew by %s within %s (%s), to %s in %s allocation%s%s%s",
+		kept->size ? "size" : "call site", quantity__bytes((double)kept->growth.grown).text,
+		quantity__time((double)kept->growth.grown_ns).text,
+		quantity__bandwidth(kept->growth.slope).text,
+		quantity__bytes((double)kept->bytes).text, quantity__count(kept->count).text,
+		kept->count == 1 ? "" : "s", to, rest);
 }
 
 static void add_numbers(struct finding *finding, const struct kept *kept)
@@ -177,7 +183,8 @@ static void add_numbers(struct finding *finding, const struct kept *kept)
 	finding__number(finding, "growth_time", (double)kept->growth.grown_ns, UNIT_NS);
 }
 
-static struct finding *add(const struct finding_input *input, const struct kept *kept, struct finding_list *out)
+static struct finding *add(const struct finding_input *input, const struct kept *kept,
+			   struct finding_list *out)
 {
 	struct finding *finding = finding_list__add(out, input, kept->process);
 
@@ -189,21 +196,23 @@ static struct finding *add(const struct finding_input *input, const struct kept 
 }
 
 /* Notes whether an item large enough for a finding has a verdict. */
-static void follow(const struct finding_input *input, const struct kept *kept, bool judged, struct finding_list *out)
+static void follow(const struct finding_input *input, const struct kept *kept, bool judged,
+		   struct finding_list *out)
 {
 	if (kept->once || (double)kept->bytes < input->thresholds[LEAST_BYTES])
 		return;
 	judged = judged || kept->growth.verdict != GROWTH_UNKNOWN || kept->growth.replaces;
-	finding_list__follow(out, input, judged, site_lookup__followed_ns(input, kept->process, kept->growth.first_ns),
+	finding_list__follow(out, input, judged,
+			     site_lookup__followed_ns(input, kept->process, kept->growth.first_ns),
 			     GROWTH_LEAST_NS(findings__history(input->state)->window_ns));
 }
 
 /* Called for each site, or each size. */
-typedef int (*kept_fn)(const struct finding_input *input, const struct kept *kept, const void *known,
-		       struct finding_list *out);
+typedef int (*kept_fn)(const struct finding_input *input, const struct kept *kept,
+		       const void *known, struct finding_list *out);
 
-static int detect_sites(const struct finding_input *input, const struct site_tables *tables, kept_fn detect,
-		      struct finding_list *out)
+static int detect_sites(const struct finding_input *input, const struct site_tables *tables,
+			kept_fn detect, struct finding_list *out)
 {
 	struct kept kept;
 	int ret = 0;
@@ -215,8 +224,8 @@ static int detect_sites(const struct finding_input *input, const struct site_tab
 	return ret;
 }
 
-static int detect_sizes(const struct finding_input *input, const struct process *process, kept_fn detect,
-		      struct finding_list *out)
+static int detect_sizes(const struct finding_input *input, const struct process *process,
+			kept_fn detect, struct finding_list *out)
 {
 	const struct profile *profile = input->model->stacks ? NULL : process->profile;
 	struct kept kept;
@@ -231,8 +240,8 @@ static int detect_sizes(const struct finding_input *input, const struct process 
 	return ret;
 }
 
-static int detect_each(const struct finding_input *input, const struct process *process, kept_fn detect,
-		     struct finding_list *out)
+static int detect_each(const struct finding_input *input, const struct process *process,
+		       kept_fn detect, struct finding_list *out)
 {
 	struct site_tables tables = {.process = process};
 	int ret = 0;
@@ -255,9 +264,10 @@ static int detect_each(const struct finding_input *input, const struct process *
 /* Time until the device is full; 0: unknown. */
 static double seconds_left(const struct finding_input *input, const struct kept *kept)
 {
-	const struct gpu *gpu = kept->device == DEVICE_UNKNOWN ?
-					NULL :
-					device_history__gpu(input->model, kept->process, kept->device);
+	const struct gpu *gpu =
+		kept->device == DEVICE_UNKNOWN ?
+			NULL :
+			device_history__gpu(input->model, kept->process, kept->device);
 
 	if (!gpu || gpu->total_bytes == GPU_UNKNOWN_BYTES || gpu->used_bytes == GPU_UNKNOWN_BYTES ||
 	    gpu->used_bytes > gpu->total_bytes || kept->growth.slope <= 0)
@@ -265,8 +275,8 @@ static double seconds_left(const struct finding_input *input, const struct kept 
 	return (double)(gpu->total_bytes - gpu->used_bytes) / kept->growth.slope;
 }
 
-static int detect_growing(const struct finding_input *input, const struct kept *kept, const void *known,
-			struct finding_list *out)
+static int detect_growing(const struct finding_input *input, const struct kept *kept,
+			  const void *known, struct finding_list *out)
 {
 	double left = seconds_left(input, kept);
 	struct finding *finding;
@@ -284,10 +294,11 @@ static int detect_growing(const struct finding_input *input, const struct kept *
 		return report_growth(finding, kept, "", "");
 	finding__number(finding, "full_in", left * (double)NS_PER_S, UNIT_NS);
 	return report_growth(finding, kept, "; at this pace its device is full in ",
-			   quantity__time(left * (double)NS_PER_S).text);
+			     quantity__time(left * (double)NS_PER_S).text);
 }
 
-int leak_growing__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int leak_growing__detect(const struct finding_input *input, const struct process *process,
+			 struct finding_list *out)
 {
 	/* For an ended process leak-at-exit applies. */
 	return process->ended ? 0 : detect_each(input, process, detect_growing, out);
@@ -320,7 +331,8 @@ static bool is_uniform(const struct kept *kept)
  * Whether the oldest live allocation is older than the last step, and older than the latest
  * allocations equal in number to the live ones.
  */
-static bool is_old(const struct finding_input *input, const struct kept *kept, const struct live_site *live)
+static bool is_old(const struct finding_input *input, const struct kept *kept,
+		   const struct live_site *live)
 {
 	uint64_t first_ns, last_ns;
 	double span, latest, age;
@@ -331,7 +343,8 @@ static bool is_old(const struct finding_input *input, const struct kept *kept, c
 	 */
 	if (!is_uniform(kept) && kept->count < KEPT_COUNT)
 		return false;
-	if (!(is_uniform(kept) && find_span(kept, kept->amount / kept->allocations, &first_ns, &last_ns)) &&
+	if (!(is_uniform(kept) &&
+	      find_span(kept, kept->amount / kept->allocations, &first_ns, &last_ns)) &&
 	    !find_span(kept, 0, &first_ns, &last_ns)) {
 		last_ns = kept->process->ended_ns;
 		first_ns = last_ns - site_lookup__watched_ns(input, kept->process);
@@ -344,19 +357,21 @@ static bool is_old(const struct finding_input *input, const struct kept *kept, c
 
 static bool keeps_more(const struct kept *kept, const struct size_record *record)
 {
-	return record->live >= KEPT_COUNT && (double)record->live >= KEPT_OF_PEAK * (double)record->peak &&
+	return record->live >= KEPT_COUNT &&
+	       (double)record->live >= KEPT_OF_PEAK * (double)record->peak &&
 	       (double)record->live >= KEPT_LEAST * (double)kept->allocations;
 }
 
 static bool is_kept(const struct finding_input *input, const struct kept *kept, const void *known)
 {
-	if (!kept->allocations || (double)kept->frees <= input->thresholds[LEAST_FREED] * (double)kept->allocations)
+	if (!kept->allocations ||
+	    (double)kept->frees <= input->thresholds[LEAST_FREED] * (double)kept->allocations)
 		return false;
 	return kept->size ? keeps_more(kept, known) : is_old(input, kept, known);
 }
 
-static int detect_at_exit(const struct finding_input *input, const struct kept *kept, const void *known,
-			struct finding_list *out)
+static int detect_at_exit(const struct finding_input *input, const struct kept *kept,
+			  const void *known, struct finding_list *out)
 {
 	bool found = kept->growth.verdict == GROWTH_GROWING || is_kept(input, kept, known);
 	struct finding *finding;
@@ -370,15 +385,17 @@ static int detect_at_exit(const struct finding_input *input, const struct kept *
 	finding->weight = (double)kept->bytes;
 	if (kept->growth.verdict == GROWTH_GROWING)
 		return report_growth(finding, kept, " when the process ended", "");
-	return finding__evidence(finding,
-				 "%s of %s allocations of this %s were freed, and %s (%s) were not: live when the "
-				 "process ended",
-				 quantity__count(kept->frees).text, quantity__count(kept->allocations).text,
-				 kept->size ? "size" : "call site", quantity__count(kept->count).text,
-				 quantity__bytes((double)kept->bytes).text);
+	return finding__evidence(
+		finding,
+		"%s of %s allocations of this %s were freed, and %s (%s) were not: live when the "
+		"process ended",
+		quantity__count(kept->frees).text, quantity__count(kept->allocations).text,
+		kept->size ? "size" : "call site", quantity__count(kept->count).text,
+		quantity__bytes((double)kept->bytes).text);
 }
 
-int leak_at_exit__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int leak_at_exit__detect(const struct finding_input *input, const struct process *process,
+			 struct finding_list *out)
 {
 	return process->ended ? detect_each(input, process, detect_at_exit, out) : 0;
 }

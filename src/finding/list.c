@@ -28,7 +28,8 @@ struct finding *finding_list__add(struct finding_list *list, const struct findin
 	return finding;
 }
 
-static __attribute__((format(printf, 2, 0))) int set_text(char **text, const char *format, va_list args)
+static __attribute__((format(printf, 2, 0))) int set_text(char **text, const char *format,
+							  va_list args)
 {
 	char *made;
 
@@ -72,7 +73,8 @@ int finding__evidence(struct finding *finding, const char *format, ...)
 	return ret;
 }
 
-void finding__number(struct finding *finding, const char *name, double value, enum finding_unit unit)
+void finding__number(struct finding *finding, const char *name, double value,
+		     enum finding_unit unit)
 {
 	if (finding->number_count == FINDING_NUMBERS)
 		return;
@@ -169,7 +171,8 @@ static void release(struct finding *finding)
 	free(finding->evidence);
 }
 
-void finding_list__retain(struct finding_list *list, bool (*keep)(const struct finding *finding, const void *arg),
+void finding_list__retain(struct finding_list *list,
+			  bool (*keep)(const struct finding *finding, const void *arg),
 			  const void *arg)
 {
 	size_t kept = 0;

@@ -103,7 +103,8 @@ static void forget_gone(struct load_history *history, const struct model *model)
 }
 
 /* An ended process gets no more samples. */
-static int sample_process(struct load_history *history, const struct model *model, const struct process *process)
+static int sample_process(struct load_history *history, const struct model *model,
+			  const struct process *process)
 {
 	struct load_trend *trend = find(history, process);
 	struct load load;
@@ -145,8 +146,8 @@ static const struct load *sample_at(const struct load_trend *trend, uint64_t fro
 	return &trend->samples[at % SAMPLES];
 }
 
-bool load_history__window(const struct load_history *history, const struct model *model, const struct process *process,
-			  uint64_t from_ns, struct load *window)
+bool load_history__window(const struct load_history *history, const struct model *model,
+			  const struct process *process, uint64_t from_ns, struct load *window)
 {
 	const struct load_trend *trend = find(history, process);
 	const struct load *before = trend ? sample_at(trend, from_ns) : NULL;

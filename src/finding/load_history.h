@@ -24,8 +24,8 @@ int load_history__sample(struct load_history *history, const struct model *model
  * kept, until now: its sums, and the length in `ns`. NVML's part covers all readings in between.
  * False if there is no sample, or no time has passed since.
  */
-bool load_history__window(const struct load_history *history, const struct model *model, const struct process *process,
-			  uint64_t from_ns, struct load *window);
+bool load_history__window(const struct load_history *history, const struct model *model,
+			  const struct process *process, uint64_t from_ns, struct load *window);
 
 /* When the process was first sampled; 0: never. */
 uint64_t load_history__first_ns(const struct load_history *history, const struct process *process);

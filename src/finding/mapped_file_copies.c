@@ -33,13 +33,15 @@ static struct mapped_copy_record sum_up(const struct profile *profile)
 	return sum;
 }
 
-static int report(struct finding *finding, const struct profile *profile, const struct mapped_copy_record *sum)
+static int report(struct finding *finding, const struct profile *profile,
+		  const struct mapped_copy_record *sum)
 {
 	const struct mapped_copy_record *largest = &profile->mapped[0].record;
 	char others[64] = "";
 
 	if (profile->mapped_count > 1)
-		snprintf(others, sizeof(others), " and %s other file%s", quantity__count(profile->mapped_count - 1).text,
+		snprintf(others, sizeof(others), " and %s other file%s",
+			 quantity__count(profile->mapped_count - 1).text,
 			 profile->mapped_count > 2 ? "s" : "");
 	if (finding__subject(finding, "%s%s", largest->name, others))
 		return -ENOMEM;
@@ -47,18 +49,22 @@ static int report(struct finding *finding, const struct profile *profile, const 
 	finding__number(finding, "copies", (double)sum->calls, UNIT_COUNT);
 	finding__number(finding, "bytes", (double)sum->bytes, UNIT_BYTES);
 	finding__number(finding, "rate", rate_of(sum), UNIT_BYTES_PER_SECOND);
-	return finding__evidence(finding, "%s copies of %s in total went straight from mapped files, at %s; %s from %s",
-				 quantity__count(sum->calls).text, quantity__bytes((double)sum->bytes).text,
-				 quantity__bandwidth(rate_of(sum)).text, quantity__bytes((double)largest->bytes).text,
-				 largest->name);
+	return finding__evidence(
+		finding,
+		"%s copies of %s in total went straight from mapped files, at %s; %s from %s",
+		quantity__count(sum->calls).text, quantity__bytes((double)sum->bytes).text,
+		quantity__bandwidth(rate_of(sum)).text,
+		quantity__bytes((double)largest->bytes).text, largest->name);
 }
 
-int mapped_file_copies__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int mapped_file_copies__detect(const struct finding_input *input, const struct process *process,
+			       struct finding_list *out)
 {
 	struct mapped_copy_record sum = sum_up(process->profile);
 	struct finding *finding;
 
-	if ((double)sum.ns < input->thresholds[LEAST_TIME] || rate_of(&sum) > input->thresholds[MOST_RATE])
+	if ((double)sum.ns < input->thresholds[LEAST_TIME] ||
+	    rate_of(&sum) > input->thresholds[MOST_RATE])
 		return 0;
 	finding = finding_list__add(out, input, process);
 	if (!finding)

@@ -45,8 +45,10 @@ static bool is_of_nccl(const struct stack *stack)
 		const struct stack_frame *frame = &stack->frames[i];
 
 		if (frame->kind == FRAME_NATIVE &&
-		    (begins_with(frame->object, "libnccl") || begins_with(frame->function, "ncclComm") ||
-		     begins_with(frame->function, "pncclComm") || begins_with(frame->function, "ncclStrongStream")))
+		    (begins_with(frame->object, "libnccl") ||
+		     begins_with(frame->function, "ncclComm") ||
+		     begins_with(frame->function, "pncclComm") ||
+		     begins_with(frame->function, "ncclStrongStream")))
 			return true;
 	}
 	return false;
@@ -60,7 +62,8 @@ static void take_away(uint64_t *count, uint64_t less)
 /* Waits and queries stay: waiting for an event that is never recorded is always a mistake. */
 static void leave_out(struct missing *missing, const struct missing_site *site)
 {
-	enum operation operation = site->row < api_function_count ? api_functions[site->row].desc.operation : OP_NONE;
+	enum operation operation =
+		site->row < api_function_count ? api_functions[site->row].desc.operation : OP_NONE;
 
 	if (operation == OP_DESTROY) {
 		take_away(&missing->destroyed_busy, site->calls);
@@ -114,7 +117,8 @@ static void find_missing(const struct profile *profile, struct missing *missing)
 static void say(FILE *out, uint64_t count, const char *one, const char *many)
 {
 	if (count)
-		fprintf(out, "%s%s %s", ftell(out) ? "; " : "", quantity__count(count).text, count == 1 ? one : many);
+		fprintf(out, "%s%s %s", ftell(out) ? "; " : "", quantity__count(count).text,
+			count == 1 ? one : many);
 }
 
 static void say_bytes(FILE *out, uint64_t count, uint64_t bytes)
@@ -135,14 +139,18 @@ static char *sentence(const struct missing *missing)
 	say(out, missing->freed_busy, "free of host memory with a copy to it in flight",
 	    "frees of host memory with a copy to it in flight");
 	say_bytes(out, missing->freed_busy, missing->freed_busy_bytes);
-	say(out, missing->exit_copies, "copy to the host that no wait had covered when the process ended",
+	say(out, missing->exit_copies,
+	    "copy to the host that no wait had covered when the process ended",
 	    "copies to the host that no wait had covered when the process ended");
 	say_bytes(out, missing->exit_copies, missing->exit_bytes);
-	say(out, missing->unrecorded_waits, "wait for an event that was never recorded, which waits for nothing",
+	say(out, missing->unrecorded_waits,
+	    "wait for an event that was never recorded, which waits for nothing",
 	    "waits for events that were never recorded, which wait for nothing");
-	say(out, missing->unrecorded_queries, "query of an event that was never recorded, which answers that all is done",
+	say(out, missing->unrecorded_queries,
+	    "query of an event that was never recorded, which answers that all is done",
 	    "queries of events that were never recorded, which answer that all is done");
-	say(out, missing->destroyed_busy, "stream destroyed with work on it that no wait had covered",
+	say(out, missing->destroyed_busy,
+	    "stream destroyed with work on it that no wait had covered",
 	    "streams destroyed with work on them that no wait had covered");
 	if (fclose(out)) {
 		free(text);
@@ -159,11 +167,14 @@ static int fill_in(struct finding *finding, const struct missing *missing)
 	free(text);
 	finding__number(finding, "calls", finding->weight, UNIT_COUNT);
 	finding__number(finding, "freed_in_flight", (double)missing->freed_busy, UNIT_COUNT);
-	finding__number(finding, "freed_in_flight_bytes", (double)missing->freed_busy_bytes, UNIT_BYTES);
+	finding__number(finding, "freed_in_flight_bytes", (double)missing->freed_busy_bytes,
+			UNIT_BYTES);
 	finding__number(finding, "in_flight_at_exit", (double)missing->exit_copies, UNIT_COUNT);
-	finding__number(finding, "in_flight_at_exit_bytes", (double)missing->exit_bytes, UNIT_BYTES);
+	finding__number(finding, "in_flight_at_exit_bytes", (double)missing->exit_bytes,
+			UNIT_BYTES);
 	finding__number(finding, "unrecorded_waits", (double)missing->unrecorded_waits, UNIT_COUNT);
-	finding__number(finding, "unrecorded_queries", (double)missing->unrecorded_queries, UNIT_COUNT);
+	finding__number(finding, "unrecorded_queries", (double)missing->unrecorded_queries,
+			UNIT_COUNT);
 	finding__number(finding, "destroyed_busy", (double)missing->destroyed_busy, UNIT_COUNT);
 	finding->stack = missing->stack;
 	return ret;
@@ -175,7 +186,8 @@ static unsigned int count_sorts(const struct missing *missing)
 	       !!missing->unrecorded_queries + !!missing->destroyed_busy;
 }
 
-int missing_sync__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int missing_sync__detect(const struct finding_input *input, const struct process *process,
+			 struct finding_list *out)
 {
 	struct finding *finding;
 	struct missing missing;
@@ -185,8 +197,10 @@ int missing_sync__detect(const struct finding_input *input, const struct process
 	if (!process->profile)
 		return 0;
 	find_missing(process->profile, &missing);
-	calls = missing.freed_busy + missing.unrecorded_waits + missing.unrecorded_queries + missing.destroyed_busy;
-	if (!(calls + missing.exit_copies) || (double)(calls + missing.exit_copies) < input->thresholds[LEAST_CALLS])
+	calls = missing.freed_busy + missing.unrecorded_waits + missing.unrecorded_queries +
+		missing.destroyed_busy;
+	if (!(calls + missing.exit_copies) ||
+	    (double)(calls + missing.exit_copies) < input->thresholds[LEAST_CALLS])
 		return 0;
 	finding = finding_list__add(out, input, process);
 	if (!finding)
@@ -198,7 +212,9 @@ int missing_sync__detect(const struct finding_input *input, const struct process
 	 * process.
 	 */
 	if (!ret && calls)
-		ret = finding__subject(finding, "%s%s", count_sorts(&missing) > 1 ? "of several kinds, the latest call " : "",
-				       site_lookup__function(missing.row));
+		ret = finding__subject(
+			finding, "%s%s",
+			count_sorts(&missing) > 1 ? "of several kinds, the latest call " : "",
+			site_lookup__function(missing.row));
 	return ret;
 }

@@ -39,14 +39,15 @@ static struct holders describe(const struct memory_holding *holding)
 		before = ", ";
 	}
 	if (holding->largest_pid && at < size) {
-		at += (size_t)snprintf(holders.text + at, size - at, "%s%s by process %d (%.15s)", before,
-				       quantity__bytes((double)holding->largest).text, holding->largest_pid,
-				       holding->largest_comm);
+		at += (size_t)snprintf(holders.text + at, size - at, "%s%s by process %d (%.15s)",
+				       before, quantity__bytes((double)holding->largest).text,
+				       holding->largest_pid, holding->largest_comm);
 		before = ", ";
 	}
 	/* "others" alone would say nothing. */
 	if (before[0] == ',' && holding->others && at < size)
-		snprintf(holders.text + at, size - at, ", %s by others", quantity__bytes((double)holding->others).text);
+		snprintf(holders.text + at, size - at, ", %s by others",
+			 quantity__bytes((double)holding->others).text);
 	return holders;
 }
 
@@ -75,7 +76,8 @@ static bool is_of_host(const struct failure *failure)
 	int row = api__find(failure->function, API_NEWEST);
 	const struct function_desc *desc = row < 0 ? NULL : &api_functions[row].desc;
 
-	return desc && desc->operation == OP_ALLOC && (desc->kind == MEMORY_HOST || desc->kind == MEMORY_REGISTERED);
+	return desc && desc->operation == OP_ALLOC &&
+	       (desc->kind == MEMORY_HOST || desc->kind == MEMORY_REGISTERED);
 }
 
 static void sum_up(const struct process *process, struct shortage *shortage)
@@ -110,14 +112,16 @@ static uint64_t live_on_devices(const struct process *process)
  * was read too early or too late, or the call requested too much at once.
  */
 static int report_oom(const struct finding_input *input, const struct process *process,
-		    const struct shortage *shortage, struct finding *finding)
+		      const struct shortage *shortage, struct finding *finding)
 {
 	struct memory_holding holding;
 	uint64_t live = live_on_devices(process);
 	struct holders holders = {""};
 	char own[96] = "", part[48] = "";
 
-	if (shortage->of_device && device_history__fullest(findings__history(input->state)->devices, process, NULL, &holding) &&
+	if (shortage->of_device &&
+	    device_history__fullest(findings__history(input->state)->devices, process, NULL,
+				    &holding) &&
 	    holding.used >= holding.total / 2) {
 		add_holding(finding, &holding);
 		holders = describe(&holding);
@@ -127,16 +131,18 @@ static int report_oom(const struct finding_input *input, const struct process *p
 		snprintf(own, sizeof(own), "; the process has %s allocated on devices%s",
 			 quantity__bytes((double)live).text, process->ended ? " at its end" : "");
 	if (shortage->most->count < shortage->calls)
-		snprintf(part, sizeof(part), ", %s of them", quantity__count(shortage->most->count).text);
-	return finding__evidence(finding, "%s call%s failed for want of memory%s%s %s (%s)%s%s%s",
-				 quantity__count(shortage->calls).text, shortage->calls == 1 ? "" : "s", part,
-				 part[0] ? "" : (shortage->calls == 1 ? "," : ", all of them"),
-				 shortage->most->function,
-				 shortage->most->error ? shortage->most->error : "2", own,
-				 holders.text[0] ? "; when the device was fullest, " : "", holders.text);
+		snprintf(part, sizeof(part), ", %s of them",
+			 quantity__count(shortage->most->count).text);
+	return finding__evidence(
+		finding, "%s call%s failed for want of memory%s%s %s (%s)%s%s%s",
+		quantity__count(shortage->calls).text, shortage->calls == 1 ? "" : "s", part,
+		part[0] ? "" : (shortage->calls == 1 ? "," : ", all of them"),
+		shortage->most->function, shortage->most->error ? shortage->most->error : "2", own,
+		holders.text[0] ? "; when the device was fullest, " : "", holders.text);
 }
 
-int oom__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int oom__detect(const struct finding_input *input, const struct process *process,
+		struct finding_list *out)
 {
 	struct shortage shortage;
 	struct finding *finding;
@@ -163,7 +169,8 @@ int oom__detect(const struct finding_input *input, const struct process *process
 
 /* `growth` is that of the process; without a process, that of all users of the GPU. */
 static int add_near(const struct finding_input *input, const struct process *process,
-		    const struct memory_holding *holding, const struct device_growth *growth, struct finding_list *out)
+		    const struct memory_holding *holding, const struct device_growth *growth,
+		    struct finding_list *out)
 {
 	struct finding *finding = finding_list__add(out, input, process);
 	uint64_t free_bytes = holding->total > holding->used ? holding->total - holding->used : 0;
@@ -178,12 +185,13 @@ static int add_near(const struct finding_input *input, const struct process *pro
 	finding__number(finding, "growth", (double)growth->bytes, UNIT_BYTES);
 	finding__number(finding, "growth_time", (double)growth->span_ns, UNIT_NS);
 	add_holding(finding, holding);
-	return finding__evidence(finding, "%s%s; %s (%s) %s left, and %s took %s more within %s%s",
-				 ended ? "when the device was fullest, " : "", describe(holding).text,
-				 quantity__bytes((double)free_bytes).text, quantity__share(free_share).text,
-				 ended ? "were" : "are", process ? "this process" : "other processes",
-				 quantity__bytes((double)growth->bytes).text, quantity__time((double)growth->span_ns).text,
-				 ended ? " before its end" : "");
+	return finding__evidence(
+		finding, "%s%s; %s (%s) %s left, and %s took %s more within %s%s",
+		ended ? "when the device was fullest, " : "", describe(holding).text,
+		quantity__bytes((double)free_bytes).text, quantity__share(free_share).text,
+		ended ? "were" : "are", process ? "this process" : "other processes",
+		quantity__bytes((double)growth->bytes).text,
+		quantity__time((double)growth->span_ns).text, ended ? " before its end" : "");
 }
 
 static bool is_full(const struct finding_input *input, uint64_t total, uint64_t used)
@@ -195,22 +203,24 @@ static bool is_full(const struct finding_input *input, uint64_t total, uint64_t 
 static bool is_near(const struct finding_input *input, const struct memory_holding *holding,
 		    const struct device_growth *growth)
 {
-	return growth->grows && (double)growth->bytes >= input->thresholds[LEAST_GROWTH] * (double)holding->total &&
+	return growth->grows &&
+	       (double)growth->bytes >= input->thresholds[LEAST_GROWTH] * (double)holding->total &&
 	       is_full(input, holding->total, holding->used);
 }
 
 /* An ended process holds no memory, so the time at which the device was fullest counts. */
-static bool find_holding(const struct finding_input *input, const struct gpu *gpu, const struct process *process,
-			 struct memory_holding *holding)
+static bool find_holding(const struct finding_input *input, const struct gpu *gpu,
+			 const struct process *process, struct memory_holding *holding)
 {
 	if (process && process->ended)
-		return device_history__fullest(findings__history(input->state)->devices, process, gpu, holding);
+		return device_history__fullest(findings__history(input->state)->devices, process,
+					       gpu, holding);
 	return memory_holding__of(input->model, gpu, process, holding);
 }
 
 /* Judges what one process takes of the GPU. 1: a finding was added. */
-static int detect_process(const struct finding_input *input, const struct gpu *gpu, const struct process *process,
-			struct finding_list *out)
+static int detect_process(const struct finding_input *input, const struct gpu *gpu,
+			  const struct process *process, struct finding_list *out)
 {
 	struct memory_holding holding;
 	struct device_growth growth;
@@ -224,8 +234,10 @@ static int detect_process(const struct finding_input *input, const struct gpu *g
 
 		if (device_history__gpu(input->model, process, device) != gpu)
 			continue;
-		device_history__judge_process(findings__history(input->state)->devices, process, device, &growth);
-		if (!growth.grows || !find_holding(input, gpu, process, &holding) || !is_near(input, &holding, &growth))
+		device_history__judge_process(findings__history(input->state)->devices, process,
+					      device, &growth);
+		if (!growth.grows || !find_holding(input, gpu, process, &holding) ||
+		    !is_near(input, &holding, &growth))
 			continue;
 		ret = add_near(input, process, &holding, &growth, out);
 		return ret ? ret : 1;
@@ -233,7 +245,8 @@ static int detect_process(const struct finding_input *input, const struct gpu *g
 	return 0;
 }
 
-static int detect_gpu(const struct finding_input *input, const struct gpu *gpu, struct finding_list *out)
+static int detect_gpu(const struct finding_input *input, const struct gpu *gpu,
+		      struct finding_list *out)
 {
 	struct memory_holding holding;
 	struct device_growth growth;
@@ -250,12 +263,14 @@ static int detect_gpu(const struct finding_input *input, const struct gpu *gpu, 
 		return 0;
 	device_history__judge_gpu(findings__history(input->state)->devices, gpu, &growth);
 	if (is_full(input, holding.total, holding.used))
-		finding_list__follow(out, input, reported || growth.known, site_lookup__followed_ns(input, NULL, growth.first_ns),
+		finding_list__follow(out, input, reported || growth.known,
+				     site_lookup__followed_ns(input, NULL, growth.first_ns),
 				     growth.needed_ns);
 	/* Otherwise a process that is not watched takes it. */
 	if (reported)
 		return 0;
-	return is_near(input, &holding, &growth) ? add_near(input, NULL, &holding, &growth, out) : 0;
+	return is_near(input, &holding, &growth) ? add_near(input, NULL, &holding, &growth, out) :
+						   0;
 }
 
 int oom_near__detect(const struct finding_input *input, struct finding_list *out)

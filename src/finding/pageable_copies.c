@@ -48,11 +48,14 @@ struct way {
 };
 
 static const char *const assumptions[REFERENCES] = {
-	[REFERENCE_PINNED] = "the bytes, once pinned, are copied as fast as this process's synchronous copies of "
+	[REFERENCE_PINNED] = "the bytes, once pinned, are copied as fast as this process's "
+			     "synchronous copies of "
 			     "pinned memory in the same direction",
-	[REFERENCE_COVERED] = "the bytes, once pinned, are copied as fast as this process's asynchronous copies in "
+	[REFERENCE_COVERED] = "the bytes, once pinned, are copied as fast as this process's "
+			      "asynchronous copies in "
 			      "the same direction at least were",
-	[REFERENCE_LINK] = "the bytes, once pinned, are copied at 80 % of the nominal rate of the GPU's link",
+	[REFERENCE_LINK] =
+		"the bytes, once pinned, are copied at 80 % of the nominal rate of the GPU's link",
 };
 
 static bool reports_rate(uint64_t calls, uint64_t bytes)
@@ -64,15 +67,17 @@ static struct copy_sum pageable(const struct way *way)
 {
 	const struct copy_sum *sync = &way->pageable[0], *async = &way->pageable[1];
 
-	return (struct copy_sum){sync->calls + async->calls, saturate__sum(sync->bytes, async->bytes), sync->ns + async->ns};
+	return (struct copy_sum){sync->calls + async->calls,
+				 saturate__sum(sync->bytes, async->bytes), sync->ns + async->ns};
 }
 
 /* --- rates --- */
 
 static bool is_copy_of(const struct function_totals *totals, enum copy_kind kind)
 {
-	return totals->row < api_function_count && api_functions[totals->row].desc.operation == OP_COPY &&
-	       totals->kind == kind && !(totals->flags & TALLY_CAPTURED);
+	return totals->row < api_function_count &&
+	       api_functions[totals->row].desc.operation == OP_COPY && totals->kind == kind &&
+	       !(totals->flags & TALLY_CAPTURED);
 }
 
 /* A lower bound below the rate of the pageable copies gives no information. */
@@ -80,11 +85,12 @@ static bool reports_more(const struct covered_totals *covered, const struct way 
 {
 	struct copy_sum known = {covered->calls, covered->bytes, covered->ns}, own = pageable(way);
 
-	return reports_rate(known.calls, known.bytes) && copy_sum__rate(&known) > copy_sum__rate(&own);
+	return reports_rate(known.calls, known.bytes) &&
+	       copy_sum__rate(&known) > copy_sum__rate(&own);
 }
 
-static void find_reference(struct way *way, const struct model *model, const struct process *process,
-			   enum copy_kind kind)
+static void find_reference(struct way *way, const struct model *model,
+			   const struct process *process, enum copy_kind kind)
 {
 	const struct covered_totals *covered = &process->covered[kind];
 
@@ -100,7 +106,8 @@ static void find_reference(struct way *way, const struct model *model, const str
 	}
 }
 
-static struct way look_at(const struct model *model, const struct process *process, enum copy_kind kind)
+static struct way look_at(const struct model *model, const struct process *process,
+			  enum copy_kind kind)
 {
 	const struct covered_totals *covered = &process->covered[kind];
 	struct way way = {0};
@@ -113,7 +120,8 @@ static struct way look_at(const struct model *model, const struct process *proce
 			continue;
 		async = api_functions[totals->row].desc.flags & FUNCTION_ASYNC;
 		if (totals->flags & TALLY_PAGEABLE)
-			copy_sum__add(&way.pageable[async], totals->calls, totals->bytes, totals->ns);
+			copy_sum__add(&way.pageable[async], totals->calls, totals->bytes,
+				      totals->ns);
 		else if ((totals->flags & TALLY_PINNED) && !async)
 			copy_sum__add(&way.pinned, totals->calls, totals->bytes, totals->ns);
 		else if (async && totals->calls)
@@ -130,7 +138,8 @@ static struct way look_at(const struct model *model, const struct process *proce
 static double saved_ns(const struct way *way)
 {
 	struct copy_sum sum = pageable(way);
-	double per_second = way->reference_rate * (way->reference == REFERENCE_LINK ? LINK_YIELD : 1);
+	double per_second =
+		way->reference_rate * (way->reference == REFERENCE_LINK ? LINK_YIELD : 1);
 	double then = per_second ? (double)sum.bytes * 1e9 / per_second : 0;
 
 	return per_second && (double)sum.ns > then ? (double)sum.ns - then : 0;
@@ -156,7 +165,8 @@ static void estimate(struct finding *finding, const struct way *worse, const str
 static const char *const directions[2] = {"host to device", "device to host"};
 
 /* The function whose pageable copies took most time; NULL: none. */
-static const struct function_totals *worst_function(const struct process *process, size_t *functions)
+static const struct function_totals *worst_function(const struct process *process,
+						    size_t *functions)
 {
 	const struct function_totals *worst = NULL;
 
@@ -187,15 +197,18 @@ static int name_function(struct finding *finding, const struct process *process,
 				both	      ? "copies in both directions, mostly " :
 				functions > 1 ? "copies by several functions, mostly " :
 						"",
-				site_lookup__function(worst->row), directions[worst->kind != COPY_H2D]);
+				site_lookup__function(worst->row),
+				directions[worst->kind != COPY_H2D]);
 }
 
-static void add_numbers(struct finding *finding, const struct copy_sum *all, const struct way ways[2])
+static void add_numbers(struct finding *finding, const struct copy_sum *all,
+			const struct way ways[2])
 {
 	static const char *const names[2][5] = {
-		{"to_device_bytes", "to_device_ns", "to_device_bandwidth", "to_device_least_bandwidth",
-		 "to_device_reference"},
-		{"to_host_bytes", "to_host_ns", "to_host_bandwidth", "to_host_least_bandwidth", "to_host_reference"},
+		{"to_device_bytes", "to_device_ns", "to_device_bandwidth",
+		 "to_device_least_bandwidth", "to_device_reference"},
+		{"to_host_bytes", "to_host_ns", "to_host_bandwidth", "to_host_least_bandwidth",
+		 "to_host_reference"},
 	};
 
 	finding__number(finding, "calls", (double)all->calls, UNIT_COUNT);
@@ -210,11 +223,14 @@ static void add_numbers(struct finding *finding, const struct copy_sum *all, con
 		finding__number(finding, names[i][0], (double)sum.bytes, UNIT_BYTES);
 		finding__number(finding, names[i][1], (double)sum.ns, UNIT_NS);
 		if (way->pageable[0].ns)
-			finding__number(finding, names[i][2], copy_sum__rate(&way->pageable[0]), UNIT_BYTES_PER_SECOND);
+			finding__number(finding, names[i][2], copy_sum__rate(&way->pageable[0]),
+					UNIT_BYTES_PER_SECOND);
 		else if (way->least_rate)
-			finding__number(finding, names[i][3], way->least_rate, UNIT_BYTES_PER_SECOND);
+			finding__number(finding, names[i][3], way->least_rate,
+					UNIT_BYTES_PER_SECOND);
 		if (way->reference)
-			finding__number(finding, names[i][4], way->reference_rate, UNIT_BYTES_PER_SECOND);
+			finding__number(finding, names[i][4], way->reference_rate,
+					UNIT_BYTES_PER_SECOND);
 	}
 }
 
@@ -235,15 +251,16 @@ static void say_way(FILE *out, const struct way *way, const char *direction)
 	if (!sum.calls)
 		return;
 	fprintf(out, "%s %s %s in %s cop%s and %s", ftell(out) ? ";" : "", direction,
-		quantity__bytes((double)sum.bytes).text, quantity__count(sum.calls).text, sum.calls == 1 ? "y" : "ies",
-		quantity__time((double)sum.ns).text);
+		quantity__bytes((double)sum.bytes).text, quantity__count(sum.calls).text,
+		sum.calls == 1 ? "y" : "ies", quantity__time((double)sum.ns).text);
 	if (way->pageable[0].ns)
 		fprintf(out, ", %s%s", way->pageable[1].calls ? "the synchronous ones at " : "at ",
 			quantity__bandwidth(copy_sum__rate(&way->pageable[0])).text);
 	else if (way->least_rate)
 		fprintf(out, ", at %s at least", quantity__bandwidth(way->least_rate).text);
 	if (way->reference)
-		fprintf(out, ", compared with %s%s", quantity__bandwidth(way->reference_rate).text, words[way->reference]);
+		fprintf(out, ", compared with %s%s", quantity__bandwidth(way->reference_rate).text,
+			words[way->reference]);
 }
 
 static int report(struct finding *finding, const struct copy_sum *all, const struct way ways[2])
@@ -261,18 +278,22 @@ static int report(struct finding *finding, const struct copy_sum *all, const str
 		free(text);
 		return -ENOMEM;
 	}
-	ret = finding__evidence(finding, "%s in %s copies of unpinned host memory took %s, %s of the time:%s",
-				quantity__bytes((double)all->bytes).text, quantity__count(all->calls).text,
-				quantity__time((double)all->ns).text, quantity__share(finding->share).text, text);
+	ret = finding__evidence(
+		finding, "%s in %s copies of unpinned host memory took %s, %s of the time:%s",
+		quantity__bytes((double)all->bytes).text, quantity__count(all->calls).text,
+		quantity__time((double)all->ns).text, quantity__share(finding->share).text, text);
 	free(text);
 	return ret;
 }
 
-int pageable_copies__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int pageable_copies__detect(const struct finding_input *input, const struct process *process,
+			    struct finding_list *out)
 {
-	const struct way ways[2] = {look_at(input->model, process, COPY_H2D), look_at(input->model, process, COPY_D2H)};
+	const struct way ways[2] = {look_at(input->model, process, COPY_H2D),
+				    look_at(input->model, process, COPY_D2H)};
 	const struct copy_sum to_device = pageable(&ways[0]), to_host = pageable(&ways[1]);
-	const struct copy_sum all = {to_device.calls + to_host.calls, saturate__sum(to_device.bytes, to_host.bytes),
+	const struct copy_sum all = {to_device.calls + to_host.calls,
+				     saturate__sum(to_device.bytes, to_host.bytes),
 				     to_device.ns + to_host.ns};
 	bool worse = to_host.ns > to_device.ns;
 	uint64_t watched_ns = site_lookup__watched_ns(input, process);

@@ -15,11 +15,13 @@ enum {
 /* The repeats that took most time; NULL if none are listed. */
 static const struct profile_repeat *worst_repeat(const struct profile *profile)
 {
-	return profile->repeat_count && profile->repeats[0].record.repeats ? &profile->repeats[0] : NULL;
+	return profile->repeat_count && profile->repeats[0].record.repeats ? &profile->repeats[0] :
+									     NULL;
 }
 
 /* The subject is the worst of them; the text mentions others. */
-static int name_repeat(struct finding *finding, const struct process *process, const struct profile_repeat *worst)
+static int name_repeat(struct finding *finding, const struct process *process,
+		       const struct profile_repeat *worst)
 {
 	const struct time_totals *all = process->profile->totals.repeats;
 	size_t row = worst->record.row;
@@ -30,11 +32,12 @@ static int name_repeat(struct finding *finding, const struct process *process, c
 	finding__number(finding, "most_ns", (double)worst->record.repeat_ns, UNIT_NS);
 	finding->stack = site_lookup__of_copy(process, row);
 	return finding__subject(finding, "%s of %s%s", site_lookup__function(row),
-				quantity__bytes((double)worst->key.bytes).text, others ? ", and other ranges" : "");
+				quantity__bytes((double)worst->key.bytes).text,
+				others ? ", and other ranges" : "");
 }
 
-static int report_repeats(struct finding *finding, const struct process_profile *totals, const struct copy_sum *sum,
-			const struct profile_repeat *worst)
+static int report_repeats(struct finding *finding, const struct process_profile *totals,
+			  const struct copy_sum *sum, const struct profile_repeat *worst)
 {
 	finding__number(finding, "to_device", (double)totals->repeats[0].calls, UNIT_COUNT);
 	finding__number(finding, "to_device_ns", (double)totals->repeats[0].ns, UNIT_NS);
@@ -43,19 +46,20 @@ static int report_repeats(struct finding *finding, const struct process_profile 
 	finding__number(finding, "to_host_ns", (double)totals->repeats[1].ns, UNIT_NS);
 	finding__number(finding, "to_host_bytes", (double)totals->repeat_bytes[1], UNIT_BYTES);
 	finding__saving(finding, sum->ns, "the needless copies are left out");
-	return finding__evidence(finding,
-				 "%s copies to the device replaced data that nothing there had used since the "
-				 "previous copy, and %s to the host read data that nothing had changed since: %s in "
-				 "%s, %s of the time%s%s%s",
-				 quantity__count(totals->repeats[0].calls).text,
-				 quantity__count(totals->repeats[1].calls).text,
-				 quantity__bytes((double)sum->bytes).text, quantity__time((double)sum->ns).text,
-				 quantity__share(finding->share).text,
-				 worst ? "; one range " : "", worst ? quantity__count(worst->record.repeats).text : "",
-				 worst ? " times" : "");
+	return finding__evidence(
+		finding,
+		"%s copies to the device replaced data that nothing there had used since the "
+		"previous copy, and %s to the host read data that nothing had changed since: %s in "
+		"%s, %s of the time%s%s%s",
+		quantity__count(totals->repeats[0].calls).text,
+		quantity__count(totals->repeats[1].calls).text,
+		quantity__bytes((double)sum->bytes).text, quantity__time((double)sum->ns).text,
+		quantity__share(finding->share).text, worst ? "; one range " : "",
+		worst ? quantity__count(worst->record.repeats).text : "", worst ? " times" : "");
 }
 
-int redundant_copies__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int redundant_copies__detect(const struct finding_input *input, const struct process *process,
+			     struct finding_list *out)
 {
 	const struct profile *profile = process->profile;
 	uint64_t watched_ns = site_lookup__watched_ns(input, process);
@@ -65,8 +69,8 @@ int redundant_copies__detect(const struct finding_input *input, const struct pro
 	int ret = 0;
 
 	for (int way = 0; profile && way < 2; way++)
-		copy_sum__add(&sum, profile->totals.repeats[way].calls, profile->totals.repeat_bytes[way],
-			      profile->totals.repeats[way].ns);
+		copy_sum__add(&sum, profile->totals.repeats[way].calls,
+			      profile->totals.repeat_bytes[way], profile->totals.repeats[way].ns);
 	if (!sum.calls || (double)sum.calls < input->thresholds[LEAST_CALLS] ||
 	    (double)sum.ns < input->thresholds[LEAST_SHARE] * (double)watched_ns)
 		return 0;

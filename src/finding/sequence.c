@@ -13,7 +13,8 @@
 #define NAMES_SHOWN 8
 #define NAME_LENGTH 48
 
-static const struct step_thread *find_steps(const struct process *process, const struct thread_profile *thread)
+static const struct step_thread *find_steps(const struct process *process,
+					    const struct thread_profile *thread)
 {
 	for (size_t i = 0; process->steps && i < process->steps->count; i++) {
 		const struct step_thread *steps = process->steps->threads[i];
@@ -28,8 +29,8 @@ static const struct step_thread *find_steps(const struct process *process, const
  * If launches are sampled, only part of the steps was seen: their launches are compared with the
  * launches seen.
  */
-static double share_of(const struct process *process, const struct thread_profile *thread, const struct step_phase *phase,
-		       size_t period)
+static double share_of(const struct process *process, const struct thread_profile *thread,
+		       const struct step_phase *phase, size_t period)
 {
 	double part = (double)phase->ns, all = (double)(phase->latest_ns - phase->first_ns);
 
@@ -40,10 +41,12 @@ static double share_of(const struct process *process, const struct thread_profil
 	return part < all ? part / all : 1;
 }
 
-void sequence__find(const struct process *process, const struct thread_profile *thread, struct sequence *out)
+void sequence__find(const struct process *process, const struct thread_profile *thread,
+		    struct sequence *out)
 {
 	const struct step_thread *steps = find_steps(process, thread);
-	const struct step_phase *phase = steps && steps->phase_count ? &steps->phases[steps->current] : NULL;
+	const struct step_phase *phase =
+		steps && steps->phase_count ? &steps->phases[steps->current] : NULL;
 
 	*out = (struct sequence){0};
 	if (!phase || !phase->steps || !steps->round_length)
@@ -69,12 +72,14 @@ static const char *name_of(const struct process *process, uint64_t handle)
 	return name ? name : "(graph)";
 }
 
-static size_t count_same(const struct sequence *sequence, const struct process *process, size_t from)
+static size_t count_same(const struct sequence *sequence, const struct process *process,
+			 size_t from)
 {
 	const char *name = name_of(process, sequence->handles[from]);
 	size_t count = 1;
 
-	while (from + count < sequence->period && !strcmp(name_of(process, sequence->handles[from + count]), name))
+	while (from + count < sequence->period &&
+	       !strcmp(name_of(process, sequence->handles[from + count]), name))
 		count++;
 	return count;
 }
@@ -90,7 +95,8 @@ char *sequence__text(const struct sequence *sequence, const struct process *proc
 	fprintf(out, "%zu launch%s: ", sequence->period, sequence->period == 1 ? "" : "es");
 	for (int shown = 0; at < sequence->period && shown < NAMES_SHOWN; shown++, at += same) {
 		same = count_same(sequence, process, at);
-		fprintf(out, "%s%.*s", shown ? ", " : "", NAME_LENGTH, name_of(process, sequence->handles[at]));
+		fprintf(out, "%s%.*s", shown ? ", " : "", NAME_LENGTH,
+			name_of(process, sequence->handles[at]));
 		if (same > 1)
 			fprintf(out, " x%zu", same);
 	}

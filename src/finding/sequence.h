@@ -24,7 +24,8 @@ struct sequence {
 };
 
 /* For a thread of the process. */
-void sequence__find(const struct process *process, const struct thread_profile *thread, struct sequence *out);
+void sequence__find(const struct process *process, const struct thread_profile *thread,
+		    struct sequence *out);
 
 /*
  * The short name of the kernel with this handle, "(unnamed)" if it has none; NULL if it is a graph.

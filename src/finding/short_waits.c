@@ -19,7 +19,8 @@ enum {
 
 /* one in this many would be enough; the text of the assumption repeats this number */
 #define WAITS_NEEDED 10
-static const char assumption[] = "one wait in 10 is enough; the thread's other work then overlaps with the GPU's";
+static const char assumption[] =
+	"one wait in 10 is enough; the thread's other work then overlaps with the GPU's";
 
 /* --- common part --- */
 
@@ -43,19 +44,21 @@ static bool is_short_wait(const struct call_site *site, const void *arg)
 {
 	const double *most = arg;
 
-	return site->row < api_function_count && api_functions[site->row].desc.operation == OP_WAIT &&
+	return site->row < api_function_count &&
+	       api_functions[site->row].desc.operation == OP_WAIT &&
 	       (double)site->amount <= *most * (double)site->calls;
 }
 
 static void point_at(const struct watched_thread *watched, struct finding *finding)
 {
 	const struct call_site *site = site_lookup__most(watched->process, SITE_WAIT, is_short_wait,
-						   &watched->input->thresholds[MOST_MEAN]);
+							 &watched->input->thresholds[MOST_MEAN]);
 
 	finding->stack = site ? site->stack : NULL;
 }
 
-static void estimate(const struct watched_thread *watched, const struct time_totals *waits, struct finding *finding)
+static void estimate(const struct watched_thread *watched, const struct time_totals *waits,
+		     struct finding *finding)
 {
 	uint64_t all_but_needed = waits->ns / WAITS_NEEDED * (WAITS_NEEDED - 1);
 	uint64_t overlap = thread_sums__overlap(watched, waits->ns, waits->calls);
@@ -67,14 +70,16 @@ static void estimate(const struct watched_thread *watched, const struct time_tot
 
 static uint64_t single_cost(const struct watched_thread *watched)
 {
-	const struct time_totals waits = thread_sums__waits(watched, &watched->thread->single_waits);
+	const struct time_totals waits =
+		thread_sums__waits(watched, &watched->thread->single_waits);
 
 	return cost_of(watched, &waits);
 }
 
 static int single_detect(const struct watched_thread *watched, struct finding *finding)
 {
-	const struct time_totals waits = thread_sums__waits(watched, &watched->thread->single_waits);
+	const struct time_totals waits =
+		thread_sums__waits(watched, &watched->thread->single_waits);
 	uint64_t launches = thread_sums__launches(watched);
 
 	finding__number(finding, "waits", (double)waits.calls, UNIT_COUNT);
@@ -83,16 +88,17 @@ static int single_detect(const struct watched_thread *watched, struct finding *f
 	finding__number(finding, "launches", (double)launches, UNIT_COUNT);
 	estimate(watched, &waits, finding);
 	point_at(watched, finding);
-	return finding__evidence(finding,
-				 "%s of %s launches were waited for one by one, %s each: %s, %s of the thread's "
-				 "time",
-				 quantity__count(waits.calls).text, quantity__count(launches).text,
-				 quantity__time(mean(&waits)).text, quantity__time((double)waits.ns).text,
-				 quantity__share(thread_sums__share(watched, waits.ns)).text);
+	return finding__evidence(
+		finding,
+		"%s of %s launches were waited for one by one, %s each: %s, %s of the thread's "
+		"time",
+		quantity__count(waits.calls).text, quantity__count(launches).text,
+		quantity__time(mean(&waits)).text, quantity__time((double)waits.ns).text,
+		quantity__share(thread_sums__share(watched, waits.ns)).text);
 }
 
-int sync_after_every_launch__detect(const struct finding_input *input, const struct process *process,
-				  struct finding_list *out)
+int sync_after_every_launch__detect(const struct finding_input *input,
+				    const struct process *process, struct finding_list *out)
 {
 	return thread_sums__make(input, process, single_cost, single_detect, out);
 }
@@ -144,15 +150,19 @@ static int stall_detect(const struct watched_thread *watched, struct finding *fi
 	finding__number(finding, "launches_each", launches_each(watched, &waits), UNIT_RATIO);
 	estimate(watched, &waits, finding);
 	point_at(watched, finding);
-	return finding__evidence(finding,
-				 "%s waits of %s each: %s, %s of the thread's time; %s of them came after several "
-				 "launches, %s after none",
-				 quantity__count(waits.calls).text, quantity__time(mean(&waits)).text, quantity__time((double)waits.ns).text,
-				 quantity__share(thread_sums__share(watched, waits.ns)).text,
-				 quantity__count(thread->batch_waits.calls).text, quantity__count(thread->bare_waits.calls).text);
+	return finding__evidence(
+		finding,
+		"%s waits of %s each: %s, %s of the thread's time; %s of them came after several "
+		"launches, %s after none",
+		quantity__count(waits.calls).text, quantity__time(mean(&waits)).text,
+		quantity__time((double)waits.ns).text,
+		quantity__share(thread_sums__share(watched, waits.ns)).text,
+		quantity__count(thread->batch_waits.calls).text,
+		quantity__count(thread->bare_waits.calls).text);
 }
 
-int sync_stall__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int sync_stall__detect(const struct finding_input *input, const struct process *process,
+		       struct finding_list *out)
 {
 	return thread_sums__make(input, process, stall_cost, stall_detect, out);
 }

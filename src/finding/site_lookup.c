@@ -17,7 +17,8 @@ uint64_t site_lookup__watched_ns(const struct finding_input *input, const struct
 	return to > from ? to - from : 0;
 }
 
-uint64_t site_lookup__followed_ns(const struct finding_input *input, const struct process *process, uint64_t first_ns)
+uint64_t site_lookup__followed_ns(const struct finding_input *input, const struct process *process,
+				  uint64_t first_ns)
 {
 	uint64_t to = process ? end_of(input, process) : input->model->now_ns;
 
@@ -39,8 +40,8 @@ const char *site_lookup__function(size_t row)
 	return row < api_function_count ? api_functions[row].base : "an unknown function";
 }
 
-const struct call_site *site_lookup__most(const struct process *process, enum site_kind kind, site_lookup_fn counts,
-					  const void *arg)
+const struct call_site *site_lookup__most(const struct process *process, enum site_kind kind,
+					  site_lookup_fn counts, const void *arg)
 {
 	/* The model lists the sites of a kind with the most first. */
 	for (size_t i = 0; i < process->site_count; i++)
@@ -54,7 +55,8 @@ static bool is_of_row(const struct call_site *site, const void *arg)
 	return site->row == *(const size_t *)arg;
 }
 
-const struct stack *site_lookup__of_row(const struct process *process, enum site_kind kind, size_t row)
+const struct stack *site_lookup__of_row(const struct process *process, enum site_kind kind,
+					size_t row)
 {
 	const struct call_site *site = site_lookup__most(process, kind, is_of_row, &row);
 
@@ -78,7 +80,8 @@ static bool is_failure(const struct call_site *site, const void *arg)
 const struct stack *site_lookup__of_failure(const struct process *process, size_t row, int code)
 {
 	const struct call_site wanted = {.row = (uint16_t)row, .code = code};
-	const struct call_site *site = site_lookup__most(process, SITE_FAILURE, is_failure, &wanted);
+	const struct call_site *site =
+		site_lookup__most(process, SITE_FAILURE, is_failure, &wanted);
 
 	return site ? site->stack : NULL;
 }

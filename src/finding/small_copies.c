@@ -30,10 +30,13 @@ enum rate_source {
 
 #define USED(source) (1u << (source))
 
-#define BATCHED "the small copies become copies of 1 MiB, each at the cost of the shortest one now plus the bytes at "
+#define BATCHED \
+	"the small copies become copies of 1 MiB, each at the cost of the shortest one now plus " \
+	"the bytes at "
 #define OF_LARGEST "the rate of the largest synchronous copies in that direction"
 #define MIXED \
-	OF_LARGEST " or the link's, if one is known; otherwise the GPU's part of asynchronous copies delays nothing"
+	OF_LARGEST " or the link's, if one is known; otherwise the GPU's part of asynchronous " \
+		   "copies delays nothing"
 #define OF_LINK "80 % of the nominal rate of the GPU's link"
 
 /* Indexed by the sources that were used. */
@@ -41,9 +44,10 @@ static const char *const assumptions[1u << RATE_SOURCES] = {
 	[USED(RATE_LARGEST)] = BATCHED OF_LARGEST,
 	[USED(RATE_LINK)] = BATCHED OF_LINK,
 	[USED(RATE_LARGEST) | USED(RATE_LINK)] = BATCHED OF_LARGEST ", or else at " OF_LINK,
-	[USED(RATE_UNKNOWN)] =
-		"the small copies become copies of 1 MiB, each at the cost of the shortest one now; moving the "
-		"bytes, which asynchronous copies leave to the GPU at an unknown rate, delays nothing",
+	[USED(RATE_UNKNOWN)] = "the small copies become copies of 1 MiB, each at the cost of the "
+			       "shortest one now; moving the "
+			       "bytes, which asynchronous copies leave to the GPU at an unknown "
+			       "rate, delays nothing",
 	[USED(RATE_UNKNOWN) | USED(RATE_LARGEST)] = BATCHED MIXED,
 	[USED(RATE_UNKNOWN) | USED(RATE_LINK)] = BATCHED MIXED,
 	[USED(RATE_UNKNOWN) | USED(RATE_LARGEST) | USED(RATE_LINK)] = BATCHED MIXED,
@@ -128,7 +132,9 @@ static double cost_of_call(const struct profile *profile, const struct copy_size
 		if (!is_same_kind(&profile->copies[i].key, key))
 			continue;
 		for (int size = 0; size < SMALL_SIZES; size++) {
-			double mean = record->calls[size] ? (double)record->ns[size] / (double)record->calls[size] : 0;
+			double mean = record->calls[size] ? (double)record->ns[size] /
+								    (double)record->calls[size] :
+							    0;
 
 			if (mean && (!least || mean < least))
 				least = mean;
@@ -153,7 +159,8 @@ static double rate_of_largest(const struct profile *profile, uint8_t kind)
 			const struct copy_size_record *record = &copies->record;
 
 			if (copies->key.kind == kind && !copies->key.async)
-				copy_sum__add(&sum, record->calls[size], record->bytes[size], record->ns[size]);
+				copy_sum__add(&sum, record->calls[size], record->bytes[size],
+					      record->ns[size]);
 		}
 		if (sum.ns)
 			return copy_sum__rate(&sum);
@@ -165,7 +172,8 @@ static double rate_of_largest(const struct profile *profile, uint8_t kind)
 static struct batch batch_of(const struct finding_input *input, const struct process *process,
 			     const struct copy_size_key *key)
 {
-	struct batch batch = {.call_ns = cost_of_call(process->profile, key), .source = RATE_LARGEST};
+	struct batch batch = {.call_ns = cost_of_call(process->profile, key),
+			      .source = RATE_LARGEST};
 	bool linked = key->kind == COPY_H2D || key->kind == COPY_D2H;
 	double link = linked ? pcie__bandwidth(input->model, process) : 0;
 	double rate = rate_of_largest(process->profile, key->kind);
@@ -184,7 +192,8 @@ static struct batch batch_of(const struct finding_input *input, const struct pro
 /* Without a rate, only if moving the bytes is not part of the call. */
 static bool can_save(const struct small_kind *kind)
 {
-	return kind->batch.source != RATE_UNKNOWN || (kind->key.async && kind->key.host != COPY_HOST_PAGEABLE);
+	return kind->batch.source != RATE_UNKNOWN ||
+	       (kind->key.async && kind->key.host != COPY_HOST_PAGEABLE);
 }
 
 static void save(struct small_copies *sums, const struct small_kind *kind)
@@ -200,8 +209,8 @@ static void save(struct small_copies *sums, const struct small_kind *kind)
 	sums->saving_ns += (double)kind->small.ns > then ? (double)kind->small.ns - then : 0;
 }
 
-static void add_kind(struct small_copies *sums, const struct finding_input *input, const struct process *process,
-		     const struct copy_size_key *key)
+static void add_kind(struct small_copies *sums, const struct finding_input *input,
+		     const struct process *process, const struct copy_size_key *key)
 {
 	struct small_kind kind = {.key = *key};
 
@@ -232,7 +241,8 @@ static bool is_first(const struct profile *profile, size_t place)
 	return true;
 }
 
-static void sum_up(struct small_copies *sums, const struct finding_input *input, const struct process *process)
+static void sum_up(struct small_copies *sums, const struct finding_input *input,
+		   const struct process *process)
 {
 	const struct profile *profile = process->profile;
 
@@ -259,11 +269,12 @@ static int name_kind(struct finding *finding, const struct small_copies *sums)
 {
 	const struct copy_size_key *worst = &sums->worst.key;
 
-	return finding__subject(finding, "%s%s, %s%s", sums->kinds > 1 ? "copies of several kinds, mostly " : "",
-				direction(worst->kind), worst->async ? "asynchronous" : "synchronous",
-				worst->host == COPY_HOST_PINNED	  ? ", pinned" :
-				worst->host == COPY_HOST_PAGEABLE ? ", not pinned" :
-								    "");
+	return finding__subject(
+		finding, "%s%s, %s%s", sums->kinds > 1 ? "copies of several kinds, mostly " : "",
+		direction(worst->kind), worst->async ? "asynchronous" : "synchronous",
+		worst->host == COPY_HOST_PINNED	  ? ", pinned" :
+		worst->host == COPY_HOST_PAGEABLE ? ", not pinned" :
+						    "");
 }
 
 struct batch_text {
@@ -282,13 +293,16 @@ static struct batch_text report_batch(struct finding *finding, const struct smal
 		return text;
 	finding__number(finding, "ns_per_mebibyte", now, UNIT_NS);
 	finding__number(finding, "batch_ns", then, UNIT_NS);
-	snprintf(text.text, sizeof(text.text), "; 1 MiB of %s takes %s this way, and would take %s in one copy%s",
-		 sums->kinds > 1 ? "the costliest ones" : "them", quantity__time(now).text, quantity__time(then).text,
+	snprintf(text.text, sizeof(text.text),
+		 "; 1 MiB of %s takes %s this way, and would take %s in one copy%s",
+		 sums->kinds > 1 ? "the costliest ones" : "them", quantity__time(now).text,
+		 quantity__time(then).text,
 		 worst->batch.source == RATE_UNKNOWN ? " plus the time for its bytes" : "");
 	return text;
 }
 
-static int report(struct finding *finding, const struct process *process, const struct small_copies *sums)
+static int report(struct finding *finding, const struct process *process,
+		  const struct small_copies *sums)
 {
 	const struct copy_sum *small = &sums->small;
 	const struct call_site *site;
@@ -297,29 +311,32 @@ static int report(struct finding *finding, const struct process *process, const 
 	finding__number(finding, "calls", (double)small->calls, UNIT_COUNT);
 	finding__number(finding, "bytes", (double)small->bytes, UNIT_BYTES);
 	finding__number(finding, "ns", (double)small->ns, UNIT_NS);
-	finding__number(finding, "bytes_per_call", (double)small->bytes / (double)small->calls, UNIT_BYTES);
+	finding__number(finding, "bytes_per_call", (double)small->bytes / (double)small->calls,
+			UNIT_BYTES);
 	finding__number(finding, "ns_per_call", (double)small->ns / (double)small->calls, UNIT_NS);
 	finding__number(finding, "all_copies", (double)sums->all.calls, UNIT_COUNT);
 	finding__number(finding, "kinds", (double)sums->kinds, UNIT_COUNT);
 	if (sums->has_saving)
 		finding__saving(finding, (uint64_t)sums->saving_ns, assumptions[sums->sources]);
 	/* Call sites do not know sizes: use the main one only if the copies are mostly small. */
-	site = site_lookup__most(process, sums->worst.key.async ? SITE_COPY : SITE_WAIT, is_copy_site, NULL);
+	site = site_lookup__most(process, sums->worst.key.async ? SITE_COPY : SITE_WAIT,
+				 is_copy_site, NULL);
 	finding->stack = site && small->ns > sums->all.ns / 2 ? site->stack : NULL;
 	if (ret)
 		return ret;
-	return finding__evidence(finding,
-				 "%s of %s copies were smaller than 64 KiB, %s and %s each on average: "
-				 "%s in %s, %s of the time%s",
-				 quantity__count(small->calls).text, quantity__count(sums->all.calls).text,
-				 quantity__bytes((double)small->bytes / (double)small->calls).text,
-				 quantity__time((double)small->ns / (double)small->calls).text,
-				 quantity__bytes((double)small->bytes).text,
-				 quantity__time((double)small->ns).text, quantity__share(finding->share).text,
-				 report_batch(finding, sums).text);
+	return finding__evidence(
+		finding,
+		"%s of %s copies were smaller than 64 KiB, %s and %s each on average: "
+		"%s in %s, %s of the time%s",
+		quantity__count(small->calls).text, quantity__count(sums->all.calls).text,
+		quantity__bytes((double)small->bytes / (double)small->calls).text,
+		quantity__time((double)small->ns / (double)small->calls).text,
+		quantity__bytes((double)small->bytes).text, quantity__time((double)small->ns).text,
+		quantity__share(finding->share).text, report_batch(finding, sums).text);
 }
 
-int small_copies__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int small_copies__detect(const struct finding_input *input, const struct process *process,
+			 struct finding_list *out)
 {
 	uint64_t watched_ns = site_lookup__watched_ns(input, process);
 	struct small_copies sums = {0};

@@ -7,7 +7,8 @@
 
 struct step_cost step_cost__of(const struct process *process, uint64_t now_ns)
 {
-	uint64_t since_ns = steady__since_ns(process, now_ns), end_ns = process->ended ? process->ended_ns : now_ns;
+	uint64_t since_ns = steady__since_ns(process, now_ns),
+		 end_ns = process->ended ? process->ended_ns : now_ns;
 	struct step_cost cost = {0};
 	struct step_summary steps;
 

@@ -28,7 +28,8 @@ static bool is_stuck(const struct finding_input *input, const struct open_call *
 }
 
 /* The longest one, and the number of such calls. */
-static const struct open_call *longest(const struct finding_input *input, const struct process *process, uint64_t *count)
+static const struct open_call *longest(const struct finding_input *input,
+				       const struct process *process, uint64_t *count)
 {
 	const struct open_call *found = NULL;
 
@@ -66,22 +67,27 @@ static const char *rest_of(const struct process *process, const struct open_call
 static const char *state_of(const struct process *process, const struct open_call *call)
 {
 	if (!call->ended_ns)
-		return call->earlier ? "in progress since before attach, for more than" : "in progress for";
-	return process->ended ? "had not returned when the process ended, after" : "had not returned when its thread ended, after";
+		return call->earlier ? "in progress since before attach, for more than" :
+				       "in progress for";
+	return process->ended ? "had not returned when the process ended, after" :
+				"had not returned when its thread ended, after";
 }
 
-static int report(const struct finding_input *input, const struct process *process, const struct open_call *call,
-		uint64_t count, struct finding *finding)
+static int report(const struct finding_input *input, const struct process *process,
+		  const struct open_call *call, uint64_t count, struct finding *finding)
 {
 	struct quantity lasted = quantity__time((double)lasted_ns(input, call));
 
 	if (count < 2)
-		return finding__evidence(finding, "%s %s%s", state_of(process, call), lasted.text, rest_of(process, call));
-	return finding__evidence(finding, "%s %s%s; %s more thread%s in such a call", state_of(process, call), lasted.text,
-				 rest_of(process, call), quantity__count(count - 1).text, count == 2 ? " is" : "s are");
+		return finding__evidence(finding, "%s %s%s", state_of(process, call), lasted.text,
+					 rest_of(process, call));
+	return finding__evidence(finding, "%s %s%s; %s more thread%s in such a call",
+				 state_of(process, call), lasted.text, rest_of(process, call),
+				 quantity__count(count - 1).text, count == 2 ? " is" : "s are");
 }
 
-int stuck__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int stuck__detect(const struct finding_input *input, const struct process *process,
+		  struct finding_list *out)
 {
 	const struct open_call *call;
 	struct finding *finding;
@@ -97,7 +103,8 @@ int stuck__detect(const struct finding_input *input, const struct process *proce
 	finding->tid = call->tid;
 	finding->stack = call->stack;
 	finding->weight = (double)lasted_ns(input, call);
-	if (!call->ended_ns && is_silent(process, call) && finding->weight >= input->thresholds[LEAST_SILENCE])
+	if (!call->ended_ns && is_silent(process, call) &&
+	    finding->weight >= input->thresholds[LEAST_SILENCE])
 		finding->severity = SEVERITY_WARNING;
 	finding__number(finding, "lasted", finding->weight, UNIT_NS);
 	finding__number(finding, "threads", (double)count, UNIT_COUNT);

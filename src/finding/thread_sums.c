@@ -24,7 +24,8 @@ static void put_in(struct candidate *worst, size_t used, const struct candidate 
 	worst[at] = *candidate;
 }
 
-static int add(const struct candidate *candidate, size_t threads, thread_detect_fn detect, struct finding_list *out)
+static int add(const struct candidate *candidate, size_t threads, thread_detect_fn detect,
+	       struct finding_list *out)
 {
 	const struct watched_thread *watched = &candidate->watched;
 	struct finding *finding = finding_list__add(out, watched->input, watched->process);
@@ -40,8 +41,8 @@ static int add(const struct candidate *candidate, size_t threads, thread_detect_
 	return ret;
 }
 
-int thread_sums__make(const struct finding_input *input, const struct process *process, thread_cost_fn cost,
-		      thread_detect_fn detect, struct finding_list *out)
+int thread_sums__make(const struct finding_input *input, const struct process *process,
+		      thread_cost_fn cost, thread_detect_fn detect, struct finding_list *out)
 {
 	const struct profile *profile = process->profile;
 	struct candidate worst[THREADS_SHOWN];
@@ -51,7 +52,8 @@ int thread_sums__make(const struct finding_input *input, const struct process *p
 	for (size_t i = 0; profile && i < profile->thread_count; i++) {
 		struct candidate candidate = {.watched = {input, process, &profile->threads[i], 0}};
 
-		candidate.watched.ns = site_lookup__thread_ns(input, process, candidate.watched.thread);
+		candidate.watched.ns =
+			site_lookup__thread_ns(input, process, candidate.watched.thread);
 		if (candidate.watched.ns >= THREAD_LEAST_NS)
 			candidate.cost_ns = cost(&candidate.watched);
 		if (candidate.cost_ns)
@@ -70,7 +72,8 @@ double thread_sums__share(const struct watched_thread *watched, uint64_t ns)
 uint64_t thread_sums__overlap(const struct watched_thread *watched, uint64_t ns, uint64_t calls)
 {
 	const struct thread_profile *thread = watched->thread;
-	uint64_t began = thread->first_ns > watched->input->began_ns ? thread->first_ns : watched->input->began_ns;
+	uint64_t began = thread->first_ns > watched->input->began_ns ? thread->first_ns :
+								       watched->input->began_ns;
 	uint64_t active = thread->latest_ns > began ? thread->latest_ns - began : 0;
 	uint64_t most = (active > ns ? active - ns : 0) + calls * EMPTY_WAIT_NS;
 
@@ -79,7 +82,8 @@ uint64_t thread_sums__overlap(const struct watched_thread *watched, uint64_t ns,
 
 uint64_t thread_sums__launches(const struct watched_thread *watched)
 {
-	return watched->thread->launches + profile__missed_launches(watched->process->profile, watched->thread);
+	return watched->thread->launches +
+	       profile__missed_launches(watched->process->profile, watched->thread);
 }
 
 double thread_sums__launch_scale(const struct watched_thread *watched)
@@ -89,10 +93,12 @@ double thread_sums__launch_scale(const struct watched_thread *watched)
 	return seen ? (double)thread_sums__launches(watched) / (double)seen : 1;
 }
 
-struct time_totals thread_sums__waits(const struct watched_thread *watched, const struct time_totals *waits)
+struct time_totals thread_sums__waits(const struct watched_thread *watched,
+				      const struct time_totals *waits)
 {
 	const struct thread_profile *thread = watched->thread;
-	double known = (double)(thread->single_waits.calls + thread->bare_waits.calls + thread->batch_waits.calls);
+	double known = (double)(thread->single_waits.calls + thread->bare_waits.calls +
+				thread->batch_waits.calls);
 	double scale = known > 0 ? (known + (double)thread->blind_waits.calls) / known : 1;
 
 	return (struct time_totals){

@@ -30,8 +30,8 @@ typedef int (*thread_detect_fn)(const struct watched_thread *watched, struct fin
  * Adds a finding for each of the threads with the highest cost, among those active for long enough.
  * 0 or -ENOMEM.
  */
-int thread_sums__make(const struct finding_input *input, const struct process *process, thread_cost_fn cost,
-		      thread_detect_fn detect, struct finding_list *out);
+int thread_sums__make(const struct finding_input *input, const struct process *process,
+		      thread_cost_fn cost, thread_detect_fn detect, struct finding_list *out);
 
 /* `ns` as a share of the thread's watched time. */
 double thread_sums__share(const struct watched_thread *watched, uint64_t ns);
@@ -56,6 +56,7 @@ double thread_sums__launch_scale(const struct watched_thread *watched);
  * Some of the thread's waits, classified by the launches before them, plus a proportional part of
  * the waits before which not all launches were watched.
  */
-struct time_totals thread_sums__waits(const struct watched_thread *watched, const struct time_totals *waits);
+struct time_totals thread_sums__waits(const struct watched_thread *watched,
+				      const struct time_totals *waits);
 
 #endif

@@ -34,12 +34,13 @@ struct unit_form {
 static const struct unit_form forms[] = {
 	[UNIT_COUNT] = {"a whole number such as 10, from 1 up", 1e18, true, {{"", 1}}},
 	[UNIT_BYTES] = {"bytes such as 65536, 64K, 1M or 2GiB", 1e18, false, {BYTE_SUFFIXES}},
-	[UNIT_NS] = {
-		"a time with its unit such as 20us, 100ms or 1.5s",
-		1e18,
-		false,
-		{{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}},
-	},
+	[UNIT_NS] =
+		{
+			"a time with its unit such as 20us, 100ms or 1.5s",
+			1e18,
+			false,
+			{{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}},
+		},
 	[UNIT_SHARE] = {"a share such as 5% or 0.05", 1, false, {{"", 1}, {"%", 0.01}}},
 	[UNIT_PER_SECOND] = {"a rate such as 10/s", 1e18, false, {{"", 1}, {"/s", 1}}},
 	[UNIT_BYTES_PER_SECOND] = {"bytes a second such as 100M", 1e18, false, {BYTE_SUFFIXES}},
@@ -84,9 +85,12 @@ static int no_name(const struct finding_kind *kind, const char *name, int length
 	char known[200] = "";
 	size_t at = 0;
 
-	for (size_t i = 0; i < FINDING_THRESHOLDS && kind->thresholds[i].name && at < sizeof(known); i++)
-		at += (size_t)snprintf(known + at, sizeof(known) - at, "%s%s", i ? ", " : "", kind->thresholds[i].name);
-	return error__set(err, -EINVAL, "%s has no threshold '%.*s'; it has %s", kind->id, length, name, known);
+	for (size_t i = 0; i < FINDING_THRESHOLDS && kind->thresholds[i].name && at < sizeof(known);
+	     i++)
+		at += (size_t)snprintf(known + at, sizeof(known) - at, "%s%s", i ? ", " : "",
+				       kind->thresholds[i].name);
+	return error__set(err, -EINVAL, "%s has no threshold '%.*s'; it has %s", kind->id, length,
+			  name, known);
 }
 
 static bool is_text(const char *known, const char *text, size_t length)
@@ -94,8 +98,8 @@ static bool is_text(const char *known, const char *text, size_t length)
 	return strlen(known) == length && !memcmp(known, text, length);
 }
 
-static int find_place(const struct finding_kind *kind, const char *name, size_t length, size_t *place,
-		      struct error *err)
+static int find_place(const struct finding_kind *kind, const char *name, size_t length,
+		      size_t *place, struct error *err)
 {
 	for (*place = 0; *place < FINDING_THRESHOLDS && kind->thresholds[*place].name; ++*place)
 		if (is_text(kind->thresholds[*place].name, name, length))
@@ -110,8 +114,8 @@ static int no_value(const struct threshold_choice *choice, const char *value, st
 
 	if (threshold->least > 0)
 		snprintf(least, sizeof(least), ", from %g up", threshold->least);
-	return error__set(err, -EINVAL, "%s.%s: '%.64s' is not %s%s", choice->kind->id, threshold->name, value,
-			  forms[threshold->unit].example, least);
+	return error__set(err, -EINVAL, "%s.%s: '%.64s' is not %s%s", choice->kind->id,
+			  threshold->name, value, forms[threshold->unit].example, least);
 }
 
 int threshold__parse(const char *text, struct threshold_choice *choice, struct error *err)
@@ -131,8 +135,10 @@ int threshold__parse(const char *text, struct threshold_choice *choice, struct e
 	if (!choice->kind)
 		return finding_kind__unknown(text, length, err);
 	if (name)
-		ret = find_place(choice->kind, name + 1, (size_t)(value - name - 1), &choice->place, err);
+		ret = find_place(choice->kind, name + 1, (size_t)(value - name - 1), &choice->place,
+				 err);
 	if (ret)
 		return ret;
-	return parse_value(value + 1, choice, &choice->value) ? no_value(choice, value + 1, err) : 0;
+	return parse_value(value + 1, choice, &choice->value) ? no_value(choice, value + 1, err) :
+								0;
 }

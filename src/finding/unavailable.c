@@ -24,32 +24,44 @@ struct cause {
 
 static const struct cause causes[] = {
 	{34, "the library that was loaded as the driver is a stub, made for linking alone",
-	 "take the toolkit's directory `stubs` out of LD_LIBRARY_PATH and of the program's run path, so that the driver's own "
+	 "take the toolkit's directory `stubs` out of LD_LIBRARY_PATH and of the program's run "
+	 "path, so that the driver's own "
 	 "libcuda.so.1 is found"},
-	{35, "there is no driver (libcuda.so.1), or it is older than the program's CUDA runtime needs",
-	 "nvidia-smi shows the driver and the newest CUDA version that it supports: install or update it; start a "
+	{35,
+	 "there is no driver (libcuda.so.1), or it is older than the program's CUDA runtime needs",
+	 "nvidia-smi shows the driver and the newest CUDA version that it supports: install or "
+	 "update it; start a "
 	 "container with its GPUs (docker run --gpus all)"},
 	{46, "all devices are busy or may not be used",
-	 "see which processes have them, and their compute mode (nvidia-smi -q -d COMPUTE): in exclusive mode only "
+	 "see which processes have them, and their compute mode (nvidia-smi -q -d COMPUTE): in "
+	 "exclusive mode only "
 	 "one process can use a device"},
 	{100, "the driver sees no device",
-	 "look at nvidia-smi, at CUDA_VISIBLE_DEVICES, and in a container at its device nodes /dev/nvidia*"},
+	 "look at nvidia-smi, at CUDA_VISIBLE_DEVICES, and in a container at its device nodes "
+	 "/dev/nvidia*"},
 	{102, "the virtual GPU has no licence", "look at its licence server (nvidia-smi -q)"},
 	{802, "the system is not ready: NVSwitch's fabric is not up",
 	 "start nvidia-fabricmanager of the driver's version, or wait until it is done"},
 	{803, "the driver's library and its kernel module are of different versions",
-	 "load the new module or reboot after an update; in a container use the host's library (NVIDIA's container "
+	 "load the new module or reboot after an update; in a container use the host's library "
+	 "(NVIDIA's container "
 	 "toolkit mounts it)"},
 	{804, "the device does not support the forward compatibility package that was loaded",
 	 "take the compat directory out of LD_LIBRARY_PATH, or update the driver"},
-	{805, "the MPS server cannot be reached", "start nvidia-cuda-mps-control, or unset CUDA_MPS_PIPE_DIRECTORY"},
-	{807, "the MPS server is not ready for clients", "try again, and look at the MPS server's log"},
+	{805, "the MPS server cannot be reached",
+	 "start nvidia-cuda-mps-control, or unset CUDA_MPS_PIPE_DIRECTORY"},
+	{807, "the MPS server is not ready for clients",
+	 "try again, and look at the MPS server's log"},
 	{999, "the driver could not start, and gives no reason",
-	 "look at the kernel's log (dmesg) for NVRM, check the permissions of /dev/nvidia*, and whether nvidia-uvm "
+	 "look at the kernel's log (dmesg) for NVRM, check the permissions of /dev/nvidia*, and "
+	 "whether nvidia-uvm "
 	 "is loaded"},
-	{NOT_INITIALIZED, "CUDA is not initialised in this process: cuInit failed before it was watched, was never called, or the "
-			  "process was forked by one that had used CUDA",
-	 "call cuInit first; start workers without fork (in Python by multiprocessing's \"spawn\")"},
+	{NOT_INITIALIZED,
+	 "CUDA is not initialised in this process: cuInit failed before it was watched, was never "
+	 "called, or the "
+	 "process was forked by one that had used CUDA",
+	 "call cuInit first; start workers without fork (in Python by multiprocessing's "
+	 "\"spawn\")"},
 };
 
 static const struct cause *cause_of(int code)
@@ -63,7 +75,9 @@ static const struct cause *cause_of(int code)
 /* Whether successes of the function are known: launches are not checked without a profile. */
 static bool knows_success(const struct process *process, const struct function_totals *totals)
 {
-	enum operation operation = totals->row < api_function_count ? api_functions[totals->row].desc.operation : OP_NONE;
+	enum operation operation = totals->row < api_function_count ?
+					   api_functions[totals->row].desc.operation :
+					   OP_NONE;
 
 	if (totals->flags & (TALLY_REPLACED | TALLY_WITH_CONTEXT | TALLY_ENDED | TALLY_UNFOLLOWED))
 		return false;
@@ -102,7 +116,8 @@ bool cuda_unavailable__holds(const struct process *process, const double *thresh
 {
 	const struct failure *first = first_of(process);
 
-	return first && cause_of(first->code) && (double)failures_of(process) >= thresholds[LEAST_CALLS] && !has_success(process);
+	return first && cause_of(first->code) &&
+	       (double)failures_of(process) >= thresholds[LEAST_CALLS] && !has_success(process);
 }
 
 static int report(struct finding *finding, const struct process *process)
@@ -117,14 +132,17 @@ static int report(struct finding *finding, const struct process *process)
 	finding->weight = (double)count;
 	if (row >= 0)
 		finding->stack = site_lookup__of_failure(process, (size_t)row, first->code);
-	ret = finding__subject(finding, "%s: %s", first->function, first->error ? first->error : "an error");
+	ret = finding__subject(finding, "%s: %s", first->function,
+			       first->error ? first->error : "an error");
 	if (ret)
 		return ret;
-	return finding__evidence(finding, "%s call%s failed and none succeeded: %s; %s", quantity__count(count).text,
-				 count == 1 ? "" : "s", cause->why, cause->remedy);
+	return finding__evidence(finding, "%s call%s failed and none succeeded: %s; %s",
+				 quantity__count(count).text, count == 1 ? "" : "s", cause->why,
+				 cause->remedy);
 }
 
-int cuda_unavailable__detect(const struct finding_input *input, const struct process *process, struct finding_list *out)
+int cuda_unavailable__detect(const struct finding_input *input, const struct process *process,
+			     struct finding_list *out)
 {
 	struct finding *finding;
 

@@ -81,7 +81,8 @@ static struct unused_trend *find(const struct unused_history *history, const str
 	return TABLE_FIND(history->trends, key, key);
 }
 
-static int add_sample(struct unused_history *history, const struct unused_key *key, const struct unused_sample *sample)
+static int add_sample(struct unused_history *history, const struct unused_key *key,
+		      const struct unused_sample *sample)
 {
 	struct unused_trend *trend = find(history, key);
 
@@ -110,7 +111,8 @@ uint64_t unused_history__unmapped(const struct process *process, uint64_t *creat
 	return *created > mapped ? *created - mapped : 0;
 }
 
-static int sample_process(struct unused_history *history, const struct process *process, uint64_t now_ns)
+static int sample_process(struct unused_history *history, const struct process *process,
+			  uint64_t now_ns)
 {
 	struct unused_sample sample = {.time_ns = now_ns};
 	struct unused_key key = key_of(process, NULL);
@@ -168,7 +170,8 @@ void unused_history__judge(const struct unused_history *history, const struct pr
 		.bytes = UINT64_MAX, .share = 1, .needed_ns = history->window_ns / 3 * 2};
 	for (size_t i = 0; trend && i < trend->count; i++) {
 		const struct unused_sample *sample = &trend->samples[i];
-		double share = sample->reserved ? (double)sample->unused / (double)sample->reserved : 0;
+		double share =
+			sample->reserved ? (double)sample->unused / (double)sample->reserved : 0;
 
 		if (sample->unused < evidence->bytes)
 			evidence->bytes = sample->unused;
@@ -181,5 +184,6 @@ void unused_history__judge(const struct unused_history *history, const struct pr
 		evidence->samples++;
 	}
 	evidence->span_ns = evidence->samples ? last_ns - first_ns : 0;
-	evidence->known = evidence->samples >= SAMPLES_LEAST && evidence->span_ns >= evidence->needed_ns;
+	evidence->known =
+		evidence->samples >= SAMPLES_LEAST && evidence->span_ns >= evidence->needed_ns;
 }

@@ -70,7 +70,8 @@ static void find_unfed(const struct load *window, struct verdict *verdict)
  * From waits and NVML only: how long launches were delayed is unknown, and whether synchronous
  * copies were.
  */
-static enum verdict_kind kind_without_profile(const struct load *window, const struct verdict *verdict)
+static enum verdict_kind kind_without_profile(const struct load *window,
+					      const struct verdict *verdict)
 {
 	bool not_held = share_of(window->held_ns + window->blocked_ns, window->ns) <= MOST_HELD;
 
@@ -80,7 +81,9 @@ static enum verdict_kind kind_without_profile(const struct load *window, const s
 		return VERDICT_UNKNOWN;
 	if (verdict->held >= LEAST_HELD)
 		return VERDICT_GPU_BOUND;
-	return not_held && verdict->busy != SHARE_UNKNOWN && verdict->busy <= MOST_BUSY ? VERDICT_HOST_BOUND : VERDICT_UNKNOWN;
+	return not_held && verdict->busy != SHARE_UNKNOWN && verdict->busy <= MOST_BUSY ?
+		       VERDICT_HOST_BOUND :
+		       VERDICT_UNKNOWN;
 }
 
 static enum verdict_kind kind_of(const struct load *window, const struct verdict *verdict)
@@ -150,10 +153,15 @@ static void judge_load(const struct load *window, uint64_t from_ns, struct verdi
 		verdict->kind = kind_of(window, verdict);
 }
 
-static const struct verdict nothing_known = {.device = -1, .unfed = SHARE_UNKNOWN, .idle = SHARE_UNKNOWN, .busy = SHARE_UNKNOWN, .stopped = SHARE_UNKNOWN};
+static const struct verdict nothing_known = {.device = -1,
+					     .unfed = SHARE_UNKNOWN,
+					     .idle = SHARE_UNKNOWN,
+					     .busy = SHARE_UNKNOWN,
+					     .stopped = SHARE_UNKNOWN};
 
 /* As if the process were alone. */
-static void judge(const struct company_times *times, const struct process *process, struct verdict *verdict)
+static void judge(const struct company_times *times, const struct process *process,
+		  struct verdict *verdict)
 {
 	struct load window;
 	uint64_t from_ns;
@@ -163,7 +171,8 @@ static void judge(const struct company_times *times, const struct process *proce
 		judge_load(&window, from_ns, verdict);
 }
 
-static bool find_steady(const struct company_times *times, const struct process *process, struct load *window, uint64_t *from_ns)
+static bool find_steady(const struct company_times *times, const struct process *process,
+			struct load *window, uint64_t *from_ns)
 {
 	*from_ns = steady__since_ns(process, times->model->now_ns);
 	return steady__load(process, times->model->now_ns, window);
@@ -177,7 +186,9 @@ static void look_at_shared(struct verdict *verdict)
 {
 	if (verdict->kind != VERDICT_GPU_BOUND || verdict->held > MOST_HELD)
 		return;
-	verdict->kind = verdict->profile && verdict->launches >= LEAST_LAUNCHES ? VERDICT_HOST_BOUND : VERDICT_UNKNOWN;
+	verdict->kind = verdict->profile && verdict->launches >= LEAST_LAUNCHES ?
+				VERDICT_HOST_BOUND :
+				VERDICT_UNKNOWN;
 }
 
 static double at_least_0(double share)
@@ -191,7 +202,8 @@ static double at_least_0(double share)
  */
 static enum verdict_kind kind_but_for_stops(const struct verdict *verdict, double outside_waits)
 {
-	if (verdict->kind != VERDICT_HOST_BOUND || verdict->unfed < LEAST_IDLE || verdict->unfed - outside_waits >= LEAST_IDLE)
+	if (verdict->kind != VERDICT_HOST_BOUND || verdict->unfed < LEAST_IDLE ||
+	    verdict->unfed - outside_waits >= LEAST_IDLE)
 		return verdict->kind;
 	return verdict->held >= LEAST_HELD ? VERDICT_GPU_BOUND : VERDICT_UNKNOWN;
 }
@@ -207,7 +219,8 @@ static void take_stops(const struct host_reasons *reasons, struct verdict *verdi
 	verdict->kind = kind_but_for_stops(verdict, verdict->stopped - waiting);
 	if (verdict->stopped >= MOST_STOPPED)
 		verdict->kind = VERDICT_NO_WORK;
-	else if (verdict->kind == VERDICT_GPU_BOUND && verdict->held < LEAST_HELD && verdict->busy < LEAST_BUSY)
+	else if (verdict->kind == VERDICT_GPU_BOUND && verdict->held < LEAST_HELD &&
+		 verdict->busy < LEAST_BUSY)
 		verdict->kind = VERDICT_UNKNOWN;
 }
 
@@ -220,7 +233,8 @@ static bool was_stopped(const struct host_process *host)
 	return false;
 }
 
-static void look_at_stops(const struct model *model, const struct process *process, struct verdict *verdict)
+static void look_at_stops(const struct model *model, const struct process *process,
+			  struct verdict *verdict)
 {
 	struct host_reasons reasons;
 
@@ -234,7 +248,8 @@ static void look_at_stops(const struct model *model, const struct process *proce
 	host_reasons__clear(&reasons);
 }
 
-static void judge_in_company(const struct company_times *times, const struct process *process, struct verdict *verdict)
+static void judge_in_company(const struct company_times *times, const struct process *process,
+			     struct verdict *verdict)
 {
 	judge(times, process, verdict);
 	look_at_stops(times->model, process, verdict);
@@ -244,7 +259,8 @@ static void judge_in_company(const struct company_times *times, const struct pro
 	company__find_awaited(times, process, verdict);
 }
 
-void verdict__judge(const struct model *model, const struct process *process, struct verdict *verdict)
+void verdict__judge(const struct model *model, const struct process *process,
+		    struct verdict *verdict)
 {
 	const struct company_times times = {.model = model, .find = find_steady, .judge = judge};
 
@@ -255,7 +271,8 @@ void verdict__judge(const struct model *model, const struct process *process, st
  * Skips startup: for a process that was seen from its start, takes the second half of the time
  * since its first work.
  */
-static uint64_t without_start(const struct load_history *history, const struct process *process, uint64_t end_ns)
+static uint64_t without_start(const struct load_history *history, const struct process *process,
+			      uint64_t end_ns)
 {
 	uint64_t first_ns = load_history__first_ns(history, process);
 
@@ -264,7 +281,8 @@ static uint64_t without_start(const struct load_history *history, const struct p
 	return first_ns + (end_ns - first_ns) / 2;
 }
 
-static bool find_latest(const struct company_times *times, const struct process *process, struct load *window, uint64_t *from_ns)
+static bool find_latest(const struct company_times *times, const struct process *process,
+			struct load *window, uint64_t *from_ns)
 {
 	const struct load_history *history = times->arg;
 	uint64_t end_ns = process->ended_ns ? process->ended_ns : times->model->now_ns;
@@ -278,11 +296,13 @@ static bool find_latest(const struct company_times *times, const struct process 
 	return true;
 }
 
-void verdict__judge_latest(const struct findings *state, const struct model *model, const struct process *process,
-			   struct verdict *verdict)
+void verdict__judge_latest(const struct findings *state, const struct model *model,
+			   const struct process *process, struct verdict *verdict)
 {
-	const struct company_times times = {
-		.model = model, .find = find_latest, .judge = judge, .arg = findings__history(state)->loads};
+	const struct company_times times = {.model = model,
+					    .find = find_latest,
+					    .judge = judge,
+					    .arg = findings__history(state)->loads};
 
 	judge_in_company(&times, process, verdict);
 }
@@ -290,11 +310,8 @@ void verdict__judge_latest(const struct findings *state, const struct model *mod
 const char *verdict__doing(enum host_doing doing)
 {
 	static const char *const words[HOST_DOINGS] = {
-		[DOING_OUTSIDE] = "outside",
-		[DOING_LAUNCH] = "launches",
-		[DOING_MEMORY] = "memory",
-		[DOING_COPY] = "copies",
-		[DOING_OTHER] = "other",
+		[DOING_OUTSIDE] = "outside", [DOING_LAUNCH] = "launches", [DOING_MEMORY] = "memory",
+		[DOING_COPY] = "copies",     [DOING_OTHER] = "other",
 	};
 
 	return words[doing];
@@ -303,10 +320,8 @@ const char *verdict__doing(enum host_doing doing)
 const char *verdict__word(enum verdict_kind kind)
 {
 	static const char *const words[VERDICTS] = {
-		[VERDICT_UNKNOWN] = "not known",
-		[VERDICT_GPU_BOUND] = "GPU-bound",
-		[VERDICT_HOST_BOUND] = "host-bound",
-		[VERDICT_NO_WORK] = "no work",
+		[VERDICT_UNKNOWN] = "not known",	 [VERDICT_GPU_BOUND] = "GPU-bound",
+		[VERDICT_HOST_BOUND] = "host-bound",	 [VERDICT_NO_WORK] = "no work",
 		[VERDICT_OTHERS] = "waiting for others",
 	};
 

@@ -92,7 +92,8 @@ struct verdict {
 };
 
 /* Judges the steady time (model/steady.h) of a process of the model. */
-void verdict__judge(const struct model *model, const struct process *process, struct verdict *verdict);
+void verdict__judge(const struct model *model, const struct process *process,
+		    struct verdict *verdict);
 
 #define VERDICT_SPAN_NS 60000000000ull /* one minute */
 
@@ -100,8 +101,8 @@ void verdict__judge(const struct model *model, const struct process *process, st
  * The same for the latest VERDICT_SPAN_NS, for commands that watch indefinitely; less than a second
  * of data gives no verdict. Requires findings_options.latest.
  */
-void verdict__judge_latest(const struct findings *state, const struct model *model, const struct process *process,
-			   struct verdict *verdict);
+void verdict__judge_latest(const struct findings *state, const struct model *model,
+			   const struct process *process, struct verdict *verdict);
 
 /* "outside", "launches", "memory", "copies", "other": the words used in metrics. */
 const char *verdict__doing(enum host_doing doing);

@@ -40,7 +40,8 @@ static bool is_any_new(const struct model *model)
 		const struct process *process = &model->processes[i];
 		uint64_t first_ns = first_call(process);
 
-		if (first_ns && !process->ended && !process->since_attach && model->now_ns < first_ns + ASK_START_NS)
+		if (first_ns && !process->ended && !process->since_attach &&
+		    model->now_ns < first_ns + ASK_START_NS)
 			return true;
 	}
 	return false;
@@ -58,10 +59,12 @@ static bool has_any_called(const struct model *model)
 /* Whether the probes may be detached: no process is likely to query an error soon. */
 static bool can_go(const struct ask_probes *probes, const struct model *model)
 {
-	return has_any_called(model) && !is_any_new(model) && (!probes->failed_ns || model->now_ns >= probes->failed_ns + ASK_START_NS);
+	return has_any_called(model) && !is_any_new(model) &&
+	       (!probes->failed_ns || model->now_ns >= probes->failed_ns + ASK_START_NS);
 }
 
-void ask_probes__look(struct ask_probes *probes, const struct model *model, int (*watch)(void *arg, bool in), void *arg)
+void ask_probes__look(struct ask_probes *probes, const struct model *model,
+		      int (*watch)(void *arg, bool in), void *arg)
 {
 	uint64_t failed_ns = latest_failure(model);
 	bool fails = failed_ns > probes->failed_ns;

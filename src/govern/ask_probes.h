@@ -27,6 +27,7 @@ struct ask_probes {
  * Examines the model, which has just been read, and attaches or detaches the probes through
  * `watch`, which returns 0 or a negative errno. A failure is retried next time.
  */
-void ask_probes__look(struct ask_probes *probes, const struct model *model, int (*watch)(void *arg, bool in), void *arg);
+void ask_probes__look(struct ask_probes *probes, const struct model *model,
+		      int (*watch)(void *arg, bool in), void *arg);
 
 #endif

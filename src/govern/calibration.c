@@ -53,9 +53,10 @@ STAND_IN(calibration_wait);
 STAND_IN(calibration_allocate);
 STAND_IN(calibration_free);
 
-int calibration_launch(const void *kernel, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
-		       unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared,
-		       const void *stream, void **arguments, void **extra);
+int calibration_launch(const void *kernel, unsigned int grid_x, unsigned int grid_y,
+		       unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+		       unsigned int block_z, unsigned int shared, const void *stream,
+		       void **arguments, void **extra);
 int calibration_copy(uint64_t to, const void *from, size_t bytes);
 int calibration_wait(const void *stream);
 int calibration_allocate(uint64_t *address, size_t bytes);
@@ -208,7 +209,9 @@ static int find_own_sites(struct own_sites *own, struct error *err)
 
 	if (!ret && own->found != SITES)
 		ret = -ENOENT;
-	return ret ? error__set(err, ret, "cannot find gpuprobe's own functions: %s", strerror(-ret)) : 0;
+	return ret ? error__set(err, ret, "cannot find gpuprobe's own functions: %s",
+				strerror(-ret)) :
+		     0;
 }
 
 struct own_links {
@@ -233,16 +236,21 @@ static int attach(const struct probe_programs *programs, enum link_kind kind, bo
 	if (ret)
 		return ret;
 	if (kind == LINKS_SESSION) {
-		links->fds[0] = multi_link__create_in(getpid(), bpf_program__fd(programs->session), ATTACH_UPROBE_SESSION,
-						      path, own.offsets, own.cookies, SITES, false);
+		links->fds[0] = multi_link__create_in(getpid(), bpf_program__fd(programs->session),
+						      ATTACH_UPROBE_SESSION, path, own.offsets,
+						      own.cookies, SITES, false);
 	} else {
-		links->fds[1] = multi_link__create_in(getpid(), bpf_program__fd(programs->on_return), ATTACH_UPROBE_MULTI,
-						      path, own.offsets + skipped, NULL, SITES - skipped, true);
-		links->fds[0] = multi_link__create_in(getpid(), bpf_program__fd(programs->entry), ATTACH_UPROBE_MULTI,
-						      path, own.offsets, own.cookies, SITES, false);
+		links->fds[1] = multi_link__create_in(
+			getpid(), bpf_program__fd(programs->on_return), ATTACH_UPROBE_MULTI, path,
+			own.offsets + skipped, NULL, SITES - skipped, true);
+		links->fds[0] = multi_link__create_in(getpid(), bpf_program__fd(programs->entry),
+						      ATTACH_UPROBE_MULTI, path, own.offsets,
+						      own.cookies, SITES, false);
 	}
 	ret = links->fds[0] < 0 ? links->fds[0] : (kind == LINKS_SESSION ? 0 : links->fds[1]);
-	return ret < 0 ? error__set(err, ret, "cannot probe gpuprobe's own functions: %s", strerror(-ret)) : 0;
+	return ret < 0 ? error__set(err, ret, "cannot probe gpuprobe's own functions: %s",
+				    strerror(-ret)) :
+			 0;
 }
 
 /*
@@ -259,7 +267,8 @@ static void time_all(struct work *work, struct timings *timings)
 
 	for (int family = 0; family < RATE_FAMILIES; family++)
 		timings->ns[family] = time_calls(&stand_ins[family], &none, CHUNKS);
-	timings->cold_launch = work->memory ? time_calls(&stand_ins[RATE_LAUNCH], work, COLD_CHUNKS) : 0;
+	timings->cold_launch =
+		work->memory ? time_calls(&stand_ins[RATE_LAUNCH], work, COLD_CHUNKS) : 0;
 }
 
 static double beyond(double probed, double plain)
@@ -268,13 +277,16 @@ static double beyond(double probed, double plain)
 }
 
 /* From the durations of calls with and without the probes. */
-static void find_costs(const struct timings *probed, const struct timings *plain, struct call_costs *costs)
+static void find_costs(const struct timings *probed, const struct timings *plain,
+		       struct call_costs *costs)
 {
 	double cold = beyond(probed->cold_launch, plain->cold_launch);
 
 	for (int family = 0; family < RATE_FAMILIES; family++)
 		costs->ns[family] = beyond(probed->ns[family], plain->ns[family]);
-	costs->cold = costs->ns[RATE_LAUNCH] > 0 && cold > costs->ns[RATE_LAUNCH] ? cold / costs->ns[RATE_LAUNCH] : 1;
+	costs->cold = costs->ns[RATE_LAUNCH] > 0 && cold > costs->ns[RATE_LAUNCH] ?
+			      cold / costs->ns[RATE_LAUNCH] :
+			      1;
 	if (cold > 0)
 		costs->cold *= BEYOND_WORK;
 }
@@ -294,8 +306,8 @@ static struct object_options own_options(const struct object_options *options)
 	return own;
 }
 
-int calibration__measure(const struct object_options *options, const struct features *features, bool with_cold,
-			 struct call_costs *costs, struct error *err)
+int calibration__measure(const struct object_options *options, const struct features *features,
+			 bool with_cold, struct call_costs *costs, struct error *err)
 {
 	const struct object_options own = own_options(options);
 	struct own_links links = {.fds = {-1, -1}};
@@ -306,7 +318,8 @@ int calibration__measure(const struct object_options *options, const struct feat
 	int ret;
 
 	if (options->links == LINKS_TRACEFS)
-		return error__set(err, -EOPNOTSUPP, "--max-overhead needs uprobe_multi links (Linux 6.6)");
+		return error__set(err, -EOPNOTSUPP,
+				  "--max-overhead needs uprobe_multi links (Linux 6.6)");
 	if (with_cold && !work.memory)
 		return error__set(err, -ENOMEM, "out of memory");
 	time_all(&work, &plain);

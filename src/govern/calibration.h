@@ -19,7 +19,7 @@
  * costs->cold is 1. Takes about 0.3 s, and 0.1 s more with `with_cold`. Returns 0, -EOPNOTSUPP with
  * tracefs links, or another negative errno.
  */
-int calibration__measure(const struct object_options *options, const struct features *features, bool with_cold,
-			 struct call_costs *costs, struct error *err);
+int calibration__measure(const struct object_options *options, const struct features *features,
+			 bool with_cold, struct call_costs *costs, struct error *err);
 
 #endif

@@ -41,7 +41,8 @@ void governor__learn_lead(struct governor *governor)
 		for (int family = 0; family < RATE_EXACT; family++) {
 			const struct governed_calls *calls = &thread->calls[family];
 
-			if (!is_in(governor->sampled, family) || calls->at_end - calls->at_window < ENOUGH_CALLS)
+			if (!is_in(governor->sampled, family) ||
+			    calls->at_end - calls->at_window < ENOUGH_CALLS)
 				continue;
 			early += (double)(calls->at_window - calls->at_cycle);
 			rate += calls->rate;

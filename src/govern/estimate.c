@@ -53,7 +53,8 @@ void estimates__forget(struct estimates *estimates, uint32_t slot)
 		estimates->source.forget(estimates->source.arg, slot);
 }
 
-static struct counter *function_counter(struct process_estimates *own, const struct function_totals *function)
+static struct counter *function_counter(struct process_estimates *own,
+					const struct function_totals *function)
 {
 	const struct counter_key key = {
 		.row = function->row,
@@ -84,10 +85,12 @@ static struct tally reported(const struct function_totals *function)
 	};
 }
 
-static int count(struct process_estimates *own, const struct process *process, struct counted *counted)
+static int count(struct process_estimates *own, const struct process *process,
+		 struct counted *counted)
 {
 	memset(counted, 0, sizeof(*counted));
-	kernel_table__weigh(process->kernel_table, &counted->weight[RATE_LAUNCH], &counted->fresh[RATE_LAUNCH]);
+	kernel_table__weigh(process->kernel_table, &counted->weight[RATE_LAUNCH],
+			    &counted->fresh[RATE_LAUNCH]);
 	for (size_t i = 0; i < process->function_count; i++) {
 		const struct tally now = reported(&process->functions[i]);
 		enum rate_family family = api__tally_family(process->functions[i].row);
@@ -107,8 +110,9 @@ static int count(struct process_estimates *own, const struct process *process, s
 }
 
 /* How many counted calls result from one call that is entered. */
-static double counted_per_call(const struct estimates *estimates, uint32_t slot, enum rate_family which,
-			       struct estimated_family *family, uint64_t fresh)
+static double counted_per_call(const struct estimates *estimates, uint32_t slot,
+			       enum rate_family which, struct estimated_family *family,
+			       uint64_t fresh)
 {
 	uint64_t seen;
 
@@ -129,15 +133,17 @@ static double counted_per_call(const struct estimates *estimates, uint32_t slot,
  * Whether the process is older than the end of the latest time for which the family's probes were
  * detached.
  */
-static bool is_older(const struct estimates *estimates, const struct process *process, enum rate_family which)
+static bool is_older(const struct estimates *estimates, const struct process *process,
+		     enum rate_family which)
 {
 	const struct estimate_source *source = &estimates->source;
 
 	return source->unseen_until && process->start_ns < source->unseen_until(source->arg, which);
 }
 
-static void choose_share(const struct estimates *estimates, const struct process *process, enum rate_family which,
-			 struct estimated_family *family, const struct counted *counted)
+static void choose_share(const struct estimates *estimates, const struct process *process,
+			 enum rate_family which, struct estimated_family *family,
+			 const struct counted *counted)
 {
 	uint64_t missed = estimates->source.missed(estimates->source.arg, process->slot, which);
 	uint64_t fresh = counted->fresh[which];
@@ -173,7 +179,8 @@ static int apply_functions(struct process_estimates *own, struct process *proces
 		if (!counter)
 			return -ENOMEM;
 		family = &own->families[which];
-		family->calls.missed += counter__share_out(counter, &now, &family->share, &family->rest);
+		family->calls.missed +=
+			counter__share_out(counter, &now, &family->share, &family->rest);
 		ret = tally__apply_missed(process, function, &counter->missed);
 		if (ret)
 			return ret;
@@ -189,13 +196,15 @@ static int apply_runs(struct process_estimates *own, struct process *process)
 {
 	for (size_t i = 0; i < process->graph_run_count; i++) {
 		struct graph_run *run = &process->graph_runs[i];
-		const struct counter_key key = {.kernels = run->kernels, .unknown = run->unknown, .of = COUNTER_RUN};
+		const struct counter_key key = {
+			.kernels = run->kernels, .unknown = run->unknown, .of = COUNTER_RUN};
 		const struct tally now = {.calls = run->launches};
 		struct counter *counter = counter__of(own, &key);
 
 		if (!counter)
 			return -ENOMEM;
-		counter__share_out(counter, &now, &own->families[RATE_LAUNCH].share, &own->runs_rest);
+		counter__share_out(counter, &now, &own->families[RATE_LAUNCH].share,
+				   &own->runs_rest);
 		run->launches += counter->missed.calls;
 		if (run->unknown)
 			process->graph_launches_of_unknown_size += counter->missed.calls;
@@ -228,8 +237,8 @@ int estimates__apply(struct estimates *estimates, struct process *process)
 	for (enum rate_family which = 0; which < RATE_EXACT; which++)
 		choose_share(estimates, process, which, &own->families[which], &counted);
 	launches = &own->families[RATE_LAUNCH];
-	launches->calls.missed += kernel_table__miss(process->kernel_table, &launches->share, &launches->rest,
-						     own->missed_launches);
+	launches->calls.missed += kernel_table__miss(process->kernel_table, &launches->share,
+						     &launches->rest, own->missed_launches);
 	ret = apply_functions(own, process);
 	if (!ret)
 		ret = apply_runs(own, process);

@@ -74,7 +74,8 @@ struct profile_span {
  * their counts: sets profile_function.missed, profile.missed and profile.all_missed. Call it after
  * kernel_table__list. Returns 0 or -ENOMEM.
  */
-int estimates__apply_profile(struct estimates *estimates, struct process *process, const struct profile_span *span);
+int estimates__apply_profile(struct estimates *estimates, struct process *process,
+			     const struct profile_span *span);
 
 /* The process in the slot has been read for the last time. */
 void estimates__forget(struct estimates *estimates, uint32_t slot);

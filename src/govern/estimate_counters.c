@@ -29,7 +29,8 @@ struct tally counter__fresh(const struct counter *counter, const struct tally *n
 	};
 }
 
-void counter__weigh(struct counter *counter, const struct tally *now, const struct missed_share *share)
+void counter__weigh(struct counter *counter, const struct tally *now,
+		    const struct missed_share *share)
 {
 	const struct tally fresh = counter__fresh(counter, now);
 
@@ -48,8 +49,8 @@ uint64_t counter__ns(const struct counter *counter, uint64_t calls)
 	return counter->calls > 0 ? (uint64_t)((double)calls * (counter->ns / counter->calls)) : 0;
 }
 
-uint64_t counter__share_out(struct counter *counter, const struct tally *now, const struct missed_share *share,
-			    double *rest)
+uint64_t counter__share_out(struct counter *counter, const struct tally *now,
+			    const struct missed_share *share, double *rest)
 {
 	uint64_t calls, failures;
 
@@ -59,9 +60,9 @@ uint64_t counter__share_out(struct counter *counter, const struct tally *now, co
 	counter->missed.calls += calls;
 	counter->missed.failures += failures;
 	if (counter->calls > 0)
-		counter->missed.bytes =
-			saturate__sum(counter->missed.bytes,
-				      saturate__double((double)calls * (counter->bytes / counter->calls) + 0.5));
+		counter->missed.bytes = saturate__sum(
+			counter->missed.bytes,
+			saturate__double((double)calls * (counter->bytes / counter->calls) + 0.5));
 	counter->missed.ns += counter__ns(counter, calls);
 	return calls + failures;
 }

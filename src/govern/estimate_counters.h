@@ -96,7 +96,8 @@ void process_estimates__free(struct process_estimates *own);
 struct tally counter__fresh(const struct counter *counter, const struct tally *now);
 
 /* Adds that increase to its weight. */
-void counter__weigh(struct counter *counter, const struct tally *now, const struct missed_share *share);
+void counter__weigh(struct counter *counter, const struct tally *now,
+		    const struct missed_share *share);
 
 /* How long `calls` missed calls took, judged by recent ones. */
 uint64_t counter__ns(const struct counter *counter, uint64_t calls);
@@ -105,7 +106,7 @@ uint64_t counter__ns(const struct counter *counter, uint64_t calls);
  * Gives the counter its part of the missed calls, assumed to be like the counted ones: as many
  * bytes and as much time per call. Returns the number of calls.
  */
-uint64_t counter__share_out(struct counter *counter, const struct tally *now, const struct missed_share *share,
-			    double *rest);
+uint64_t counter__share_out(struct counter *counter, const struct tally *now,
+			    const struct missed_share *share, double *rest);
 
 #endif

@@ -15,12 +15,9 @@ static enum operation operation_of(const struct profile_function *function)
 static enum time_class class_of(const struct profile_function *function)
 {
 	switch (rate_family_of((uint8_t)operation_of(function))) {
-	case RATE_LAUNCH:
-		return TIME_LAUNCH;
-	case RATE_COPY:
-		return TIME_COPY;
-	default:
-		return operation_of(function) == OP_WAIT ? TIME_WAIT : TIME_OTHER;
+	case RATE_LAUNCH: return TIME_LAUNCH;
+	case RATE_COPY: return TIME_COPY;
+	default: return operation_of(function) == OP_WAIT ? TIME_WAIT : TIME_OTHER;
 	}
 }
 
@@ -31,7 +28,8 @@ int estimate_functions__begin(struct sharing *sharing)
 		const struct counter_key key = {.row = function->row, .of = COUNTER_DURATION};
 		struct portion *portion = &sharing->functions[i];
 
-		portion->now = (struct tally){.calls = function->time.calls, .ns = function->time.ns};
+		portion->now =
+			(struct tally){.calls = function->time.calls, .ns = function->time.ns};
 		if (rate_family_of((uint8_t)operation_of(function)) == RATE_EXACT)
 			continue;
 		portion->counter = counter__of(sharing->own, &key);
@@ -104,7 +102,8 @@ static void give_as_kernels(struct sharing *sharing)
 	for (size_t i = 0; i < sharing->profile->function_count; i++)
 		if (sharing->functions[i].shares)
 			given += sharing->functions[i].counter->missed.calls;
-	portions__share_out(sharing->functions, sharing->profile->function_count, above(missed + own->cut_launches, given));
+	portions__share_out(sharing->functions, sharing->profile->function_count,
+			    above(missed + own->cut_launches, given));
 }
 
 void estimate_functions__give(struct sharing *sharing)
@@ -118,7 +117,8 @@ uint64_t estimate_functions__missed(const struct sharing *sharing, enum time_cla
 	uint64_t calls = 0;
 
 	for (size_t i = 0; i < sharing->profile->function_count; i++)
-		if (sharing->functions[i].counter && class_of(&sharing->profile->functions[i]) == class)
+		if (sharing->functions[i].counter &&
+		    class_of(&sharing->profile->functions[i]) == class)
 			calls += sharing->functions[i].counter->missed.calls;
 	return calls;
 }
@@ -151,7 +151,8 @@ static void give_time(struct sharing *sharing, enum time_class class)
 		if (class_of(&sharing->profile->functions[i]) != class || !usual_ns(portion))
 			continue;
 		last = portion;
-		portion->ns = (uint64_t)((double)usual_ns(portion) * ((double)sharing->ns[class] / (double)usual));
+		portion->ns = (uint64_t)((double)usual_ns(portion) *
+					 ((double)sharing->ns[class] / (double)usual));
 		portion->ns = portion->ns < ns ? portion->ns : ns;
 		ns -= portion->ns;
 	}

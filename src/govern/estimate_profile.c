@@ -18,7 +18,8 @@
 static int begin(struct sharing *sharing)
 {
 	struct profile *profile = sharing->profile;
-	struct thread_missed *missed = realloc(profile->missed, (profile->thread_count + 1) * sizeof(*missed));
+	struct thread_missed *missed =
+		realloc(profile->missed, (profile->thread_count + 1) * sizeof(*missed));
 
 	if (!missed)
 		return -ENOMEM;
@@ -29,7 +30,9 @@ static int begin(struct sharing *sharing)
 	sharing->functions = calloc(profile->function_count + 1, sizeof(*sharing->functions));
 	sharing->threads = calloc(profile->thread_count + 1, sizeof(*sharing->threads));
 	sharing->room_ns = calloc(profile->thread_count + 1, sizeof(*sharing->room_ns));
-	return sharing->functions && sharing->threads && sharing->room_ns ? estimate_functions__begin(sharing) : -ENOMEM;
+	return sharing->functions && sharing->threads && sharing->room_ns ?
+		       estimate_functions__begin(sharing) :
+		       -ENOMEM;
 }
 
 static void end(struct sharing *sharing)
@@ -39,10 +42,13 @@ static void end(struct sharing *sharing)
 	free(sharing->room_ns);
 }
 
-int estimates__apply_profile(struct estimates *estimates, struct process *process, const struct profile_span *span)
+int estimates__apply_profile(struct estimates *estimates, struct process *process,
+			     const struct profile_span *span)
 {
-	struct sharing sharing = {
-		.own = estimates->of[process->slot], .process = process, .profile = process->profile, .span = span};
+	struct sharing sharing = {.own = estimates->of[process->slot],
+				  .process = process,
+				  .profile = process->profile,
+				  .span = span};
 	int ret;
 
 	if (!sharing.own)

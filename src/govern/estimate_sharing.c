@@ -17,7 +17,8 @@ static double weigh(struct portion *portions, size_t count)
 	double weight = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (portions[i].shares && counter__fresh(portions[i].counter, &portions[i].now).calls)
+		if (portions[i].shares &&
+		    counter__fresh(portions[i].counter, &portions[i].now).calls)
 			share.fade = WEIGHT_FADE;
 	for (size_t i = 0; i < count; i++) {
 		if (!portions[i].shares)

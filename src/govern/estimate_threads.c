@@ -22,7 +22,8 @@ enum thread_amount {
 
 _Static_assert(AMOUNTS == THREAD_AMOUNTS, "process_estimates has all of them");
 
-static const enum time_class class_of_amount[AMOUNTS] = {TIME_LAUNCH, TIME_COPY, TIME_WAIT, TIME_LAUNCH};
+static const enum time_class class_of_amount[AMOUNTS] = {TIME_LAUNCH, TIME_COPY, TIME_WAIT,
+							 TIME_LAUNCH};
 
 /* The thread's counter for the amount. */
 static struct tally reported_by(const struct thread_profile *thread, enum thread_amount amount)
@@ -34,7 +35,8 @@ static struct tally reported_by(const struct thread_profile *thread, enum thread
 	return (struct tally){.calls = time->calls, .ns = time->ns};
 }
 
-static struct counter *thread_counter(struct process_estimates *own, const struct thread_profile *thread,
+static struct counter *thread_counter(struct process_estimates *own,
+				      const struct thread_profile *thread,
 				      enum thread_amount amount)
 {
 	struct counter_key key = {.of = COUNTER_THREAD, .what = (uint8_t)amount};
@@ -54,7 +56,8 @@ static struct counter *thread_counter(struct process_estimates *own, const struc
  * Threads that left the list keep their totals; calls since then appear only in the process-wide
  * sum.
  */
-static void report_unlisted(struct sharing *sharing, enum thread_amount amount, struct portion *unlisted)
+static void report_unlisted(struct sharing *sharing, enum thread_amount amount,
+			    struct portion *unlisted)
 {
 	const struct profile *profile = sharing->profile;
 	const struct time_totals *time = &profile->unlisted_time[class_of_amount[amount]];
@@ -70,7 +73,8 @@ static void report_unlisted(struct sharing *sharing, enum thread_amount amount, 
 		listed.calls += fresh.calls;
 		listed.ns += fresh.ns;
 	}
-	unlisted->now.calls = unlisted->counter->weighed.calls + above(all.calls, before->calls + listed.calls);
+	unlisted->now.calls =
+		unlisted->counter->weighed.calls + above(all.calls, before->calls + listed.calls);
 	unlisted->now.ns = unlisted->counter->weighed.ns + above(all.ns, before->ns + listed.ns);
 	*before = all;
 }
@@ -80,7 +84,8 @@ static int begin_amount(struct sharing *sharing, enum thread_amount amount)
 	size_t count = sharing->profile->thread_count;
 
 	for (size_t i = 0; i <= count; i++) {
-		const struct thread_profile *thread = i < count ? &sharing->profile->threads[i] : NULL;
+		const struct thread_profile *thread =
+			i < count ? &sharing->profile->threads[i] : NULL;
 		struct portion *portion = &sharing->threads[i];
 
 		*portion = (struct portion){.shares = true};
@@ -140,22 +145,25 @@ static int share_amount(struct sharing *sharing, enum thread_amount amount)
 	if (shared)
 		take_time(sharing, amount);
 	else /* The threads of these calls are unknown. */
-		sharing->ns[class_of_amount[amount]] = estimate_functions__usual_ns(sharing, class_of_amount[amount]);
+		sharing->ns[class_of_amount[amount]] =
+			estimate_functions__usual_ns(sharing, class_of_amount[amount]);
 	return 0;
 }
 
 /* Adds up what the thread has been given of the amount in all readings, and its time. */
-static int add_missed(struct sharing *sharing, enum thread_amount amount, size_t i, struct thread_missed *missed)
+static int add_missed(struct sharing *sharing, enum thread_amount amount, size_t i,
+		      struct thread_missed *missed)
 {
-	const struct counter *counter = thread_counter(sharing->own, &sharing->profile->threads[i], amount);
+	const struct counter *counter =
+		thread_counter(sharing->own, &sharing->profile->threads[i], amount);
 
 	if (!counter)
 		return -ENOMEM;
 	if (amount == AMOUNT_LAUNCHES)
 		missed->launches = counter->missed.calls;
 	else
-		missed->time[class_of_amount[amount]] =
-			(struct time_totals){.calls = counter->missed.calls, .ns = counter->missed.ns};
+		missed->time[class_of_amount[amount]] = (struct time_totals){
+			.calls = counter->missed.calls, .ns = counter->missed.ns};
 	return 0;
 }
 
@@ -192,7 +200,8 @@ static void find_room(struct sharing *sharing)
 	for (size_t i = 0; i < profile->thread_count; i++) {
 		const struct thread_profile *thread = &profile->threads[i];
 		uint64_t missed_ns = time_ns(profile->missed[i].time);
-		uint64_t wall_ns = profile__wall_ns(thread, sharing->span->began_ns, sharing->span->now_ns);
+		uint64_t wall_ns =
+			profile__wall_ns(thread, sharing->span->began_ns, sharing->span->now_ns);
 
 		sharing->room_ns[i] = above(wall_ns, profile__inside_ns(thread) + missed_ns);
 		unlisted_ns -= missed_ns;

@@ -80,7 +80,8 @@ uint64_t governor__read(struct governor *governor)
 	uint64_t now_ns = governed_threads__read(&governor->threads, &governor->hooks);
 
 	if (complete && governor->threads.incomplete)
-		log__warn(governor->log, "out of memory: --max-overhead does not cover all threads");
+		log__warn(governor->log,
+			  "out of memory: --max-overhead does not cover all threads");
 	return now_ns;
 }
 
@@ -122,7 +123,8 @@ static bool end_windows(struct governor *governor, unsigned int families, uint64
 /* Probes stay detached until the cycle, which began with the window, has this length. */
 static void begin_gap(struct governor *governor, double length, uint64_t now_ns)
 {
-	governor->gap_end_ns = governor->window_ns + (uint64_t)clamp(length, 0, (double)GOVERNOR_MAX_CYCLE_NS);
+	governor->gap_end_ns =
+		governor->window_ns + (uint64_t)clamp(length, 0, (double)GOVERNOR_MAX_CYCLE_NS);
 	if (governor->gap_end_ns < now_ns + GOVERNOR_MIN_GAP_NS)
 		governor->gap_end_ns = now_ns + GOVERNOR_MIN_GAP_NS;
 	governor->mode = MODE_GAP;
@@ -174,7 +176,8 @@ static uint64_t tick_window(struct governor *governor)
 	unsigned int due = 0;
 
 	for (int family = 0; family < RATE_EXACT; family++)
-		if (is_in(governor->sampled & governor->watched, family) && governor->end_ns[family] <= now_ns)
+		if (is_in(governor->sampled & governor->watched, family) &&
+		    governor->end_ns[family] <= now_ns)
 			due |= 1u << family;
 	governor__settle(governor, now_ns);
 	if (due && !end_windows(governor, due, now_ns))
@@ -215,12 +218,9 @@ static uint64_t tick_gap(struct governor *governor)
 uint64_t governor__tick(struct governor *governor)
 {
 	switch (governor->mode) {
-	case MODE_WINDOW:
-		return tick_window(governor);
-	case MODE_GAP:
-		return tick_gap(governor);
-	default:
-		return tick_exact(governor);
+	case MODE_WINDOW: return tick_window(governor);
+	case MODE_GAP: return tick_gap(governor);
+	default: return tick_exact(governor);
 	}
 }
 
@@ -254,14 +254,16 @@ void governor__refresh(struct governor *governor)
 
 uint64_t governor__missed(const struct governor *governor, uint32_t slot, enum rate_family family)
 {
-	const struct governed_process *process = governed_threads__process(&governor->threads, slot);
+	const struct governed_process *process =
+		governed_threads__process(&governor->threads, slot);
 
 	return process ? process->reported[family] : 0;
 }
 
 uint64_t governor__seen(const struct governor *governor, uint32_t slot, enum rate_family family)
 {
-	const struct governed_process *process = governed_threads__process(&governor->threads, slot);
+	const struct governed_process *process =
+		governed_threads__process(&governor->threads, slot);
 
 	return process ? process->seen[family] : 0;
 }

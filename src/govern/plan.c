@@ -27,7 +27,8 @@ double plan__paid_ns(const struct plan_basis *basis, const struct governed_threa
 
 static double active_ns(const struct plan_basis *basis, const struct governed_thread *thread)
 {
-	return governed_thread__active(thread, basis->cycle_ns, basis->now_ns, &thread->run_at_cycle);
+	return governed_thread__active(thread, basis->cycle_ns, basis->now_ns,
+				       &thread->run_at_cycle);
 }
 
 static double life_ns(const struct plan_basis *basis, const struct governed_thread *thread)
@@ -94,10 +95,12 @@ static void costs_of(const struct plan_basis *basis, const struct governed_threa
 	memset(cost, 0, RATE_FAMILIES * sizeof(*cost));
 	for (int family = 0; family < RATE_FAMILIES; family++) {
 		const struct governed_calls *calls = &thread->calls[family];
-		double rate = is_in(basis->sampled, family) ? calls->held_rate :
-							      (double)(calls->now - calls->at_cycle) / life;
+		double rate = is_in(basis->sampled, family) ?
+				      calls->held_rate :
+				      (double)(calls->now - calls->at_cycle) / life;
 
-		cost[is_in(basis->sampling, family) ? family : RATE_EXACT] += rate * basis->costs->ns[family];
+		cost[is_in(basis->sampling, family) ? family : RATE_EXACT] +=
+			rate * basis->costs->ns[family];
 	}
 }
 
@@ -116,7 +119,8 @@ static double with_hysteresis(double share, double calm)
 static void add_thread(const struct plan_basis *basis, const struct governed_thread *thread,
 		       double share[RATE_FAMILIES], double *exact_cost)
 {
-	double cost[RATE_FAMILIES], own[RATE_FAMILIES], calm[RATE_FAMILIES], allowed = allowed_for(basis, thread);
+	double cost[RATE_FAMILIES], own[RATE_FAMILIES], calm[RATE_FAMILIES],
+		allowed = allowed_for(basis, thread);
 
 	costs_of(basis, thread, cost);
 	budget__shares(cost, allowed, own);

@@ -25,10 +25,12 @@ int rates__new(const struct gpuprobe_bpf *skeleton, struct rates **out, struct e
 
 	if (!rates)
 		return error__set(err, -ENOMEM, "out of memory");
-	memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(skeleton->maps.thread_rates), 0);
+	memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+		      bpf_map__fd(skeleton->maps.thread_rates), 0);
 	if (memory == MAP_FAILED) {
 		free(rates);
-		return error__set(err, -errno, "cannot map the threads' rates: %s", strerror(errno));
+		return error__set(err, -errno, "cannot map the threads' rates: %s",
+				  strerror(errno));
 	}
 	rates->shared = memory;
 	rates->free = skeleton->maps.free_rates;

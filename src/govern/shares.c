@@ -9,9 +9,11 @@ static void warn_of_exact(struct governor *governor, double cost)
 		return;
 	governor->reported_exact = true;
 	log__warn(governor->log,
-		  "cannot keep to --max-overhead: the calls that are always watched (memory, contexts, modules, "
+		  "cannot keep to --max-overhead: the calls that are always watched (memory, "
+		  "contexts, modules, "
 		  "graphs%s) make a thread %.1f %% slower",
-		  governor->sampling == GOVERNED_FAMILIES ? "" : ", copies, waits", 100 * budget__overhead(cost * governor->cold));
+		  governor->sampling == GOVERNED_FAMILIES ? "" : ", copies, waits",
+		  100 * budget__overhead(cost * governor->cold));
 }
 
 static const char *name_of(int family)
@@ -26,7 +28,8 @@ static void report_change(const struct governor *governor, unsigned int before, 
 	if (is_in(before & ~governor->sampled, family))
 		log__info(governor->log, "all %s are watched again", name_of(family));
 	else if (is_in(governor->sampled & ~before, family))
-		log__info(governor->log, "%s are watched %.0f %% of the time, to keep to --max-overhead",
+		log__info(governor->log,
+			  "%s are watched %.0f %% of the time, to keep to --max-overhead",
 			  name_of(family), 100 * governor->share[family]);
 }
 

@@ -16,7 +16,8 @@
 
 int governed_threads__init(struct governed_threads *threads)
 {
-	*threads = (struct governed_threads){.rates = calloc(RATE_THREADS, sizeof(*threads->rates))};
+	*threads =
+		(struct governed_threads){.rates = calloc(RATE_THREADS, sizeof(*threads->rates))};
 	return threads->rates ? 0 : -ENOMEM;
 }
 
@@ -43,9 +44,11 @@ static struct governed_process *process_at(struct governed_threads *threads, uin
 	return &threads->processes[slot];
 }
 
-static struct governed_thread *thread_of(struct governed_threads *threads, const struct thread_rate *rate)
+static struct governed_thread *thread_of(struct governed_threads *threads,
+					 const struct thread_rate *rate)
 {
-	const struct governed_key key = {.start_ns = rate->start_ns, .tid = rate->tid, .slot = rate->slot};
+	const struct governed_key key = {
+		.start_ns = rate->start_ns, .tid = rate->tid, .slot = rate->slot};
 
 	return TABLE_TAKE(threads->table, key, &key);
 }
@@ -53,12 +56,14 @@ static struct governed_thread *thread_of(struct governed_threads *threads, const
 /*
  * A call costs about a microsecond: if there are fewer, the thread's waits for a CPU do not matter.
  */
-static bool makes_many_calls(const struct governed_thread *thread, const struct thread_rate *rate, uint64_t ns)
+static bool makes_many_calls(const struct governed_thread *thread, const struct thread_rate *rate,
+			     uint64_t ns)
 {
 	for (int family = 0; family < RATE_FAMILIES; family++) {
 		const struct governed_calls *calls = &thread->calls[family];
 
-		if (calls->rate * MANY_CALLS_NS > 1 || (rate->calls[family] - calls->now) * MANY_CALLS_NS > ns)
+		if (calls->rate * MANY_CALLS_NS > 1 ||
+		    (rate->calls[family] - calls->now) * MANY_CALLS_NS > ns)
 			return true;
 	}
 	return false;
@@ -68,15 +73,16 @@ static void take_run_time(struct governed_thread *thread, const struct governor_
 {
 	bool was_known = thread->run_known;
 
-	thread->run_known = hooks->run_time && hooks->run_time(hooks->arg, thread->key.tid, &thread->run);
+	thread->run_known =
+		hooks->run_time && hooks->run_time(hooks->arg, thread->key.tid, &thread->run);
 	if (was_known)
 		return;
 	thread->run_at_cycle = thread->run_at_window = thread->run;
 	thread->off_ns = thread->waited_ns = 0;
 }
 
-static void take(struct governed_threads *threads, const struct thread_rate *rate, const struct governor_hooks *hooks,
-		 uint64_t now_ns)
+static void take(struct governed_threads *threads, const struct thread_rate *rate,
+		 const struct governor_hooks *hooks, uint64_t now_ns)
 {
 	struct governed_process *process = process_at(threads, rate->slot);
 	struct governed_thread *thread = process ? thread_of(threads, rate) : NULL;
@@ -96,7 +102,8 @@ static void take(struct governed_threads *threads, const struct thread_rate *rat
 	}
 }
 
-uint64_t governed_threads__read(struct governed_threads *threads, const struct governor_hooks *hooks)
+uint64_t governed_threads__read(struct governed_threads *threads,
+				const struct governor_hooks *hooks)
 {
 	size_t count = hooks->read(hooks->arg, threads->rates, RATE_THREADS);
 	uint64_t now_ns = hooks->now(hooks->arg);
@@ -107,7 +114,8 @@ uint64_t governed_threads__read(struct governed_threads *threads, const struct g
 	return now_ns;
 }
 
-uint64_t governed_thread__time(const struct governed_thread *thread, uint64_t from_ns, uint64_t to_ns)
+uint64_t governed_thread__time(const struct governed_thread *thread, uint64_t from_ns,
+			       uint64_t to_ns)
 {
 	if (thread->ended_ns && thread->ended_ns < to_ns)
 		to_ns = thread->ended_ns;
@@ -117,7 +125,8 @@ uint64_t governed_thread__time(const struct governed_thread *thread, uint64_t fr
 }
 
 /* Time off the CPU. The run time may lag by a clock tick. */
-static double off_time(const struct governed_thread *thread, double ns, const struct run_time *before)
+static double off_time(const struct governed_thread *thread, double ns,
+		       const struct run_time *before)
 {
 	double ran = (double)(thread->run.ran_ns - before->ran_ns);
 
@@ -135,10 +144,11 @@ static double waiting_share(const struct governed_thread *thread, double off_ns,
 	return waited < off ? waited / off : 1;
 }
 
-double governed_thread__active(const struct governed_thread *thread, uint64_t from_ns, uint64_t to_ns,
-			       const struct run_time *before)
+double governed_thread__active(const struct governed_thread *thread, uint64_t from_ns,
+			       uint64_t to_ns, const struct run_time *before)
 {
-	double ns = (double)governed_thread__time(thread, from_ns, to_ns), off = off_time(thread, ns, before);
+	double ns = (double)governed_thread__time(thread, from_ns, to_ns),
+	       off = off_time(thread, ns, before);
 	double waited = (double)(thread->run.waited_ns - before->waited_ns), active;
 
 	if (!thread->run_known)
@@ -154,13 +164,15 @@ void governed_thread__end_cycle(struct governed_thread *thread, uint64_t from_ns
 	for (int family = 0; family < RATE_FAMILIES; family++)
 		thread->calls[family].at_cycle = thread->calls[family].now;
 	/* If the run time is unknown, this starts anew once it is known. */
-	thread->off_ns = WAITING_FADE * thread->off_ns + off_time(thread, ns, &thread->run_at_cycle);
+	thread->off_ns =
+		WAITING_FADE * thread->off_ns + off_time(thread, ns, &thread->run_at_cycle);
 	thread->waited_ns = WAITING_FADE * thread->waited_ns +
 			    (double)(thread->run.waited_ns - thread->run_at_cycle.waited_ns);
 	thread->run_at_cycle = thread->run;
 }
 
-void governed_threads__miss(struct governed_threads *threads, enum rate_family family, uint64_t to_ns)
+void governed_threads__miss(struct governed_threads *threads, enum rate_family family,
+			    uint64_t to_ns)
 {
 	struct governed_thread *thread, *next;
 
@@ -170,7 +182,8 @@ void governed_threads__miss(struct governed_threads *threads, enum rate_family f
 
 		if (!calls->rated || to_ns <= calls->missed_from)
 			continue;
-		threads->processes[thread->key.slot].missed[family] += calls->rate_without * (double)ns;
+		threads->processes[thread->key.slot].missed[family] +=
+			calls->rate_without * (double)ns;
 		calls->gap_ns += (double)ns;
 		calls->missed_from = to_ns;
 	}
@@ -198,7 +211,8 @@ void governed_threads__report(struct governed_threads *threads)
 	}
 }
 
-const struct governed_process *governed_threads__process(const struct governed_threads *threads, uint32_t slot)
+const struct governed_process *governed_threads__process(const struct governed_threads *threads,
+							 uint32_t slot)
 {
 	return slot < threads->process_count ? &threads->processes[slot] : NULL;
 }

@@ -71,24 +71,27 @@ int governed_threads__init(struct governed_threads *threads);
 void governed_threads__clear(struct governed_threads *threads);
 
 /* Reads the threads' numbers of calls. Returns the time of the reading. */
-uint64_t governed_threads__read(struct governed_threads *threads, const struct governor_hooks *hooks);
+uint64_t governed_threads__read(struct governed_threads *threads,
+				const struct governor_hooks *hooks);
 
 /* How long the thread existed between these times. */
-uint64_t governed_thread__time(const struct governed_thread *thread, uint64_t from_ns, uint64_t to_ns);
+uint64_t governed_thread__time(const struct governed_thread *thread, uint64_t from_ns,
+			       uint64_t to_ns);
 
 /*
  * The same, minus the time that it waited for a CPU; `before` was its run time at the beginning. If
  * a thread gets half of a CPU, calls cost it twice the share of its time, because extra CPU time
  * takes proportionally longer.
  */
-double governed_thread__active(const struct governed_thread *thread, uint64_t from_ns, uint64_t to_ns,
-			       const struct run_time *before);
+double governed_thread__active(const struct governed_thread *thread, uint64_t from_ns,
+			       uint64_t to_ns, const struct run_time *before);
 
 /* The cycle that began at `from_ns` ends, and another begins. */
 void governed_thread__end_cycle(struct governed_thread *thread, uint64_t from_ns, uint64_t to_ns);
 
 /* Counts missed calls of a detached family up to `to_ns`. */
-void governed_threads__miss(struct governed_threads *threads, enum rate_family family, uint64_t to_ns);
+void governed_threads__miss(struct governed_threads *threads, enum rate_family family,
+			    uint64_t to_ns);
 
 /*
  * Sets the thread's current rate without probes: half of the calls missed since the previous window
@@ -101,7 +104,8 @@ void governed_threads__rate(struct governed_threads *threads, struct governed_th
 void governed_threads__report(struct governed_threads *threads);
 
 /* The data of a process; NULL: nothing is known. */
-const struct governed_process *governed_threads__process(const struct governed_threads *threads, uint32_t slot);
+const struct governed_process *governed_threads__process(const struct governed_threads *threads,
+							 uint32_t slot);
 
 /* Drops threads that have ended. */
 void governed_threads__drop_ended(struct governed_threads *threads);

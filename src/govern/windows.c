@@ -31,7 +31,8 @@ static double choose_length(struct governor *governor)
 	for (int family = 0; family < RATE_EXACT; family++)
 		if (is_in(governor->sampled, family) && governor->share[family] > most)
 			most = governor->share[family];
-	length = larger(length, ((double)MIN_WINDOW_NS + governor->lag_ns) / governor__least_share(governor));
+	length = larger(length, ((double)MIN_WINDOW_NS + governor->lag_ns) /
+					governor__least_share(governor));
 	length = larger(length, (double)GOVERNOR_MIN_GAP_NS / (1 - most));
 	return clamp(length, 0, (double)GOVERNOR_MAX_CYCLE_NS);
 }
@@ -53,7 +54,8 @@ void governor__plan_windows(struct governor *governor)
 	for (int family = 0; family < RATE_EXACT; family++) {
 		double window = governor->share[family] * governor->length_ns - governor->lag_ns;
 
-		governor->end_ns[family] = governor->window_ns + (uint64_t)larger(window, (double)MIN_WINDOW_NS);
+		governor->end_ns[family] =
+			governor->window_ns + (uint64_t)larger(window, (double)MIN_WINDOW_NS);
 	}
 }
 
@@ -75,7 +77,8 @@ void governor__mark_windows(struct governor *governor)
 	}
 }
 
-static double active_in_window(const struct governor *governor, const struct governed_thread *thread, uint64_t now_ns)
+static double active_in_window(const struct governor *governor,
+			       const struct governed_thread *thread, uint64_t now_ns)
 {
 	return governed_thread__active(thread, governor->window_ns, now_ns, &thread->run_at_window);
 }
@@ -84,7 +87,8 @@ static double active_in_window(const struct governor *governor, const struct gov
  * Determines the thread's rates in the family's window, which ends now, with probes and without
  * those that are or were detached. Returns false if the thread ended before the window began.
  */
-static bool rate_thread(struct governor *governor, struct governed_thread *thread, int family, uint64_t now_ns)
+static bool rate_thread(struct governor *governor, struct governed_thread *thread, int family,
+			uint64_t now_ns)
 {
 	uint64_t ns = governed_thread__time(thread, governor->window_ns, now_ns);
 	double active = active_in_window(governor, thread, now_ns), cost = 0;
@@ -96,14 +100,18 @@ static bool rate_thread(struct governor *governor, struct governed_thread *threa
 	for (int other = 0; other < RATE_EXACT; other++)
 		if (is_in(governor->sampled | governor->unsettled, other))
 			cost += governor->costs.ns[other] *
-				(double)(thread->calls[other].now - thread->calls[other].at_window) / active;
+				(double)(thread->calls[other].now -
+					 thread->calls[other].at_window) /
+				active;
 	own->rate = (double)(own->now - own->at_window) / (double)ns;
-	governed_threads__rate(&governor->threads, thread, family, budget__rate_without(own->rate, cost));
+	governed_threads__rate(&governor->threads, thread, family,
+			       budget__rate_without(own->rate, cost));
 	return true;
 }
 
 /* The window has ended, and the family will be detached. */
-static void end_of_thread(struct governor *governor, struct governed_thread *thread, int family, uint64_t now_ns)
+static void end_of_thread(struct governor *governor, struct governed_thread *thread, int family,
+			  uint64_t now_ns)
 {
 	double active = active_in_window(governor, thread, now_ns), rate;
 	struct governed_calls *own = &thread->calls[family];
@@ -118,7 +126,8 @@ static void end_of_thread(struct governor *governor, struct governed_thread *thr
 /* A thread that is new may have made calls before, while the family was detached. */
 static void miss_before(struct governor *governor, struct governed_thread *thread, int family)
 {
-	uint64_t out_ns = governor->out_ns[family], in_ns = governor->window_ns - (uint64_t)governor->lead_ns;
+	uint64_t out_ns = governor->out_ns[family],
+		 in_ns = governor->window_ns - (uint64_t)governor->lead_ns;
 	struct governed_calls *calls = &thread->calls[family];
 
 	if (!calls->rated && out_ns)

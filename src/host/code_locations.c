@@ -79,7 +79,8 @@ static const struct stack_frame *line_of(const struct stack *stack)
 	return own || !stack || !stack->count ? own : &stack->frames[0];
 }
 
-static struct place *find(const struct code_locations *places, const struct place_key *key, const struct stack_frame *line)
+static struct place *find(const struct code_locations *places, const struct place_key *key,
+			  const struct stack_frame *line)
 {
 	for (size_t i = 0; i < places->count; i++) {
 		struct place *place = &places->list[i];
@@ -93,7 +94,8 @@ static struct place *find(const struct code_locations *places, const struct plac
 }
 
 /* There is always room for a key's place without a stack. */
-static struct place *append(struct code_locations *places, const struct place_key *key, struct stack *stack)
+static struct place *append(struct code_locations *places, const struct place_key *key,
+			    struct stack *stack)
 {
 	if (stack && places->count >= PLACES_MAX)
 		return NULL;
@@ -113,8 +115,8 @@ static struct stack *keep_stack(struct code_locations *places, const struct stac
 }
 
 /* Keeps the line separately if it is beyond the part of the stack that is kept. */
-static struct place *make(struct code_locations *places, const struct place_key *key, const struct stack *stack,
-			  const struct stack_frame *line)
+static struct place *make(struct code_locations *places, const struct place_key *key,
+			  const struct stack *stack, const struct stack_frame *line)
 {
 	struct stack *kept = keep_stack(places, stack);
 	bool whole = kept && kept->count && is_same_line(line_of(kept), line);
@@ -133,10 +135,11 @@ static enum host_class joined_class(enum host_activity activity, enum host_class
 	return joins && class != HOST_WAITS ? HOST_OUTSIDE : class;
 }
 
-void code_locations__add(struct code_locations *places, const struct place_key *key, const struct stack *stack, uint64_t amount,
-		 uint64_t times)
+void code_locations__add(struct code_locations *places, const struct place_key *key,
+			 const struct stack *stack, uint64_t amount, uint64_t times)
 {
-	const struct place_key own = {key->activity, joined_class(key->activity, key->class), key->call};
+	const struct place_key own = {key->activity, joined_class(key->activity, key->class),
+				      key->call};
 	const struct stack_frame *line = line_of(stack);
 	struct place *place = NULL;
 
@@ -176,14 +179,17 @@ static struct place_sum sum_since(const struct place *place, int mark)
 {
 	const struct place_sum nothing = {0}, before = mark < 0 ? nothing : place->marks[mark];
 
-	return (struct place_sum){place->sum.amount - before.amount, place->sum.times - before.times};
+	return (struct place_sum){place->sum.amount - before.amount,
+				  place->sum.times - before.times};
 }
 
-static void sum_up(const struct code_locations *places, int mark, double sums[HOST_ACTIVITIES][HOST_CLASSES])
+static void sum_up(const struct code_locations *places, int mark,
+		   double sums[HOST_ACTIVITIES][HOST_CLASSES])
 {
 	memset(sums, 0, HOST_ACTIVITIES * sizeof(*sums));
 	for (size_t i = 0; i < places->count; i++)
-		sums[places->list[i].key.activity][places->list[i].key.class] += (double)sum_since(&places->list[i], mark).amount;
+		sums[places->list[i].key.activity][places->list[i].key.class] +=
+			(double)sum_since(&places->list[i], mark).amount;
 }
 
 static struct host_place place_of(const struct place *place, uint64_t ns, uint64_t times)
@@ -207,7 +213,8 @@ static void join_calls(uint64_t ns[HOST_ACTIVITIES][HOST_CLASSES])
 {
 	for (int activity = ACTIVITY_READY; activity <= ACTIVITY_THROTTLED; activity++)
 		for (int class = 0; class < HOST_CLASSES; class ++) {
-			enum host_class to = joined_class((enum host_activity)activity, (enum host_class) class);
+			enum host_class to =
+				joined_class((enum host_activity)activity, (enum host_class) class);
 			uint64_t moved = ns[activity][class];
 
 			ns[activity][class] = 0;
@@ -219,7 +226,8 @@ static void join_calls(uint64_t ns[HOST_ACTIVITIES][HOST_CLASSES])
  * Distributes the time of each activity and class by its counts. If it has no counts, it becomes a
  * place without a stack.
  */
-static size_t share_out(const struct code_locations *places, int mark, uint64_t ns[HOST_ACTIVITIES][HOST_CLASSES], struct host_place *out)
+static size_t share_out(const struct code_locations *places, int mark,
+			uint64_t ns[HOST_ACTIVITIES][HOST_CLASSES], struct host_place *out)
 {
 	double sums[HOST_ACTIVITIES][HOST_CLASSES];
 	size_t count = 0;
@@ -228,14 +236,16 @@ static size_t share_out(const struct code_locations *places, int mark, uint64_t 
 	for (size_t i = 0; i < places->count; i++) {
 		const struct place_key *key = &places->list[i].key;
 		const struct place_sum sum = sum_since(&places->list[i], mark);
-		uint64_t part = part_of(sum.amount, ns[key->activity][key->class], sums[key->activity][key->class]);
+		uint64_t part = part_of(sum.amount, ns[key->activity][key->class],
+					sums[key->activity][key->class]);
 
 		if (part)
 			out[count++] = place_of(&places->list[i], part, sum.times);
 	}
 	for (int activity = 0; activity < HOST_ACTIVITIES; activity++)
 		for (int class = 0; class < HOST_CLASSES; class ++) {
-			const struct place bare = {.key = {(enum host_activity)activity, (enum host_class) class, ~0u}};
+			const struct place bare = {.key = {(enum host_activity)activity,
+							   (enum host_class) class, ~0u}};
 
 			if (ns[activity][class] && sums[activity][class] <= 0)
 				out[count++] = place_of(&bare, ns[activity][class], 0);
@@ -243,7 +253,8 @@ static size_t share_out(const struct code_locations *places, int mark, uint64_t 
 	return count;
 }
 
-long code_locations__rank(const struct code_locations *places, int mark, const uint64_t ns[HOST_ACTIVITIES][HOST_CLASSES], struct host_place **out)
+long code_locations__rank(const struct code_locations *places, int mark,
+			  const uint64_t ns[HOST_ACTIVITIES][HOST_CLASSES], struct host_place **out)
 {
 	size_t room = places->count + (size_t)HOST_ACTIVITIES * HOST_CLASSES, count;
 	struct host_place *list = calloc(room, sizeof(*list));

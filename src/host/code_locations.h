@@ -35,8 +35,8 @@ void code_locations__free(struct code_locations *places);
  * and may keep a copy of it. `stack` is NULL if unknown. Without memory or room they are counted
  * without a line.
  */
-void code_locations__add(struct code_locations *places, const struct place_key *key, const struct stack *stack, uint64_t amount,
-		 uint64_t times);
+void code_locations__add(struct code_locations *places, const struct place_key *key,
+			 const struct stack *stack, uint64_t amount, uint64_t times);
 
 /* Stores the current counts as mark number `mark`, below SITE_MARKS. `none`: stores zeros. */
 void code_locations__mark(struct code_locations *places, int mark, bool none);
@@ -48,6 +48,8 @@ void code_locations__mark(struct code_locations *places, int mark, bool none);
  * there are none, its place has no stack. *out is malloc; the places own its stacks. Returns the
  * number of places, or a negative errno.
  */
-long code_locations__rank(const struct code_locations *places, int mark, const uint64_t ns[HOST_ACTIVITIES][HOST_CLASSES], struct host_place **out);
+long code_locations__rank(const struct code_locations *places, int mark,
+			  const uint64_t ns[HOST_ACTIVITIES][HOST_CLASSES],
+			  struct host_place **out);
 
 #endif

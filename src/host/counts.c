@@ -17,7 +17,8 @@ static void copy(struct host_profile *to, const volatile struct host_profile *pr
 
 		memcpy(to, (const void *)profile, sizeof(*to));
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (!(version & 1) && version == __atomic_load_n(&profile->version, __ATOMIC_RELAXED))
+		if (!(version & 1) &&
+		    version == __atomic_load_n(&profile->version, __ATOMIC_RELAXED))
 			return;
 	}
 }
@@ -34,7 +35,8 @@ static uint64_t later(uint64_t a, uint64_t b)
 static void add_open(struct host_counts *counts, const struct host_profile *profile)
 {
 	bool ready = profile->kind == ACTIVITY_READY || profile->kind == ACTIVITY_THROTTLED;
-	uint64_t since_ns = profile->since_ns, end_ns = later(counts->at_ns, since_ns), until_ns = end_ns;
+	uint64_t since_ns = profile->since_ns, end_ns = later(counts->at_ns, since_ns),
+		 until_ns = end_ns;
 
 	if (profile->kind >= HOST_ACTIVITIES || profile->class >= HOST_CLASSES)
 		return;
@@ -44,7 +46,8 @@ static void add_open(struct host_counts *counts, const struct host_profile *prof
 	counts->ns[ACTIVITY_READY][profile->class] += end_ns - until_ns;
 }
 
-void host_counts__read(struct host_counts *counts, const volatile struct host_profile *profile, uint64_t now_ns)
+void host_counts__read(struct host_counts *counts, const volatile struct host_profile *profile,
+		       uint64_t now_ns)
 {
 	struct host_profile own;
 
@@ -82,5 +85,6 @@ void host_counts__share_cpu(struct host_counts *counts)
 		samples += counts->samples[class];
 	for (int class = 0; class < HOST_CLASSES && samples; class ++)
 		counts->ns[ACTIVITY_CPU][class] =
-			(uint64_t)((double)all_ns * ((double)counts->samples[class] / (double)samples));
+			(uint64_t)((double)all_ns *
+				   ((double)counts->samples[class] / (double)samples));
 }

@@ -20,7 +20,8 @@ struct host_counts {
 };
 
 /* Reads a profile while BPF programs may be writing it. */
-void host_counts__read(struct host_counts *counts, const volatile struct host_profile *profile, uint64_t now_ns);
+void host_counts__read(struct host_counts *counts, const volatile struct host_profile *profile,
+		       uint64_t now_ns);
 
 /* Subtracts `before`, an earlier reading of the same thread. */
 void host_counts__since(struct host_counts *counts, const struct host_counts *before);

@@ -53,19 +53,20 @@ void drain__free(struct drain *drain)
 	free(drain);
 }
 
-static void put(struct followed_list *list, const struct host_site_key *key, const struct stack *stack,
-		const struct host_site_record *record)
+static void put(struct followed_list *list, const struct host_site_key *key,
+		const struct stack *stack, const struct host_site_record *record)
 {
 	uint64_t amount = key->kind == ACTIVITY_CPU ? record->count : record->ns;
-	struct followed_thread *thread = key->thread < HOST_THREADS ? &list->threads[key->thread] : NULL;
+	struct followed_thread *thread =
+		key->thread < HOST_THREADS ? &list->threads[key->thread] : NULL;
 	const struct place_key place = {
 		.activity = (enum host_activity)key->kind,
 		.class = (enum host_class)key->class,
 		.call = key->kind == ACTIVITY_OTHER ? key->call : ~0u,
 	};
 
-	if (!thread || !thread->used || thread->generation != key->generation || key->kind >= HOST_ACTIVITIES ||
-	    key->class >= HOST_CLASSES)
+	if (!thread || !thread->used || thread->generation != key->generation ||
+	    key->kind >= HOST_ACTIVITIES || key->class >= HOST_CLASSES)
 		return;
 	code_locations__add(thread->places, &place, stack, amount, record->count);
 }
@@ -84,7 +85,8 @@ static void take(struct drain *drain, struct followed_list *list, const struct h
 		 const struct host_site_record *record)
 {
 	const struct stack *stack = drain->stacks ? stacks__find(drain->stacks, key->stack) : NULL;
-	struct waiting_site *site = stack || !drain->stacks || !key->stack ? NULL : wait_for(drain, key);
+	struct waiting_site *site =
+		stack || !drain->stacks || !key->stack ? NULL : wait_for(drain, key);
 
 	if (site) {
 		site->record.count += record->count;
@@ -112,7 +114,8 @@ static void settle(struct drain *drain, struct followed_list *list, bool final)
 static uint32_t take_batch(struct drain *drain, int fd, uint32_t *place, bool begins)
 {
 	uint32_t count = BATCH;
-	int ret = bpf_map_lookup_and_delete_batch(fd, begins ? NULL : place, place, drain->keys, drain->records, &count, NULL);
+	int ret = bpf_map_lookup_and_delete_batch(fd, begins ? NULL : place, place, drain->keys,
+						  drain->records, &count, NULL);
 
 	return ret && ret != -ENOENT ? 0 : count;
 }

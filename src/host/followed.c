@@ -16,7 +16,8 @@
 
 static size_t profiles_bytes(void)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = HOST_THREADS * sizeof(struct host_profile);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE),
+	       bytes = HOST_THREADS * sizeof(struct host_profile);
 
 	return (bytes + page - 1) / page * page;
 }
@@ -57,7 +58,8 @@ long followed_list__find(const struct followed_list *list, uint32_t kernel_tid, 
 	for (long i = 0; i < HOST_THREADS; i++) {
 		const struct followed_thread *thread = &list->threads[i];
 
-		if (thread->used && thread->who.kernel_tid == kernel_tid && thread->who.start_ns == start_ns)
+		if (thread->used && thread->who.kernel_tid == kernel_tid &&
+		    thread->who.start_ns == start_ns)
 			return i;
 	}
 	return -1;
@@ -86,7 +88,8 @@ static long find_room(const struct followed_list *list, bool submits)
 }
 
 /* Assigns the number's profile to the thread. It counts once the iterator has set .began_ns. */
-static void open_profile(struct followed_list *list, size_t number, const struct followed_thread *thread)
+static void open_profile(struct followed_list *list, size_t number,
+			 const struct followed_thread *thread)
 {
 	const struct host_profile fresh = {
 		.generation = thread->generation,
@@ -105,7 +108,8 @@ static void open_profile(struct followed_list *list, size_t number, const struct
 	memcpy((void *)&list->profiles[number], &fresh, sizeof(fresh));
 }
 
-bool followed_list__add(struct followed_list *list, const struct host_submitter *who, const struct followed_thread *origin)
+bool followed_list__add(struct followed_list *list, const struct host_submitter *who,
+			const struct followed_thread *origin)
 {
 	long number = find_room(list, !origin);
 	struct followed_thread *thread;
@@ -135,11 +139,12 @@ bool followed_list__add(struct followed_list *list, const struct host_submitter 
 	open_profile(list, (size_t)number, thread);
 	wanted.thread = (uint32_t)number;
 	wanted.generation = thread->generation;
-	return !bpf_map__update_elem(list->skeleton->maps.host_wanted, &who->kernel_tid, sizeof(who->kernel_tid), &wanted,
-				     sizeof(wanted), BPF_ANY);
+	return !bpf_map__update_elem(list->skeleton->maps.host_wanted, &who->kernel_tid,
+				     sizeof(who->kernel_tid), &wanted, sizeof(wanted), BPF_ANY);
 }
 
-void followed_list__promote(struct followed_list *list, size_t number, const struct host_submitter *who)
+void followed_list__promote(struct followed_list *list, size_t number,
+			    const struct host_submitter *who)
 {
 	struct followed_thread *thread = &list->threads[number];
 
@@ -162,7 +167,8 @@ void followed_list__look(struct followed_list *list)
 	}
 }
 
-void followed_thread__mark(struct followed_list *list, size_t number, const struct steady_marks *steady, uint64_t now_ns)
+void followed_thread__mark(struct followed_list *list, size_t number,
+			   const struct steady_marks *steady, uint64_t now_ns)
 {
 	struct followed_thread *thread = &list->threads[number];
 
@@ -179,7 +185,8 @@ void followed_thread__mark(struct followed_list *list, size_t number, const stru
 	thread->steady = *steady;
 }
 
-void followed_thread__count(const struct followed_list *list, size_t number, uint64_t now_ns, struct host_counts *counts)
+void followed_thread__count(const struct followed_list *list, size_t number, uint64_t now_ns,
+			    struct host_counts *counts)
 {
 	const struct followed_thread *thread = &list->threads[number];
 

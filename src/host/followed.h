@@ -57,21 +57,25 @@ long followed_list__find(const struct followed_list *list, uint32_t kernel_tid, 
  * because of which it is followed; NULL for a thread that submits. Returns false if there is no
  * room or no memory.
  */
-bool followed_list__add(struct followed_list *list, const struct host_submitter *who, const struct followed_thread *origin);
+bool followed_list__add(struct followed_list *list, const struct host_submitter *who,
+			const struct followed_thread *origin);
 
 /* Records that a thread, followed so far because it wakes others, also submits. */
-void followed_list__promote(struct followed_list *list, size_t number, const struct host_submitter *who);
+void followed_list__promote(struct followed_list *list, size_t number,
+			    const struct host_submitter *who);
 
 /* Starts following the threads that the iterator has marked since the last call. */
 void followed_list__look(struct followed_list *list);
 
 /* Stores the thread's current counts for each of the marks that it does not have yet. */
-void followed_thread__mark(struct followed_list *list, size_t number, const struct steady_marks *steady, uint64_t now_ns);
+void followed_thread__mark(struct followed_list *list, size_t number,
+			   const struct steady_marks *steady, uint64_t now_ns);
 
 /*
  * Returns in `counts` what a thread has done since it is followed, or since its process is steady
  * if that is known. CPU time is distributed among the classes.
  */
-void followed_thread__count(const struct followed_list *list, size_t number, uint64_t now_ns, struct host_counts *counts);
+void followed_thread__count(const struct followed_list *list, size_t number, uint64_t now_ns,
+			    struct host_counts *counts);
 
 #endif

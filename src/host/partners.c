@@ -19,9 +19,10 @@ static size_t read_map(const struct bpf_map *map, void *keys, void *values, uint
 
 void partners__read(struct partners *partners, const struct host_bpf *skeleton)
 {
-	partners->waker_count =
-		read_map(skeleton->maps.host_wakers, partners->waker_keys, partners->wakers, HOST_WAKERS);
-	partners->rival_count =
-		read_map(skeleton->maps.host_rivals, partners->rival_keys, partners->rivals, HOST_RIVALS);
-	partners->file_count = read_map(skeleton->maps.host_files, partners->file_keys, partners->files, HOST_FILES);
+	partners->waker_count = read_map(skeleton->maps.host_wakers, partners->waker_keys,
+					 partners->wakers, HOST_WAKERS);
+	partners->rival_count = read_map(skeleton->maps.host_rivals, partners->rival_keys,
+					 partners->rivals, HOST_RIVALS);
+	partners->file_count = read_map(skeleton->maps.host_files, partners->file_keys,
+					partners->files, HOST_FILES);
 }

@@ -52,9 +52,13 @@ static void take_wakers(const struct making *making, struct host_thread *thread,
 	for (size_t i = 0; i < partners->waker_count; i++) {
 		const struct host_pair_key *key = &partners->waker_keys[i];
 		const struct host_waker *waker = &partners->wakers[i];
-		struct host_partner one = {.tid = waker->tid, .pid = waker->pid, .ns = waker->ns, .count = waker->count};
+		struct host_partner one = {.tid = waker->tid,
+					   .pid = waker->pid,
+					   .ns = waker->ns,
+					   .count = waker->count};
 
-		if (!is_of(key, making->source->list, number) || key->kind >= HOST_ACTIVITIES || !waker->count)
+		if (!is_of(key, making->source->list, number) || key->kind >= HOST_ACTIVITIES ||
+		    !waker->count)
 			continue;
 		memcpy(one.comm, waker->comm, sizeof(one.comm) - 1);
 		one.thread = find_thread(making, waker->tid);
@@ -68,7 +72,10 @@ static void take_rivals(const struct making *making, struct host_thread *thread,
 
 	for (size_t i = 0; i < partners->rival_count; i++) {
 		const struct host_rival *rival = &partners->rivals[i];
-		struct host_partner one = {.pid = rival->pid, .ns = rival->ns, .count = rival->count, .thread = HOST_NO_THREAD};
+		struct host_partner one = {.pid = rival->pid,
+					   .ns = rival->ns,
+					   .count = rival->count,
+					   .thread = HOST_NO_THREAD};
 
 		if (!is_of(&partners->rival_keys[i], making->source->list, number))
 			continue;
@@ -78,14 +85,15 @@ static void take_rivals(const struct making *making, struct host_thread *thread,
 }
 
 /* The kernel gave a regular file's name while it was read; other names are looked up now. */
-static void name_file(struct host_file_wait *wait, const struct host_file *file, int32_t pid, int32_t fd)
+static void name_file(struct host_file_wait *wait, const struct host_file *file, int32_t pid,
+		      int32_t fd)
 {
 	char path[64];
 	ssize_t length;
 
 	if (*file->name) {
-		snprintf(wait->name, sizeof(wait->name), ".../%.*s/%.*s", HOST_NAME_SIZE - 1, file->folder,
-			 HOST_NAME_SIZE - 1, file->name);
+		snprintf(wait->name, sizeof(wait->name), ".../%.*s/%.*s", HOST_NAME_SIZE - 1,
+			 file->folder, HOST_NAME_SIZE - 1, file->name);
 		return;
 	}
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, fd);
@@ -113,10 +121,12 @@ static void take_files(const struct making *making, struct host_thread *thread, 
 		struct host_file_wait one = {.ns = file->ns, .count = file->count};
 		size_t at = rank_of(thread->files, file->ns);
 
-		if (!is_of(key, making->source->list, number) || key->kind != ACTIVITY_DISK || at == HOST_PARTNERS)
+		if (!is_of(key, making->source->list, number) || key->kind != ACTIVITY_DISK ||
+		    at == HOST_PARTNERS)
 			continue;
 		name_file(&one, file, thread->pid, (int32_t)key->other);
-		memmove(&thread->files[at + 1], &thread->files[at], (HOST_PARTNERS - 1 - at) * sizeof(one));
+		memmove(&thread->files[at + 1], &thread->files[at],
+			(HOST_PARTNERS - 1 - at) * sizeof(one));
 		thread->files[at] = one;
 	}
 }
@@ -156,7 +166,8 @@ static void make_thread(const struct making *making, size_t index)
 	take_wakers(making, thread, number);
 	take_rivals(making, thread, number);
 	take_files(making, thread, number);
-	count = code_locations__rank(from->places, mark, (const uint64_t(*)[HOST_CLASSES])counts.ns, &thread->places);
+	count = code_locations__rank(from->places, mark, (const uint64_t(*)[HOST_CLASSES])counts.ns,
+				     &thread->places);
 	thread->place_count = count > 0 ? (size_t)count : 0;
 }
 
@@ -164,7 +175,8 @@ static void make_thread(const struct making *making, size_t index)
 
 static bool is_for(const struct followed_thread *thread, const struct host_process *process)
 {
-	return thread->used && thread->marked && thread->for_pid == process->pid && thread->for_start_ns == process->start_ns;
+	return thread->used && thread->marked && thread->for_pid == process->pid &&
+	       thread->for_start_ns == process->start_ns;
 }
 
 /* Threads that submit come first. */
@@ -175,7 +187,8 @@ static void choose_threads(struct making *making)
 
 	for (int submits = 1; submits >= 0; submits--)
 		for (size_t i = 0; i < HOST_THREADS; i++)
-			if (is_for(&list->threads[i], process) && list->threads[i].submits == (bool)submits)
+			if (is_for(&list->threads[i], process) &&
+			    list->threads[i].submits == (bool)submits)
 				making->number_of[process->thread_count++] = i;
 }
 
@@ -183,7 +196,8 @@ static uint64_t limited_before(const struct limited_process *limited)
 {
 	int mark = limited->steady.mark;
 
-	return mark >= 0 && limited->marks[mark] > limited->before_ns ? limited->marks[mark] : limited->before_ns;
+	return mark >= 0 && limited->marks[mark] > limited->before_ns ? limited->marks[mark] :
+									limited->before_ns;
 }
 
 static void take_limit(const struct result_source *source, struct host_process *process)
@@ -232,8 +246,8 @@ static int list_processes(const struct followed_list *list, struct host_side *si
 		while (n < side->process_count && !is_for(thread, &side->processes[n]))
 			n++;
 		if (n == side->process_count)
-			side->processes[side->process_count++] =
-				(struct host_process){.pid = thread->for_pid, .start_ns = thread->for_start_ns};
+			side->processes[side->process_count++] = (struct host_process){
+				.pid = thread->for_pid, .start_ns = thread->for_start_ns};
 	}
 	return 0;
 }

@@ -42,8 +42,8 @@ struct host_watch {
 	unsigned long looks;
 };
 
-int host_watch__new(const struct gpuprobe_bpf *monitor, const struct host_watch_options *options, struct host_watch **out,
-		    struct error *err)
+int host_watch__new(const struct gpuprobe_bpf *monitor, const struct host_watch_options *options,
+		    struct host_watch **out, struct error *err)
 {
 	struct host_watch *watch = calloc(1, sizeof(*watch));
 	int ret;
@@ -52,7 +52,8 @@ int host_watch__new(const struct gpuprobe_bpf *monitor, const struct host_watch_
 		return error__set(err, -ENOMEM, "out of memory");
 	watch->options = *options;
 	watch->drain = drain__new(options->stacks);
-	ret = watch->drain ? host_object__load(monitor, &watch->skeleton, err) : error__set(err, -ENOMEM, "out of memory");
+	ret = watch->drain ? host_object__load(monitor, &watch->skeleton, err) :
+			     error__set(err, -ENOMEM, "out of memory");
 	if (ret)
 		goto fail;
 	ret = followed_list__init(&watch->list, watch->skeleton);
@@ -62,12 +63,14 @@ int host_watch__new(const struct gpuprobe_bpf *monitor, const struct host_watch_
 	}
 	watch->iterator = bpf_program__attach_iter(watch->skeleton->progs.host_threads, NULL);
 	if (!watch->iterator) {
-		ret = error__set(err, -errno, "cannot attach the iterator that finds threads: %s", strerror(errno));
+		ret = error__set(err, -errno, "cannot attach the iterator that finds threads: %s",
+				 strerror(errno));
 		goto fail;
 	}
 	ret = host_object__attach(watch->skeleton, err);
 	if (!ret)
-		ret = cpu_samples__new(watch->skeleton->progs.host_sample, options->rate, &watch->samples, err);
+		ret = cpu_samples__new(watch->skeleton->progs.host_sample, options->rate,
+				       &watch->samples, err);
 	if (ret)
 		goto fail;
 	*out = watch;
@@ -115,17 +118,20 @@ static void note_process(struct host_watch *watch, const struct host_submitter *
 	struct limited_process *process;
 
 	for (size_t i = 0; i < watch->limited_count; i++)
-		if (watch->limited[i].pid == who->pid && watch->limited[i].start_ns == who->process_start_ns)
+		if (watch->limited[i].pid == who->pid &&
+		    watch->limited[i].start_ns == who->process_start_ns)
 			return;
 	if (watch->limited_count == LIMITED_MAX)
 		return;
 	process = &watch->limited[watch->limited_count++];
-	*process = (struct limited_process){.pid = who->pid, .start_ns = who->process_start_ns, .steady.mark = -1};
+	*process = (struct limited_process){
+		.pid = who->pid, .start_ns = who->process_start_ns, .steady.mark = -1};
 	look_at_limit(process);
 	look_at_sockets(process);
 }
 
-static bool add(struct host_watch *watch, const struct host_submitter *who, const struct followed_thread *origin)
+static bool add(struct host_watch *watch, const struct host_submitter *who,
+		const struct followed_thread *origin)
 {
 	long number = followed_list__find(&watch->list, who->kernel_tid, who->start_ns);
 
@@ -176,20 +182,23 @@ static bool go_over_threads(struct host_watch *watch)
 
 /* --- who wakes them --- */
 
-static const struct followed_thread *sleeper_of(const struct host_watch *watch, const struct host_pair_key *key)
+static const struct followed_thread *sleeper_of(const struct host_watch *watch,
+						const struct host_pair_key *key)
 {
-	const struct followed_thread *thread = key->thread < HOST_THREADS ? &watch->list.threads[key->thread] : NULL;
+	const struct followed_thread *thread =
+		key->thread < HOST_THREADS ? &watch->list.threads[key->thread] : NULL;
 
 	return thread && thread->used && thread->generation == key->generation ? thread : NULL;
 }
 
 /* Whether the waker's activity explains why the thread waits. */
-static bool matters(const struct followed_thread *sleeper, const struct host_pair_key *key, const struct host_waker *waker,
-		    uint64_t now_ns)
+static bool matters(const struct followed_thread *sleeper, const struct host_pair_key *key,
+		    const struct host_waker *waker, uint64_t now_ns)
 {
 	if (key->kind != ACTIVITY_LOCK && key->kind != ACTIVITY_GIL && key->kind != ACTIVITY_QUEUE)
 		return false;
-	return sleeper->hops < HOPS_MAX && waker->pid && waker->ns * WAKER_SHARE > now_ns - sleeper->began_ns;
+	return sleeper->hops < HOPS_MAX && waker->pid &&
+	       waker->ns * WAKER_SHARE > now_ns - sleeper->began_ns;
 }
 
 static bool follow_wakers(struct host_watch *watch)
@@ -202,8 +211,10 @@ static bool follow_wakers(struct host_watch *watch)
 		const struct host_pair_key *key = &watch->partners.waker_keys[i];
 		const struct host_waker *waker = &watch->partners.wakers[i];
 		const struct followed_thread *sleeper = sleeper_of(watch, key);
-		struct host_submitter who = {
-			.start_ns = waker->start_ns, .kernel_tid = key->other, .tid = waker->tid, .pid = waker->pid};
+		struct host_submitter who = {.start_ns = waker->start_ns,
+					     .kernel_tid = key->other,
+					     .tid = waker->tid,
+					     .pid = waker->pid};
 
 		if (!sleeper || !matters(sleeper, key, waker, now_ns))
 			continue;

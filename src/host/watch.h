@@ -54,8 +54,8 @@ struct host_watch_options {
  * `monitor` and all that the options refer to must outlive it. Returns 0, or a negative errno with
  * the missing kernel feature or permission in `err`.
  */
-int host_watch__new(const struct gpuprobe_bpf *monitor, const struct host_watch_options *options, struct host_watch **out,
-		    struct error *err);
+int host_watch__new(const struct gpuprobe_bpf *monitor, const struct host_watch_options *options,
+		    struct host_watch **out, struct error *err);
 void host_watch__free(struct host_watch *watch); /* NULL is fine */
 
 /* Finds threads and takes in the counts. */

@@ -52,7 +52,8 @@ static size_t merge(struct allocated_site *list, size_t count)
 
 int allocated_sites__read(const struct process *process, struct allocated_sites *sites)
 {
-	*sites = (struct allocated_sites){.list = calloc(process->site_count + 1, sizeof(*sites->list))};
+	*sites = (struct allocated_sites){
+		.list = calloc(process->site_count + 1, sizeof(*sites->list))};
 	if (!sites->list)
 		return -ENOMEM;
 	gather(process, sites);
@@ -74,7 +75,10 @@ static int compare_stack(const void *key, const void *item)
 	return (uintptr_t)key < (uintptr_t)stack ? -1 : (uintptr_t)key > (uintptr_t)stack;
 }
 
-const struct allocated_site *allocated_sites__find(const struct allocated_sites *sites, const struct stack *stack)
+const struct allocated_site *allocated_sites__find(const struct allocated_sites *sites,
+						   const struct stack *stack)
 {
-	return sites->count ? bsearch(stack, sites->list, sites->count, sizeof(*sites->list), compare_stack) : NULL;
+	return sites->count ? bsearch(stack, sites->list, sites->count, sizeof(*sites->list),
+				      compare_stack) :
+			      NULL;
 }

@@ -27,6 +27,7 @@ int allocated_sites__read(const struct process *process, struct allocated_sites 
 void allocated_sites__clear(struct allocated_sites *sites);
 
 /* NULL: nothing was allocated there. */
-const struct allocated_site *allocated_sites__find(const struct allocated_sites *sites, const struct stack *stack);
+const struct allocated_site *allocated_sites__find(const struct allocated_sites *sites,
+						   const struct stack *stack);
 
 #endif

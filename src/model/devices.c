@@ -30,7 +30,8 @@ void device_totals__reset(struct device_totals *list, size_t count)
 		struct device_totals reset = {.device = list[i].device};
 
 		for (int kind = 0; kind < OBJECT_KINDS; kind++)
-			reset.had_objects[kind] = list[i].had_objects[kind] || list[i].objects[kind];
+			reset.had_objects[kind] =
+				list[i].had_objects[kind] || list[i].objects[kind];
 		list[i] = reset;
 	}
 }
@@ -42,9 +43,7 @@ bool memory_kind__is_device(enum memory_kind kind)
 	case MEMORY_MANAGED:
 	case MEMORY_POOL:
 	case MEMORY_ARRAY:
-	case MEMORY_PHYSICAL:
-		return true;
-	default:
-		return false;
+	case MEMORY_PHYSICAL: return true;
+	default: return false;
 	}
 }

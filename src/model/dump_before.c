@@ -22,7 +22,8 @@ static bool is_same_frame(const struct stack_frame *a, const struct stack_frame 
  */
 static bool is_same_stack(const struct dump_thread *a, const struct dump_thread *b)
 {
-	const struct stack_frame *frame = a->stack.frames + a->beyond, *other = b->stack.frames + b->beyond;
+	const struct stack_frame *frame = a->stack.frames + a->beyond,
+				 *other = b->stack.frames + b->beyond;
 
 	if (a->stack.count - a->beyond != b->stack.count - b->beyond)
 		return false;
@@ -32,7 +33,8 @@ static bool is_same_stack(const struct dump_thread *a, const struct dump_thread 
 	return true;
 }
 
-const struct dump_process *dump_before__process(const struct dump *before, const struct dump_process *process)
+const struct dump_process *dump_before__process(const struct dump *before,
+						const struct dump_process *process)
 {
 	for (size_t i = 0; before && i < before->count; i++) {
 		const struct process *p = before->processes[i].process;
@@ -64,12 +66,14 @@ static const struct dump_thread *find_thread(const struct dump_process *process,
 	return NULL;
 }
 
-enum dump_motion dump_before__motion(const struct dump_process *before, const struct dump_thread *thread)
+enum dump_motion dump_before__motion(const struct dump_process *before,
+				     const struct dump_thread *thread)
 {
 	const struct dump_thread *then = before ? find_thread(before, thread->tid) : NULL;
 
 	/* Two unknown stacks do not count as equal. */
-	if (!then || !then->stack.count || !thread->stack.count || then->no_stack || thread->no_stack)
+	if (!then || !then->stack.count || !thread->stack.count || then->no_stack ||
+	    thread->no_stack)
 		return DUMP_MOTION_UNKNOWN;
 	if (!is_same_text(then->call, thread->call) || !is_same_text(then->by, thread->by))
 		return DUMP_MOVED;

@@ -18,10 +18,12 @@ enum dump_motion {
  * The same process in the first dump, by pid and start. NULL if it is not there, or if `before` is
  * NULL.
  */
-const struct dump_process *dump_before__process(const struct dump *before, const struct dump_process *process);
+const struct dump_process *dump_before__process(const struct dump *before,
+						const struct dump_process *process);
 
 /* `before` is the thread's process in the first dump, or NULL. */
-enum dump_motion dump_before__motion(const struct dump_process *before, const struct dump_thread *thread);
+enum dump_motion dump_before__motion(const struct dump_process *before,
+				     const struct dump_thread *thread);
 
 /* The time between the two dumps. */
 uint64_t dump_before__ns(const struct dump *before, const struct dump *dump);

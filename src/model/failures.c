@@ -14,13 +14,15 @@
 
 static uint64_t pack(const struct failure_key *key)
 {
-	return (uint64_t)key->row << ROW_SHIFT | (uint64_t)(key->sampled != 0) << 32 | (uint32_t)key->code;
+	return (uint64_t)key->row << ROW_SHIFT | (uint64_t)(key->sampled != 0) << 32 |
+	       (uint32_t)key->code;
 }
 
 void failures__begin(struct process *process)
 {
 	process->failure_count = 0;
-	process->other_failures = (struct failure){.function = FAILURES_REST, .error = FAILURES_REST, .is_rest = true};
+	process->other_failures = (struct failure){
+		.function = FAILURES_REST, .error = FAILURES_REST, .is_rest = true};
 }
 
 /* Index of the key, or where it would be inserted, in the ordered keys. */
@@ -72,7 +74,8 @@ static void add_to_rest(struct failure *rest, const struct failure_record *recor
 	rest->count += record->count;
 }
 
-int failures__add(struct process *process, const struct failure_key *key, const struct failure_record *record)
+int failures__add(struct process *process, const struct failure_key *key,
+		  const struct failure_record *record)
 {
 	const struct api_function *function = &api_functions[key->row];
 	int ret = claim(process, pack(key));
@@ -104,13 +107,15 @@ static int by_count(const void *a, const void *b)
 {
 	const struct failure *x = a, *y = b;
 
-	return x->count < y->count ? 1 : x->count > y->count ? -1 :
-							       strcmp(x->function, y->function);
+	return x->count < y->count ? 1 :
+	       x->count > y->count ? -1 :
+				     strcmp(x->function, y->function);
 }
 
 int failures__finish(struct process *process)
 {
 	if (process->failure_count)
-		qsort(process->failures, process->failure_count, sizeof(*process->failures), by_count);
+		qsort(process->failures, process->failure_count, sizeof(*process->failures),
+		      by_count);
 	return process->other_failures.count ? append(process, &process->other_failures) : 0;
 }

@@ -21,7 +21,8 @@ void failures__begin(struct process *process);
  * Adds one failure counter from the maps; its row is in the API table. Returns 0, or -ENOMEM with
  * the process unchanged.
  */
-int failures__add(struct process *process, const struct failure_key *key, const struct failure_record *record);
+int failures__add(struct process *process, const struct failure_key *key,
+		  const struct failure_record *record);
 
 /* Adds failures without further details. */
 void failures__add_rest(struct process *process, uint64_t count);

@@ -69,8 +69,9 @@ void growth__free(struct growth *growth)
 
 static struct growth_key key_of_stack(const struct process *process, const struct stack *stack)
 {
-	return (struct growth_key){
-		.start_ns = process->start_ns, .pid = process->pid, .stack = stack ? stack->serial : NO_STACK};
+	return (struct growth_key){.start_ns = process->start_ns,
+				   .pid = process->pid,
+				   .stack = stack ? stack->serial : NO_STACK};
 }
 
 static struct growth_key key_of_size(const struct process *process, const struct size_key *size)
@@ -165,10 +166,11 @@ static int sample_sizes(struct growth *growth, const struct process *process, ui
 
 	for (size_t i = 0; i < process->profile->size_count && !ret; i++) {
 		const struct profile_size *size = &process->profile->sizes[i];
-		struct growth_amount amount = {.key = key_of_size(process, &size->key),
-					       .bytes = saturate__product(size->key.size, size->record.live),
-					       .count = size->record.live,
-					       .unknown = unknown};
+		struct growth_amount amount = {
+			.key = key_of_size(process, &size->key),
+			.bytes = saturate__product(size->key.size, size->record.live),
+			.count = size->record.live,
+			.unknown = unknown};
 
 		if (size->key.size && size->record.peak > 1)
 			ret = sample_amount(growth, &amount, now_ns);
@@ -176,7 +178,8 @@ static int sample_sizes(struct growth *growth, const struct process *process, ui
 	return ret;
 }
 
-static int sample_process(struct growth *growth, const struct model *model, const struct process *process)
+static int sample_process(struct growth *growth, const struct model *model,
+			  const struct process *process)
 {
 	if (!model->stacks && process->profile)
 		return sample_sizes(growth, process, model->now_ns);
@@ -218,7 +221,8 @@ int growth__sample(struct growth *growth, const struct model *model)
 	if (model->broken_off)
 		return 0;
 	/* Half an interval, because a timer may fire a little early. */
-	if (growth->sampled_ns && model->now_ns - growth->sampled_ns < GROWTH_SAMPLE_NS(growth->window_ns) / 2)
+	if (growth->sampled_ns &&
+	    model->now_ns - growth->sampled_ns < GROWTH_SAMPLE_NS(growth->window_ns) / 2)
 		return 0;
 	growth->sampled_ns = model->now_ns;
 	growth->samples++;
@@ -239,7 +243,8 @@ static bool may_replace(const struct growing_site *site, const struct process *p
 	return process->since_attach && (site->unknown - site->first_unknown) * 2 >= site->count;
 }
 
-static void judge(const struct growing_site *site, const struct process *process, struct growth_evidence *evidence)
+static void judge(const struct growing_site *site, const struct process *process,
+		  struct growth_evidence *evidence)
 {
 	*evidence = (struct growth_evidence){.verdict = GROWTH_UNKNOWN};
 	if (!site)
@@ -251,16 +256,16 @@ static void judge(const struct growing_site *site, const struct process *process
 	evidence->replaces = true;
 }
 
-void growth__judge(const struct growth *growth, const struct process *process, const struct stack *stack,
-		   struct growth_evidence *evidence)
+void growth__judge(const struct growth *growth, const struct process *process,
+		   const struct stack *stack, struct growth_evidence *evidence)
 {
 	struct growth_key key = key_of_stack(process, stack);
 
 	judge(find(growth, &key), process, evidence);
 }
 
-void growth__judge_size(const struct growth *growth, const struct process *process, const struct size_key *size,
-			struct growth_evidence *evidence)
+void growth__judge_size(const struct growth *growth, const struct process *process,
+			const struct size_key *size, struct growth_evidence *evidence)
 {
 	struct growth_key key = key_of_size(process, size);
 

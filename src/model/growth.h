@@ -68,12 +68,12 @@ void growth__free(struct growth *growth);
 int growth__sample(struct growth *growth, const struct model *model);
 
 /* Judges a site of this process. GROWTH_UNKNOWN without samples if the site is not followed. */
-void growth__judge(const struct growth *growth, const struct process *process, const struct stack *stack,
-		   struct growth_evidence *evidence);
+void growth__judge(const struct growth *growth, const struct process *process,
+		   const struct stack *stack, struct growth_evidence *evidence);
 
 /* The same for the allocations of one size. */
-void growth__judge_size(const struct growth *growth, const struct process *process, const struct size_key *size,
-			struct growth_evidence *evidence);
+void growth__judge_size(const struct growth *growth, const struct process *process,
+			const struct size_key *size, struct growth_evidence *evidence);
 
 /* Sites not followed in the latest sample for lack of room. */
 size_t growth__unfollowed(const struct growth *growth);

@@ -24,7 +24,8 @@
 
 static const struct growth_sample *recent_at(const struct growth_history *history, size_t i)
 {
-	return &history->recent[(history->recent_next + GROWTH_RECENT - history->recent_count + i) % GROWTH_RECENT];
+	return &history->recent[(history->recent_next + GROWTH_RECENT - history->recent_count + i) %
+				GROWTH_RECENT];
 }
 
 /* The level that none of the latest samples was below; 0 while there are too few. */
@@ -64,7 +65,8 @@ static void add_to_points(struct growth_history *history, const struct growth_po
 {
 	if (!history->stride)
 		history->stride = 1;
-	if (history->point_count && history->points[history->point_count - 1].samples < history->stride) {
+	if (history->point_count &&
+	    history->points[history->point_count - 1].samples < history->stride) {
 		join_points(&history->points[history->point_count - 1], point);
 		return;
 	}
@@ -75,8 +77,10 @@ static void add_to_points(struct growth_history *history, const struct growth_po
 
 void growth_history__add(struct growth_history *history, uint64_t time_ns, uint64_t bytes)
 {
-	struct growth_point point = {
-		.low = {.time_ns = time_ns, .bytes = bytes}, .first_ns = time_ns, .last_ns = time_ns, .samples = 1};
+	struct growth_point point = {.low = {.time_ns = time_ns, .bytes = bytes},
+				     .first_ns = time_ns,
+				     .last_ns = time_ns,
+				     .samples = 1};
 
 	if (!history->first_ns)
 		history->first_ns = time_ns;
@@ -108,11 +112,13 @@ static double slope_of(const struct stretch_lows *lows, double *fit)
 	/* Relative to the first low, so that large numbers do not cost precision. */
 	for (size_t i = 0; i < lows->count; i++) {
 		mean_time += (double)(lows->low[i].time_ns - lows->first_ns) / (double)lows->count;
-		mean_bytes += ((double)lows->low[i].bytes - (double)lows->low[0].bytes) / (double)lows->count;
+		mean_bytes += ((double)lows->low[i].bytes - (double)lows->low[0].bytes) /
+			      (double)lows->count;
 	}
 	for (size_t i = 0; i < lows->count; i++) {
 		double time = (double)(lows->low[i].time_ns - lows->first_ns) - mean_time;
-		double height = (double)lows->low[i].bytes - (double)lows->low[0].bytes - mean_bytes;
+		double height =
+			(double)lows->low[i].bytes - (double)lows->low[0].bytes - mean_bytes;
 
 		sum += time * height;
 		times += time * time;
@@ -157,7 +163,8 @@ static void lows_of_recent(const struct growth_history *history, struct stretch_
 				lows->low[i] = *recent_at(history, k);
 	}
 	for (size_t i = 1; i < samples; i++) {
-		uint64_t before = recent_at(history, i - 1)->bytes, bytes = recent_at(history, i)->bytes;
+		uint64_t before = recent_at(history, i - 1)->bytes,
+			 bytes = recent_at(history, i)->bytes;
 
 		if (bytes > before && bytes - before > lows->jump)
 			lows->jump = bytes - before;
@@ -167,7 +174,8 @@ static void lows_of_recent(const struct growth_history *history, struct stretch_
 	lows->samples = samples;
 }
 
-static void lows_of_points(const struct growth_point *points, size_t count, struct stretch_lows *lows)
+static void lows_of_points(const struct growth_point *points, size_t count,
+			   struct stretch_lows *lows)
 {
 	lows->samples = 0;
 	for (size_t i = 0; i < lows->count; i++) {
@@ -222,16 +230,19 @@ static void judge_time(const struct growth_history *history, size_t points, size
 /* Whether the last `count` full points span enough to be examined: more than the window. */
 static bool is_longer(const struct growth_history *history, size_t full, size_t count)
 {
-	return count >= LEAST_POINTS && history->points[full - 1].last_ns - history->points[full - count].first_ns >
-						history->window_ns;
+	return count >= LEAST_POINTS &&
+	       history->points[full - 1].last_ns - history->points[full - count].first_ns >
+		       history->window_ns;
 }
 
 /* How long the latest samples have not been below the last one. */
 static uint64_t still_ns(const struct growth_history *history)
 {
-	const struct growth_sample *last = recent_at(history, history->recent_count - 1), *first = last;
+	const struct growth_sample *last = recent_at(history, history->recent_count - 1),
+				   *first = last;
 
-	for (size_t i = history->recent_count; i > 0 && recent_at(history, i - 1)->bytes >= last->bytes; i--)
+	for (size_t i = history->recent_count;
+	     i > 0 && recent_at(history, i - 1)->bytes >= last->bytes; i--)
 		first = recent_at(history, i - 1);
 	return last->time_ns - first->time_ns;
 }
@@ -242,12 +253,14 @@ void growth_history__judge(const struct growth_history *history, struct growth_e
 	size_t full = history->point_count ? history->point_count - 1 : 0;
 	const size_t times[] = {0, full / 2, full};
 
-	*evidence = (struct growth_evidence){.verdict = GROWTH_UNKNOWN, .samples = history->recent_count};
+	*evidence = (struct growth_evidence){.verdict = GROWTH_UNKNOWN,
+					     .samples = history->recent_count};
 	evidence->first_ns = history->first_ns;
 	if (!history->recent_count)
 		return;
 	evidence->still_ns = still_ns(history);
-	evidence->span_ns = recent_at(history, history->recent_count - 1)->time_ns - recent_at(history, 0)->time_ns;
+	evidence->span_ns = recent_at(history, history->recent_count - 1)->time_ns -
+			    recent_at(history, 0)->time_ns;
 	if (history->recent_count < LEAST_POINTS || evidence->span_ns < history->window_ns / 3 * 2)
 		return;
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {

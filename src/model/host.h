@@ -89,6 +89,7 @@ struct host_side {
 bool host__is_same_start(uint64_t start_ns, uint64_t other_ns);
 
 /* The process's entry, or NULL. */
-const struct host_process *host_side__find(const struct host_side *side, int32_t pid, uint64_t start_ns);
+const struct host_process *host_side__find(const struct host_side *side, int32_t pid,
+					   uint64_t start_ns);
 
 #endif

@@ -108,7 +108,8 @@ static void add_bytes(struct kernel_names *store, struct process_names *process,
 	store->bytes += (size_t)bytes;
 }
 
-static void drop_read(struct kernel_names *store, struct process_names *process, struct read_name *read)
+static void drop_read(struct kernel_names *store, struct process_names *process,
+		      struct read_name *read)
 {
 	add_bytes(store, process, -(ptrdiff_t)size_of_read(read));
 	DL_DELETE(process->read, read);
@@ -146,7 +147,8 @@ static int begin_life(struct process_names *process, struct given_name *given)
 	return 0;
 }
 
-static void drop_given(struct kernel_names *store, struct process_names *process, struct given_name *given)
+static void drop_given(struct kernel_names *store, struct process_names *process,
+		       struct given_name *given)
 {
 	add_bytes(store, process, -(ptrdiff_t)size_of_given(given));
 	end_life(process, given);
@@ -212,15 +214,16 @@ static struct read_name *find_read(const struct kernel_names *store, const struc
 	return TABLE_FIND(store->read, key, key);
 }
 
-static struct given_name *find_given(const struct kernel_names *store, uint32_t slot, uint64_t handle)
+static struct given_name *find_given(const struct kernel_names *store, uint32_t slot,
+				     uint64_t handle)
 {
 	struct given_key key = {.handle = handle, .slot = slot};
 
 	return TABLE_FIND(store->given, key, &key);
 }
 
-static int add_read(struct kernel_names *store, struct process_names *process, const struct kernel_key *key,
-		    const char *name)
+static int add_read(struct kernel_names *store, struct process_names *process,
+		    const struct kernel_key *key, const char *name)
 {
 	struct read_name *read = find_read(store, key);
 	size_t size = strlen(name) + 1;
@@ -242,8 +245,8 @@ static int add_read(struct kernel_names *store, struct process_names *process, c
 }
 
 /* A name that existed before becomes as recent as a new one. */
-static int add_given(struct kernel_names *store, struct process_names *process, const struct record_name *record,
-		     const char *name)
+static int add_given(struct kernel_names *store, struct process_names *process,
+		     const struct record_name *record, const char *name)
 {
 	struct given_name *given = find_given(store, record->header.slot, record->handle);
 
@@ -283,7 +286,8 @@ static bool contradicts(const struct kernel_names *store, const struct kernel_ke
 	       strcmp(given->name, read->name);
 }
 
-int kernel_names__add(struct kernel_names *store, const struct record_name *record, const char *name)
+int kernel_names__add(struct kernel_names *store, const struct record_name *record,
+		      const char *name)
 {
 	struct kernel_key key = {
 		.handle = record->handle,
@@ -322,7 +326,8 @@ static void end_module(struct process_names *process, struct live_module *live, 
 }
 
 /* Without memory the unload count lags behind, so names from earlier generations are not used. */
-void kernel_names__unload(struct kernel_names *store, uint32_t slot, uint64_t module, uint32_t generation)
+void kernel_names__unload(struct kernel_names *store, uint32_t slot, uint64_t module,
+			  uint32_t generation)
 {
 	struct process_names *process = take_process(store, slot);
 	struct live_module *live, *next;
@@ -363,8 +368,8 @@ const char *kernel_names__find(const struct kernel_names *store, const struct ke
 		return given->name;
 	if (read)
 		return read->name;
-	if (given && given->generation <= key->generation && (!given->end || key->generation < given->end) &&
-	    is_reported(store, key))
+	if (given && given->generation <= key->generation &&
+	    (!given->end || key->generation < given->end) && is_reported(store, key))
 		return given->name;
 	return NULL;
 }

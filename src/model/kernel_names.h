@@ -22,10 +22,12 @@ void kernel_names__free(struct kernel_names *store);
  * kernel's name. Returns 0, 1 if this record contradicted an earlier one (only the first time), or
  * -ENOMEM.
  */
-int kernel_names__add(struct kernel_names *store, const struct record_name *record, const char *name);
+int kernel_names__add(struct kernel_names *store, const struct record_name *record,
+		      const char *name);
 
 /* All names given from `module` (0: any module) ended with `generation`. */
-void kernel_names__unload(struct kernel_names *store, uint32_t slot, uint64_t module, uint32_t generation);
+void kernel_names__unload(struct kernel_names *store, uint32_t slot, uint64_t module,
+			  uint32_t generation);
 
 /* The mangled name of a launch's kernel; NULL while unknown. Valid until the next call. */
 const char *kernel_names__find(const struct kernel_names *store, const struct kernel_key *key);

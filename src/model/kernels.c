@@ -91,8 +91,10 @@ size_t kernel_table__bytes(const struct kernel_table *table)
 	if (!table)
 		return 0;
 	return sizeof(*table) + HASH_COUNT(table->handles) * sizeof(*table->handles) +
-	       HASH_COUNT(table->counts) * sizeof(*table->counts) + HASH_COUNT(table->past) * sizeof(*table->past) +
-	       kernels_by_name__bytes(&table->shown) + table->folded_count * sizeof(*table->folded) + table->name_bytes;
+	       HASH_COUNT(table->counts) * sizeof(*table->counts) +
+	       HASH_COUNT(table->past) * sizeof(*table->past) +
+	       kernels_by_name__bytes(&table->shown) +
+	       table->folded_count * sizeof(*table->folded) + table->name_bytes;
 }
 
 static size_t size_of(const char *text)
@@ -120,7 +122,8 @@ void kernel_table__settle(struct kernel_table *table, struct process *process)
 	if (table->names)
 		return;
 	for (size_t i = 0; i < process->kernel_count; i++)
-		bytes += size_of(process->kernels[i].name) + size_of(process->kernels[i].short_name);
+		bytes +=
+			size_of(process->kernels[i].name) + size_of(process->kernels[i].short_name);
 	table->names = end = malloc(bytes ? bytes : 1);
 	if (!end)
 		return;
@@ -132,12 +135,14 @@ void kernel_table__settle(struct kernel_table *table, struct process *process)
 	clear(table);
 }
 
-static struct kernel_handle *find_handle(const struct kernel_table *table, const struct kernel_key *key)
+static struct kernel_handle *find_handle(const struct kernel_table *table,
+					 const struct kernel_key *key)
 {
 	return TABLE_FIND(table->handles, key, key);
 }
 
-static struct launch_count *find_count(const struct kernel_table *table, const struct launch_key *key)
+static struct launch_count *find_count(const struct kernel_table *table,
+				       const struct launch_key *key)
 {
 	return TABLE_FIND(table->counts, key, key);
 }
@@ -214,7 +219,8 @@ int kernel_table__set(struct kernel_table *table, const struct launch_key *key, 
 	count->launches = launches;
 	if (!name || count->handle->shown->mangled)
 		return 0;
-	return kernels_by_name__name(&table->shown, &count->handle->shown, key->kernel.handle, name);
+	return kernels_by_name__name(&table->shown, &count->handle->shown, key->kernel.handle,
+				     name);
 }
 
 int kernel_table__set_shape(struct kernel_table *table, const struct kernel_key *key,
@@ -357,8 +363,8 @@ void kernel_table__weigh(const struct kernel_table *table, double *weight, uint6
 	}
 }
 
-uint64_t kernel_table__miss(struct kernel_table *table, const struct missed_share *share, double *rest,
-			    uint64_t missed[2])
+uint64_t kernel_table__miss(struct kernel_table *table, const struct missed_share *share,
+			    double *rest, uint64_t missed[2])
 {
 	struct launch_count *count;
 	uint64_t sum = 0, own;
@@ -395,7 +401,8 @@ static int sum_by_device(const struct kernel_table *table, struct process *proce
 	struct device_totals *totals;
 
 	for (size_t i = 0; i < table->folded_count; i++) {
-		totals = device_totals__of(&process->devices, &process->device_count, table->folded[i].device);
+		totals = device_totals__of(&process->devices, &process->device_count,
+					   table->folded[i].device);
 		if (!totals)
 			return -ENOMEM;
 		totals->launches += table->folded[i].launches;
@@ -403,7 +410,8 @@ static int sum_by_device(const struct kernel_table *table, struct process *proce
 	for (count = table->counts; count; count = count->hh.next) {
 		if (count->key.captured)
 			continue;
-		totals = device_totals__of(&process->devices, &process->device_count, count->key.device);
+		totals = device_totals__of(&process->devices, &process->device_count,
+					   count->key.device);
 		if (!totals)
 			return -ENOMEM;
 		totals->launches += count->launches + count->missed;
@@ -421,7 +429,8 @@ static void sum_up(struct kernel_table *table)
 	for (handle = table->handles; handle; handle = handle->hh.next)
 		shape_record__merge(&handle->shown->current_shape, &handle->shape);
 	for (count = table->counts; count; count = count->hh.next) {
-		count->handle->shown->current[!!count->key.captured] += count->launches + count->missed;
+		count->handle->shown->current[!!count->key.captured] +=
+			count->launches + count->missed;
 		count->handle->shown->current_missed += count->missed;
 	}
 }

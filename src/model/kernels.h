@@ -83,8 +83,8 @@ void kernel_table__weigh(const struct kernel_table *table, double *weight, uint6
  * Distributes missed launches; `rest` as in missed_share__of. Returns their number, and adds
  * executed ones to missed[0], captured ones to missed[1].
  */
-uint64_t kernel_table__miss(struct kernel_table *table, const struct missed_share *share, double *rest,
-			    uint64_t missed[2]);
+uint64_t kernel_table__miss(struct kernel_table *table, const struct missed_share *share,
+			    double *rest, uint64_t missed[2]);
 
 /*
  * Rewrites the process's list of kernels, most launches first, and its total. Returns 0 or -ENOMEM.

@@ -135,7 +135,8 @@ static char *cut(const char *name)
 	return strdup(text);
 }
 
-static int set_strings(struct kernels_by_name *kernels, struct shown_kernel *shown, const char *mangled)
+static int set_strings(struct kernels_by_name *kernels, struct shown_kernel *shown,
+		       const char *mangled)
 {
 	char *readable = kernel_name__demangle_within(&kernels->names_ns, mangled);
 	uint64_t begin = clock__thread_ns();
@@ -157,7 +158,8 @@ static int set_strings(struct kernels_by_name *kernels, struct shown_kernel *sho
  * The kernel that already has the name takes over the other's counts. From the shared rest it only
  * takes those of this handle, see `current`.
  */
-static void join(struct kernels_by_name *kernels, struct shown_kernel *known, struct shown_kernel *shown)
+static void join(struct kernels_by_name *kernels, struct shown_kernel *known,
+		 struct shown_kernel *shown)
 {
 	if (shown == kernels->rest)
 		return;
@@ -177,7 +179,8 @@ static bool has_room(const struct kernels_by_name *kernels)
 	       *kernels->all_name_bytes <= ALL_NAME_BYTES_MAX;
 }
 
-int kernels_by_name__name(struct kernels_by_name *kernels, struct shown_kernel **place, uint64_t handle, const char *mangled)
+int kernels_by_name__name(struct kernels_by_name *kernels, struct shown_kernel **place,
+			  uint64_t handle, const char *mangled)
 {
 	struct shown_kernel *shown = *place, *known;
 	size_t bytes;
@@ -203,7 +206,8 @@ int kernels_by_name__name(struct kernels_by_name *kernels, struct shown_kernel *
 	ret = shown->hh.tbl ? 0 : -ENOMEM;
 	if (ret)
 		goto fail;
-	bytes = sizeof(*shown) + strlen(shown->mangled) + strlen(shown->full) + strlen(shown->brief) + 3;
+	bytes = sizeof(*shown) + strlen(shown->mangled) + strlen(shown->full) +
+		strlen(shown->brief) + 3;
 	kernels->name_bytes += bytes;
 	if (kernels->all_name_bytes)
 		*kernels->all_name_bytes += bytes;

@@ -62,7 +62,8 @@ void kernels_by_name__drop(struct kernels_by_name *kernels, struct shown_kernel 
  * exists, merges the two and sets *place to it. If names have taken too much memory, the kernel
  * stays nameless. Returns 0, or -ENOMEM with everything unchanged.
  */
-int kernels_by_name__name(struct kernels_by_name *kernels, struct shown_kernel **place, uint64_t handle, const char *mangled);
+int kernels_by_name__name(struct kernels_by_name *kernels, struct shown_kernel **place,
+			  uint64_t handle, const char *mangled);
 
 /* Merges the samples of one handle into those of the same kernel. */
 void shape_record__merge(struct shape_record *sum, const struct shape_record *shape);

@@ -45,7 +45,8 @@ static uint64_t held_in_calls(const struct duration_record *time)
 
 static bool is_launch(size_t row)
 {
-	enum operation operation = row < api_function_count ? api_functions[row].desc.operation : OP_NONE;
+	enum operation operation =
+		row < api_function_count ? api_functions[row].desc.operation : OP_NONE;
 
 	return operation == OP_LAUNCH || operation == OP_GRAPH_LAUNCH;
 }
@@ -57,7 +58,8 @@ static uint64_t held_in(const struct profile_function *function)
 
 	if (!function->missed || !function->time.calls)
 		return held;
-	return (uint64_t)((double)held * (double)(function->time.calls + function->missed) / (double)function->time.calls);
+	return (uint64_t)((double)held * (double)(function->time.calls + function->missed) /
+			  (double)function->time.calls);
 }
 
 static uint64_t held_in_launches(const struct profile *profile)
@@ -81,11 +83,13 @@ static uint64_t held_in_copies(const struct profile *profile)
 	for (size_t i = 0; i < profile->copy_count; i++) {
 		const struct profile_copies *copies = &profile->copies[i];
 
-		if (copies->key.kind != COPY_D2H || (copies->key.async && copies->key.host == COPY_HOST_PINNED))
+		if (copies->key.kind != COPY_D2H ||
+		    (copies->key.async && copies->key.host == COPY_HOST_PINNED))
 			continue;
 		for (int size = 0; size < COPY_SIZES; size++) {
 			const struct copy_size_record *record = &copies->record;
-			uint64_t own = record->calls[size] * COPY_NS + record->bytes[size] * 1000 / COPY_BYTES_PER_US;
+			uint64_t own = record->calls[size] * COPY_NS +
+				       record->bytes[size] * 1000 / COPY_BYTES_PER_US;
 
 			if (record->ns[size] > own)
 				held += record->ns[size] - own;
@@ -143,8 +147,10 @@ static void take_threads(const struct profile *profile, struct load *load)
 		}
 	}
 	for (int class = 0; class < TIME_CLASSES; class ++) {
-		load->time[class].calls += profile->unlisted_time[class].calls + profile->all_missed.time[class].calls;
-		load->time[class].ns += profile->unlisted_time[class].ns + profile->all_missed.time[class].ns;
+		load->time[class].calls +=
+			profile->unlisted_time[class].calls + profile->all_missed.time[class].calls;
+		load->time[class].ns +=
+			profile->unlisted_time[class].ns + profile->all_missed.time[class].ns;
 	}
 	load->launches = load->time[TIME_LAUNCH].calls;
 	load->copies = load->time[TIME_COPY].calls;
@@ -181,8 +187,9 @@ void load__add_use(const struct model *model, const struct process *process, str
 		return;
 	for (size_t i = 0; i < process->gpu_count; i++) {
 		int place = process->gpus[i].gpu;
-		uint32_t percent = place >= 0 && (size_t)place < model->gpu_count ? model->gpus[place].busy_percent :
-										    GPU_UNKNOWN_PERCENT;
+		uint32_t percent = place >= 0 && (size_t)place < model->gpu_count ?
+					   model->gpus[place].busy_percent :
+					   GPU_UNKNOWN_PERCENT;
 
 		if (percent == GPU_UNKNOWN_PERCENT)
 			continue;
@@ -215,13 +222,16 @@ void load__since(const struct load *load, const struct load *before, struct load
 	*difference = *load;
 	difference->ns = more(load->ns, before->ns);
 	for (int i = 0; i < PROFILE_DEVICES; i++) {
-		difference->queues[i].idle_ns = more(load->queues[i].idle_ns, before->queues[i].idle_ns);
-		difference->queues[i].idle_times = more(load->queues[i].idle_times, before->queues[i].idle_times);
+		difference->queues[i].idle_ns =
+			more(load->queues[i].idle_ns, before->queues[i].idle_ns);
+		difference->queues[i].idle_times =
+			more(load->queues[i].idle_times, before->queues[i].idle_times);
 	}
 	difference->launches = more(load->launches, before->launches);
 	difference->copies = more(load->copies, before->copies);
 	for (int class = 0; class < TIME_CLASSES; class ++) {
-		difference->time[class].calls = more(load->time[class].calls, before->time[class].calls);
+		difference->time[class].calls =
+			more(load->time[class].calls, before->time[class].calls);
 		difference->time[class].ns = more(load->time[class].ns, before->time[class].ns);
 	}
 	difference->held_ns = more(load->held_ns, before->held_ns);

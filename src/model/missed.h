@@ -14,7 +14,8 @@ struct missed_share {
 };
 
 /* The weight of a counter that had `weight` and has increased by `fresh`. */
-static inline double missed_share__weigh(const struct missed_share *share, double weight, uint64_t fresh)
+static inline double missed_share__weigh(const struct missed_share *share, double weight,
+					 uint64_t fresh)
 {
 	return weight * share->fade + (double)fresh;
 }
@@ -23,7 +24,8 @@ static inline double missed_share__weigh(const struct missed_share *share, doubl
  * How many missed calls a counter of that weight gets. The rounding remainder carries over to the
  * next counter in `rest`, initially 0, so the sum is exact and each share is within one.
  */
-static inline uint64_t missed_share__of(const struct missed_share *share, double weight, double *rest)
+static inline uint64_t missed_share__of(const struct missed_share *share, double weight,
+					double *rest)
 {
 	double exact = share->ratio * weight + *rest;
 	/* Tolerance, so that rounding errors do not lose a whole call. */

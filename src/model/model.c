@@ -56,14 +56,18 @@ void process__clear(struct process *process)
 
 size_t process__bytes(const struct process *p)
 {
-	size_t bytes = sizeof(*p) + kernel_table__bytes(p->kernel_table) + site_table__bytes(p->site_table) +
-		       profile__bytes(p->profile) + process_steps__bytes(p->steps);
+	size_t bytes = sizeof(*p) + kernel_table__bytes(p->kernel_table) +
+		       site_table__bytes(p->site_table) + profile__bytes(p->profile) +
+		       process_steps__bytes(p->steps);
 
 	bytes += p->live_listed * sizeof(*p->live) + p->freed_listed * sizeof(*p->freed);
 	bytes += p->pool_count * sizeof(*p->pools) + p->kernel_count * sizeof(*p->kernels);
-	bytes += p->graph_run_capacity * sizeof(*p->graph_runs) + p->device_count * sizeof(*p->devices);
-	bytes += p->function_capacity * sizeof(*p->functions) + p->failure_count * sizeof(*p->failures);
-	bytes += p->failure_key_count * sizeof(*p->failure_keys) + p->context_end_count * sizeof(*p->context_ends);
+	bytes += p->graph_run_capacity * sizeof(*p->graph_runs) +
+		 p->device_count * sizeof(*p->devices);
+	bytes += p->function_capacity * sizeof(*p->functions) +
+		 p->failure_count * sizeof(*p->failures);
+	bytes += p->failure_key_count * sizeof(*p->failure_keys) +
+		 p->context_end_count * sizeof(*p->context_ends);
 	bytes += p->site_count * sizeof(*p->sites) + p->live_site_count * sizeof(*p->live_sites);
 	return bytes + p->gpu_count * sizeof(*p->gpus) + p->uuid_count * sizeof(*p->uuids);
 }
@@ -93,7 +97,8 @@ uint64_t process__calls(const struct process *process)
 const struct process *model__process_of(const struct model *model, int32_t pid, uint64_t alive_ns)
 {
 	for (size_t i = 0; i < model->process_count; i++)
-		if (model->processes[i].pid == pid && process__is_alive_after(&model->processes[i], alive_ns))
+		if (model->processes[i].pid == pid &&
+		    process__is_alive_after(&model->processes[i], alive_ns))
 			return &model->processes[i];
 	return NULL;
 }

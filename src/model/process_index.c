@@ -32,9 +32,11 @@ static int compare(const void *a, const void *b)
 	return order ? order : (x->process < y->process ? -1 : x->process > y->process);
 }
 
-struct process_index *process_index__new(const struct model *model, bool (*has)(const struct process *process))
+struct process_index *process_index__new(const struct model *model,
+					 bool (*has)(const struct process *process))
 {
-	struct process_index *index = malloc(sizeof(*index) + model->process_count * sizeof(*index->entries));
+	struct process_index *index =
+		malloc(sizeof(*index) + model->process_count * sizeof(*index->entries));
 
 	if (!index)
 		return NULL;
@@ -43,7 +45,8 @@ struct process_index *process_index__new(const struct model *model, bool (*has)(
 		const struct process *process = &model->processes[i];
 
 		if (!has || has(process))
-			index->entries[index->count++] = (struct entry){process->start_ns, process->pid, process};
+			index->entries[index->count++] =
+				(struct entry){process->start_ns, process->pid, process};
 	}
 	qsort(index->entries, index->count, sizeof(*index->entries), compare);
 	return index;
@@ -54,7 +57,8 @@ void process_index__free(struct process_index *index)
 	free(index);
 }
 
-const struct process *process_index__find(const struct process_index *index, int32_t pid, uint64_t start_ns)
+const struct process *process_index__find(const struct process_index *index, int32_t pid,
+					  uint64_t start_ns)
 {
 	const struct entry wanted = {.start_ns = start_ns, .pid = pid};
 	size_t low = 0, high = index->count;

@@ -36,10 +36,12 @@ size_t profile__bytes(const struct profile *profile)
 
 	if (!a)
 		return 0;
-	return sizeof(*a) + a->function_count * sizeof(*a->functions) + a->thread_count * sizeof(*a->threads) +
-	       a->missed_count * sizeof(*a->missed) + a->size_count * sizeof(*a->sizes) + a->copy_count * sizeof(*a->copies) +
-	       a->repeat_count * sizeof(*a->repeats) + a->ignored_count * sizeof(*a->ignored) + a->mapped_count * sizeof(*a->mapped) +
-	       a->stack_count * sizeof(*a->stacks) + steady__bytes(a->steady);
+	return sizeof(*a) + a->function_count * sizeof(*a->functions) +
+	       a->thread_count * sizeof(*a->threads) + a->missed_count * sizeof(*a->missed) +
+	       a->size_count * sizeof(*a->sizes) + a->copy_count * sizeof(*a->copies) +
+	       a->repeat_count * sizeof(*a->repeats) + a->ignored_count * sizeof(*a->ignored) +
+	       a->mapped_count * sizeof(*a->mapped) + a->stack_count * sizeof(*a->stacks) +
+	       steady__bytes(a->steady);
 }
 
 /*
@@ -68,7 +70,8 @@ uint64_t profile__percentile(const __u64 buckets[TIME_BUCKETS], double share, ui
 	rank = rank_of(share, total);
 	while (bucket < TIME_BUCKETS - 1 && below + buckets[bucket] < rank)
 		below += buckets[bucket++];
-	middle = time_bucket_start(bucket) + (time_bucket_start(bucket + 1) - time_bucket_start(bucket)) / 2;
+	middle = time_bucket_start(bucket) +
+		 (time_bucket_start(bucket + 1) - time_bucket_start(bucket)) / 2;
 	return middle < max_ns ? middle : max_ns;
 }
 
@@ -105,8 +108,8 @@ static void finish_time(struct profile_time *time)
 	time->outside_ns = time->wall_ns > time->inside_ns ? time->wall_ns - time->inside_ns : 0;
 }
 
-static void add_thread(struct profile_time *time, const struct thread_profile *thread, uint64_t began_ns,
-		       uint64_t now_ns)
+static void add_thread(struct profile_time *time, const struct thread_profile *thread,
+		       uint64_t began_ns, uint64_t now_ns)
 {
 	time->threads++;
 	time->wall_ns += profile__wall_ns(thread, began_ns, now_ns);
@@ -114,15 +117,16 @@ static void add_thread(struct profile_time *time, const struct thread_profile *t
 }
 
 /* NULL: nothing is estimated for it. */
-static const struct thread_missed *missed_of(const struct profile *profile, const struct thread_profile *thread)
+static const struct thread_missed *missed_of(const struct profile *profile,
+					     const struct thread_profile *thread)
 {
 	size_t place = (size_t)(thread - profile->threads);
 
 	return place < profile->missed_count ? &profile->missed[place] : NULL;
 }
 
-void profile__thread_time(const struct profile *profile, const struct thread_profile *thread, uint64_t began_ns,
-			  uint64_t now_ns, struct profile_time *time)
+void profile__thread_time(const struct profile *profile, const struct thread_profile *thread,
+			  uint64_t began_ns, uint64_t now_ns, struct profile_time *time)
 {
 	const struct thread_missed *missed = missed_of(profile, thread);
 
@@ -133,9 +137,11 @@ void profile__thread_time(const struct profile *profile, const struct thread_pro
 	finish_time(time);
 }
 
-void profile__sum_time(const struct profile *profile, uint64_t began_ns, uint64_t now_ns, struct profile_time *time)
+void profile__sum_time(const struct profile *profile, uint64_t began_ns, uint64_t now_ns,
+		       struct profile_time *time)
 {
-	*time = (struct profile_time){.threads = profile->unlisted_threads, .wall_ns = profile->unlisted_wall_ns};
+	*time = (struct profile_time){.threads = profile->unlisted_threads,
+				      .wall_ns = profile->unlisted_wall_ns};
 	add_times(time, profile->unlisted_time);
 	for (size_t i = 0; i < profile->thread_count; i++)
 		add_thread(time, &profile->threads[i], began_ns, now_ns);
@@ -146,8 +152,10 @@ void profile__sum_time(const struct profile *profile, uint64_t began_ns, uint64_
 void profile__unlisted_time(const struct profile *profile, struct time_totals time[TIME_CLASSES])
 {
 	for (int class = 0; class < TIME_CLASSES; class ++) {
-		time[class].calls = profile->unlisted_time[class].calls + profile->all_missed.time[class].calls;
-		time[class].ns = profile->unlisted_time[class].ns + profile->all_missed.time[class].ns;
+		time[class].calls =
+			profile->unlisted_time[class].calls + profile->all_missed.time[class].calls;
+		time[class].ns =
+			profile->unlisted_time[class].ns + profile->all_missed.time[class].ns;
 		for (size_t i = 0; i < profile->missed_count; i++) {
 			time[class].calls -= profile->missed[i].time[class].calls;
 			time[class].ns -= profile->missed[i].time[class].ns;
@@ -155,7 +163,8 @@ void profile__unlisted_time(const struct profile *profile, struct time_totals ti
 	}
 }
 
-uint64_t profile__missed_launches(const struct profile *profile, const struct thread_profile *thread)
+uint64_t profile__missed_launches(const struct profile *profile,
+				  const struct thread_profile *thread)
 {
 	const struct thread_missed *missed = missed_of(profile, thread);
 
@@ -166,14 +175,10 @@ uint64_t profile__missed_launches(const struct profile *profile, const struct th
 static enum rate_family family_of(enum time_class class)
 {
 	switch (class) {
-	case TIME_LAUNCH:
-		return RATE_LAUNCH;
-	case TIME_COPY:
-		return RATE_COPY;
-	case TIME_WAIT:
-		return RATE_WAIT;
-	default:
-		return RATE_EXACT;
+	case TIME_LAUNCH: return RATE_LAUNCH;
+	case TIME_COPY: return RATE_COPY;
+	case TIME_WAIT: return RATE_WAIT;
+	default: return RATE_EXACT;
 	}
 }
 
@@ -203,7 +208,8 @@ static int by_time_inside(const void *a, const void *b)
 
 const struct thread_profile **profile__threads_by_time(const struct profile *profile)
 {
-	const struct thread_profile **threads = malloc((profile->thread_count + 1) * sizeof(*threads));
+	const struct thread_profile **threads =
+		malloc((profile->thread_count + 1) * sizeof(*threads));
 
 	if (!threads)
 		return NULL;
@@ -215,7 +221,8 @@ const struct thread_profile **profile__threads_by_time(const struct profile *pro
 
 uint64_t profile_function__ns(const struct profile_function *function)
 {
-	return function->time.ns + function->time.unfinished_ns + function->missed_ns + function->open_ns;
+	return function->time.ns + function->time.unfinished_ns + function->missed_ns +
+	       function->open_ns;
 }
 
 uint64_t profile__errors(const struct process *process, uint16_t row)

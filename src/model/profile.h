@@ -144,15 +144,17 @@ struct profile_time {
  * as in profile__wall_ns. Estimates for missed calls are included; that time is taken from
  * `outside_ns`.
  */
-void profile__thread_time(const struct profile *profile, const struct thread_profile *thread, uint64_t began_ns,
-			  uint64_t now_ns, struct profile_time *time);
-void profile__sum_time(const struct profile *profile, uint64_t began_ns, uint64_t now_ns, struct profile_time *time);
+void profile__thread_time(const struct profile *profile, const struct thread_profile *thread,
+			  uint64_t began_ns, uint64_t now_ns, struct profile_time *time);
+void profile__sum_time(const struct profile *profile, uint64_t began_ns, uint64_t now_ns,
+		       struct profile_time *time);
 
 /* Time of threads that are only in the sums, by class. */
 void profile__unlisted_time(const struct profile *profile, struct time_totals time[TIME_CLASSES]);
 
 /* The estimated number of the listed thread's missed launches. */
-uint64_t profile__missed_launches(const struct profile *profile, const struct thread_profile *thread);
+uint64_t profile__missed_launches(const struct profile *profile,
+				  const struct thread_profile *thread);
 
 /* Whether times of any class, or of this one, include estimates. */
 bool profile__is_estimated(const struct process *process);

@@ -16,7 +16,8 @@ size_t silent_targets__count(const struct target_processes *asked)
 }
 
 /* For the first eight; if there are several, each text names its process. */
-static void report_doings(const struct target_processes *asked, size_t silent, char *text, size_t size)
+static void report_doings(const struct target_processes *asked, size_t silent, char *text,
+			  size_t size)
 {
 	size_t seen = 0;
 	int at = 0;
@@ -32,7 +33,8 @@ static void report_doings(const struct target_processes *asked, size_t silent, c
 			continue;
 		if (silent > 1)
 			snprintf(whose, sizeof(whose), " %d:", process->pid);
-		at += snprintf(text + at, size - (size_t)at, "%s%s %s", silent > 1 ? ";" : ":", whose, process->doing);
+		at += snprintf(text + at, size - (size_t)at, "%s%s %s", silent > 1 ? ";" : ":",
+			       whose, process->doing);
 	}
 }
 
@@ -55,7 +57,8 @@ bool silent_targets__write(const struct target_processes *asked, char text[ASKED
 				       process->pid, process->comm);
 	}
 	if (silent > named)
-		at += snprintf(text + at, ASKED_TEXT_SIZE - (size_t)at, " and %zu more", silent - named);
+		at += snprintf(text + at, ASKED_TEXT_SIZE - (size_t)at, " and %zu more",
+			       silent - named);
 	at += snprintf(text + at, ASKED_TEXT_SIZE - (size_t)at, ": no CUDA call seen since attach");
 	report_doings(asked, silent, text + at, ASKED_TEXT_SIZE - (size_t)at);
 	return true;

@@ -65,8 +65,10 @@ size_t site_table__bytes(const struct site_table *table)
 {
 	if (!table)
 		return 0;
-	return sizeof(*table) + table->wait_count * sizeof(*table->waits) + HASH_COUNT(table->counts) * sizeof(*table->counts) +
-	       HASH_COUNT(table->kernels) * sizeof(*table->kernels) + HASH_COUNT(table->live) * sizeof(*table->live);
+	return sizeof(*table) + table->wait_count * sizeof(*table->waits) +
+	       HASH_COUNT(table->counts) * sizeof(*table->counts) +
+	       HASH_COUNT(table->kernels) * sizeof(*table->kernels) +
+	       HASH_COUNT(table->live) * sizeof(*table->live);
 }
 
 static struct site_sum sum_of(const struct site_count *count)
@@ -91,7 +93,8 @@ void site_table__begin(struct site_table *table, bool with_live)
 		TABLE_CLEAR(table->live, free);
 }
 
-static struct site_count *find_count(const struct site_table *table, const struct call_site_key *key)
+static struct site_count *find_count(const struct site_table *table,
+				     const struct call_site_key *key)
 {
 	return TABLE_FIND(table->counts, key, key);
 }
@@ -101,7 +104,8 @@ static struct site_count *take_count(struct site_table *table, const struct call
 	return TABLE_TAKE(table->counts, key, key);
 }
 
-int site_table__set(struct site_table *table, const struct call_site_key *key, const struct call_site_record *record)
+int site_table__set(struct site_table *table, const struct call_site_key *key,
+		    const struct call_site_record *record)
 {
 	struct site_count *count = take_count(table, key);
 
@@ -144,8 +148,8 @@ int site_table__fold(struct site_table *table, const struct call_site_key *key, 
 	return 0;
 }
 
-int site_table__add_launches(struct site_table *table, const struct launch_site_key *key, uint64_t stack,
-			     uint64_t launches)
+int site_table__add_launches(struct site_table *table, const struct launch_site_key *key,
+			     uint64_t stack, uint64_t launches)
 {
 	struct call_site_key site = {
 		.stack = stack,
@@ -165,7 +169,8 @@ int site_table__add_launches(struct site_table *table, const struct launch_site_
 	return 0;
 }
 
-int site_table__set_wait(struct site_table *table, const struct stack *stack, uint16_t row, uint64_t ns)
+int site_table__set_wait(struct site_table *table, const struct stack *stack, uint16_t row,
+			 uint64_t ns)
 {
 	for (size_t i = 0; i < table->wait_count; i++) {
 		if (table->waits[i].stack == stack) {
@@ -173,16 +178,19 @@ int site_table__set_wait(struct site_table *table, const struct stack *stack, ui
 			return 0;
 		}
 	}
-	return ARRAY_APPEND(table->waits, table->wait_count,
-			    (struct call_site){.stack = stack, .kind = SITE_WAIT, .row = row, .amount = ns});
+	return ARRAY_APPEND(
+		table->waits, table->wait_count,
+		(struct call_site){.stack = stack, .kind = SITE_WAIT, .row = row, .amount = ns});
 }
 
-static const struct site_kernel *find_kernel(const struct site_table *table, const struct kernel_key *key)
+static const struct site_kernel *find_kernel(const struct site_table *table,
+					     const struct kernel_key *key)
 {
 	return TABLE_FIND(table->kernels, key, key);
 }
 
-int site_table__name(struct site_table *table, const struct kernel_key *key, const char *full, const char *brief)
+int site_table__name(struct site_table *table, const struct kernel_key *key, const char *full,
+		     const char *brief)
 {
 	struct site_kernel *kernel;
 
@@ -196,7 +204,8 @@ int site_table__name(struct site_table *table, const struct kernel_key *key, con
 	return 0;
 }
 
-int site_table__add_live(struct site_table *table, uint64_t stack, uint64_t bytes, uint64_t start_ns)
+int site_table__add_live(struct site_table *table, uint64_t stack, uint64_t bytes,
+			 uint64_t start_ns)
 {
 	struct live_count *live = TABLE_TAKE(table->live, stack, &stack);
 
@@ -212,9 +221,11 @@ int site_table__add_live(struct site_table *table, uint64_t stack, uint64_t byte
 
 /* --- lists --- */
 
-static struct call_site site_of(const struct site_table *table, const struct site_count *count, int mark)
+static struct call_site site_of(const struct site_table *table, const struct site_count *count,
+				int mark)
 {
-	const struct site_sum sum = sum_of(count), nothing = {0}, early = mark < 0 ? nothing : count->marks[mark];
+	const struct site_sum sum = sum_of(count), nothing = {0},
+			      early = mark < 0 ? nothing : count->marks[mark];
 	struct kernel_key key = {
 		.handle = count->key.what,
 		.slot = count->key.slot,
@@ -304,7 +315,8 @@ static size_t merge_sites(struct call_site *sites, size_t count)
 	return used;
 }
 
-static int list_sites(const struct site_table *table, struct process *process, int mark, site_stack_fn find, void *arg)
+static int list_sites(const struct site_table *table, struct process *process, int mark,
+		      site_stack_fn find, void *arg)
 {
 	size_t room = HASH_COUNT(table->counts) + table->wait_count, count = 0;
 	struct call_site *list = realloc(process->sites, (room ? room : 1) * sizeof(*list));
@@ -365,7 +377,8 @@ static size_t merge_live(struct live_site *sites, size_t count)
 	return used;
 }
 
-static int list_live(const struct site_table *table, struct process *process, site_stack_fn find, void *arg)
+static int list_live(const struct site_table *table, struct process *process, site_stack_fn find,
+		     void *arg)
 {
 	size_t room = HASH_COUNT(table->live), count = 0;
 	struct live_site *list = realloc(process->live_sites, (room ? room : 1) * sizeof(*list));
@@ -385,14 +398,16 @@ static int list_live(const struct site_table *table, struct process *process, si
 	return 0;
 }
 
-int site_table__list(const struct site_table *table, struct process *process, int mark, site_stack_fn find, void *arg)
+int site_table__list(const struct site_table *table, struct process *process, int mark,
+		     site_stack_fn find, void *arg)
 {
 	int ret = list_sites(table, process, mark, find, arg);
 
 	if (!ret)
 		ret = list_live(table, process, find, arg);
 	for (size_t i = 0; i < process->live_listed; i++)
-		process->live[i].stack = process->live[i].stack_id ? find(arg, process->live[i].stack_id) : NULL;
+		process->live[i].stack =
+			process->live[i].stack_id ? find(arg, process->live[i].stack_id) : NULL;
 	return ret;
 }
 

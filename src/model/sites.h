@@ -35,7 +35,8 @@ void site_table__mark(struct site_table *table, int mark);
 void site_table__begin(struct site_table *table, bool with_live);
 
 /* Sets a site's current counts. Returns 0 or -ENOMEM. */
-int site_table__set(struct site_table *table, const struct call_site_key *key, const struct call_site_record *record);
+int site_table__set(struct site_table *table, const struct call_site_key *key,
+		    const struct call_site_record *record);
 
 /*
  * The site's map entry is to be deleted, because its stack is the same as another id's. Returns 1
@@ -51,29 +52,33 @@ int site_table__fold(struct site_table *table, const struct call_site_key *key, 
  * Launches at a site without their own stack, as of this reading: they count for the site's latest
  * stack. Returns 0 or -ENOMEM.
  */
-int site_table__add_launches(struct site_table *table, const struct launch_site_key *key, uint64_t stack,
-			     uint64_t launches);
+int site_table__add_launches(struct site_table *table, const struct launch_site_key *key,
+			     uint64_t stack, uint64_t launches);
 
 /*
  * Sets a kernel's names; the caller owns them, and they must outlive the table. Returns 0 or
  * -ENOMEM.
  */
-int site_table__name(struct site_table *table, const struct kernel_key *key, const char *full, const char *brief);
+int site_table__name(struct site_table *table, const struct kernel_key *key, const char *full,
+		     const char *brief);
 
 /*
  * A wait of this function that was in progress at attach, with its duration so far; `stack`
  * outlives the table's use. Returns 0 or -ENOMEM.
  */
-int site_table__set_wait(struct site_table *table, const struct stack *stack, uint16_t row, uint64_t ns);
+int site_table__set_wait(struct site_table *table, const struct stack *stack, uint16_t row,
+			 uint64_t ns);
 
 /* Adds a live allocation. Returns 0 or -ENOMEM. */
-int site_table__add_live(struct site_table *table, uint64_t stack, uint64_t bytes, uint64_t start_ns);
+int site_table__add_live(struct site_table *table, uint64_t stack, uint64_t bytes,
+			 uint64_t start_ns);
 
 /*
  * Rewrites the process's lists of sites and of live sites. A site's counts at `mark` are its early
  * part (-1: none). Returns 0 or -ENOMEM.
  */
-int site_table__list(const struct site_table *table, struct process *process, int mark, site_stack_fn find, void *arg);
+int site_table__list(const struct site_table *table, struct process *process, int mark,
+		     site_stack_fn find, void *arg);
 
 /*
  * Removes all references to stacks from the process's lists until they are rewritten; lists of

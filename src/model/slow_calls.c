@@ -6,7 +6,8 @@
 
 #include "api/api.h"
 
-void slow_calls__sum(const struct model *model, const struct process *process, struct slow_calls *sums)
+void slow_calls__sum(const struct model *model, const struct process *process,
+		     struct slow_calls *sums)
 {
 	uint64_t most = 0, *by_row;
 

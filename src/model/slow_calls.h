@@ -20,6 +20,7 @@ struct slow_calls {
 };
 
 /* Sums them up, without nested calls that are the same act. */
-void slow_calls__sum(const struct model *model, const struct process *process, struct slow_calls *sums);
+void slow_calls__sum(const struct model *model, const struct process *process,
+		     struct slow_calls *sums);
 
 #endif

@@ -70,14 +70,12 @@ static uint64_t less(uint64_t a, uint64_t b)
 }
 
 /* Divides the time up to `read_ns`, when the sums were read, and the rest up to `end_ns`. */
-static void divide(const struct process_start *start, const struct start_sums *sums, uint64_t read_ns, uint64_t end_ns,
-		   uint64_t parts[START_PARTS])
+static void divide(const struct process_start *start, const struct start_sums *sums,
+		   uint64_t read_ns, uint64_t end_ns, uint64_t parts[START_PARTS])
 {
 	static const enum start_part of_class[TIME_CLASSES] = {
-		[TIME_LAUNCH] = START_LAUNCHES,
-		[TIME_MEMORY] = START_MEMORY,
-		[TIME_COPY] = START_COPIES,
-		[TIME_WAIT] = START_WAITS,
+		[TIME_LAUNCH] = START_LAUNCHES, [TIME_MEMORY] = START_MEMORY,
+		[TIME_COPY] = START_COPIES,	[TIME_WAIT] = START_WAITS,
 		[TIME_OTHER] = START_CALLS,
 	};
 	uint64_t inside = 0;
@@ -96,13 +94,15 @@ static void divide(const struct process_start *start, const struct start_sums *s
 }
 
 /* The latest reading before the first steady step; NULL: none after the first launch. */
-static const struct start_reading *reading_before(const struct process *process, const struct process_start *start)
+static const struct start_reading *reading_before(const struct process *process,
+						  const struct process_start *start)
 {
 	const struct start_record *record = &process->profile->start;
 	const struct start_reading *latest = NULL;
 
 	for (size_t i = 0; i < record->count; i++)
-		if (record->readings[i].ns <= start->steady_ns && record->readings[i].ns > start->launched_ns)
+		if (record->readings[i].ns <= start->steady_ns &&
+		    record->readings[i].ns > start->launched_ns)
 			latest = &record->readings[i];
 	return latest;
 }
@@ -132,7 +132,8 @@ void start__evaluate(const struct process *process, uint64_t began_ns, struct pr
 	};
 	if (!start->launched_ns)
 		return;
-	divide(start, &profile->totals.launched, start->launched_ns, start->launched_ns, start->to_launch);
+	divide(start, &profile->totals.launched, start->launched_ns, start->launched_ns,
+	       start->to_launch);
 	start->loads = profile->totals.launched.loads;
 	start->uploads = profile->totals.launched.uploads;
 	if (steady_ns <= start->launched_ns)
@@ -140,7 +141,8 @@ void start__evaluate(const struct process *process, uint64_t began_ns, struct pr
 	start->steady_ns = steady_ns;
 	reading = reading_before(process, start);
 	if (!reading) {
-		divide(start, &profile->totals.launched, start->launched_ns, steady_ns, start->to_steady);
+		divide(start, &profile->totals.launched, start->launched_ns, steady_ns,
+		       start->to_steady);
 		return;
 	}
 	divide(start, &reading->sums, reading->ns, steady_ns, start->to_steady);

@@ -56,7 +56,8 @@ static int by_thread(const void *a, const void *b)
 
 static int by_row(const void *a, const void *b)
 {
-	return compare(((const struct profile_function *)a)->row, ((const struct profile_function *)b)->row);
+	return compare(((const struct profile_function *)a)->row,
+		       ((const struct profile_function *)b)->row);
 }
 
 static int by_size(const void *a, const void *b)
@@ -135,8 +136,10 @@ size_t steady__bytes(const struct steady *steady)
 
 		bytes += sizeof(*base) + base->threads.count * sizeof(struct thread_profile) +
 			 base->functions.count * sizeof(struct profile_function) +
-			 base->sizes.count * sizeof(struct profile_size) + base->copies.count * sizeof(struct profile_copies) +
-			 base->repeats.count * sizeof(struct profile_repeat) + base->totals.count * sizeof(struct function_totals);
+			 base->sizes.count * sizeof(struct profile_size) +
+			 base->copies.count * sizeof(struct profile_copies) +
+			 base->repeats.count * sizeof(struct profile_repeat) +
+			 base->totals.count * sizeof(struct function_totals);
 	}
 	return bytes;
 }
@@ -147,12 +150,18 @@ static bool keep_all(struct steady_base *base, const struct process *process)
 
 	base->shared = profile->totals;
 	memcpy(base->covered, process->covered, sizeof(base->covered));
-	return keep(&base->threads, profile->threads, profile->thread_count, sizeof(*profile->threads), by_thread) &&
-	       keep(&base->functions, profile->functions, profile->function_count, sizeof(*profile->functions), by_row) &&
-	       keep(&base->sizes, profile->sizes, profile->size_count, sizeof(*profile->sizes), by_size) &&
-	       keep(&base->copies, profile->copies, profile->copy_count, sizeof(*profile->copies), by_copies) &&
-	       keep(&base->repeats, profile->repeats, profile->repeat_count, sizeof(*profile->repeats), by_repeat) &&
-	       keep(&base->totals, process->functions, process->function_count, sizeof(*process->functions), by_function);
+	return keep(&base->threads, profile->threads, profile->thread_count,
+		    sizeof(*profile->threads), by_thread) &&
+	       keep(&base->functions, profile->functions, profile->function_count,
+		    sizeof(*profile->functions), by_row) &&
+	       keep(&base->sizes, profile->sizes, profile->size_count, sizeof(*profile->sizes),
+		    by_size) &&
+	       keep(&base->copies, profile->copies, profile->copy_count, sizeof(*profile->copies),
+		    by_copies) &&
+	       keep(&base->repeats, profile->repeats, profile->repeat_count,
+		    sizeof(*profile->repeats), by_repeat) &&
+	       keep(&base->totals, process->functions, process->function_count,
+		    sizeof(*process->functions), by_function);
 }
 
 static struct steady_base *new_base(const struct process *process, const struct load *load)
@@ -174,7 +183,8 @@ static struct steady_base *new_base(const struct process *process, const struct 
 /* The start of the steady time, if every reading were kept. */
 static uint64_t moment_of(const struct process *process, uint64_t end_ns)
 {
-	uint64_t first_ns = process->profile->steady->bases[0]->ns, start_ns = end_ns > first_ns ? (end_ns - first_ns) / 2 : 0;
+	uint64_t first_ns = process->profile->steady->bases[0]->ns,
+		 start_ns = end_ns > first_ns ? (end_ns - first_ns) / 2 : 0;
 	struct step_summary steps;
 
 	step_summary__make(process, &steps);
@@ -200,13 +210,15 @@ static const struct steady_base *base_from(const struct steady *steady, uint64_t
 static bool has_all_phases(const struct steady *steady, const struct step_thread *thread)
 {
 	for (size_t i = 0; i < thread->phase_count; i++)
-		if (thread->phases[i].steps && !base_from(steady, step_phase__steady_ns(&thread->phases[i])))
+		if (thread->phases[i].steps &&
+		    !base_from(steady, step_phase__steady_ns(&thread->phases[i])))
 			return false;
 	return true;
 }
 
 /* If the steps are known, one reading after the first of them is enough. */
-static bool is_worth_keeping(const struct process *process, const struct steady *steady, uint64_t now_ns)
+static bool is_worth_keeping(const struct process *process, const struct steady *steady,
+			     uint64_t now_ns)
 {
 	struct step_summary steps;
 	uint64_t first_ns, latest_ns;
@@ -218,7 +230,8 @@ static bool is_worth_keeping(const struct process *process, const struct steady 
 		return !has_all_phases(steady, steps.thread);
 	first_ns = steady->bases[0]->ns;
 	latest_ns = steady->bases[steady->count - 1]->ns - first_ns;
-	return latest_ns < START_MOST_NS && now_ns > first_ns && 2 * (now_ns - first_ns) >= 3 * latest_ns;
+	return latest_ns < START_MOST_NS && now_ns > first_ns &&
+	       2 * (now_ns - first_ns) >= 3 * latest_ns;
 }
 
 /* Makes room for a reading; the first one is kept. Returns the mark that is free now. */
@@ -281,7 +294,8 @@ int steady__follow(const struct model *model, struct process *process)
 		profile->steady->worked_ns = load.ns;
 	if (proves_nothing(process, load.ns))
 		return 0;
-	return is_worth_keeping(process, profile->steady, load.ns) ? keep_reading(process, &load) : 0;
+	return is_worth_keeping(process, profile->steady, load.ns) ? keep_reading(process, &load) :
+								     0;
 }
 
 /* --- which reading the steady time begins with --- */
@@ -358,7 +372,8 @@ static void subtract_totals(struct time_totals *from, const struct time_totals *
 
 #define SUBTRACT(from, less, member) subtract((uint64_t *)&(from)->member, (less)->member)
 #define SUBTRACT_TIME(from, less, member) subtract_totals(&(from)->member, &(less)->member, 1)
-#define SUBTRACT_TIMES(from, less, member, count) subtract_totals((from)->member, (less)->member, count)
+#define SUBTRACT_TIMES(from, less, member, count) \
+	subtract_totals((from)->member, (less)->member, count)
 
 static void subtract_waits(struct thread_profile *thread, const struct thread_profile *before)
 {
@@ -387,7 +402,8 @@ static void subtract_launches(struct thread_profile *thread, const struct thread
 
 static void take_thread(struct thread_profile *thread, const struct steady_base *base)
 {
-	const struct thread_profile *before = find(&base->threads, thread, sizeof(*thread), by_thread);
+	const struct thread_profile *before =
+		find(&base->threads, thread, sizeof(*thread), by_thread);
 
 	if (!before)
 		return;
@@ -402,14 +418,16 @@ static void take_thread(struct thread_profile *thread, const struct steady_base 
 
 static void take_function(struct profile_function *function, const struct steady_base *base)
 {
-	const struct profile_function *before = find(&base->functions, function, sizeof(*function), by_row);
+	const struct profile_function *before =
+		find(&base->functions, function, sizeof(*function), by_row);
 
 	if (!before)
 		return;
 	SUBTRACT(function, before, time.calls);
 	SUBTRACT(function, before, time.ns);
 	SUBTRACT(function, before, time.unfinished_ns);
-	subtract_all((uint64_t *)function->time.buckets, (const uint64_t *)before->time.buckets, TIME_BUCKETS);
+	subtract_all((uint64_t *)function->time.buckets, (const uint64_t *)before->time.buckets,
+		     TIME_BUCKETS);
 	SUBTRACT(function, before, missed);
 	SUBTRACT(function, before, missed_ns);
 }
@@ -426,23 +444,29 @@ static void take_size(struct profile_size *size, const struct steady_base *base)
 	SUBTRACT(record, &before->record, frees);
 	SUBTRACT(record, &before->record, free_ns);
 	/* The process's first allocation is not included, so none stands out: use the mean. */
-	record->first_took_ns = record->allocations ? record->allocation_ns / record->allocations : 0;
+	record->first_took_ns =
+		record->allocations ? record->allocation_ns / record->allocations : 0;
 }
 
 static void take_copies(struct profile_copies *copies, const struct steady_base *base)
 {
-	const struct profile_copies *before = find(&base->copies, copies, sizeof(*copies), by_copies);
+	const struct profile_copies *before =
+		find(&base->copies, copies, sizeof(*copies), by_copies);
 
 	if (!before)
 		return;
-	subtract_all((uint64_t *)copies->record.calls, (const uint64_t *)before->record.calls, COPY_SIZES);
-	subtract_all((uint64_t *)copies->record.bytes, (const uint64_t *)before->record.bytes, COPY_SIZES);
-	subtract_all((uint64_t *)copies->record.ns, (const uint64_t *)before->record.ns, COPY_SIZES);
+	subtract_all((uint64_t *)copies->record.calls, (const uint64_t *)before->record.calls,
+		     COPY_SIZES);
+	subtract_all((uint64_t *)copies->record.bytes, (const uint64_t *)before->record.bytes,
+		     COPY_SIZES);
+	subtract_all((uint64_t *)copies->record.ns, (const uint64_t *)before->record.ns,
+		     COPY_SIZES);
 }
 
 static void take_repeat(struct profile_repeat *repeat, const struct steady_base *base)
 {
-	const struct profile_repeat *before = find(&base->repeats, repeat, sizeof(*repeat), by_repeat);
+	const struct profile_repeat *before =
+		find(&base->repeats, repeat, sizeof(*repeat), by_repeat);
 
 	if (!before)
 		return;
@@ -453,7 +477,8 @@ static void take_repeat(struct profile_repeat *repeat, const struct steady_base 
 
 static void take_totals(struct function_totals *totals, const struct steady_base *base)
 {
-	const struct function_totals *before = find(&base->totals, totals, sizeof(*totals), by_function);
+	const struct function_totals *before =
+		find(&base->totals, totals, sizeof(*totals), by_function);
 
 	if (!before)
 		return;
@@ -469,7 +494,8 @@ static void take_process(struct process *view, const struct steady_base *base)
 	struct process_profile *shared = &view->profile->totals;
 
 	subtract_totals(shared->repeats, base->shared.repeats, 2);
-	subtract_all((uint64_t *)shared->repeat_bytes, (const uint64_t *)base->shared.repeat_bytes, 2);
+	subtract_all((uint64_t *)shared->repeat_bytes, (const uint64_t *)base->shared.repeat_bytes,
+		     2);
 	SUBTRACT_TIME(shared, &base->shared, asks);
 	for (int kind = 0; kind < COPY_KINDS; kind++) {
 		SUBTRACT(&view->covered[kind], &base->covered[kind], calls);
@@ -487,7 +513,8 @@ static int by_function_time(const void *a, const void *b)
 
 static int by_size_time(const void *a, const void *b)
 {
-	const struct size_record *x = &((const struct profile_size *)a)->record, *y = &((const struct profile_size *)b)->record;
+	const struct size_record *x = &((const struct profile_size *)a)->record,
+				 *y = &((const struct profile_size *)b)->record;
 
 	return compare(y->allocation_ns + y->free_ns, x->allocation_ns + x->free_ns);
 }
@@ -518,12 +545,16 @@ static bool copy_lists(const struct process *process, struct process *view)
 	const struct profile *from = process->profile;
 	struct profile *to = view->profile;
 
-	return copy(from->threads, from->thread_count, sizeof(*from->threads), (void **)&to->threads) &&
-	       copy(from->functions, from->function_count, sizeof(*from->functions), (void **)&to->functions) &&
+	return copy(from->threads, from->thread_count, sizeof(*from->threads),
+		    (void **)&to->threads) &&
+	       copy(from->functions, from->function_count, sizeof(*from->functions),
+		    (void **)&to->functions) &&
 	       copy(from->sizes, from->size_count, sizeof(*from->sizes), (void **)&to->sizes) &&
 	       copy(from->copies, from->copy_count, sizeof(*from->copies), (void **)&to->copies) &&
-	       copy(from->repeats, from->repeat_count, sizeof(*from->repeats), (void **)&to->repeats) &&
-	       copy(process->functions, process->function_count, sizeof(*process->functions), (void **)&view->functions);
+	       copy(from->repeats, from->repeat_count, sizeof(*from->repeats),
+		    (void **)&to->repeats) &&
+	       copy(process->functions, process->function_count, sizeof(*process->functions),
+		    (void **)&view->functions);
 }
 
 static void take_lists(struct process *view, const struct steady_base *base)
@@ -542,7 +573,8 @@ static void take_lists(struct process *view, const struct steady_base *base)
 		take_repeat(&profile->repeats[i], base);
 	for (size_t i = 0; i < view->function_count; i++)
 		take_totals(&view->functions[i], base);
-	sort(profile->functions, profile->function_count, sizeof(*profile->functions), by_function_time);
+	sort(profile->functions, profile->function_count, sizeof(*profile->functions),
+	     by_function_time);
 	sort(profile->sizes, profile->size_count, sizeof(*profile->sizes), by_size_time);
 	sort(profile->repeats, profile->repeat_count, sizeof(*profile->repeats), by_repeat_time);
 }

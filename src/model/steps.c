@@ -38,7 +38,8 @@ size_t process_steps__bytes(const struct process_steps *steps)
 	size_t bytes = steps ? sizeof(*steps) : 0;
 
 	for (size_t i = 0; steps && i < steps->count; i++)
-		bytes += sizeof(*steps->threads[i]) + steps->threads[i]->round_length * sizeof(uint64_t);
+		bytes += sizeof(*steps->threads[i]) +
+			 steps->threads[i]->round_length * sizeof(uint64_t);
 	return bytes;
 }
 
@@ -65,7 +66,8 @@ static void keep_slow(struct step_phase *phase, const struct slow_step *step)
 		return;
 	while (at && phase->slowest[at - 1].ns < step->ns)
 		at--;
-	memmove(&phase->slowest[at + 1], &phase->slowest[at], (STEP_SLOWEST - 1 - at) * sizeof(*phase->slowest));
+	memmove(&phase->slowest[at + 1], &phase->slowest[at],
+		(STEP_SLOWEST - 1 - at) * sizeof(*phase->slowest));
 	phase->slowest[at] = *step;
 }
 
@@ -168,7 +170,8 @@ static bool is_rather_main(const struct process *process, const struct step_thre
 	return thread->tid == process->pid;
 }
 
-static const struct step_thread *find_main(const struct process *process, const struct process_steps *steps)
+static const struct step_thread *find_main(const struct process *process,
+					   const struct process_steps *steps)
 {
 	const struct step_thread *best = NULL;
 	uint64_t launches = 0;
@@ -212,7 +215,8 @@ static void add_listed(struct step_summary *summary, const struct process_steps 
 
 		if (thread == summary->thread || !phase || !phase->listed)
 			continue;
-		summary->launches += (double)phase->listed_sums.launches / (double)phase->listed * (double)phase->steps / own;
+		summary->launches += (double)phase->listed_sums.launches / (double)phase->listed *
+				     (double)phase->steps / own;
 	}
 }
 
@@ -229,7 +233,9 @@ void step_summary__make(const struct process *process, struct step_summary *summ
 	summary->phase = phase;
 	summary->mean_ns = (double)phase->ns / (double)phase->steps;
 	summary->p50_ns = profile__percentile(phase->buckets, 0.5, phase->max_ns);
-	summary->usual_ns = summary->mean_ns > UNEVEN * (double)summary->p50_ns ? (uint64_t)summary->mean_ns : summary->p50_ns;
+	summary->usual_ns = summary->mean_ns > UNEVEN * (double)summary->p50_ns ?
+				    (uint64_t)summary->mean_ns :
+				    summary->p50_ns;
 	summary->p99_ns = profile__percentile(phase->buckets, 0.99, phase->max_ns);
 	summary->sums_known = phase->summed > 0;
 	if (phase->summed) {
@@ -240,7 +246,8 @@ void step_summary__make(const struct process *process, struct step_summary *summ
 	}
 }
 
-enum step_excess step_summary__excess(const struct step_summary *summary, const struct slow_step *step, uint64_t *ns)
+enum step_excess step_summary__excess(const struct step_summary *summary,
+				      const struct slow_step *step, uint64_t *ns)
 {
 	double outside = (double)step->ns, usual = summary->mean_ns, most;
 	enum step_excess excess = STEP_EXCESS_OUTSIDE;

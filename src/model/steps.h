@@ -122,6 +122,7 @@ enum step_excess {
 	STEP_EXCESS_UNKNOWN = STEP_EXCESS_INSIDE + TIME_CLASSES,
 };
 
-enum step_excess step_summary__excess(const struct step_summary *summary, const struct slow_step *step, uint64_t *ns);
+enum step_excess step_summary__excess(const struct step_summary *summary,
+				      const struct slow_step *step, uint64_t *ns);
 
 #endif

@@ -10,7 +10,8 @@ static bool ends_with_lib(const char *path, const char *end)
 {
 	size_t length = (size_t)(end - path);
 
-	return (length >= 4 && !strncmp(end - 4, "/lib", 4)) || (length >= 6 && !strncmp(end - 6, "/lib64", 6));
+	return (length >= 4 && !strncmp(end - 4, "/lib", 4)) ||
+	       (length >= 6 && !strncmp(end - 6, "/lib64", 6));
 }
 
 /*
@@ -33,15 +34,17 @@ static bool is_of_python(const char *file)
 /* Also true for "<frozen importlib._bootstrap>" and code compiled from a string. */
 static bool is_installed(const char *file)
 {
-	return *file == '<' || strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") || is_of_python(file);
+	return *file == '<' || strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") ||
+	       is_of_python(file);
 }
 
 bool user_line__is_own(const struct stack_frame *frame)
 {
 	if (frame->kind == FRAME_PYTHON)
 		return frame->file && !is_installed(frame->file);
-	return frame->kind == FRAME_NATIVE && frame->object && *frame->object != '[' && !strstr(frame->object, ".so") &&
-	       strncmp(frame->object, "python", 6) && frame->function;
+	return frame->kind == FRAME_NATIVE && frame->object && *frame->object != '[' &&
+	       !strstr(frame->object, ".so") && strncmp(frame->object, "python", 6) &&
+	       frame->function;
 }
 
 /*

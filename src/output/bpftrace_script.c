@@ -41,7 +41,8 @@ static int compare_sites(const void *a, const void *b)
 {
 	const struct bpftrace_site *x = a, *y = b;
 	int order;
-	enum layer layers[] = {trace_function__layer(x->function), trace_function__layer(y->function)};
+	enum layer layers[] = {trace_function__layer(x->function),
+			       trace_function__layer(y->function)};
 
 	/* The runtime first: most programs mostly call it. */
 	if (layers[0] != layers[1])
@@ -86,7 +87,8 @@ static int make_entries(struct script *script, const struct bpftrace_site *sites
 	if (!script->entries)
 		return -ENOMEM;
 	for (size_t i = 0; i < script->sites; i = end) {
-		for (end = i + 1; end < script->sites && sites[i].function == sites[end].function; end++)
+		for (end = i + 1; end < script->sites && sites[i].function == sites[end].function;
+		     end++)
 			;
 		if (add_entry(script, &sites[i], end - i))
 			return -ENOMEM;
@@ -99,7 +101,8 @@ static int check_path(const char *path, struct error *err)
 {
 	for (const unsigned char *at = (const unsigned char *)path; *at; at++)
 		if (*at < ' ' || *at == 0x7f || strchr("\"\\*?[]", *at))
-			return error__set(err, -EINVAL, "%s: bpftrace cannot read such a path in a script", path);
+			return error__set(err, -EINVAL,
+					  "%s: bpftrace cannot read such a path in a script", path);
 	return 0;
 }
 
@@ -116,23 +119,29 @@ static void print_head(const struct script *script, const char *note)
 	      "/*\n"
 	      " * CUDA calls as they return, one line each, of the runtime and of the driver.\n"
 	      " *\n"
-	      " * Run it as root, with bpftrace 0.17 or later; -p PID watches one process, -c COMMAND\n"
+	      " * Run it as root, with bpftrace 0.17 or later; -p PID watches one process, -c "
+	      "COMMAND\n"
 	      " * starts one. Ctrl-C ends it: detaching takes some 0.1 s a probe.\n",
 	      out);
 	if (probes > PROBES_BY_DEFAULT)
 		fprintf(out,
-			" * It has %zu probes, so it needs that line above, or: BPFTRACE_MAX_PROBES=%zu bpftrace FILE,\n"
+			" * It has %zu probes, so it needs that line above, or: "
+			"BPFTRACE_MAX_PROBES=%zu bpftrace FILE,\n"
 			" * and ulimit -n %zu.\n",
 			probes, probes, 2 * probes + 256);
 	fprintf(out,
 		" *\n"
 		" * %s\n"
 		" *\n"
-		" * Of traced calls inside one another, as the driver's that the runtime makes, the outermost is\n"
-		" * shown, once. TIME is that of the call; lines come in the order of the returns. A launch shows\n"
-		" * its kernel's mangled name, up to 63 characters of it, found through the handle that the driver\n"
+		" * Of traced calls inside one another, as the driver's that the runtime makes, "
+		"the outermost is\n"
+		" * shown, once. TIME is that of the call; lines come in the order of the returns. "
+		"A launch shows\n"
+		" * its kernel's mangled name, up to 63 characters of it, found through the handle "
+		"that the driver\n"
 		" * was given. What an argument points to is read when the call has returned.\n"
-		" * \"Lost N events\" from bpftrace means lines that are missing. gpuprobe trace has none of these\n"
+		" * \"Lost N events\" from bpftrace means lines that are missing. gpuprobe trace "
+		"has none of these\n"
 		" * limits.\n"
 		" */\n\n",
 		note);
@@ -140,7 +149,8 @@ static void print_head(const struct script *script, const char *note)
 
 static void print_tables(const struct script *script)
 {
-	static const char *const maps[] = {[LAYER_RUNTIME] = "runtime_error", [LAYER_DRIVER] = "driver_error"};
+	static const char *const maps[] = {
+		[LAYER_RUNTIME] = "runtime_error", [LAYER_DRIVER] = "driver_error"};
 
 	for (int layer = 0; layer < LAYER_COUNT; layer++)
 		for (int code = 0; script->has_layer[layer] && code < ERROR_CODES; code++)
@@ -153,25 +163,29 @@ static void print_begin(const struct script *script)
 {
 	fputs("BEGIN\n{\n", script->out);
 	for (int kind = 0; kind <= COPY_DEFAULT; kind++)
-		fprintf(script->out, "\t@copy_kind[%d] = \"%s\";\n", kind, trace_type__copy_kind(kind));
+		fprintf(script->out, "\t@copy_kind[%d] = \"%s\";\n", kind,
+			trace_type__copy_kind(kind));
 	print_tables(script);
-	fputs("\tprintf(\"%12s %-16s %7s %7s %-24s %13s %3s %-32s %s\\n\", \"TIME(ms)\", \"PROCESS\", \"PID\", \"TID\",\n"
+	fputs("\tprintf(\"%12s %-16s %7s %7s %-24s %13s %3s %-32s %s\\n\", \"TIME(ms)\", "
+	      "\"PROCESS\", \"PID\", \"TID\",\n"
 	      "\t       \"EVENT\", \"DURATION(us)\", \"\", \"RESULT\", \"DETAILS\");\n"
 	      "}\n\n",
 	      script->out);
 }
 
-static void print_sites(const struct script *script, const struct entry *entry, const char *type, bool more)
+static void print_sites(const struct script *script, const struct entry *entry, const char *type,
+			bool more)
 {
 	for (size_t i = 0; i < entry->count; i++)
-		fprintf(script->out, "%s%s:\"%s\":%s", more || i ? ",\n" : "", type, entry->sites[i].path,
-			trace_function__symbol(entry->sites[i].function));
+		fprintf(script->out, "%s%s:\"%s\":%s", more || i ? ",\n" : "", type,
+			entry->sites[i].path, trace_function__symbol(entry->sites[i].function));
 }
 
 /* Whether the functions have identical entry code. */
 static bool is_alike(const struct entry *a, const struct entry *b)
 {
-	return !a->details.stack_words == !b->details.stack_words && a->details.kernel == b->details.kernel &&
+	return !a->details.stack_words == !b->details.stack_words &&
+	       a->details.kernel == b->details.kernel &&
 	       a->details.kernel_word == b->details.kernel_word;
 }
 
@@ -208,7 +222,9 @@ static bool has_predecessor(const struct script *script, size_t at)
 
 static void print_entries(const struct script *script)
 {
-	fputs("// A call is outermost where no traced one is in progress further up the thread's stack.\n", script->out);
+	fputs("// A call is outermost where no traced one is in progress further up the thread's "
+	      "stack.\n",
+	      script->out);
 	for (size_t i = 0; i < script->count; i++) {
 		if (has_predecessor(script, i))
 			continue;
@@ -221,7 +237,8 @@ static void print_entries(const struct script *script)
 }
 
 /* The result's columns, 36 characters wide: a code and its name, a value, or nothing. */
-static void result_columns(const struct trace_function *function, const char **format, const char **arguments)
+static void result_columns(const struct trace_function *function, const char **format,
+			   const char **arguments)
 {
 	bool runtime = trace_function__layer(function) == LAYER_RUNTIME;
 
@@ -236,7 +253,8 @@ static void result_columns(const struct trace_function *function, const char **f
 		return;
 	default:
 		*format = "%3d %-32s";
-		*arguments = runtime ? "$result, @runtime_error[$result]" : "$result, @driver_error[$result]";
+		*arguments = runtime ? "$result, @runtime_error[$result]" :
+				       "$result, @driver_error[$result]";
 	}
 }
 
@@ -258,10 +276,12 @@ static void print_return(const struct script *script, const struct entry *entry)
 		"\t$duration = elapsed - $call.1;\n"
 		"\t$result = (int32)retval;\n"
 		"\tprintf(\"%%8lu.%%03lu %%-16s %%7d %%7d %%-24s %%9lu.%%03lu %s %s\\n\",\n"
-		"\t       $call.1 / 1000000, $call.1 / 1000 %% 1000, comm, pid, tid, \"%s\", $duration / 1000,\n"
+		"\t       $call.1 / 1000000, $call.1 / 1000 %% 1000, comm, pid, tid, \"%s\", "
+		"$duration / 1000,\n"
 		"\t       $duration %% 1000, %s%s);\n"
 		"\tdelete(@call[tid]);\n",
-		format, details->format, trace_function__symbol(function), arguments, details->arguments);
+		format, details->format, trace_function__symbol(function), arguments,
+		details->arguments);
 	if (details->stack_words)
 		fputs("\tdelete(@stack[tid]);\n", out);
 	if (details->kernel)
@@ -272,9 +292,11 @@ static void print_return(const struct script *script, const struct entry *entry)
 /* Clears the maps: bpftrace prints non-empty maps when it ends. */
 static void print_end(const struct script *script)
 {
-	static const char *const maps[] = {"@call", "@stack", "@kernel", "@copy_kind", "@runtime_error", "@driver_error"};
-	const bool used[] = {true, script->stack_words > 0, script->has_kernel, true,
-			     script->has_layer[LAYER_RUNTIME], script->has_layer[LAYER_DRIVER]};
+	static const char *const maps[] = {"@call",	 "@stack",	   "@kernel",
+					   "@copy_kind", "@runtime_error", "@driver_error"};
+	const bool used[] = {
+		true, script->stack_words > 0,		script->has_kernel,
+		true, script->has_layer[LAYER_RUNTIME], script->has_layer[LAYER_DRIVER]};
 
 	fputs("// A thread that ends in a call leaves nothing to the next one with its number.\n"
 	      "tracepoint:sched:sched_process_exit\n{\n",
@@ -303,7 +325,8 @@ int bpftrace_script__print(struct bpftrace_site *sites, size_t count, const char
 	int ret = 0;
 
 	if (!count)
-		return error__set(err, -EINVAL, "nothing to probe: no library has a function of this selection");
+		return error__set(err, -EINVAL,
+				  "nothing to probe: no library has a function of this selection");
 	script.sites = sort_sites(sites, count);
 	for (size_t i = 0; !ret && i < script.sites; i++)
 		ret = check_path(sites[i].path, err);

@@ -20,7 +20,8 @@ static size_t next_piece(const char *text)
 	size_t length = strcspn(text, " ");
 	const char *word = text;
 
-	while (word[0] >= '0' && word[0] <= '9' && text[length] == ' ' && text[length + 1] && text[length + 1] != ' ') {
+	while (word[0] >= '0' && word[0] <= '9' && text[length] == ' ' && text[length + 1] &&
+	       text[length + 1] != ' ') {
 		word = text + length + 1;
 		length += 1 + strcspn(word, " ");
 	}

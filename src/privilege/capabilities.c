@@ -9,18 +9,25 @@
 #include <sys/prctl.h>
 
 const struct capability_use capability_uses[CAPABILITY_USES] = {
-	{CAP_BPF, "CAP_BPF", "loads BPF programs and creates their maps", "nothing can be watched", true, false},
-	{CAP_PERFMON, "CAP_PERFMON", "attaches probes and lets BPF programs read memory", "nothing can be watched",
+	{CAP_BPF, "CAP_BPF", "loads BPF programs and creates their maps", "nothing can be watched",
 	 true, false},
-	{CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "reads mappings, files and memory of other users' processes",
-	 "in other users' processes, and those with capabilities that gpuprobe lacks, only libraries that the loader "
+	{CAP_PERFMON, "CAP_PERFMON", "attaches probes and lets BPF programs read memory",
+	 "nothing can be watched", true, false},
+	{CAP_SYS_PTRACE, "CAP_SYS_PTRACE",
+	 "reads mappings, files and memory of other users' processes",
+	 "in other users' processes, and those with capabilities that gpuprobe lacks, only "
+	 "libraries that the loader "
 	 "or --libcuda-path names get probes, and stacks have no names",
 	 false, false},
 	{CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH", "reads files that only their owners may read",
-	 "other users' libraries and programs that only their owners may read, or that were deleted, get no probes and no names", false, false},
-	{CAP_CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE", "opens mapped files by /proc/PID/map_files",
+	 "other users' libraries and programs that only their owners may read, or that were "
+	 "deleted, get no probes and no names",
+	 false, false},
+	{CAP_CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE",
+	 "opens mapped files by /proc/PID/map_files",
 	 "libraries that were deleted or replaced while in use get no probes", false, false},
-	{CAP_SYS_ADMIN, "CAP_SYS_ADMIN", "attaches probes by tracefs, where the kernel has no uprobe_multi links",
+	{CAP_SYS_ADMIN, "CAP_SYS_ADMIN",
+	 "attaches probes by tracefs, where the kernel has no uprobe_multi links",
 	 "nothing can be watched", true, true},
 };
 
@@ -41,7 +48,8 @@ int capabilities__read(struct capabilities *capabilities, struct error *err)
 
 	memset(capabilities, 0, sizeof(*capabilities));
 	if (!caps)
-		return error__set(err, -errno, "cannot read the capabilities of this process: %s", strerror(errno));
+		return error__set(err, -errno, "cannot read the capabilities of this process: %s",
+				  strerror(errno));
 	capabilities->effective = set_of(caps, CAP_EFFECTIVE);
 	capabilities->permitted = set_of(caps, CAP_PERMITTED);
 	capabilities->inheritable = set_of(caps, CAP_INHERITABLE);
@@ -81,9 +89,11 @@ char *capabilities__lacking(uint64_t effective, bool perf, char *text, size_t si
 	for (size_t i = 0; i < CAPABILITY_USES; i++) {
 		const struct capability_use *use = &capability_uses[i];
 
-		if (capabilities__suffice(effective, use->number) || (use->perf_only && !perf) || length >= size)
+		if (capabilities__suffice(effective, use->number) || (use->perf_only && !perf) ||
+		    length >= size)
 			continue;
-		length += (size_t)snprintf(text + length, size - length, "%s%s", length ? ", " : "", use->name);
+		length += (size_t)snprintf(text + length, size - length, "%s%s", length ? ", " : "",
+					   use->name);
 	}
 	return text;
 }
@@ -105,7 +115,8 @@ int capabilities__require(uint64_t effective, struct error *err)
 int capabilities__refused(const char *lacking, struct error *err)
 {
 	return error__set(err, -EPERM,
-			  "no permission to load BPF programs%s%s: run as root (sudo), or with CAP_BPF, CAP_PERFMON, "
+			  "no permission to load BPF programs%s%s: run as root (sudo), or with "
+			  "CAP_BPF, CAP_PERFMON, "
 			  "CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH and CAP_CHECKPOINT_RESTORE",
 			  *lacking ? ", without " : "", lacking);
 }

@@ -99,7 +99,8 @@ void file_rights__give_back(const struct file_rights *before)
 	if (before->changed) {
 		setfsuid(before->user);
 		setfsgid(before->group);
-		set_effective(before, before->capabilities[0].effective, before->capabilities[1].effective);
+		set_effective(before, before->capabilities[0].effective,
+			      before->capabilities[1].effective);
 	}
 	errno = code;
 }

@@ -114,7 +114,8 @@ static int drop_inherited(void)
 		return -errno;
 	for (size_t i = 0; i < CAPABILITY_USES; i++)
 		used[i] = capability_uses[i].number;
-	if (cap_reset_ambient() || cap_set_flag(caps, CAP_INHERITABLE, CAPABILITY_USES, used, CAP_CLEAR) ||
+	if (cap_reset_ambient() ||
+	    cap_set_flag(caps, CAP_INHERITABLE, CAPABILITY_USES, used, CAP_CLEAR) ||
 	    cap_set_proc(caps))
 		ret = -errno;
 	cap_free(caps);
@@ -133,9 +134,11 @@ int invoker__check(struct error *err)
 
 	for (size_t i = 0; i < 2 && believes_environment(); i++)
 		if (number_in_environment(names[i]) == -EINVAL)
-			return error__set(err, -EINVAL, "%s is '%.40s', which is not the number of a %s: unset it, "
-							"or run gpuprobe with sudo",
-					  names[i], getenv(names[i]), i ? "group" : "user");
+			return error__set(
+				err, -EINVAL,
+				"%s is '%.40s', which is not the number of a %s: unset it, "
+				"or run gpuprobe with sudo",
+				names[i], getenv(names[i]), i ? "group" : "user");
 	return 0;
 }
 

@@ -27,8 +27,8 @@
 int invoker__become(void);
 
 /*
- * Checks beforehand that invoker__become will understand SUDO_UID and SUDO_GID. Returns -EINVAL with
- * a text if one is not a number; 0 if they are fine or not trusted.
+ * Checks beforehand that invoker__become will understand SUDO_UID and SUDO_GID. Returns -EINVAL
+ * with a text if one is not a number; 0 if they are fine or not trusted.
  */
 int invoker__check(struct error *err);
 

@@ -36,8 +36,10 @@ static int report_owner(const struct sigio_kill *sigio_kill, pid_t pid, int numb
 	char byte;
 	int ret = 0;
 
-	if (fcntl(sigio_kill->reader, F_SETOWN_EX, &owner) || fcntl(sigio_kill->reader, F_SETSIG, number) ||
-	    fcntl(sigio_kill->reader, F_SETFL, O_NONBLOCK | O_ASYNC) || write(sigio_kill->writer, "", 1) != 1)
+	if (fcntl(sigio_kill->reader, F_SETOWN_EX, &owner) ||
+	    fcntl(sigio_kill->reader, F_SETSIG, number) ||
+	    fcntl(sigio_kill->reader, F_SETFL, O_NONBLOCK | O_ASYNC) ||
+	    write(sigio_kill->writer, "", 1) != 1)
 		ret = -errno;
 	fcntl(sigio_kill->reader, F_SETFL, O_NONBLOCK);
 	if (!ret && read(sigio_kill->reader, &byte, 1) != 1)
@@ -58,5 +60,6 @@ bool sigio_kill__reaches_all(void)
 {
 	struct capabilities now;
 
-	return !geteuid() || (!capabilities__read(&now, NULL) && now.effective & UINT64_C(1) << CAP_KILL);
+	return !geteuid() ||
+	       (!capabilities__read(&now, NULL) && now.effective & UINT64_C(1) << CAP_KILL);
 }

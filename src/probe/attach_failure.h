@@ -48,6 +48,7 @@ void attach_failure__of_cut(pid_t pid, struct attach_failure *attach_failure);
 void attach_failure__of_crowd(pid_t pid, const char *path, struct attach_failure *attach_failure);
 
 /* For a file that the process maps at `path`. Returns `code`. */
-int attach_failure__of_file(pid_t pid, const char *path, bool deleted, int code, struct attach_failure *attach_failure);
+int attach_failure__of_file(pid_t pid, const char *path, bool deleted, int code,
+			    struct attach_failure *attach_failure);
 
 #endif

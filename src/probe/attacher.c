@@ -48,15 +48,17 @@ static void choose_rows(struct attacher *attacher)
 /* The number of files for which descriptors suffice. */
 static size_t room_for_files(const struct selection *selection)
 {
-	rlim_t each = (selection->by_family ? DESCRIPTORS_BY_FAMILY : DESCRIPTORS_OF_FILE) + (selection->asks ? DESCRIPTORS_OF_ASKS : 0);
+	rlim_t each = (selection->by_family ? DESCRIPTORS_BY_FAMILY : DESCRIPTORS_OF_FILE) +
+		      (selection->asks ? DESCRIPTORS_OF_ASKS : 0);
 	struct rlimit limit;
 	rlim_t room;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == RLIM_INFINITY)
 		return FILES_MAX;
 	/* Try even if almost no descriptors are left; the attempt reports what is missing. */
-	room = limit.rlim_cur > 2 * DESCRIPTORS_RESERVED ? (limit.rlim_cur - DESCRIPTORS_RESERVED) / each :
-							   limit.rlim_cur / each;
+	room = limit.rlim_cur > 2 * DESCRIPTORS_RESERVED ?
+		       (limit.rlim_cur - DESCRIPTORS_RESERVED) / each :
+		       limit.rlim_cur / each;
 	return room < FILES_MAX ? room : FILES_MAX;
 }
 
@@ -68,7 +70,8 @@ static int make_shares(struct attacher *attacher, struct error *err)
 
 static int make_hooks(struct attacher *attacher, struct error *err)
 {
-	enum hooks_reach reach = attacher->selection.of_machine ? HOOKS_OF_OWNER_ALONE : HOOKS_OF_ALL;
+	enum hooks_reach reach =
+		attacher->selection.of_machine ? HOOKS_OF_OWNER_ALONE : HOOKS_OF_ALL;
 
 	attacher->hooks = hooks__new(attacher->identities, reach, attacher->log);
 	return attacher->hooks ? 0 : error__set(err, -ENOMEM, "out of memory");
@@ -85,19 +88,24 @@ static enum rate_family ask_family(const struct function_desc *function)
 	return function->operation == OP_ASK && function->kind == ASK_ERROR ? 0 : RATE_EXACT;
 }
 
-static int make_apart(struct attacher *attacher, enum link_kind links, const struct probe_programs *programs, struct error *err)
+static int make_apart(struct attacher *attacher, enum link_kind links,
+		      const struct probe_programs *programs, struct error *err)
 {
 	int ret = 0;
 
 	if (attacher->selection.by_family)
-		ret = family_links__new(links, programs, rate_family, RATE_EXACT, programs->unseen_until, &attacher->apart[APART_FAMILIES], err);
+		ret = family_links__new(links, programs, rate_family, RATE_EXACT,
+					programs->unseen_until, &attacher->apart[APART_FAMILIES],
+					err);
 	if (!ret && attacher->selection.asks)
-		ret = family_links__new(links, programs, ask_family, 1, programs->asks_unseen_until, &attacher->apart[APART_ASKS], err);
+		ret = family_links__new(links, programs, ask_family, 1, programs->asks_unseen_until,
+					&attacher->apart[APART_ASKS], err);
 	return ret;
 }
 
-int attacher__new(const struct selection *selection, enum link_kind links, const struct probe_programs *programs,
-		  const struct log *log, struct attacher **out, struct error *err)
+int attacher__new(const struct selection *selection, enum link_kind links,
+		  const struct probe_programs *programs, const struct log *log,
+		  struct attacher **out, struct error *err)
 {
 	struct attacher *attacher = calloc(1, sizeof(*attacher));
 	int ret;
@@ -175,7 +183,8 @@ void attacher__forget_expected(struct attacher *attacher)
 	hooks__forget(attacher->hooks);
 }
 
-struct attached_file *attacher__find_inode(const struct attacher *attacher, const struct file_identity *identity)
+struct attached_file *attacher__find_inode(const struct attacher *attacher,
+					   const struct file_identity *identity)
 {
 	for (size_t i = 0; i < attacher->file_count; i++)
 		if (file_identity__equal(&attacher->files[i].identity, identity))
@@ -195,7 +204,8 @@ struct attached_file *attacher__find_file(const struct attacher *attacher, uint6
  * Records the slow rows. Warns about the first files only, because a library whose probes were
  * removed is attached again and again.
  */
-static void warn_of_slow_sites(struct attacher *attacher, const char *name, const struct probe_point *sites, size_t count)
+static void warn_of_slow_sites(struct attacher *attacher, const char *name,
+			       const struct probe_point *sites, size_t count)
 {
 	size_t slow = 0;
 	const char *example = "names unknown to gpuprobe";
@@ -212,13 +222,15 @@ static void warn_of_slow_sites(struct attacher *attacher, const char *name, cons
 	}
 	if (slow && attacher->slow_reported++ < SLOW_TOLD_MAX)
 		log__warn(attacher->log,
-			  "%s: %zu of %zu functions (%s, …) begin with an instruction that the kernel must "
+			  "%s: %zu of %zu functions (%s, …) begin with an instruction that the "
+			  "kernel must "
 			  "single-step: probes there cost some 15 us a call",
 			  name, slow, count, example);
 }
 
 /* Drops sites where a probe would do harm. Returns how many are left. */
-static size_t leave_out_harmful(const struct attacher *attacher, const char *name, struct probe_point *sites, size_t count)
+static size_t leave_out_harmful(const struct attacher *attacher, const char *name,
+				struct probe_point *sites, size_t count)
 {
 	const char *example = "a name unknown to gpuprobe";
 	size_t kept = 0;
@@ -233,7 +245,8 @@ static size_t leave_out_harmful(const struct attacher *attacher, const char *nam
 	}
 	if (kept < count)
 		log__warn(attacher->log,
-			  "%s: %zu of %zu functions (%s, …) begin with a five-byte nop, where probes kill forked "
+			  "%s: %zu of %zu functions (%s, …) begin with a five-byte nop, where "
+			  "probes kill forked "
 			  "children on this kernel: their calls are not seen",
 			  name, count - kept, count, example);
 	return kept;
@@ -267,7 +280,8 @@ static uint8_t number_driver(struct attacher *attacher)
 	return (attacher->drivers - 1) % (DRIVERS_TOLD - 1) + 1;
 }
 
-void attacher__name_driver(struct attacher *attacher, const struct attached_file *file, const char *path)
+void attacher__name_driver(struct attacher *attacher, const struct attached_file *file,
+			   const char *path)
 {
 	if (!file || !file->driver)
 		return;
@@ -283,7 +297,8 @@ const char *attacher__driver_path(const struct attacher *attacher, unsigned int 
 /* Called when the driver's probes are attached: the runtime's probes saw all earlier calls. */
 static void note_driver(const struct attacher *attacher, unsigned int layers)
 {
-	if (attacher->driver_counts && attacher->selection.api == API_AUTO && layers & LAYER_BIT(LAYER_DRIVER))
+	if (attacher->driver_counts && attacher->selection.api == API_AUTO &&
+	    layers & LAYER_BIT(LAYER_DRIVER))
 		*attacher->driver_counts = 1;
 }
 
@@ -293,8 +308,8 @@ static bool wants_return(const struct attacher *attacher, uint16_t row)
 	       selection__wants_return(&attacher->selection, &api_functions[row].desc);
 }
 
-int attacher__link(struct attacher *attacher, const struct linked_file *file, struct link_point *sites, size_t count,
-		   struct error *err)
+int attacher__link(struct attacher *attacher, const struct linked_file *file,
+		   struct link_point *sites, size_t count, struct error *err)
 {
 	size_t staying = count, end;
 	int ret = 0;
@@ -304,7 +319,8 @@ int attacher__link(struct attacher *attacher, const struct linked_file *file, st
 			continue;
 		end = staying;
 		staying = family_links__divide(attacher->apart[kind], sites, end);
-		ret = family_links__add(attacher->apart[kind], file, sites + staying, end - staying, err);
+		ret = family_links__add(attacher->apart[kind], file, sites + staying, end - staying,
+					err);
 	}
 	if (!ret)
 		ret = links__attach(attacher->links, file, sites, staying, err);
@@ -322,10 +338,11 @@ void attacher__unlink(struct attacher *attacher, uint64_t number)
 }
 
 /* Attaches for the one process to which probes are confined, or for all. */
-static int link_new(struct attacher *attacher, int fd, struct attached_file *attached, struct link_point *sites,
-		    size_t count, struct error *err)
+static int link_new(struct attacher *attacher, int fd, struct attached_file *attached,
+		    struct link_point *sites, size_t count, struct error *err)
 {
-	const struct linked_file linked = {.number = attached->links, .fd = fd, .only = attacher->owner};
+	const struct linked_file linked = {
+		.number = attached->links, .fd = fd, .only = attacher->owner};
 	int ret = count && linked.only ? attacher__keep_sites(attached, fd, sites, count, err) : 0;
 
 	if (ret)
@@ -340,8 +357,8 @@ static int link_new(struct attacher *attacher, int fd, struct attached_file *att
  * Probes the wanted functions of a CUDA library; `attached` has a new number. Returns 1, 0 if it
  * has none of them, or a negative errno.
  */
-static int attach_library(struct attacher *attacher, int fd, struct elf_file *file, struct attached_file *attached,
-			  struct error *err)
+static int attach_library(struct attacher *attacher, int fd, struct elf_file *file,
+			  struct attached_file *attached, struct error *err)
 {
 	const struct function_choice *choice = attacher->selection.choice;
 	struct wanted_functions wanted = {.rows = attacher->wanted};
@@ -370,7 +387,8 @@ static int attach_library(struct attacher *attacher, int fd, struct elf_file *fi
 		link_points[i].driver = sites[i].layer == LAYER_DRIVER ? attached->driver : 0;
 		link_points[i].file_offset = sites[i].file_offset;
 		link_points[i].unfollowed = !attached->is_followed;
-		link_points[i].wants_return = !link_points[i].unfollowed && wants_return(attacher, sites[i].row);
+		link_points[i].wants_return =
+			!link_points[i].unfollowed && wants_return(attacher, sites[i].row);
 	}
 	ret = link_new(attacher, fd, attached, link_points, count, err);
 	if (ret) {
@@ -380,8 +398,8 @@ static int attach_library(struct attacher *attacher, int fd, struct elf_file *fi
 	for (size_t i = 0; i < count; i++)
 		attached->sites[sites[i].layer]++;
 	warn_of_slow_sites(attacher, elf_file__name(file), sites, count);
-	log__info(attacher->log, "%s: %zu functions probed, %zu not in this library", elf_file__name(file), count,
-		  attached->missing);
+	log__info(attacher->log, "%s: %zu functions probed, %zu not in this library",
+		  elf_file__name(file), count, attached->missing);
 	ret = count > 0;
 out:
 	free(link_points);
@@ -417,21 +435,27 @@ static struct attached_file *remember(struct attacher *attacher, const struct at
  */
 static bool is_for_expected(const struct attacher *attacher, const struct file_identity *identity)
 {
-	return attacher->expected_has_cuda || attacher->owner || hooks__map(attacher->hooks, identity);
+	return attacher->expected_has_cuda || attacher->owner ||
+	       hooks__map(attacher->hooks, identity);
 }
 
 /* Attaches an open file; see attacher__add_open_file. */
-static int attach_file(struct attacher *attacher, const struct open_file *open, struct elf_file *file, enum file_role role,
-		       struct attached_file **attached, struct error *err)
+static int attach_file(struct attacher *attacher, const struct open_file *open,
+		       struct elf_file *file, enum file_role role, struct attached_file **attached,
+		       struct error *err)
 {
-	struct attached_file new = {.fd = -1, .user = attacher->user, .is_followed = !attacher->selection.no_returns && !attacher->unfollows};
+	struct attached_file new = {.fd = -1,
+				    .user = attacher->user,
+				    .is_followed = !attacher->selection.no_returns &&
+						   !attacher->unfollows};
 	unsigned int layers = 0;
 	int ret;
 
 	if (attacher->is_patient && attacher->selection.of_machine &&
 	    elf_file__has_more_symbols(file, SYMBOLS_MAX, NAME_BYTES_MAX))
 		return error__set(err, -EFBIG,
-				  "%s: too many symbols: it gets no probes unless --libcudart-path or --libcuda-path "
+				  "%s: too many symbols: it gets no probes unless --libcudart-path "
+				  "or --libcuda-path "
 				  "names it",
 				  elf_file__name(file));
 	ret = cuda_library__layers(file, &layers);
@@ -440,15 +464,19 @@ static int attach_file(struct attacher *attacher, const struct open_file *open, 
 	if (!layers) {
 		if (role == ROLE_OF_PROGRAM)
 			return 0;
-		return error__set(err, -ENOEXEC, "%s: not a CUDA library: it has no functions of libcuda or libcudart",
-				  elf_file__name(file));
+		return error__set(
+			err, -ENOEXEC,
+			"%s: not a CUDA library: it has no functions of libcuda or libcudart",
+			elf_file__name(file));
 	}
 	ret = identity_reader__of_fd(attacher->identities, open->fd, &new.identity);
 	if (ret)
 		return error__set(err, ret, "%s: cannot tell which file the kernel would probe: %s",
 				  elf_file__name(file), strerror(-ret));
-	if (open->expected && open->expected->inode && !file_identity__equal(open->expected, &new.identity))
-		return error__set(err, -ESTALE, "%s: the file has been replaced meanwhile", elf_file__name(file));
+	if (open->expected && open->expected->inode &&
+	    !file_identity__equal(open->expected, &new.identity))
+		return error__set(err, -ESTALE, "%s: the file has been replaced meanwhile",
+				  elf_file__name(file));
 	if (!attacher->scanned && is_for_expected(attacher, &new.identity))
 		attacher->scanned = attacher->expected;
 	attacher__claim(attacher);
@@ -474,8 +502,8 @@ static int attach_file(struct attacher *attacher, const struct open_file *open, 
 	return ret;
 }
 
-int attacher__add_open_file(struct attacher *attacher, const struct open_file *open, enum file_role role,
-			    struct attached_file **attached, struct error *err)
+int attacher__add_open_file(struct attacher *attacher, const struct open_file *open,
+			    enum file_role role, struct attached_file **attached, struct error *err)
 {
 	struct elf_file *file = NULL;
 	int copy = fcntl(open->fd, F_DUPFD_CLOEXEC, 3), ret;
@@ -528,7 +556,8 @@ int attacher__add_library(struct attacher *attacher, const char *path, struct er
 	attacher->claimed = false;
 	attacher->user = 0;
 	attacher->is_patient = false;
-	ret = attacher__add_open_file(attacher, &(struct open_file){.fd = fd, .name = path}, ROLE_OF_LIBRARY, &attached, err);
+	ret = attacher__add_open_file(attacher, &(struct open_file){.fd = fd, .name = path},
+				      ROLE_OF_LIBRARY, &attached, err);
 	attacher__name_driver(attacher, attached, path);
 	if (attached)
 		attached->is_kept = true;
@@ -553,7 +582,8 @@ int attacher__meet_library(struct attacher *attacher, const char *path, struct e
 	return 0;
 }
 
-static int watch(struct attacher *attacher, enum apart_kind kind, unsigned int families, struct error *err)
+static int watch(struct attacher *attacher, enum apart_kind kind, unsigned int families,
+		 struct error *err)
 {
 	struct family_links *links = attacher->apart[kind];
 	size_t before;
@@ -566,7 +596,8 @@ static int watch(struct attacher *attacher, enum apart_kind kind, unsigned int f
 	if (family_links__left_out(links) == before)
 		return ret;
 	attacher->counts.skipped += family_links__left_out(links) - before;
-	log__warn(attacher->log, "a library was changed while in use: some of its calls are no longer watched");
+	log__warn(attacher->log,
+		  "a library was changed while in use: some of its calls are no longer watched");
 	return ret;
 }
 

@@ -56,8 +56,9 @@ enum process_scan {
 };
 
 /* `log` must outlive the attacher. */
-int attacher__new(const struct selection *selection, enum link_kind links, const struct probe_programs *programs,
-		  const struct log *log, struct attacher **out, struct error *err);
+int attacher__new(const struct selection *selection, enum link_kind links,
+		  const struct probe_programs *programs, const struct log *log,
+		  struct attacher **out, struct error *err);
 
 /* Detaches everything. */
 void attacher__free(struct attacher *attacher);
@@ -92,8 +93,8 @@ int attacher__meet_library(struct attacher *attacher, const char *path, struct e
  * gone). Files that cannot be attached are logged. Files that cannot be opened, and processes that
  * cannot be read or not completely, are reported in `attach_failure` instead.
  */
-int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_scan scan, uint64_t since_ns,
-			  struct attach_failure *attach_failure);
+int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_scan scan,
+			  uint64_t since_ns, struct attach_failure *attach_failure);
 
 /*
  * Whether files of the last scanned process were postponed to give others their turn: because they
@@ -113,14 +114,16 @@ void attacher__hurry(struct attacher *attacher, bool waits);
  * Whether the file that /proc/PID/maps shows by these numbers has probes, but had none for that
  * process at `since_ns` (CLOCK_BOOTTIME). False for a file that no process was seen to map.
  */
-bool attacher__is_late(const struct attacher *attacher, pid_t pid, dev_t device, uint64_t inode, uint64_t since_ns);
+bool attacher__is_late(const struct attacher *attacher, pid_t pid, dev_t device, uint64_t inode,
+		       uint64_t since_ns);
 
 /*
  * A process that has ended had mapped a CUDA file, shown by these numbers, at `since_ns`. Returns
  * whether the file had no probes then and was never scanned, so that the process's calls were
  * missed; the file then counts as skipped.
  */
-bool attacher__has_missed(struct attacher *attacher, pid_t pid, dev_t device, uint64_t inode, uint64_t since_ns);
+bool attacher__has_missed(struct attacher *attacher, pid_t pid, dev_t device, uint64_t inode,
+			  uint64_t since_ns);
 
 /*
  * Whether probes are confined to one process, which they are until a second watched process has

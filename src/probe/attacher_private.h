@@ -22,14 +22,14 @@ struct attached_file {
 	uint64_t links;		       /* the number that its links use for it */
 	uint64_t leaving;	       /* the same for one-process links about to be detached */
 	int fd;			       /* for links of one process: to attach it for all, */
-	struct link_point *sites_kept;  /* at these sites; NULL: its links are for all processes */
+	struct link_point *sites_kept; /* at these sites; NULL: its links are for all processes */
 	size_t kept_count;
 	uint64_t shared_ns;   /* since when its links are for all; 0: since `probed_ns` */
 	uint64_t probed_ns;   /* when the probes were attached, CLOCK_BOOTTIME */
 	uint64_t unmapped_ns; /* since when no process was seen to map it; 0: some process does */
 	uint8_t driver;	      /* for a driver library: its number in its sites' cookies */
 	bool is_followed;     /* it has, or may have, return probes */
-	bool risk_reported;	      /* the warning that these may end a process was printed */
+	bool risk_reported;   /* the warning that these may end a process was printed */
 	uid_t user;	      /* the user whose share of files it uses, see file_shares.h */
 	bool is_kept;	      /* was not found in a process: keeps its probes if unmapped */
 	size_t sites[LAYER_COUNT];
@@ -83,16 +83,16 @@ struct attacher {
 	 * file given by its path.
 	 */
 	bool is_patient;
-	bool hurries;		 /* processes wait, see attacher__hurry */
-	bool is_unfinished;	 /* files of the last process were postponed */
-	bool crowded_reported;	 /* warned that a user's programs have more files than get probes */
+	bool hurries;	       /* processes wait, see attacher__hurry */
+	bool is_unfinished;    /* files of the last process were postponed */
+	bool crowded_reported; /* warned that a user's programs have more files than get probes */
 	unsigned int skips_reported; /* files for which a warning said that they get no probes */
 	struct attacher_counts counts;
 	unsigned int slow_reported; /* libraries for which a warning said that probes are slow */
-	uint64_t reading_ns;	/* time spent on reading the last process's mappings */
-	bool switcher_reported;	/* warned that a process's calls are only watched at entry */
-	bool long_path_reported;	/* warned that a file's path is too long to scan */
-	bool lack_reported;		/* warned that memory or descriptors are missing */
+	uint64_t reading_ns;	    /* time spent on reading the last process's mappings */
+	bool switcher_reported;	    /* warned that a process's calls are only watched at entry */
+	bool long_path_reported;    /* warned that a file's path is too long to scan */
+	bool lack_reported;	    /* warned that memory or descriptors are missing */
 };
 
 /* In the order of attaching: the runtime's probes depend on what the driver layer covers. */
@@ -119,16 +119,19 @@ struct open_file {
  * expected file. Sets *attached to the file's entry, valid until the next file is attached, or NULL
  * if it has no probes.
  */
-int attacher__add_open_file(struct attacher *attacher, const struct open_file *open, enum file_role role,
-			    struct attached_file **attached, struct error *err);
+int attacher__add_open_file(struct attacher *attacher, const struct open_file *open,
+			    enum file_role role, struct attached_file **attached,
+			    struct error *err);
 
 /* Stores the path where a driver library was found, for messages; no effect for other files. */
-void attacher__name_driver(struct attacher *attacher, const struct attached_file *file, const char *path);
+void attacher__name_driver(struct attacher *attacher, const struct attached_file *file,
+			   const char *path);
 
 /*
  * The file that is probed as this inode, valid until the next is attached; NULL if there is none.
  */
-struct attached_file *attacher__find_inode(const struct attacher *attacher, const struct file_identity *identity);
+struct attached_file *attacher__find_inode(const struct attacher *attacher,
+					   const struct file_identity *identity);
 
 /*
  * The file with that number, valid until the next is attached; NULL if its probes were removed, or
@@ -140,8 +143,8 @@ struct attached_file *attacher__find_file(const struct attacher *attacher, uint6
  * Attaches all sites or, on failure, none, so that a retry does not count calls twice. Reorders the
  * sites.
  */
-int attacher__link(struct attacher *attacher, const struct linked_file *file, struct link_point *sites, size_t count,
-		   struct error *err);
+int attacher__link(struct attacher *attacher, const struct linked_file *file,
+		   struct link_point *sites, size_t count, struct error *err);
 
 /* Detaches the probes of that number, if there are any. */
 void attacher__unlink(struct attacher *attacher, uint64_t number);
@@ -160,12 +163,13 @@ void attacher__claim(struct attacher *attacher);
  * For a file whose links are confined to one process: keeps what is needed to attach it for all.
  * Copies `fd` and `sites`.
  */
-int attacher__keep_sites(struct attached_file *file, int fd, const struct link_point *sites, size_t count,
-			 struct error *err);
+int attacher__keep_sites(struct attached_file *file, int fd, const struct link_point *sites,
+			 size_t count, struct error *err);
 void attacher__forget_sites(struct attached_file *file);
 
 /* Since when the process has had the file's probes, CLOCK_BOOTTIME. */
-uint64_t attacher__probed_ns(const struct attacher *attacher, const struct attached_file *file, pid_t pid);
+uint64_t attacher__probed_ns(const struct attacher *attacher, const struct attached_file *file,
+			     pid_t pid);
 
 /* Adds a file's part to the counts; with `sign` -1 subtracts it. */
 void attacher__count_file(struct attacher *attacher, const struct attached_file *file, int sign);

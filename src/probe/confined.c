@@ -47,7 +47,8 @@ void attacher__release(struct attacher *attacher, struct attached_file *file)
 	*file = attacher->files[--attacher->file_count];
 }
 
-int attacher__keep_sites(struct attached_file *file, int fd, const struct link_point *sites, size_t count, struct error *err)
+int attacher__keep_sites(struct attached_file *file, int fd, const struct link_point *sites,
+			 size_t count, struct error *err)
 {
 	file->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	if (file->fd < 0)
@@ -64,7 +65,8 @@ int attacher__keep_sites(struct attached_file *file, int fd, const struct link_p
 
 /* --- whose they are --- */
 
-uint64_t attacher__probed_ns(const struct attacher *attacher, const struct attached_file *file, pid_t pid)
+uint64_t attacher__probed_ns(const struct attacher *attacher, const struct attached_file *file,
+			     pid_t pid)
 {
 	return file->shared_ns && pid != attacher->last_owner ? file->shared_ns : file->probed_ns;
 }
@@ -80,7 +82,8 @@ static void set_owner(struct attacher *attacher, pid_t pid)
 static bool is_orphaned(const struct attacher *attacher, const struct attached_file *file)
 {
 	for (int kind = 0; kind < APART_KINDS; kind++)
-		if (attacher->apart[kind] && family_links__are_orphaned(attacher->apart[kind], file->links))
+		if (attacher->apart[kind] &&
+		    family_links__are_orphaned(attacher->apart[kind], file->links))
 			return true;
 	return links__are_orphaned(attacher->links, file->links);
 }
@@ -93,7 +96,8 @@ static void share_file(struct attacher *attacher, struct attached_file *file)
 
 	if (attacher__link(attacher, &all, file->sites_kept, file->kept_count, &err)) {
 		attacher->counts.skipped++;
-		log__warn(attacher->log, "process %d: the probes of one library stay in process %d only: %s",
+		log__warn(attacher->log,
+			  "process %d: the probes of one library stay in process %d only: %s",
 			  attacher->scanned, attacher->owner, err.text);
 	} else {
 		file->leaving = file->links;
@@ -114,7 +118,8 @@ static void share(struct attacher *attacher)
 			share_file(attacher, &attacher->files[i]);
 	attacher->shared_ns = clock__boot_ns();
 	log__info(attacher->log,
-		  "process %d is no longer the only one that may call CUDA: from now on probes are in CUDA's "
+		  "process %d is no longer the only one that may call CUDA: from now on probes are "
+		  "in CUDA's "
 		  "libraries, for all processes of the machine",
 		  attacher->owner);
 	set_owner(attacher, 0);
@@ -130,7 +135,8 @@ static void drop_orphans(struct attacher *attacher)
 
 	for (size_t i = 0; i < attacher->file_count;) {
 		struct attached_file *file = &attacher->files[i];
-		bool is_owners = is_confined(file), is_lost = is_owners && is_orphaned(attacher, file);
+		bool is_owners = is_confined(file),
+		     is_lost = is_owners && is_orphaned(attacher, file);
 
 		if (is_lost && !file->is_kept) {
 			attacher__release(attacher, file);

@@ -44,7 +44,8 @@ static struct bpf_link *attach(const struct bpf_program *program, int cpu, unsig
 	return link;
 }
 
-int cpu_samples__new(const struct bpf_program *program, unsigned int rate, struct cpu_samples **out, struct error *err)
+int cpu_samples__new(const struct bpf_program *program, unsigned int rate, struct cpu_samples **out,
+		     struct error *err)
 {
 	struct cpu_samples *samples = calloc(1, sizeof(*samples));
 	int cpus = libbpf_num_possible_cpus(), made = 0, code = -ENODEV;
@@ -68,7 +69,8 @@ int cpu_samples__new(const struct bpf_program *program, unsigned int rate, struc
 		return 0;
 	}
 	cpu_samples__free(samples);
-	return error__set(err, code, "threads cannot be sampled by perf events: %s", strerror(-code));
+	return error__set(err, code, "threads cannot be sampled by perf events: %s",
+			  strerror(-code));
 }
 
 void cpu_samples__free(struct cpu_samples *samples)

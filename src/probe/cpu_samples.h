@@ -16,7 +16,8 @@ struct cpu_samples;
  * `rate` samples per second on each CPU that is online. Returns 0, or a negative errno if no CPU
  * can be sampled.
  */
-int cpu_samples__new(const struct bpf_program *program, unsigned int rate, struct cpu_samples **out, struct error *err);
+int cpu_samples__new(const struct bpf_program *program, unsigned int rate, struct cpu_samples **out,
+		     struct error *err);
 void cpu_samples__free(struct cpu_samples *samples); /* NULL is fine */
 
 #endif

@@ -47,8 +47,9 @@ struct family_links {
 	size_t left_out; /* files that could not be attached again, counted for each family */
 };
 
-int family_links__new(enum link_kind kind, const struct probe_programs *programs, family_of_function family_of,
-		      int count, volatile uint64_t *unseen_until, struct family_links **out, struct error *err)
+int family_links__new(enum link_kind kind, const struct probe_programs *programs,
+		      family_of_function family_of, int count, volatile uint64_t *unseen_until,
+		      struct family_links **out, struct error *err)
 {
 	struct family_links *links = calloc(1, sizeof(*links));
 	int ret = 0;
@@ -103,10 +104,12 @@ void family_links__free(struct family_links *links)
 
 static enum rate_family family_of(const struct family_links *links, const struct link_point *site)
 {
-	return site->row < api_function_count ? links->family_of(&api_functions[site->row].desc) : RATE_EXACT;
+	return site->row < api_function_count ? links->family_of(&api_functions[site->row].desc) :
+						RATE_EXACT;
 }
 
-size_t family_links__divide(const struct family_links *links, struct link_point *sites, size_t count)
+size_t family_links__divide(const struct family_links *links, struct link_point *sites,
+			    size_t count)
 {
 	size_t staying = 0;
 
@@ -121,8 +124,8 @@ size_t family_links__divide(const struct family_links *links, struct link_point 
 	return staying;
 }
 
-static int choose_sites(const struct family_links *links, struct family_sites *chosen, int family, const struct link_point *sites,
-			size_t count)
+static int choose_sites(const struct family_links *links, struct family_sites *chosen, int family,
+			const struct link_point *sites, size_t count)
 {
 	chosen->sites = calloc(count ? count : 1, sizeof(*chosen->sites));
 	if (!chosen->sites)
@@ -133,7 +136,8 @@ static int choose_sites(const struct family_links *links, struct family_sites *c
 	return 0;
 }
 
-static int fill_file(const struct family_links *links, struct family_file *file, int fd, const struct link_point *sites, size_t count, struct error *err)
+static int fill_file(const struct family_links *links, struct family_file *file, int fd,
+		     const struct link_point *sites, size_t count, struct error *err)
 {
 	file->linked.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	if (file->linked.fd < 0)
@@ -144,11 +148,13 @@ static int fill_file(const struct family_links *links, struct family_file *file,
 	return 0;
 }
 
-static int attach_family(struct family_links *links, int family, const struct family_file *file, struct error *err)
+static int attach_family(struct family_links *links, int family, const struct family_file *file,
+			 struct error *err)
 {
 	const struct family_sites *own = &file->families[family];
 
-	return links__attach(links->families[family].links, &file->linked, own->sites, own->count, err);
+	return links__attach(links->families[family].links, &file->linked, own->sites, own->count,
+			     err);
 }
 
 static void detach_families(struct family_links *links, uint64_t file)
@@ -159,7 +165,8 @@ static void detach_families(struct family_links *links, uint64_t file)
 }
 
 /* Attaches all families that are in use; none of them if one fails. */
-static int attach_families(struct family_links *links, const struct family_file *file, struct error *err)
+static int attach_families(struct family_links *links, const struct family_file *file,
+			   struct error *err)
 {
 	int ret = 0;
 
@@ -171,10 +178,11 @@ static int attach_families(struct family_links *links, const struct family_file 
 	return ret;
 }
 
-int family_links__add(struct family_links *links, const struct linked_file *linked, const struct link_point *sites,
-		      size_t count, struct error *err)
+int family_links__add(struct family_links *links, const struct linked_file *linked,
+		      const struct link_point *sites, size_t count, struct error *err)
 {
-	struct family_file file = {.linked = {.number = linked->number, .fd = -1, .only = linked->only}};
+	struct family_file file = {
+		.linked = {.number = linked->number, .fd = -1, .only = linked->only}};
 	int ret = fill_file(links, &file, linked->fd, sites, count, err);
 
 	if (!ret && ARRAY_RESERVE(links->files, links->file_count, 1))
@@ -205,7 +213,8 @@ void family_links__remove(struct family_links *links, uint64_t file)
 bool family_links__are_orphaned(const struct family_links *links, uint64_t file)
 {
 	for (int family = 0; family < links->count; family++)
-		if (links->families[family].links && links__are_orphaned(links->families[family].links, file))
+		if (links->families[family].links &&
+		    links__are_orphaned(links->families[family].links, file))
 			return true;
 	return false;
 }
@@ -251,7 +260,8 @@ static bool is_of_file(int code)
 	return code == -EINVAL || code == -EIO || code == -ENOEXEC || code == -ENOTSUPP;
 }
 
-static int put_in_file(struct family_links *links, int which, struct family_file *file, struct error *err)
+static int put_in_file(struct family_links *links, int which, struct family_file *file,
+		       struct error *err)
 {
 	int ret = attach_family(links, which, file, err);
 
@@ -286,7 +296,8 @@ static int put_in(struct family_links *links, int which, struct error *err)
 static bool is_busy(const struct family_links *links, unsigned int families)
 {
 	for (int family = 0; family < links->count; family++)
-		if (families & 1u << family && !links->families[family].links && is_closing(&links->families[family]))
+		if (families & 1u << family && !links->families[family].links &&
+		    is_closing(&links->families[family]))
 			return true;
 	return false;
 }

@@ -23,21 +23,23 @@ typedef enum rate_family (*family_of_function)(const struct function_desc *funct
  * entry for each family: until when its calls were not seen, as in bpf/call/state.bpf.h. Not for
  * LINKS_TRACEFS.
  */
-int family_links__new(enum link_kind kind, const struct probe_programs *programs, family_of_function family_of,
-		      int count, volatile uint64_t *unseen_until, struct family_links **out, struct error *err);
+int family_links__new(enum link_kind kind, const struct probe_programs *programs,
+		      family_of_function family_of, int count, volatile uint64_t *unseen_until,
+		      struct family_links **out, struct error *err);
 
 /* Detaches everything. NULL is fine. */
 void family_links__free(struct family_links *links);
 
 /* Moves the functions that stay attached to the front. Returns their number. */
-size_t family_links__divide(const struct family_links *links, struct link_point *sites, size_t count);
+size_t family_links__divide(const struct family_links *links, struct link_point *sites,
+			    size_t count);
 
 /*
  * Adds a file's functions, of families other than RATE_EXACT, and attaches those of the families
  * that are attached. `file` is as for links__attach.
  */
-int family_links__add(struct family_links *links, const struct linked_file *file, const struct link_point *sites,
-		      size_t count, struct error *err);
+int family_links__add(struct family_links *links, const struct linked_file *file,
+		      const struct link_point *sites, size_t count, struct error *err);
 
 /* As links__are_orphaned, for the families that are attached. */
 bool family_links__are_orphaned(const struct family_links *links, uint64_t file);

@@ -53,7 +53,8 @@ static int check_btf(struct error *err)
 	if (!access("/sys/kernel/btf/vmlinux", R_OK))
 		return 0;
 	return error__set(err, -ENOENT,
-			  "cannot read /sys/kernel/btf/vmlinux: mount /sys, or boot a kernel with CONFIG_DEBUG_INFO_BTF");
+			  "cannot read /sys/kernel/btf/vmlinux: mount /sys, or boot a kernel with "
+			  "CONFIG_DEBUG_INFO_BTF");
 }
 
 /* Loads an empty program. Returns its descriptor or a negative errno. */
@@ -120,13 +121,18 @@ int features__refused(int code, struct error *err)
 	struct rlimit limit;
 
 	if (code == -EMFILE || code == -ENFILE)
-		return error__set(err, code, "the BPF programs could not be loaded: %s: raise %s", strerror(-code),
+		return error__set(err, code, "the BPF programs could not be loaded: %s: raise %s",
+				  strerror(-code),
 				  code == -EMFILE ? "ulimit -n" : "fs.file-max by sysctl");
 	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < DESCRIPTORS)
-		return error__set(err, code, "the BPF programs could not be loaded with %llu descriptors: raise ulimit -n",
+		return error__set(err, code,
+				  "the BPF programs could not be loaded with %llu descriptors: "
+				  "raise ulimit -n",
 				  (unsigned long long)limit.rlim_cur);
-	return error__set(err, code, "the kernel refused the BPF programs: %s (run with --verbose for its reasons)",
-			  strerror(-code));
+	return error__set(
+		err, code,
+		"the kernel refused the BPF programs: %s (run with --verbose for its reasons)",
+		strerror(-code));
 }
 
 static int check_privileges(struct error *err)
@@ -201,14 +207,15 @@ int features__probe(struct features *features, struct error *err)
 	return 0;
 }
 
-int features__choose_links(const struct features *features, const char *forced, enum link_kind *kind,
-			   struct error *err)
+int features__choose_links(const struct features *features, const char *forced,
+			   enum link_kind *kind, struct error *err)
 {
 	bool available = true;
 
 	if (!forced || !*forced) {
-		*kind = features->uprobe_session ? LINKS_SESSION : features->uprobe_multi ? LINKS_MULTI :
-											    LINKS_TRACEFS;
+		*kind = features->uprobe_session ? LINKS_SESSION :
+			features->uprobe_multi	 ? LINKS_MULTI :
+						   LINKS_TRACEFS;
 		return 0;
 	}
 	if (!strcmp(forced, "session")) {
@@ -220,9 +227,11 @@ int features__choose_links(const struct features *features, const char *forced, 
 	} else if (!strcmp(forced, "perf")) {
 		*kind = LINKS_TRACEFS;
 	} else {
-		return error__set(err, -EINVAL, "GPUPROBE_LINKS is '%s': use session, multi or perf", forced);
+		return error__set(err, -EINVAL,
+				  "GPUPROBE_LINKS is '%s': use session, multi or perf", forced);
 	}
 	if (!available)
-		return error__set(err, -ENOTSUP, "GPUPROBE_LINKS is '%s': this kernel has no such links", forced);
+		return error__set(err, -ENOTSUP,
+				  "GPUPROBE_LINKS is '%s': this kernel has no such links", forced);
 	return 0;
 }

@@ -47,7 +47,7 @@ void features__try_links(struct features *features);
  * "multi" or "perf". Returns -EINVAL for another word, -ENOTSUP for a kind that the kernel does not
  * have.
  */
-int features__choose_links(const struct features *features, const char *forced, enum link_kind *kind,
-			   struct error *err);
+int features__choose_links(const struct features *features, const char *forced,
+			   enum link_kind *kind, struct error *err);
 
 #endif

@@ -21,11 +21,13 @@ void holds__note(const struct probe_programs *programs, pid_t pid, uint64_t from
 		__atomic_store_n(programs->let_go_ns, to_ns, __ATOMIC_RELEASE);
 }
 
-uint64_t holds__of_process(const struct probe_programs *programs, pid_t pid, uint64_t from_ns, uint64_t to_ns)
+uint64_t holds__of_process(const struct probe_programs *programs, pid_t pid, uint64_t from_ns,
+			   uint64_t to_ns)
 {
 	struct holds holds;
 
-	if (*programs->let_go_ns <= from_ns || bpf_map_lookup_elem(bpf_map__fd(programs->holds), &pid, &holds))
+	if (*programs->let_go_ns <= from_ns ||
+	    bpf_map_lookup_elem(bpf_map__fd(programs->holds), &pid, &holds))
 		return 0;
 	return holds__within(&holds, from_ns, to_ns);
 }

@@ -16,9 +16,11 @@
  * the end of the previous one does not count: two threads were stopped, and the first resume was
  * for both.
  */
-void holds__note(const struct probe_programs *programs, pid_t pid, uint64_t from_ns, uint64_t to_ns);
+void holds__note(const struct probe_programs *programs, pid_t pid, uint64_t from_ns,
+		 uint64_t to_ns);
 
 /* How long the process was held between the two times, considering its latest holds. */
-uint64_t holds__of_process(const struct probe_programs *programs, pid_t pid, uint64_t from_ns, uint64_t to_ns);
+uint64_t holds__of_process(const struct probe_programs *programs, pid_t pid, uint64_t from_ns,
+			   uint64_t to_ns);
 
 #endif

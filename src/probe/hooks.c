@@ -38,7 +38,8 @@ struct hooks {
 	unsigned int reported;
 };
 
-struct hooks *hooks__new(struct identity_reader *identities, enum hooks_reach reach, const struct log *log)
+struct hooks *hooks__new(struct identity_reader *identities, enum hooks_reach reach,
+			 const struct log *log)
 {
 	struct hooks *hooks = calloc(1, sizeof(*hooks));
 
@@ -71,7 +72,8 @@ void hooks__free(struct hooks *hooks)
 
 /* --- who maps it --- */
 
-void hooks__note(struct hooks *hooks, pid_t pid, const struct mapping *mapping, const struct file_identity *identity)
+void hooks__note(struct hooks *hooks, pid_t pid, const struct mapping *mapping,
+		 const struct file_identity *identity)
 {
 	struct noted noted = {.pid = pid, .mapping = *mapping, .identity = *identity};
 
@@ -81,9 +83,11 @@ void hooks__note(struct hooks *hooks, pid_t pid, const struct mapping *mapping, 
 	free((char *)noted.mapping.path);
 	if (!hooks->full_reported) {
 		hooks->full_reported = true;
-		log__warn(hooks->log, "too many processes map CUDA's libraries: gpuprobe does not check whether "
-				      "process %d and others have hooked their functions",
-			  pid);
+		log__warn(
+			hooks->log,
+			"too many processes map CUDA's libraries: gpuprobe does not check whether "
+			"process %d and others have hooked their functions",
+			pid);
 	}
 }
 
@@ -102,7 +106,8 @@ static int note_mapping(const struct mapping *mapping, void *arg)
 		return 0;
 	noting->has_cuda |= is_of_cuda;
 	if (is_of_cuda || noting->hooks->reach == HOOKS_OF_ALL)
-		hooks__note(noting->hooks, noting->pid, mapping, &(struct file_identity){.inode = 0});
+		hooks__note(noting->hooks, noting->pid, mapping,
+			    &(struct file_identity){.inode = 0});
 	return 0;
 }
 
@@ -168,11 +173,13 @@ static int read_memory(struct hooks *hooks, pid_t pid, uint64_t address, void *b
 {
 	if (!hooks->memory)
 		hooks->memory = memory_reader__new(hooks->log);
-	return hooks->memory ? memory_reader__read(hooks->memory, pid, address, buffer, size) : -ENOMEM;
+	return hooks->memory ? memory_reader__read(hooks->memory, pid, address, buffer, size) :
+			       -ENOMEM;
 }
 
 /* Reads code that is within one page. */
-static int read_code(struct hooks *hooks, pid_t pid, struct page *page, uint64_t address, unsigned char *code)
+static int read_code(struct hooks *hooks, pid_t pid, struct page *page, uint64_t address,
+		     unsigned char *code)
 {
 	uint64_t start = address & ~(uint64_t)(PAGE - 1);
 
@@ -192,7 +199,8 @@ static uint64_t address_of(const struct mapping *mapping, const struct probe_poi
 {
 	uint64_t size = mapping->end - mapping->start;
 
-	if (site->file_offset < mapping->file_offset || site->file_offset - mapping->file_offset > size - COMPARED)
+	if (site->file_offset < mapping->file_offset ||
+	    site->file_offset - mapping->file_offset > size - COMPARED)
 		return 0;
 	return mapping->start + (site->file_offset - mapping->file_offset);
 }
@@ -212,7 +220,10 @@ static uint64_t jump_target(struct hooks *hooks, pid_t pid, uint64_t address)
 	}
 	if (code[0] == 0xff && code[1] == 0x25) { /* jmp *rel32(%rip) */
 		memcpy(&distance, code + 2, sizeof(distance));
-		return read_memory(hooks, pid, address + 6 + (uint64_t)(int64_t)distance, &target, sizeof(target)) ? 0 : target;
+		return read_memory(hooks, pid, address + 6 + (uint64_t)(int64_t)distance, &target,
+				   sizeof(target)) ?
+			       0 :
+			       target;
 	}
 	/* movabs imm64, %reg; jmp *%reg */
 	if ((code[0] == 0x48 || code[0] == 0x49) && code[1] >= 0xb8 && code[1] <= 0xbf)
@@ -231,7 +242,8 @@ static int find_path(const struct mapping *mapping, void *arg)
 
 	if (search->address < mapping->start || search->address >= mapping->end)
 		return 0;
-	snprintf(search->path, sizeof(search->path), "%s", *mapping->path ? mapping->path : "code in anonymous memory");
+	snprintf(search->path, sizeof(search->path), "%s",
+		 *mapping->path ? mapping->path : "code in anonymous memory");
 	return 1;
 }
 
@@ -279,11 +291,12 @@ struct process_hooks {
 
 static const char *name_of(const struct probe_point *site)
 {
-	return site->row < api_function_count ? api_functions[site->row].symbol : "a name unknown to gpuprobe";
+	return site->row < api_function_count ? api_functions[site->row].symbol :
+						"a name unknown to gpuprobe";
 }
 
 static void report(struct hooks *hooks, const struct noted *noted, const struct elf_file *file,
-		 const struct process_hooks *found, bool has_say)
+		   const struct process_hooks *found, bool has_say)
 {
 	struct search hooker;
 
@@ -291,16 +304,21 @@ static void report(struct hooks *hooks, const struct noted *noted, const struct 
 		return;
 	name_hooker(hooks, noted->pid, found->address, &hooker);
 	if (has_say)
-		log__warn(hooks->log, "process %d has hooked %zu %s of %s (%s%s), by %s: these get no probes, and "
-				      "their calls are not seen",
-			  noted->pid, found->count, found->count == 1 ? "function" : "functions", elf_file__name(file),
-			  name_of(found->first), found->count == 1 ? "" : ", …", hooker.path);
+		log__warn(hooks->log,
+			  "process %d has hooked %zu %s of %s (%s%s), by %s: these get no probes, "
+			  "and "
+			  "their calls are not seen",
+			  noted->pid, found->count, found->count == 1 ? "function" : "functions",
+			  elf_file__name(file), name_of(found->first),
+			  found->count == 1 ? "" : ", …", hooker.path);
 	else
 		log__warn(hooks->log,
-			  "process %d has hooked %zu %s of %s (%s%s), by %s: probes there, which all processes get, "
+			  "process %d has hooked %zu %s of %s (%s%s), by %s: probes there, which "
+			  "all processes get, "
 			  "may kill it; use -p to watch other processes only",
-			  noted->pid, found->count, found->count == 1 ? "function" : "functions", elf_file__name(file),
-			  name_of(found->first), found->count == 1 ? "" : ", …", hooker.path);
+			  noted->pid, found->count, found->count == 1 ? "function" : "functions",
+			  elf_file__name(file), name_of(found->first),
+			  found->count == 1 ? "" : ", …", hooker.path);
 }
 
 /* Marks in `hooked` the functions that the process has hooked, if its hooks count. */
@@ -316,7 +334,8 @@ static void look_at(struct hooks *hooks, const struct noted *noted, const struct
 		uint64_t address = address_of(&noted->mapping, &sites[i]);
 		int ret;
 
-		if (!address || elf_file__read(file, sites[i].file_offset, of_file, sizeof(of_file)) != sizeof(of_file))
+		if (!address || elf_file__read(file, sites[i].file_offset, of_file,
+					       sizeof(of_file)) != sizeof(of_file))
 			continue;
 		ret = read_code(hooks, noted->pid, &page, address, code);
 		if (ret == -EFAULT)
@@ -335,8 +354,9 @@ static void look_at(struct hooks *hooks, const struct noted *noted, const struct
 		report(hooks, noted, file, &found, says);
 }
 
-size_t hooks__leave_out(struct hooks *hooks, const struct elf_file *file, const struct file_identity *identity,
-			struct probe_point *sites, size_t count)
+size_t hooks__leave_out(struct hooks *hooks, const struct elf_file *file,
+			const struct file_identity *identity, struct probe_point *sites,
+			size_t count)
 {
 	bool *hooked = count ? calloc(count, sizeof(*hooked)) : NULL;
 	size_t kept = 0;

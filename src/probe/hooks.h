@@ -31,7 +31,8 @@ enum hooks_reach {
 };
 
 /* `identities` and `log` must outlive it. Returns NULL if out of memory. */
-struct hooks *hooks__new(struct identity_reader *identities, enum hooks_reach reach, const struct log *log);
+struct hooks *hooks__new(struct identity_reader *identities, enum hooks_reach reach,
+			 const struct log *log);
 void hooks__free(struct hooks *hooks); /* NULL is fine */
 
 /*
@@ -39,7 +40,8 @@ void hooks__free(struct hooks *hooks); /* NULL is fine */
  * 16,384 mappings are kept at a time; a warning says if there are more. `identity` is the mapped
  * file's; .inode 0 if unknown.
  */
-void hooks__note(struct hooks *hooks, pid_t pid, const struct mapping *mapping, const struct file_identity *identity);
+void hooks__note(struct hooks *hooks, pid_t pid, const struct mapping *mapping,
+		 const struct file_identity *identity);
 
 /*
  * Notes all executable mappings of the process; with HOOKS_OF_OWNER_ALONE only those of files named
@@ -57,8 +59,9 @@ void hooks__forget(struct hooks *hooks);
  * Drops the file's sites that a process has hooked. Returns how many are left, at the front. Warns
  * about what is left out and about processes at risk, for the first 16 processes.
  */
-size_t hooks__leave_out(struct hooks *hooks, const struct elf_file *file, const struct file_identity *identity,
-			struct probe_point *sites, size_t count);
+size_t hooks__leave_out(struct hooks *hooks, const struct elf_file *file,
+			const struct file_identity *identity, struct probe_point *sites,
+			size_t count);
 
 /*
  * Whether the first `size` bytes of a function differ from the file's other than by breakpoints.

@@ -73,19 +73,22 @@ static void leave_out_maps(struct host_bpf *host)
 static int refuse(int code, struct error *err)
 {
 	return error__set(err, code,
-			  "the kernel refused the programs that follow threads: %s; they need Linux 6.1, its tracepoints "
+			  "the kernel refused the programs that follow threads: %s; they need "
+			  "Linux 6.1, its tracepoints "
 			  "sched_switch and sched_waking with BTF, CAP_BPF and CAP_PERFMON",
 			  strerror(-code));
 }
 
-int host_object__load(const struct gpuprobe_bpf *monitor, struct host_bpf **skeleton, struct error *err)
+int host_object__load(const struct gpuprobe_bpf *monitor, struct host_bpf **skeleton,
+		      struct error *err)
 {
 	struct host_bpf *host = host_bpf__open();
 	int ret;
 
 	if (!host)
 		return refuse(-errno, err);
-	memcpy((void *)&host->rodata->config, (const void *)&monitor->rodata->config, sizeof(host->rodata->config));
+	memcpy((void *)&host->rodata->config, (const void *)&monitor->rodata->config,
+	       sizeof(host->rodata->config));
 	choose_stacks(host, monitor->rodata->config.stack_mode != STACK_OFF);
 	leave_out_maps(host);
 	ret = share_maps(host, monitor);

@@ -17,7 +17,8 @@ struct host_bpf;
  * caller owns *skeleton (host_bpf__destroy). Returns 0, or a negative errno with the missing kernel
  * feature in `err`.
  */
-int host_object__load(const struct gpuprobe_bpf *monitor, struct host_bpf **skeleton, struct error *err);
+int host_object__load(const struct gpuprobe_bpf *monitor, struct host_bpf **skeleton,
+		      struct error *err);
 
 /* Attaches to switches and wakeups: threads may be followed from now on. */
 int host_object__attach(struct host_bpf *skeleton, struct error *err);

@@ -22,14 +22,16 @@ static bool has_helper(const struct btf *btf, const char *name)
  * The type of a member, through typedefs and qualifiers, including members of anonymous members.
  * NULL if there is none.
  */
-static const struct btf_type *member_type(const struct btf *btf, const struct btf_type *type, const char *name)
+static const struct btf_type *member_type(const struct btf *btf, const struct btf_type *type,
+					  const char *name)
 {
 	const struct btf_member *member = btf_members(type);
 
 	for (int i = 0; i < btf_vlen(type); i++, member++) {
 		const char *found = btf__name_by_offset(btf, member->name_off);
 		int id = btf__resolve_type(btf, member->type);
-		const struct btf_type *inner = id >= 0 ? btf__type_by_id(btf, (unsigned int)id) : NULL;
+		const struct btf_type *inner =
+			id >= 0 ? btf__type_by_id(btf, (unsigned int)id) : NULL;
 
 		if (!inner)
 			continue;
@@ -43,11 +45,12 @@ static const struct btf_type *member_type(const struct btf *btf, const struct bt
 	return NULL;
 }
 
-static bool has_member(const struct btf *btf, const char *structure, unsigned int kind, const char *name,
-		       const char *inner_name)
+static bool has_member(const struct btf *btf, const char *structure, unsigned int kind,
+		       const char *name, const char *inner_name)
 {
 	int id = btf__find_by_name_kind(btf, structure, kind);
-	const struct btf_type *member = id > 0 ? member_type(btf, btf__type_by_id(btf, (unsigned int)id), name) : NULL;
+	const struct btf_type *member =
+		id > 0 ? member_type(btf, btf__type_by_id(btf, (unsigned int)id), name) : NULL;
 
 	if (!member || !inner_name)
 		return member;
@@ -60,7 +63,8 @@ void kernel_types__of(const struct btf *btf, struct kernel_types *types)
 		.loops = has_helper(btf, "BPF_FUNC_loop"),
 		.finds_mappings = has_helper(btf, "BPF_FUNC_find_vma"),
 		.one_process = has_member(btf, "bpf_iter_link_info", BTF_KIND_UNION, "task", NULL),
-		.counts_mappings = has_member(btf, "mm_struct", BTF_KIND_STRUCT, "mm_lock_seq", "sequence"),
+		.counts_mappings =
+			has_member(btf, "mm_struct", BTF_KIND_STRUCT, "mm_lock_seq", "sequence"),
 	};
 }
 

@@ -35,7 +35,8 @@ struct links {
 	size_t count;
 };
 
-int links__new(enum link_kind kind, const struct probe_programs *programs, struct links **out, struct error *err)
+int links__new(enum link_kind kind, const struct probe_programs *programs, struct links **out,
+	       struct error *err)
 {
 	struct links *links = calloc(1, sizeof(*links));
 	int ret;
@@ -129,7 +130,8 @@ void links__detach(struct links *links, uint64_t file)
 	if (first == end)
 		return;
 	close_holders(links, first, end);
-	memmove(links->holders + first, links->holders + end, (links->count - end) * sizeof(*links->holders));
+	memmove(links->holders + first, links->holders + end,
+		(links->count - end) * sizeof(*links->holders));
 	links->count -= end - first;
 }
 
@@ -141,16 +143,16 @@ bool links__are_orphaned(const struct links *links, uint64_t file)
 	return false;
 }
 
-static int attach_multi(struct links *links, const struct bpf_program *program, int type, const struct linked_file *file,
-			const uint64_t *offsets, const uint64_t *cookies, size_t count, bool on_return,
-			struct error *err)
+static int attach_multi(struct links *links, const struct bpf_program *program, int type,
+			const struct linked_file *file, const uint64_t *offsets,
+			const uint64_t *cookies, size_t count, bool on_return, struct error *err)
 {
 	struct holder holder = {.file = file->number, .link_fd = -1, .perf_fd = -1};
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file->fd);
-	holder.link_fd = multi_link__create_in(file->only, bpf_program__fd(program), type, path, offsets, cookies, count,
-					       on_return);
+	holder.link_fd = multi_link__create_in(file->only, bpf_program__fd(program), type, path,
+					       offsets, cookies, count, on_return);
 	if (holder.link_fd < 0)
 		return error__set(err, holder.link_fd, "cannot attach %zu probes: %s", count,
 				  strerror(-holder.link_fd));
@@ -165,10 +167,12 @@ static int attach_multi(struct links *links, const struct bpf_program *program, 
  * Creates one tracefs event with `count` sites and runs `program` there with the event's number as
  * cookie.
  */
-static int attach_event(struct links *links, const struct bpf_program *program, const struct linked_file *file,
-			const uint64_t *offsets, size_t count, bool on_return, uint64_t cookie, struct error *err)
+static int attach_event(struct links *links, const struct bpf_program *program,
+			const struct linked_file *file, const uint64_t *offsets, size_t count,
+			bool on_return, uint64_t cookie, struct error *err)
 {
-	struct holder holder = {.file = file->number, .link_fd = -1, .perf_fd = -1, .event = links->next_event};
+	struct holder holder = {
+		.file = file->number, .link_fd = -1, .perf_fd = -1, .event = links->next_event};
 	LIBBPF_OPTS(bpf_link_create_opts, options, .perf_event.bpf_cookie = cookie);
 	int ret;
 
@@ -177,9 +181,11 @@ static int attach_event(struct links *links, const struct bpf_program *program, 
 		return ret;
 	links->next_event++;
 	holder.perf_fd = ret;
-	holder.link_fd = bpf_link_create(bpf_program__fd(program), holder.perf_fd, BPF_PERF_EVENT, &options);
+	holder.link_fd =
+		bpf_link_create(bpf_program__fd(program), holder.perf_fd, BPF_PERF_EVENT, &options);
 	if (holder.link_fd < 0) {
-		ret = error__set(err, -errno, "cannot attach to a uprobe event: %s", strerror(errno));
+		ret = error__set(err, -errno, "cannot attach to a uprobe event: %s",
+				 strerror(errno));
 		goto fail;
 	}
 	ret = ARRAY_APPEND(links->holders, links->count, holder);
@@ -202,15 +208,18 @@ static uint32_t cookie_of(const struct link_point *site, pid_t only)
 	       (uint32_t)site->driver << SITE_DRIVER_SHIFT;
 }
 
-static int remember_sites(struct links *links, unsigned int event, const struct link_point *const *sites,
-			  size_t count, struct error *err)
+static int remember_sites(struct links *links, unsigned int event,
+			  const struct link_point *const *sites, size_t count, struct error *err)
 {
 	for (size_t i = 0; i < count; i++) {
-		struct site_key key = {.event_and_ip = event << 12 | (sites[i]->file_offset & 0xfff)};
+		struct site_key key = {.event_and_ip =
+					       event << 12 | (sites[i]->file_offset & 0xfff)};
 		uint32_t cookie = cookie_of(sites[i], 0);
 
-		if (bpf_map__update_elem(links->programs.sites, &key, sizeof(key), &cookie, sizeof(cookie), BPF_ANY))
-			return error__set(err, -errno, "cannot keep the probe sites: %s", strerror(errno));
+		if (bpf_map__update_elem(links->programs.sites, &key, sizeof(key), &cookie,
+					 sizeof(cookie), BPF_ANY))
+			return error__set(err, -errno, "cannot keep the probe sites: %s",
+					  strerror(errno));
 	}
 	return 0;
 }
@@ -222,7 +231,8 @@ static int remember_sites(struct links *links, unsigned int event, const struct 
  * event.
  */
 static int attach_round(struct links *links, const struct link_point **remaining, size_t count,
-			const struct linked_file *file, bool on_return, size_t *left, struct error *err)
+			const struct linked_file *file, bool on_return, size_t *left,
+			struct error *err)
 {
 	const struct link_point **taken = calloc(count, sizeof(*taken));
 	uint64_t *offsets = calloc(count, sizeof(*offsets));
@@ -250,15 +260,17 @@ static int attach_round(struct links *links, const struct link_point **remaining
 	}
 	ret = on_return ? 0 : remember_sites(links, links->next_event, taken, n, err);
 	if (!ret)
-		ret = attach_event(links, program, file, offsets, n, on_return, links->next_event, err);
+		ret = attach_event(links, program, file, offsets, n, on_return, links->next_event,
+				   err);
 out:
 	free(taken);
 	free(offsets);
 	return ret;
 }
 
-static int attach_tracefs(struct links *links, const struct linked_file *file, const struct link_point *sites, size_t count,
-			  bool on_return, struct error *err)
+static int attach_tracefs(struct links *links, const struct linked_file *file,
+			  const struct link_point *sites, size_t count, bool on_return,
+			  struct error *err)
 {
 	const struct link_point **remaining = calloc(count, sizeof(*remaining));
 	size_t left = 0;
@@ -275,8 +287,8 @@ static int attach_tracefs(struct links *links, const struct linked_file *file, c
 	return ret;
 }
 
-static int attach_multi_returns(struct links *links, const struct linked_file *file, const struct link_point *sites,
-				size_t count, struct error *err)
+static int attach_multi_returns(struct links *links, const struct linked_file *file,
+				const struct link_point *sites, size_t count, struct error *err)
 {
 	uint64_t *offsets = calloc(count, sizeof(*offsets));
 	size_t returns = 0;
@@ -288,14 +300,14 @@ static int attach_multi_returns(struct links *links, const struct linked_file *f
 		if (sites[i].wants_return)
 			offsets[returns++] = sites[i].file_offset;
 	if (returns)
-		ret = attach_multi(links, links->programs.on_return, ATTACH_UPROBE_MULTI, file, offsets, NULL,
-				   returns, true, err);
+		ret = attach_multi(links, links->programs.on_return, ATTACH_UPROBE_MULTI, file,
+				   offsets, NULL, returns, true, err);
 	free(offsets);
 	return ret;
 }
 
-static int attach_all_multi(struct links *links, const struct linked_file *file, const struct link_point *sites, size_t count,
-			    struct error *err)
+static int attach_all_multi(struct links *links, const struct linked_file *file,
+			    const struct link_point *sites, size_t count, struct error *err)
 {
 	uint64_t *offsets = calloc(count * 2, sizeof(*offsets));
 	uint64_t *cookies = offsets ? offsets + count : NULL;
@@ -308,22 +320,22 @@ static int attach_all_multi(struct links *links, const struct linked_file *file,
 		cookies[i] = cookie_of(&sites[i], file->only);
 	}
 	if (links->kind == LINKS_SESSION) {
-		ret = attach_multi(links, links->programs.session, ATTACH_UPROBE_SESSION, file, offsets, cookies,
-				   count, false, err);
+		ret = attach_multi(links, links->programs.session, ATTACH_UPROBE_SESSION, file,
+				   offsets, cookies, count, false, err);
 		goto out;
 	}
 	/* Returns first: no call may be seen entering without its return being probed. */
 	ret = attach_multi_returns(links, file, sites, count, err);
 	if (!ret)
-		ret = attach_multi(links, links->programs.entry, ATTACH_UPROBE_MULTI, file, offsets, cookies,
-				   count, false, err);
+		ret = attach_multi(links, links->programs.entry, ATTACH_UPROBE_MULTI, file, offsets,
+				   cookies, count, false, err);
 out:
 	free(offsets);
 	return ret;
 }
 
-int links__attach(struct links *links, const struct linked_file *file, const struct link_point *sites, size_t count,
-		  struct error *err)
+int links__attach(struct links *links, const struct linked_file *file,
+		  const struct link_point *sites, size_t count, struct error *err)
 {
 	int ret;
 

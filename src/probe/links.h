@@ -38,7 +38,8 @@ struct linked_file {
 	pid_t only;	 /* with LINKS_SESSION: the only process that gets the probes; 0: all do */
 };
 
-int links__new(enum link_kind kind, const struct probe_programs *programs, struct links **out, struct error *err);
+int links__new(enum link_kind kind, const struct probe_programs *programs, struct links **out,
+	       struct error *err);
 
 /* Detaches everything, in parallel, because detaching each link waits for the kernel. */
 void links__free(struct links *links);
@@ -47,8 +48,8 @@ void links__free(struct links *links);
  * Probes `count` functions of the file; all of them or, on failure, none. Returns -ESRCH if its
  * process is gone.
  */
-int links__attach(struct links *links, const struct linked_file *file, const struct link_point *sites, size_t count,
-		  struct error *err);
+int links__attach(struct links *links, const struct linked_file *file,
+		  const struct link_point *sites, size_t count, struct error *err);
 
 /*
  * Whether the file's links are confined to a process that is gone, or whose main thread changed by

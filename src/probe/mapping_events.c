@@ -45,13 +45,16 @@ struct lost_record {
 static void take_mapping(const struct mapping_events *events, const struct mmap2_record *record)
 {
 	size_t room = record->header.size - sizeof(*record) - sizeof(uint64_t);
-	struct mapping_event event = {
-		.pid = (pid_t)record->pid, .device = makedev(record->major, record->minor), .inode = record->inode};
+	struct mapping_event event = {.pid = (pid_t)record->pid,
+				      .device = makedev(record->major, record->minor),
+				      .inode = record->inode};
 
 	/* 0 or less: the process is in another pid namespace. */
-	if (event.pid <= 0 || !memchr(record->path, '\0', room) || !mapping__is_named_like_cuda(record->path))
+	if (event.pid <= 0 || !memchr(record->path, '\0', room) ||
+	    !mapping__is_named_like_cuda(record->path))
 		return;
-	memcpy(&event.time_ns, (const char *)record + record->header.size - sizeof(event.time_ns), sizeof(event.time_ns));
+	memcpy(&event.time_ns, (const char *)record + record->header.size - sizeof(event.time_ns),
+	       sizeof(event.time_ns));
 	events->hooks.mapped(&event, events->hooks.arg);
 }
 
@@ -60,10 +63,12 @@ static enum bpf_perf_event_ret on_event(void *arg, int cpu, struct perf_event_he
 	const struct mapping_events *events = arg;
 
 	(void)cpu;
-	if (header->type == PERF_RECORD_MMAP2 && header->size > sizeof(struct mmap2_record) + sizeof(uint64_t))
+	if (header->type == PERF_RECORD_MMAP2 &&
+	    header->size > sizeof(struct mmap2_record) + sizeof(uint64_t))
 		take_mapping(events, (const void *)header);
 	else if (header->type == PERF_RECORD_LOST && header->size >= sizeof(struct lost_record))
-		events->hooks.lost(((const struct lost_record *)(const void *)header)->count, events->hooks.arg);
+		events->hooks.lost(((const struct lost_record *)(const void *)header)->count,
+				   events->hooks.arg);
 	return LIBBPF_PERF_EVENT_CONT;
 }
 
@@ -86,7 +91,8 @@ static struct perf_event_attr executable_mappings(void)
 	};
 }
 
-int mapping_events__new(const struct mapping_events_hooks *hooks, struct mapping_events **out, struct error *err)
+int mapping_events__new(const struct mapping_events_hooks *hooks, struct mapping_events **out,
+			struct error *err)
 {
 	struct mapping_events *events = calloc(1, sizeof(*events));
 	struct perf_event_attr attr = executable_mappings();
@@ -95,12 +101,14 @@ int mapping_events__new(const struct mapping_events_hooks *hooks, struct mapping
 	if (!events)
 		return error__set(err, -ENOMEM, "out of memory");
 	events->hooks = *hooks;
-	events->map_fd = bpf_map_create(BPF_MAP_TYPE_PERF_EVENT_ARRAY, "mapping_events", sizeof(int), sizeof(int),
-					(uint32_t)libbpf_num_possible_cpus(), NULL);
+	events->map_fd =
+		bpf_map_create(BPF_MAP_TYPE_PERF_EVENT_ARRAY, "mapping_events", sizeof(int),
+			       sizeof(int), (uint32_t)libbpf_num_possible_cpus(), NULL);
 	if (events->map_fd < 0)
 		ret = events->map_fd;
 	if (!ret)
-		events->buffer = perf_buffer__new_raw(events->map_fd, PAGES, &attr, on_event, events, NULL);
+		events->buffer =
+			perf_buffer__new_raw(events->map_fd, PAGES, &attr, on_event, events, NULL);
 	if (!ret && !events->buffer)
 		ret = -errno;
 	if (ret) {

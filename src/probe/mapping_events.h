@@ -34,7 +34,8 @@ struct mapping_events_hooks {
 };
 
 /* Starts recording. CAP_PERFMON is enough. Returns 0 or a negative errno. */
-int mapping_events__new(const struct mapping_events_hooks *hooks, struct mapping_events **out, struct error *err);
+int mapping_events__new(const struct mapping_events_hooks *hooks, struct mapping_events **out,
+			struct error *err);
 void mapping_events__free(struct mapping_events *events);
 
 /* Calls the hooks for everything recorded since the last call. */

@@ -57,8 +57,9 @@ static void create(void *arg)
 	creation->result = fd < 0 ? -errno : (int)fd;
 }
 
-int multi_link__create_in(pid_t pid, int program, int type, const char *path, const uint64_t *offsets,
-			  const uint64_t *cookies, size_t count, bool on_return)
+int multi_link__create_in(pid_t pid, int program, int type, const char *path,
+			  const uint64_t *offsets, const uint64_t *cookies, size_t count,
+			  bool on_return)
 {
 	const struct link_create_attr attr = {
 		.prog_fd = (uint32_t)program,
@@ -85,7 +86,8 @@ int multi_link__create(int program, int type, const char *path, const uint64_t *
 bool multi_link__is_orphaned(int link_fd)
 {
 	struct link_info info = {.pid = 0};
-	const struct get_info_attr attr = {.fd = (uint32_t)link_fd, .size = sizeof(info), .info = (uintptr_t)&info};
+	const struct get_info_attr attr = {
+		.fd = (uint32_t)link_fd, .size = sizeof(info), .info = (uintptr_t)&info};
 
 	return !syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &attr, sizeof(attr)) && !info.pid;
 }

@@ -23,8 +23,9 @@ int multi_link__create(int program, int type, const char *path, const uint64_t *
 		       const uint64_t *cookies, size_t count, bool on_return);
 
 /* The same in one process only, given by its pid in gpuprobe's pid namespace; 0: in all. */
-int multi_link__create_in(pid_t pid, int program, int type, const char *path, const uint64_t *offsets,
-			  const uint64_t *cookies, size_t count, bool on_return);
+int multi_link__create_in(pid_t pid, int program, int type, const char *path,
+			  const uint64_t *offsets, const uint64_t *cookies, size_t count,
+			  bool on_return);
 
 /*
  * Whether the link's process has lost the main thread by which the kernel identifies it: the

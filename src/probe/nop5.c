@@ -9,7 +9,8 @@ bool nop5__is_harmful_on(const char *release)
 {
 	unsigned int major = 0, minor = 0;
 
-	return sscanf(release, "%u.%u", &major, &minor) == 2 && (major > 6 || (major == 6 && minor >= 18));
+	return sscanf(release, "%u.%u", &major, &minor) == 2 &&
+	       (major > 6 || (major == 6 && minor >= 18));
 }
 
 bool nop5__is_harmful(void)

@@ -20,7 +20,8 @@
 #include "privilege/sigio_kill.h"
 #include "target/proc.h"
 
-_Static_assert(sizeof(struct function_desc) == sizeof(((struct gpuprobe_bpf__rodata *)0)->functions[0]),
+_Static_assert(sizeof(struct function_desc) ==
+		       sizeof(((struct gpuprobe_bpf__rodata *)0)->functions[0]),
 	       "userspace and BPF agree on the row");
 
 uint32_t object__launch_sample(const struct object_options *options)
@@ -44,8 +45,9 @@ static uint32_t shape_sample(const struct object_options *options, uint32_t laun
 
 static struct stack_maps_options stack_options(const struct object_options *options)
 {
-	return (struct stack_maps_options){
-		.mode = options->stack_mode, .bytes = options->stack_bytes, .max = options->max_stacks};
+	return (struct stack_maps_options){.mode = options->stack_mode,
+					   .bytes = options->stack_bytes,
+					   .max = options->max_stacks};
 }
 
 static void size_stack_maps(struct gpuprobe_bpf *skeleton, const struct object_options *options)
@@ -66,7 +68,8 @@ static void size_stack_maps(struct gpuprobe_bpf *skeleton, const struct object_o
  * Without a profile its maps have the minimum size; they must exist because the programs refer to
  * them.
  */
-static void size_profile_maps(struct gpuprobe_bpf *skeleton, const struct object_options *options, bool lazy)
+static void size_profile_maps(struct gpuprobe_bpf *skeleton, const struct object_options *options,
+			      bool lazy)
 {
 	if (!options->profile)
 		return;
@@ -91,15 +94,18 @@ static void size_step_maps(struct gpuprobe_bpf *skeleton, const struct object_op
 }
 
 /* Pushes all indices of a table into its queue of free ones. */
-static int fill_queue(const struct bpf_map *queue, uint32_t count, const char *table, struct error *err)
+static int fill_queue(const struct bpf_map *queue, uint32_t count, const char *table,
+		      struct error *err)
 {
 	for (uint32_t number = 0; number < count; number++)
 		if (bpf_map__update_elem(queue, NULL, 0, &number, sizeof(number), 0))
-			return error__set(err, -errno, "cannot fill the table of %s: %s", table, strerror(errno));
+			return error__set(err, -errno, "cannot fill the table of %s: %s", table,
+					  strerror(errno));
 	return 0;
 }
 
-static int fill_queues(struct gpuprobe_bpf *skeleton, const struct object_options *options, struct error *err)
+static int fill_queues(struct gpuprobe_bpf *skeleton, const struct object_options *options,
+		       struct error *err)
 {
 	int ret = fill_queue(skeleton->maps.free_slots, options->max_processes, "processes", err);
 
@@ -109,10 +115,13 @@ static int fill_queues(struct gpuprobe_bpf *skeleton, const struct object_option
 		ret = fill_queue(skeleton->maps.free_rates, RATE_THREADS, "threads' rates", err);
 	if (!ret && options->steps)
 		ret = fill_queue(skeleton->maps.free_steps, options->steps, "threads' steps", err);
-	return ret || !options->profile ? ret : fill_queue(skeleton->maps.free_durations, PROFILE_DURATIONS, "durations", err);
+	return ret || !options->profile ? ret :
+					  fill_queue(skeleton->maps.free_durations,
+						     PROFILE_DURATIONS, "durations", err);
 }
 
-static int fill_stack_constants(struct config *config, const struct object_options *options, struct error *err)
+static int fill_stack_constants(struct config *config, const struct object_options *options,
+				struct error *err)
 {
 	const struct stack_maps_options stacks = stack_options(options);
 
@@ -122,7 +131,8 @@ static int fill_stack_constants(struct config *config, const struct object_optio
 	return stack_maps__configure(config, &stacks, err);
 }
 
-static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_options *options, struct error *err)
+static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_options *options,
+			  struct error *err)
 {
 	struct gpuprobe_bpf__rodata *rodata = skeleton->rodata;
 	uint32_t sample = object__launch_sample(options);
@@ -130,7 +140,8 @@ static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_opt
 	int ret = proc__own_namespace(&namespace);
 
 	if (ret)
-		return error__set(err, ret, "cannot read /proc/self/ns/pid: %s; is /proc mounted?", strerror(-ret));
+		return error__set(err, ret, "cannot read /proc/self/ns/pid: %s; is /proc mounted?",
+				  strerror(-ret));
 	rodata->config.links = options->links;
 	rodata->config.launch_sample = shape_sample(options, sample);
 	rodata->config.profile = options->profile;
@@ -150,7 +161,8 @@ static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_opt
 	if (ret)
 		return ret;
 	for (size_t i = 0; i < api_function_count; i++)
-		memcpy((void *)&rodata->functions[i], &api_functions[i].desc, sizeof(struct function_desc));
+		memcpy((void *)&rodata->functions[i], &api_functions[i].desc,
+		       sizeof(struct function_desc));
 	return 0;
 }
 
@@ -168,7 +180,8 @@ static void choose_programs(struct gpuprobe_bpf *skeleton, const struct object_o
 	bpf_program__set_autoload(skeleton->progs.call_session, session);
 	bpf_program__set_autoload(skeleton->progs.call_entry, !session);
 	bpf_program__set_autoload(skeleton->progs.call_return, !session);
-	bpf_program__set_autoload(skeleton->progs.process_fork, options->only_watched && !options->sites_alone);
+	bpf_program__set_autoload(skeleton->progs.process_fork,
+				  options->only_watched && !options->sites_alone);
 	bpf_program__set_autoload(skeleton->progs.memory_lent, !options->sites_alone);
 	bpf_program__set_autoload(skeleton->progs.process_exit, !options->sites_alone);
 	bpf_program__set_autoload(skeleton->progs.adopt_process, !options->sites_alone);
@@ -185,18 +198,39 @@ static void choose_programs(struct gpuprobe_bpf *skeleton, const struct object_o
 static void size_maps(struct gpuprobe_bpf *skeleton, const struct object_options *options,
 		      const struct features *features)
 {
-	struct bpf_map *growing[] = {
-		skeleton->maps.process_of, skeleton->maps.watched, skeleton->maps.tallies,
-		skeleton->maps.failures, skeleton->maps.sites, skeleton->maps.streams,
-		skeleton->maps.events, skeleton->maps.contexts, skeleton->maps.launches,
-		skeleton->maps.unnamed, skeleton->maps.allocations, skeleton->maps.objects,
-		skeleton->maps.ranges, skeleton->maps.pools,
-		skeleton->maps.shapes, skeleton->maps.captures, skeleton->maps.capturing,
-		skeleton->maps.graphs, skeleton->maps.graph_execs, skeleton->maps.graph_nodes,
-		skeleton->maps.graph_runs, skeleton->maps.captured_events, skeleton->maps.disabled_nodes,
-		skeleton->maps.devices, skeleton->maps.call_sites, skeleton->maps.launch_sites,
-		skeleton->maps.duration_numbers, skeleton->maps.sizes, skeleton->maps.copy_sizes,
-		skeleton->maps.ignored, skeleton->maps.mapped_copies, skeleton->maps.copy_targets, skeleton->maps.stream_orders};
+	struct bpf_map *growing[] = {skeleton->maps.process_of,
+				     skeleton->maps.watched,
+				     skeleton->maps.tallies,
+				     skeleton->maps.failures,
+				     skeleton->maps.sites,
+				     skeleton->maps.streams,
+				     skeleton->maps.events,
+				     skeleton->maps.contexts,
+				     skeleton->maps.launches,
+				     skeleton->maps.unnamed,
+				     skeleton->maps.allocations,
+				     skeleton->maps.objects,
+				     skeleton->maps.ranges,
+				     skeleton->maps.pools,
+				     skeleton->maps.shapes,
+				     skeleton->maps.captures,
+				     skeleton->maps.capturing,
+				     skeleton->maps.graphs,
+				     skeleton->maps.graph_execs,
+				     skeleton->maps.graph_nodes,
+				     skeleton->maps.graph_runs,
+				     skeleton->maps.captured_events,
+				     skeleton->maps.disabled_nodes,
+				     skeleton->maps.devices,
+				     skeleton->maps.call_sites,
+				     skeleton->maps.launch_sites,
+				     skeleton->maps.duration_numbers,
+				     skeleton->maps.sizes,
+				     skeleton->maps.copy_sizes,
+				     skeleton->maps.ignored,
+				     skeleton->maps.mapped_copies,
+				     skeleton->maps.copy_targets,
+				     skeleton->maps.stream_orders};
 
 	bpf_map__set_max_entries(skeleton->maps.process_of, options->max_processes);
 	bpf_map__set_max_entries(skeleton->maps.processes, options->max_processes);
@@ -219,7 +253,8 @@ static void size_maps(struct gpuprobe_bpf *skeleton, const struct object_options
 		return;
 	/* Allocate entries on demand: an idle gpuprobe then takes almost no memory. */
 	for (size_t i = 0; i < sizeof(growing) / sizeof(*growing); i++)
-		bpf_map__set_map_flags(growing[i], bpf_map__map_flags(growing[i]) | BPF_F_NO_PREALLOC);
+		bpf_map__set_map_flags(growing[i],
+				       bpf_map__map_flags(growing[i]) | BPF_F_NO_PREALLOC);
 }
 
 static int attach_tracepoints(struct gpuprobe_bpf *skeleton, struct error *err)

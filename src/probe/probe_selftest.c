@@ -73,29 +73,38 @@ static int load_counter(int map, int type)
 		{.code = BPF_ST | BPF_MEM | BPF_W, .dst_reg = BPF_REG_10, .off = -4, .imm = 0},
 		{.code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_2, .src_reg = BPF_REG_10},
 		{.code = BPF_ALU64 | BPF_ADD, .dst_reg = BPF_REG_2, .imm = -4},
-		{.code = BPF_LD | BPF_DW, .dst_reg = BPF_REG_1, .src_reg = BPF_PSEUDO_MAP_FD, .imm = map},
+		{.code = BPF_LD | BPF_DW,
+		 .dst_reg = BPF_REG_1,
+		 .src_reg = BPF_PSEUDO_MAP_FD,
+		 .imm = map},
 		{.code = 0},
 		{.code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_map_lookup_elem},
 		{.code = BPF_JMP | BPF_JEQ | BPF_K, .dst_reg = BPF_REG_0, .off = 2, .imm = 0},
 		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_1, .imm = 1},
-		{.code = BPF_STX | BPF_ATOMIC | BPF_DW, .dst_reg = BPF_REG_0, .src_reg = BPF_REG_1, .imm = BPF_ADD},
+		{.code = BPF_STX | BPF_ATOMIC | BPF_DW,
+		 .dst_reg = BPF_REG_0,
+		 .src_reg = BPF_REG_1,
+		 .imm = BPF_ADD},
 		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0},
 		{.code = BPF_JMP | BPF_EXIT},
 	};
-	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = (enum bpf_attach_type)type);
-	int fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, "trial", "Dual BSD/GPL", insns, sizeof(insns) / sizeof(*insns),
-			       &options);
+	LIBBPF_OPTS(bpf_prog_load_opts, options,
+		    .expected_attach_type = (enum bpf_attach_type)type);
+	int fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, "trial", "Dual BSD/GPL", insns,
+			       sizeof(insns) / sizeof(*insns), &options);
 
 	return fd < 0 ? -errno : fd;
 }
 
 static int load(enum link_kind kind, struct attached *attached)
 {
-	const int type = kind == LINKS_SESSION ? ATTACH_UPROBE_SESSION : kind == LINKS_MULTI ? ATTACH_UPROBE_MULTI :
-											       0;
+	const int type = kind == LINKS_SESSION ? ATTACH_UPROBE_SESSION :
+			 kind == LINKS_MULTI   ? ATTACH_UPROBE_MULTI :
+						 0;
 	const int count = kind == LINKS_SESSION ? 1 : 2;
 
-	attached->map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "trial", sizeof(uint32_t), sizeof(uint64_t), 1, NULL);
+	attached->map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "trial", sizeof(uint32_t),
+				       sizeof(uint64_t), 1, NULL);
 	if (attached->map < 0)
 		return -errno;
 	for (int i = 0; i < count; i++) {
@@ -118,7 +127,8 @@ static int note_offset(const struct mapping *mapping, void *arg)
 	return 1;
 }
 
-static int attach_event(struct attached *attached, unsigned int i, uint64_t offset, struct error *err)
+static int attach_event(struct attached *attached, unsigned int i, uint64_t offset,
+			struct error *err)
 {
 	int fd = tracefs__add(attached->tracefs, i, i == 1, attached->file, &offset, 1, err);
 
@@ -127,7 +137,8 @@ static int attach_event(struct attached *attached, unsigned int i, uint64_t offs
 	attached->events[i] = fd;
 	attached->links[i] = bpf_link_create(attached->programs[i], fd, BPF_PERF_EVENT, NULL);
 	return attached->links[i] < 0 ?
-		       error__set(err, -errno, "cannot attach to a uprobe event: %s", strerror(errno)) :
+		       error__set(err, -errno, "cannot attach to a uprobe event: %s",
+				  strerror(errno)) :
 		       0;
 }
 
@@ -140,13 +151,14 @@ static int attach_events(struct attached *attached, uint64_t offset, struct erro
 	return ret;
 }
 
-static int attach_multi(struct attached *attached, enum link_kind kind, uint64_t offset, struct error *err)
+static int attach_multi(struct attached *attached, enum link_kind kind, uint64_t offset,
+			struct error *err)
 {
 	const int type = kind == LINKS_SESSION ? ATTACH_UPROBE_SESSION : ATTACH_UPROBE_MULTI;
 
 	for (int i = 0; i < 2 && attached->programs[i] >= 0; i++) {
-		attached->links[i] = multi_link__create(attached->programs[i], type, "/proc/self/exe", &offset, NULL, 1,
-							i == 1);
+		attached->links[i] = multi_link__create(attached->programs[i], type,
+							"/proc/self/exe", &offset, NULL, 1, i == 1);
 		if (attached->links[i] < 0)
 			return error__set(err, attached->links[i], "cannot attach a probe: %s",
 					  strerror(-attached->links[i]));
@@ -160,13 +172,16 @@ static int attach(struct attached *attached, enum link_kind kind, struct error *
 	int ret = load(kind, attached);
 
 	if (ret)
-		return error__set(err, ret, "the kernel refused a probe's program: %s", strerror(-ret));
+		return error__set(err, ret, "the kernel refused a probe's program: %s",
+				  strerror(-ret));
 	if (proc_maps__each(getpid(), note_offset, &offset) != 1)
-		return error__set(err, -ENOENT, "cannot find gpuprobe's own functions: is /proc mounted?");
+		return error__set(err, -ENOENT,
+				  "cannot find gpuprobe's own functions: is /proc mounted?");
 	attached->file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	if (attached->file < 0)
 		return error__set(err, -errno, "/proc/self/exe: %s", strerror(errno));
-	return kind == LINKS_TRACEFS ? attach_events(attached, offset, err) : attach_multi(attached, kind, offset, err);
+	return kind == LINKS_TRACEFS ? attach_events(attached, offset, err) :
+				       attach_multi(attached, kind, offset, err);
 }
 
 /* --- calling --- */
@@ -181,7 +196,8 @@ static int refuse_unknown_calls(void)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	const struct sock_fprog program = {.len = sizeof(filter) / sizeof(*filter), .filter = filter};
+	const struct sock_fprog program = {.len = sizeof(filter) / sizeof(*filter),
+					   .filter = filter};
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return -errno;
@@ -222,7 +238,8 @@ static enum trial_end call_in_child(bool filtered)
 
 int probe_selftest__run(enum link_kind kind, struct probe_selftest *trial, struct error *err)
 {
-	struct attached attached = {.map = -1, .programs = {-1, -1}, .links = {-1, -1}, .events = {-1, -1}, .file = -1};
+	struct attached attached = {
+		.map = -1, .programs = {-1, -1}, .links = {-1, -1}, .events = {-1, -1}, .file = -1};
 	uint32_t zero = 0;
 	int ret = attach(&attached, kind, err);
 

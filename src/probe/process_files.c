@@ -127,7 +127,8 @@ static void remember_seen(struct attacher *attacher, const struct seen_key *key,
 		seen->file = file;
 }
 
-bool attacher__is_late(const struct attacher *attacher, pid_t pid, dev_t device, uint64_t inode, uint64_t since_ns)
+bool attacher__is_late(const struct attacher *attacher, pid_t pid, dev_t device, uint64_t inode,
+		       uint64_t since_ns)
 {
 	const struct attached_file *file;
 	const struct seen_file *seen, *next;
@@ -146,19 +147,22 @@ bool attacher__is_late(const struct attacher *attacher, pid_t pid, dev_t device,
  * Whether the file had probes at `since_ns`: a file given by name is probed before any process maps
  * it. The kernel's device number has 20 bits for the minor number.
  */
-static bool had_probes(const struct attacher *attacher, pid_t pid, dev_t device, uint64_t inode, uint64_t since_ns)
+static bool had_probes(const struct attacher *attacher, pid_t pid, dev_t device, uint64_t inode,
+		       uint64_t since_ns)
 {
 	for (size_t i = 0; i < attacher->file_count; i++) {
 		const struct attached_file *file = &attacher->files[i];
 		const struct file_identity *identity = &file->identity;
 
-		if (identity->number == inode && makedev(identity->device >> 20, identity->device & 0xfffff) == device)
+		if (identity->number == inode &&
+		    makedev(identity->device >> 20, identity->device & 0xfffff) == device)
 			return attacher__probed_ns(attacher, file, pid) <= since_ns;
 	}
 	return false;
 }
 
-bool attacher__has_missed(struct attacher *attacher, pid_t pid, dev_t device, uint64_t inode, uint64_t since_ns)
+bool attacher__has_missed(struct attacher *attacher, pid_t pid, dev_t device, uint64_t inode,
+			  uint64_t since_ns)
 {
 	const struct seen_file *seen, *next;
 
@@ -194,8 +198,10 @@ static void note_long_path(struct scan *scan, const struct mapping *mapping)
 
 	count_skipped(attacher, mapping);
 	if (!attacher->long_path_reported)
-		log__warn(attacher->log, "process %d maps code from files whose paths are longer than %d bytes: such "
-					 "files get no probes",
+		log__warn(attacher->log,
+			  "process %d maps code from files whose paths are longer than %d bytes: "
+			  "such "
+			  "files get no probes",
 			  scan->pid, PATH_MAX - 1);
 	attacher->long_path_reported = true;
 }
@@ -264,7 +270,8 @@ static void note_code(struct scan *scan, enum process_scan what)
 
 	for (size_t i = 0; i < scan->count && what != SCAN_HELD; i++)
 		if (!attacher->expects || scan->candidates[i].role == ROLE_OF_PROGRAM)
-			hooks__note(attacher->hooks, scan->pid, &scan->candidates[i].mapping, &scan->candidates[i].identity);
+			hooks__note(attacher->hooks, scan->pid, &scan->candidates[i].mapping,
+				    &scan->candidates[i].identity);
 }
 
 static int gather_all(struct scan *scan)
@@ -279,8 +286,9 @@ static int gather_all(struct scan *scan)
 	if (ret != -E2BIG)
 		return ret;
 	scan->attacher->counts.skipped++;
-	log__warn(scan->attacher->log, "process %d maps too many files that are named like CUDA's: gpuprobe looks at "
-				       "the first %d only",
+	log__warn(scan->attacher->log,
+		  "process %d maps too many files that are named like CUDA's: gpuprobe looks at "
+		  "the first %d only",
 		  scan->pid, CANDIDATES_MAX);
 	return 0;
 }
@@ -303,7 +311,8 @@ static bool take_name(const struct scan *scan, struct candidate *candidate, cons
 	return true;
 }
 
-static void take_identity(struct scan *scan, struct candidate *candidate, const struct mapped_file *file)
+static void take_identity(struct scan *scan, struct candidate *candidate,
+			  const struct mapped_file *file)
 {
 	candidate->identity = file->identity;
 	candidate->mapping.is_local = file->identity.inode && !file->is_fuse;
@@ -323,10 +332,12 @@ static void identify(struct scan *scan)
 
 	for (size_t i = 0; i < scan->count; i++)
 		files[i].start = scan->candidates[i].mapping.start;
-	ret = identity_reader__of_process(scan->attacher->identities, scan->pid, files, scan->count);
+	ret = identity_reader__of_process(scan->attacher->identities, scan->pid, files,
+					  scan->count);
 	scan->attacher->reading_ns += clock__thread_ns() - began;
 	if (ret)
-		log__debug(scan->attacher->log, "process %d: cannot identify the files it maps: %s", scan->pid, strerror(-ret));
+		log__debug(scan->attacher->log, "process %d: cannot identify the files it maps: %s",
+			   scan->pid, strerror(-ret));
 	for (size_t i = 0; i < scan->count; i++)
 		take_identity(scan, &scan->candidates[i], &files[i]);
 }
@@ -348,9 +359,11 @@ static void note_unopened(struct scan *scan, const struct candidate *candidate, 
 
 	if (code != -ESRCH && is_of_cuda(candidate->role))
 		count_skipped(scan->attacher, mapping);
-	log__debug(scan->attacher->log, "process %d: %s: %s", scan->pid, mapping->path, root_file__why(code));
+	log__debug(scan->attacher->log, "process %d: %s: %s", scan->pid, mapping->path,
+		   root_file__why(code));
 	if (code != -ESRCH && !*scan->attach_failure->text.text && is_of_cuda(candidate->role))
-		attach_failure__of_file(scan->pid, mapping->path, mapping->deleted, code, scan->attach_failure);
+		attach_failure__of_file(scan->pid, mapping->path, mapping->deleted, code,
+					scan->attach_failure);
 }
 
 /* Warns once: what is missing for one process will be missing for the next. */
@@ -362,7 +375,9 @@ static void report_lack(struct scan *scan, int code, const char *what)
 	if (attacher->lack_reported)
 		log__info(attacher->log, "process %d: %s: %s", scan->pid, what, strerror(-code));
 	else
-		log__warn(attacher->log, "process %d: %s: %s; it and others may be watched only in part, or not at all",
+		log__warn(attacher->log,
+			  "process %d: %s: %s; it and others may be watched only in part, or not "
+			  "at all",
 			  scan->pid, what, strerror(-code));
 	attacher->lack_reported = true;
 }
@@ -377,7 +392,8 @@ static bool is_lack(int code)
  * Notes a file whose return probes were attached for other processes, while this one may switch
  * stacks.
  */
-static void note_risk(struct scan *scan, const struct candidate *candidate, struct attached_file *file)
+static void note_risk(struct scan *scan, const struct candidate *candidate,
+		      struct attached_file *file)
 {
 	if (!scan->attacher->unfollows || !file || !file->is_followed || file->risk_reported)
 		return;
@@ -446,7 +462,8 @@ static bool has_probes(struct scan *scan, const struct candidate *candidate)
 }
 
 /* Takes ownership of `fd`. Returns whether the file has new probes. */
-static bool attach_new(struct scan *scan, const struct candidate *candidate, int fd, const struct seen_key *key)
+static bool attach_new(struct scan *scan, const struct candidate *candidate, int fd,
+		       const struct seen_key *key)
 {
 	struct attacher *attacher = scan->attacher;
 	const struct seen_key probed = key_of(candidate, -1);
@@ -484,7 +501,8 @@ static bool attach_new(struct scan *scan, const struct candidate *candidate, int
 }
 
 /* Charges the user for the time. */
-static void attach_in_turn(struct scan *scan, const struct candidate *candidate, int fd, const struct seen_key *key, uid_t user)
+static void attach_in_turn(struct scan *scan, const struct candidate *candidate, int fd,
+			   const struct seen_key *key, uid_t user)
 {
 	uint64_t began_ns = clock__thread_ns();
 	bool has_new = attach_new(scan, candidate, fd, key);
@@ -599,13 +617,16 @@ static void warn_of_switcher(const struct scan *scan, bool has_new)
 
 	if (scan->at_risk)
 		log__warn(attacher->log,
-			  "process %d may switch stacks inside a call, and %s has return probes for other processes, "
+			  "process %d may switch stacks inside a call, and %s has return probes "
+			  "for other processes, "
 			  "which may kill it on this kernel; see --no-return-probes",
 			  scan->pid, scan->at_risk);
 	else if (has_new && !attacher->switcher_reported)
 		log__warn(attacher->log,
-			  "process %d may switch stacks inside a call, where this kernel's return probes would kill "
-			  "it: gpuprobe watches only the start of its calls, without results and durations; Linux "
+			  "process %d may switch stacks inside a call, where this kernel's return "
+			  "probes would kill "
+			  "it: gpuprobe watches only the start of its calls, without results and "
+			  "durations; Linux "
 			  "6.13 can follow them",
 			  scan->pid);
 	attacher->switcher_reported |= has_new;
@@ -618,10 +639,13 @@ static void note_cut(struct scan *scan)
 	attach_failure__of_cut(scan->pid, scan->attach_failure);
 }
 
-int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_scan what, uint64_t since_ns,
-			  struct attach_failure *attach_failure)
+int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_scan what,
+			  uint64_t since_ns, struct attach_failure *attach_failure)
 {
-	struct scan scan = {.attacher = attacher, .pid = pid, .since_ns = since_ns, .attach_failure = attach_failure};
+	struct scan scan = {.attacher = attacher,
+			    .pid = pid,
+			    .since_ns = since_ns,
+			    .attach_failure = attach_failure};
 	uint64_t before;
 	int ret;
 

@@ -18,7 +18,8 @@
 bool return_probes__are_doubtful(const char *release);
 
 /* Judges the result of the trial: returns 0, or -ENOTSUP with what to do. */
-int return_probes__judge(const char *release, const struct probe_selftest *trial, struct error *err);
+int return_probes__judge(const char *release, const struct probe_selftest *trial,
+			 struct error *err);
 
 /*
  * Runs the trial on kernels that may be affected. It forks, so call it before starting threads and

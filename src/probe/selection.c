@@ -7,14 +7,10 @@
 static unsigned int sections_of_object(enum object_kind kind)
 {
 	switch (kind) {
-	case OBJECT_STREAM: /* a capture ends with its stream */
-		return SECTION_ALL;
-	case OBJECT_EVENT:
-		return SECTION_COPY;
-	case OBJECT_POOL:
-		return SECTION_MEMORY;
-	default:
-		return SECTION_LAUNCH;
+	case OBJECT_STREAM: /* a capture ends with its stream */ return SECTION_ALL;
+	case OBJECT_EVENT: return SECTION_COPY;
+	case OBJECT_POOL: return SECTION_MEMORY;
+	default: return SECTION_LAUNCH;
 	}
 }
 
@@ -25,31 +21,24 @@ static unsigned int sections_of(const struct function_desc *function)
 	case OP_ALLOC:
 	case OP_FREE:
 	case OP_VIRTUAL:
-	case OP_POOL:
-		return SECTION_MEMORY;
+	case OP_POOL: return SECTION_MEMORY;
 	case OP_LAUNCH:
 	case OP_GRAPH_LAUNCH:
 	case OP_HOST_FUNCTION:
 	case OP_LAUNCH_LIST:
-	case OP_GET_KERNEL:
-		return SECTION_LAUNCH;
+	case OP_GET_KERNEL: return SECTION_LAUNCH;
 	case OP_COPY:
-	case OP_SET:
-		return SECTION_COPY;
+	case OP_SET: return SECTION_COPY;
 	case OP_WAIT: /* waits end copies in flight, and let pools give memory back */
-	case OP_QUERY:
-		return SECTION_COPY | SECTION_MEMORY;
+	case OP_QUERY: return SECTION_COPY | SECTION_MEMORY;
 	case OP_CREATE:
-	case OP_DESTROY:
-		return sections_of_object(function->kind);
+	case OP_DESTROY: return sections_of_object(function->kind);
 	case OP_CONTEXT: /* decides the current device; its end frees all that is in it */
 	case OP_DEVICE:
 	case OP_CAPTURE:      /* captured work is not executed, and becomes a graph */
 	case OP_EVENT_RECORD: /* streams join a capture by events */
-	case OP_GRAPH:
-		return SECTION_ALL;
-	default:
-		return 0;
+	case OP_GRAPH: return SECTION_ALL;
+	default: return 0;
 	}
 }
 
@@ -62,32 +51,26 @@ static bool is_of_api(const struct selection *selection, const struct function_d
 static bool wants_ask(const struct selection *selection, const struct function_desc *function)
 {
 	switch (function->kind) {
-	case ASK_ERROR:
-		return selection->asks;
-	case ASK_START:
-		return selection->asks && is_of_api(selection, function);
+	case ASK_ERROR: return selection->asks;
+	case ASK_START: return selection->asks && is_of_api(selection, function);
 	case ASK_COUNT:
 		return (selection->asks || selection->getters) && is_of_api(selection, function);
-	default:
-		return selection->getters && is_of_api(selection, function);
+	default: return selection->getters && is_of_api(selection, function);
 	}
 }
 
-static bool wants_by_section(const struct selection *selection, const struct function_desc *function)
+static bool wants_by_section(const struct selection *selection,
+			     const struct function_desc *function)
 {
 	bool is_driver = function->layer == LAYER_DRIVER;
 
 	if (!(sections_of(function) & selection->sections))
 		return false;
 	switch (selection->api) {
-	case API_DRIVER:
-		return is_driver;
-	case API_RUNTIME:
-		return !is_driver;
-	case API_BOTH:
-		return true;
-	case API_AUTO:
-		break;
+	case API_DRIVER: return is_driver;
+	case API_RUNTIME: return !is_driver;
+	case API_BOTH: return true;
+	case API_AUTO: break;
 	}
 	return is_driver || selection->no_driver || function->operation == OP_ALLOC ||
 	       function->operation == OP_FREE || function->operation == OP_DEVICE;
@@ -102,7 +85,8 @@ bool selection__wants(const struct selection *selection, const struct api_functi
 	return wants_by_section(selection, &function->desc);
 }
 
-bool selection__wants_return(const struct selection *selection, const struct function_desc *function)
+bool selection__wants_return(const struct selection *selection,
+			     const struct function_desc *function)
 {
 	if (selection->choice)
 		return true;

@@ -45,7 +45,8 @@ struct selection {
 bool selection__wants(const struct selection *selection, const struct api_function *function);
 
 /* Whether the function's return is probed, with links that probe returns separately. */
-bool selection__wants_return(const struct selection *selection, const struct function_desc *function);
+bool selection__wants_return(const struct selection *selection,
+			     const struct function_desc *function);
 
 /* Whether a launch of the runtime layer may contain a probed launch of the driver layer. */
 bool selection__both_layers(const struct selection *selection);

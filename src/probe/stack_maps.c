@@ -24,7 +24,8 @@
 void stack_maps__size(const struct stack_maps *maps, const struct stack_maps_options *options)
 {
 	bool takes = options->mode != STACK_OFF, copies = options->mode > STACK_FP;
-	struct bpf_map *own[] = {maps->scratches, maps->copy_scratches, maps->ring, maps->reported, maps->whole_chains};
+	struct bpf_map *own[] = {maps->scratches, maps->copy_scratches, maps->ring, maps->reported,
+				 maps->whole_chains};
 
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
 		bpf_map__set_autocreate(own[i], takes);
@@ -36,21 +37,25 @@ void stack_maps__size(const struct stack_maps *maps, const struct stack_maps_opt
 	bpf_map__set_max_entries(maps->changes, CHANGING_PROCESSES);
 	bpf_map__set_max_entries(maps->ring, copies ? COPY_RING_BYTES : RING_BYTES);
 	bpf_map__set_max_entries(maps->reported, 2 * options->max);
-	bpf_map__set_max_entries(maps->whole_chains, options->mode == STACK_AUTO ? 2 * options->max : 1);
+	bpf_map__set_max_entries(maps->whole_chains,
+				 options->mode == STACK_AUTO ? 2 * options->max : 1);
 }
 
-int stack_maps__configure(struct config *config, const struct stack_maps_options *options, struct error *err)
+int stack_maps__configure(struct config *config, const struct stack_maps_options *options,
+			  struct error *err)
 {
 	config->stack_mode = (uint8_t)options->mode;
 	config->stack_bytes = options->bytes;
-	if (getrandom(&config->stack_seed, sizeof(config->stack_seed), 0) != sizeof(config->stack_seed))
+	if (getrandom(&config->stack_seed, sizeof(config->stack_seed), 0) !=
+	    sizeof(config->stack_seed))
 		return error__set(err, -errno, "cannot get a random number: %s", strerror(errno));
 	return 0;
 }
 
 /* --- what userspace writes for the programs --- */
 
-static int set_entry(struct bpf_map *map, const void *key, size_t key_size, const void *value, size_t value_size)
+static int set_entry(struct bpf_map *map, const void *key, size_t key_size, const void *value,
+		     size_t value_size)
 {
 	return bpf_map__update_elem(map, key, key_size, value, value_size, BPF_ANY);
 }

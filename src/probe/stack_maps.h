@@ -17,7 +17,8 @@ struct bpf_map;
 
 /* The skeleton's maps, valid as long as the skeleton. */
 struct stack_maps {
-	struct bpf_map *scratches, *copy_scratches, *ring, *reported, *whole_chains, *code, *changes, *python;
+	struct bpf_map *scratches, *copy_scratches, *ring, *reported, *whole_chains, *code,
+		*changes, *python;
 };
 
 #define STACK_MAPS(skeleton) \
@@ -42,7 +43,8 @@ struct stack_maps_options {
 void stack_maps__size(const struct stack_maps *maps, const struct stack_maps_options *options);
 
 /* The same for the constants. Returns 0 or a negative errno. */
-int stack_maps__configure(struct config *config, const struct stack_maps_options *options, struct error *err);
+int stack_maps__configure(struct config *config, const struct stack_maps_options *options,
+			  struct error *err);
 
 /* Hooks by which userspace writes these maps once they exist. `maps` must outlive them. */
 struct stack_hooks stack_maps__hooks(struct stack_maps *maps);

@@ -12,13 +12,8 @@
 bool stack_switcher__is_library(const char *path)
 {
 	static const char *const names[] = {
-		"libboost_context",
-		"libboost_coroutine",
-		"libboost_fiber",
-		"libbrpc.",
-		"libbthread.",
-		"libcolib.",
-		"libphoton.",
+		"libboost_context", "libboost_coroutine", "libboost_fiber", "libbrpc.",
+		"libbthread.",	    "libcolib.",	  "libphoton.",
 	};
 	const char *base = mapping__base_name(path);
 

@@ -22,7 +22,8 @@ static int fill_constants(struct trace_bpf *skeleton, const struct trace_object_
 	int ret = proc__own_namespace(&namespace);
 
 	if (ret)
-		return error__set(err, ret, "cannot read /proc/self/ns/pid: %s; is /proc mounted?", strerror(-ret));
+		return error__set(err, ret, "cannot read /proc/self/ns/pid: %s; is /proc mounted?",
+				  strerror(-ret));
 	rodata->config.links = options->links;
 	rodata->config.pidns_inum = (uint32_t) namespace.inode;
 	rodata->config.only_watched = options->only_watched;
@@ -59,7 +60,8 @@ static void choose_programs(struct trace_bpf *skeleton, const struct trace_objec
 static void size_maps(struct trace_bpf *skeleton, const struct trace_object_options *options,
 		      const struct features *features)
 {
-	struct bpf_map *growing[] = {skeleton->maps.watched, skeleton->maps.sites, skeleton->maps.held};
+	struct bpf_map *growing[] = {skeleton->maps.watched, skeleton->maps.sites,
+				     skeleton->maps.held};
 	const struct stack_maps stacks = STACK_MAPS(skeleton);
 
 	stack_maps__size(&stacks, &options->stacks);
@@ -69,7 +71,8 @@ static void size_maps(struct trace_bpf *skeleton, const struct trace_object_opti
 	if (!features->lazy_maps)
 		return;
 	for (size_t i = 0; i < sizeof(growing) / sizeof(*growing); i++)
-		bpf_map__set_map_flags(growing[i], bpf_map__map_flags(growing[i]) | BPF_F_NO_PREALLOC);
+		bpf_map__set_map_flags(growing[i],
+				       bpf_map__map_flags(growing[i]) | BPF_F_NO_PREALLOC);
 }
 
 static int attach_tracepoints(struct trace_bpf *skeleton, struct error *err)

@@ -39,6 +39,7 @@ void trace_object__programs(struct trace_bpf *skeleton, struct probe_programs *p
 /*
  * Sets the plan of the function in `row`, before its first probe is attached. The plan is copied.
  */
-void trace_object__set_plan(struct trace_bpf *skeleton, uint32_t row, const struct trace_plan *plan);
+void trace_object__set_plan(struct trace_bpf *skeleton, uint32_t row,
+			    const struct trace_plan *plan);
 
 #endif

@@ -109,8 +109,8 @@ static void remove_event(struct tracefs *tracefs, const char *event)
 
 static void name_group(struct tracefs *tracefs, pid_t guard)
 {
-	snprintf(tracefs->group, sizeof(tracefs->group), GROUP_PREFIX "%d_%d_%llu_%llu", tracefs->owner, guard,
-		 tracefs->namespace, tracefs->born_ms);
+	snprintf(tracefs->group, sizeof(tracefs->group), GROUP_PREFIX "%d_%d_%llu_%llu",
+		 tracefs->owner, guard, tracefs->namespace, tracefs->born_ms);
 }
 
 /* Whether the process has ended and closed all that it had open. */
@@ -180,13 +180,14 @@ static bool is_own(struct tracefs *tracefs, const char *definition, char event[6
 {
 	size_t length = strlen(tracefs->group);
 
-	return sscanf(definition, "%*c:%63[^ ]", event) == 1 && !strncmp(event, tracefs->group, length) &&
-	       event[length] == '/';
+	return sscanf(definition, "%*c:%63[^ ]", event) == 1 &&
+	       !strncmp(event, tracefs->group, length) && event[length] == '/';
 }
 
 /* An event has a line for each of its sites; removing it removes them all. */
 static void remove_all(struct tracefs *tracefs,
-		       bool (*goes)(struct tracefs *tracefs, const char *definition, char event[64]))
+		       bool (*goes)(struct tracefs *tracefs, const char *definition,
+				    char event[64]))
 {
 	char *text = read_definitions(tracefs), *rest = text, *definition;
 	char event[64], removed[64] = "";
@@ -223,13 +224,17 @@ int tracefs__new(struct tracefs **out, struct error *err)
 	if (!tracefs->root) {
 		free(tracefs);
 		return error__set(err, -ENOENT,
-				  "cannot write /sys/kernel/tracing/uprobe_events: probes by tracefs need it mounted "
-				  "(mount -t tracefs tracefs /sys/kernel/tracing), CAP_SYS_ADMIN, and root, whose file "
+				  "cannot write /sys/kernel/tracing/uprobe_events: probes by "
+				  "tracefs need it mounted "
+				  "(mount -t tracefs tracefs /sys/kernel/tracing), CAP_SYS_ADMIN, "
+				  "and root, whose file "
 				  "it is");
 	}
 	if (stat("/proc/self/ns/pid", &namespace)) {
 		free(tracefs);
-		return error__set(err, -errno, "cannot read /proc/self/ns/pid: %s; is /proc mounted?", strerror(errno));
+		return error__set(err, -errno,
+				  "cannot read /proc/self/ns/pid: %s; is /proc mounted?",
+				  strerror(errno));
 	}
 	tracefs->namespace = namespace.st_ino;
 	tracefs->born_ms = clock__boot_ns() / NS_PER_MS;
@@ -238,7 +243,8 @@ int tracefs__new(struct tracefs **out, struct error *err)
 	pid_namespaces__clear(&tracefs->living);
 	ret = tracefs_guard__start(remove_own, tracefs, &tracefs->guard);
 	if (ret) {
-		error__set(err, ret, "cannot make a process that cleans up in tracefs: %s", strerror(-ret));
+		error__set(err, ret, "cannot make a process that cleans up in tracefs: %s",
+			   strerror(-ret));
 		free(tracefs);
 		return -EAGAIN;
 	}
@@ -271,8 +277,8 @@ static int read_event_id(const struct tracefs *tracefs, unsigned int event)
 	return id;
 }
 
-int tracefs__add(struct tracefs *tracefs, unsigned int event, bool on_return, int fd, const uint64_t *offsets,
-		 size_t count, struct error *err)
+int tracefs__add(struct tracefs *tracefs, unsigned int event, bool on_return, int fd,
+		 const uint64_t *offsets, size_t count, struct error *err)
 {
 	char line[128];
 	int ret = 0;
@@ -282,8 +288,8 @@ int tracefs__add(struct tracefs *tracefs, unsigned int event, bool on_return, in
 		 * The path goes through our descriptor: there is no file name to quote, and it is
 		 * exactly the file that was inspected.
 		 */
-		snprintf(line, sizeof(line), "%c:%s/e%u /proc/self/fd/%d:0x%" PRIx64 "\n", on_return ? 'r' : 'p',
-			 tracefs->group, event, fd, offsets[i]);
+		snprintf(line, sizeof(line), "%c:%s/e%u /proc/self/fd/%d:0x%" PRIx64 "\n",
+			 on_return ? 'r' : 'p', tracefs->group, event, fd, offsets[i]);
 		ret = write_definition(tracefs, line);
 	}
 	if (!ret)
@@ -291,7 +297,8 @@ int tracefs__add(struct tracefs *tracefs, unsigned int event, bool on_return, in
 	if (ret >= 0)
 		ret = tracefs_guard__open(&tracefs->guard, event, ret);
 	if (ret < 0) {
-		error__set(err, ret, "cannot define a uprobe event in %s: %s", tracefs->root, strerror(-ret));
+		error__set(err, ret, "cannot define a uprobe event in %s: %s", tracefs->root,
+			   strerror(-ret));
 		tracefs__close(tracefs, event);
 		tracefs__remove(tracefs, event);
 	}

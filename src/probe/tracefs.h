@@ -36,8 +36,8 @@ void tracefs__free(struct tracefs *tracefs);
  * and opens it. Returns the perf event's descriptor or a negative errno; on failure nothing stays
  * defined.
  */
-int tracefs__add(struct tracefs *tracefs, unsigned int event, bool on_return, int fd, const uint64_t *offsets,
-		 size_t count, struct error *err);
+int tracefs__add(struct tracefs *tracefs, unsigned int event, bool on_return, int fd,
+		 const uint64_t *offsets, size_t count, struct error *err);
 
 /*
  * Detaches the probes of the events from number `first` on, whose descriptors the caller has

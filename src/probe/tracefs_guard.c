@@ -80,8 +80,7 @@ static int send_message(int socket, const void *data, size_t size, int fd)
 	}
 	while ((sent = sendmsg(socket, &message, MSG_NOSIGNAL)) < 0 && errno == EINTR)
 		;
-	return sent < 0 ? -errno : sent == (ssize_t)size ? 0 :
-							   -EIO;
+	return sent < 0 ? -errno : sent == (ssize_t)size ? 0 : -EIO;
 }
 
 /*
@@ -145,7 +144,8 @@ static void close_from(struct holding *holding, unsigned int event)
 	count = holding->count - first;
 	holding->next = first;
 	if (count)
-		threads__run(close_some, holding, count < THREADS_MAX ? (unsigned int)count : THREADS_MAX);
+		threads__run(close_some, holding,
+			     count < THREADS_MAX ? (unsigned int)count : THREADS_MAX);
 	holding->count = first;
 }
 
@@ -167,7 +167,8 @@ static bool serve(struct holding *holding, int socket)
 /* Serves until the last thread of gpuprobe has ended and everything that it had open is closed. */
 static void serve_until_end(struct holding *holding, int pidfd, int socket)
 {
-	struct pollfd pollers[] = {{.fd = pidfd, .events = POLLIN}, {.fd = socket, .events = POLLIN}};
+	struct pollfd pollers[] = {{.fd = pidfd, .events = POLLIN},
+				   {.fd = socket, .events = POLLIN}};
 
 	for (;;) {
 		if (poll(pollers, 2, -1) < 0)
@@ -197,7 +198,8 @@ static void keep_only(int a, int b)
 	close_range(high + 1, ~0u, 0);
 }
 
-static void __attribute__((noreturn)) run(int pidfd, int socket, void (*clean)(void *arg), void *arg)
+static void __attribute__((noreturn))
+run(int pidfd, int socket, void (*clean)(void *arg), void *arg)
 {
 	struct holding holding = {0};
 

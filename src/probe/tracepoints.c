@@ -21,8 +21,8 @@ int tracepoints__attach(const struct tracepoint *points, size_t count, struct er
 			continue;
 		*points[i].link = attach(&points[i]);
 		if (!*points[i].link)
-			return error__set(err, -errno, "cannot attach to the tracepoint %s: %s", points[i].name,
-					  strerror(errno));
+			return error__set(err, -errno, "cannot attach to the tracepoint %s: %s",
+					  points[i].name, strerror(errno));
 	}
 	return 0;
 }

@@ -10,7 +10,8 @@
 #include "probe/attacher_private.h"
 
 /* If it is unknown whether the file is mapped, it counts as used. */
-static bool is_unused(struct attacher *attacher, struct attached_file *file, uint64_t unused_ns, uint64_t now_ns)
+static bool is_unused(struct attacher *attacher, struct attached_file *file, uint64_t unused_ns,
+		      uint64_t now_ns)
 {
 	if (identity_reader__is_mapped(attacher->identities, &file->identity)) {
 		file->unmapped_ns = 0;
@@ -28,7 +29,8 @@ void attacher__release_unused(struct attacher *attacher, uint64_t unused_ns, uin
 
 		if (file->is_kept || !is_unused(attacher, file, unused_ns, now_ns))
 			continue;
-		log__debug(attacher->log, "inode %llu: no process maps it any more: removing its probes",
+		log__debug(attacher->log,
+			   "inode %llu: no process maps it any more: removing its probes",
 			   (unsigned long long)file->identity.number);
 		attacher__release(attacher, file);
 		return;

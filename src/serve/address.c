@@ -17,10 +17,11 @@
 
 static int refuse(const char *text, const char *reason, struct error *err)
 {
-	return error__set(err, -EINVAL,
-			  "'%.100s' is not ADDRESS:PORT (%s); write 127.0.0.1:9000, [::1]:9000, :9000"
-			  " or none",
-			  text, reason);
+	return error__set(
+		err, -EINVAL,
+		"'%.100s' is not ADDRESS:PORT (%s); write 127.0.0.1:9000, [::1]:9000, :9000"
+		" or none",
+		text, reason);
 }
 
 static int copy_port(const char *text, const char *port, char out[ADDRESS_PORT_MAX],
@@ -95,15 +96,11 @@ static int explain(const char *text, int code, struct error *err)
 	case EADDRINUSE:
 		advice = "stop what uses the port, or choose another with --metrics-addr";
 		break;
-	case EACCES:
-		advice = "choose a port from 1024 on with --metrics-addr";
-		break;
+	case EACCES: advice = "choose a port from 1024 on with --metrics-addr"; break;
 	case EADDRNOTAVAIL:
 		advice = "give an address of this machine with --metrics-addr, or 0.0.0.0 for all";
 		break;
-	default:
-		advice = "choose another address with --metrics-addr, or none";
-		break;
+	default: advice = "choose another address with --metrics-addr, or none"; break;
 	}
 	return error__set(err, code, "cannot serve metrics on %s: %s; %s", text, strerror(-code),
 			  advice);

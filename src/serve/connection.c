@@ -48,12 +48,9 @@ static uint64_t monotonic_ns(void)
 static unsigned int allowance_ms(const struct connection *c)
 {
 	switch (c->state) {
-	case CONNECTION_LINGERING:
-		return LINGER_MS;
-	case CONNECTION_IDLE:
-		return c->options.http->idle_ms;
-	default:
-		return c->options.http->request_ms;
+	case CONNECTION_LINGERING: return LINGER_MS;
+	case CONNECTION_IDLE: return c->options.http->idle_ms;
+	default: return c->options.http->request_ms;
 	}
 }
 
@@ -213,13 +210,15 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 /* Sends the rest of the head and of the body in one call. */
 static ssize_t send_rest(const struct connection *c)
 {
-	size_t of_head = c->sent < c->head_length ? c->sent : c->head_length, of_body = c->sent - of_head;
-	struct iovec parts[2] = {{.iov_base = c->head + of_head, .iov_len = c->head_length - of_head}};
+	size_t of_head = c->sent < c->head_length ? c->sent : c->head_length,
+	       of_body = c->sent - of_head;
+	struct iovec parts[2] = {
+		{.iov_base = c->head + of_head, .iov_len = c->head_length - of_head}};
 	struct msghdr message = {.msg_iov = parts, .msg_iovlen = 1};
 
 	if (c->body)
-		parts[message.msg_iovlen++] =
-			(struct iovec){.iov_base = c->body->text + of_body, .iov_len = c->body->length - of_body};
+		parts[message.msg_iovlen++] = (struct iovec){.iov_base = c->body->text + of_body,
+							     .iov_len = c->body->length - of_body};
 	return sendmsg(c->fd, &message, MSG_NOSIGNAL);
 }
 

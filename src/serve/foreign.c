@@ -65,8 +65,8 @@ static bool is_trusted(const char *text)
 
 	if (!split_host(text, host, sizeof(host)))
 		return false;
-	return !strchr(host, '.') || is_address(host) || is_below(host, ".localhost") || is_below(host, ".local") ||
-	       is_below(host, ".internal") || is_own(host);
+	return !strchr(host, '.') || is_address(host) || is_below(host, ".localhost") ||
+	       is_below(host, ".local") || is_below(host, ".internal") || is_own(host);
 }
 
 /* Compares with "http://HOST:PORT"; the scheme may be that of a proxy in front of gpuprobe. */
@@ -90,8 +90,8 @@ static bool is_cross_site(const struct request_sender *sender)
 {
 	if (*sender->origin && !is_same_origin(sender->origin, sender->host))
 		return true;
-	return *sender->site && strcmp(sender->site, "same-origin") != 0 && strcmp(sender->site, "none") != 0 &&
-	       !is_link(sender);
+	return *sender->site && strcmp(sender->site, "same-origin") != 0 &&
+	       strcmp(sender->site, "none") != 0 && !is_link(sender);
 }
 
 const char *foreign__why(const struct request_sender *sender)
@@ -99,7 +99,8 @@ const char *foreign__why(const struct request_sender *sender)
 	if (is_cross_site(sender))
 		return "the request comes from a page of another site";
 	if (sender->browser && *sender->host && !is_trusted(sender->host))
-		return "the host name may come from another site: open the page by this machine's address, or by its "
+		return "the host name may come from another site: open the page by this machine's "
+		       "address, or by its "
 		       "name without a domain";
 	return NULL;
 }

@@ -72,7 +72,8 @@ static void make_room(struct http_server *s)
 }
 
 /* The client that has been receiving a page longest, except `latest`; NULL if there is none. */
-static struct connection *slowest_reader(const struct http_server *s, const struct connection *latest)
+static struct connection *slowest_reader(const struct http_server *s,
+					 const struct connection *latest)
 {
 	struct connection *slowest = NULL;
 
@@ -164,8 +165,8 @@ static int start_listening(struct http_server *s, struct error *err)
 	code = address__of_socket(fd, s->address, sizeof(s->address));
 	if (code) {
 		close(fd);
-		return error__set(err, code, "cannot read the address that %s listens on: %s", s->options.address,
-				  strerror(-code));
+		return error__set(err, code, "cannot read the address that %s listens on: %s",
+				  s->options.address, strerror(-code));
 	}
 	s->listener = evconnlistener_new(s->base, on_accept, s,
 					 LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
@@ -213,7 +214,9 @@ void http_server__free(struct http_server *server)
 		return;
 	/* If the list could not be allocated, no client was accepted and the count is 0. */
 	while (server->count)
-		forget(server, server->connections[server->count - 1]); /* NOLINT(clang-analyzer-core.NullDereference) */
+		forget(server,
+		       server->connections[server->count -
+					   1]); /* NOLINT(clang-analyzer-core.NullDereference) */
 	if (server->listener)
 		evconnlistener_free(server->listener);
 	if (server->resume)

@@ -78,8 +78,8 @@ static const struct page *find_page(const char *path)
 }
 
 /* Returns the page's bytes; none on error. */
-static int write_text(const struct http_options *options, const struct page *page, struct asked_page *asked, char **text,
-		      size_t *length)
+static int write_text(const struct http_options *options, const struct page *page,
+		      struct asked_page *asked, char **text, size_t *length)
 {
 	FILE *out = text_stream__open(text, length);
 	int err;
@@ -116,8 +116,8 @@ static bool compress(char **text, size_t *length)
 }
 
 /* Makes the body, compressed if `r` says so. */
-static int make_body(const struct http_options *options, struct pages *pages, const struct page *page,
-		     struct asked_page *asked, struct response *r)
+static int make_body(const struct http_options *options, struct pages *pages,
+		     const struct page *page, struct asked_page *asked, struct response *r)
 {
 	size_t length;
 	char *text;
@@ -131,8 +131,8 @@ static int make_body(const struct http_options *options, struct pages *pages, co
 }
 
 /* Takes a recent page, or makes a new one. */
-static int take_metrics(const struct http_options *options, struct pages *pages, const struct page *page,
-			enum exposition form, struct response *r)
+static int take_metrics(const struct http_options *options, struct pages *pages,
+			const struct page *page, enum exposition form, struct response *r)
 {
 	struct asked_page asked = {.form = form, .anew = !pages__rest(pages)};
 	uint64_t began = clock__thread_ns();
@@ -143,12 +143,13 @@ static int take_metrics(const struct http_options *options, struct pages *pages,
 		return 0;
 	err = make_body(options, pages, page, &asked, r);
 	if (!err)
-		pages__keep(pages, form, r->gzipped, r->body, clock__thread_ns() - began, asked.reading);
+		pages__keep(pages, form, r->gzipped, r->body, clock__thread_ns() - began,
+			    asked.reading);
 	return err;
 }
 
-static int send_page(const struct http_options *options, struct pages *pages, const struct page *page,
-		     const struct request *request, struct response *r)
+static int send_page(const struct http_options *options, struct pages *pages,
+		     const struct page *page, const struct request *request, struct response *r)
 {
 	struct asked_page plain = {.form = EXPOSITION_PROMETHEUS};
 	enum exposition form;
@@ -162,14 +163,15 @@ static int send_page(const struct http_options *options, struct pages *pages, co
 	} else {
 		r->negotiated = true;
 		r->gzipped = negotiate__gzip(request->accept_encoding);
-		form = negotiate__exposition(request->has_accept ? request->accept : NULL, &r->content_type);
+		form = negotiate__exposition(request->has_accept ? request->accept : NULL,
+					     &r->content_type);
 		err = take_metrics(options, pages, page, form, r);
 	}
 	return err ? response__status(r, 500, pages__total(pages)) : 0;
 }
 
-static int choose(const struct http_options *options, struct pages *pages, const struct request *request,
-		  struct response *r)
+static int choose(const struct http_options *options, struct pages *pages,
+		  const struct request *request, struct response *r)
 {
 	const struct page *page = find_page(request->path);
 	const char *foreign = foreign__why(&request->sender);
@@ -190,8 +192,8 @@ static int choose(const struct http_options *options, struct pages *pages, const
 	return send_page(options, pages, page, request, r);
 }
 
-int page__respond(const struct http_options *options, struct pages *pages, const struct request *request,
-		  struct response *response)
+int page__respond(const struct http_options *options, struct pages *pages,
+		  const struct request *request, struct response *response)
 {
 	int err = choose(options, pages, request, response);
 

@@ -9,7 +9,7 @@
 #include "serve/response.h"
 
 /* Answers a complete request. Returns 0 or -ENOMEM; the caller clears the response either way. */
-int page__respond(const struct http_options *options, struct pages *pages, const struct request *request,
-		  struct response *response);
+int page__respond(const struct http_options *options, struct pages *pages,
+		  const struct request *request, struct response *response);
 
 #endif

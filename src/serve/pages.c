@@ -106,7 +106,8 @@ static void begin_reading(struct pages *pages, uint64_t reading, uint64_t cost_n
 	pages->until_ns = cost_ns < COSTLY_NS ? 0 : clock__boot_ns() + rest_ns;
 }
 
-void pages__keep(struct pages *pages, enum exposition form, bool gzipped, struct body *body, uint64_t cost_ns, uint64_t reading)
+void pages__keep(struct pages *pages, enum exposition form, bool gzipped, struct body *body,
+		 uint64_t cost_ns, uint64_t reading)
 {
 	struct kept_page *page = &pages->kept[form][gzipped];
 	uint64_t now_ns = clock__boot_ns();
@@ -114,7 +115,8 @@ void pages__keep(struct pages *pages, enum exposition form, bool gzipped, struct
 
 	if (reading != pages->reading || pages->until_ns <= now_ns)
 		begin_reading(pages, reading, cost_ns);
-	rest = clock__timeval(pages->until_ns > now_ns ? (double)(pages->until_ns - now_ns) / NS_PER_S : 0);
+	rest = clock__timeval(
+		pages->until_ns > now_ns ? (double)(pages->until_ns - now_ns) / NS_PER_S : 0);
 	if (pages->until_ns <= now_ns || evtimer_add(page->timer, &rest))
 		return;
 	forget(page);

@@ -38,6 +38,7 @@ bool pages__rest(struct pages *pages);
  * Stores a page of reading `reading` that took `cost_ns` of CPU time to make, for as long as it may
  * be reused. Pages of earlier readings are dropped.
  */
-void pages__keep(struct pages *pages, enum exposition form, bool gzipped, struct body *body, uint64_t cost_ns, uint64_t reading);
+void pages__keep(struct pages *pages, enum exposition form, bool gzipped, struct body *body,
+		 uint64_t cost_ns, uint64_t reading);
 
 #endif

@@ -149,8 +149,8 @@ static int parse_request_line(struct parser *p, struct text line)
 	if (!is_token(method))
 		return BAD_REQUEST;
 	copy(p->request->method, sizeof(p->request->method), method);
-	status = parse_version(p, (struct text){last + 1, line.length -
-								  (size_t)(last + 1 - line.start)});
+	status = parse_version(
+		p, (struct text){last + 1, line.length - (size_t)(last + 1 - line.start)});
 	if (status != REQUEST_COMPLETE)
 		return status;
 	return parse_target(p, (struct text){first + 1, (size_t)(last - first - 1)});
@@ -211,9 +211,9 @@ static bool begins(struct text t, const char *s)
 /* A page can change some of these headers, but it cannot make the browser omit all of them. */
 static bool is_of_browser(struct text name, struct text value)
 {
-	return equals(name, "accept-language") || equals(name, "origin") || equals(name, "referer") ||
-	       equals(name, "upgrade-insecure-requests") || begins(name, "sec-") ||
-	       (equals(name, "user-agent") && begins(value, "mozilla/"));
+	return equals(name, "accept-language") || equals(name, "origin") ||
+	       equals(name, "referer") || equals(name, "upgrade-insecure-requests") ||
+	       begins(name, "sec-") || (equals(name, "user-agent") && begins(value, "mozilla/"));
 }
 
 static void take_sender(struct request_sender *sender, struct text name, struct text value)

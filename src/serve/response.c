@@ -13,31 +13,22 @@
 static const char *reason_of(int status)
 {
 	switch (status) {
-	case 200:
-		return "OK";
-	case 400:
-		return "Bad Request";
-	case 403:
-		return "Forbidden";
-	case 404:
-		return "Not Found";
-	case 405:
-		return "Method Not Allowed";
-	case 413:
-		return "Content Too Large";
-	case 414:
-		return "URI Too Long";
-	case 431:
-		return "Request Header Fields Too Large";
-	case 505:
-		return "HTTP Version Not Supported";
-	default:
-		return "Internal Server Error";
+	case 200: return "OK";
+	case 400: return "Bad Request";
+	case 403: return "Forbidden";
+	case 404: return "Not Found";
+	case 405: return "Method Not Allowed";
+	case 413: return "Content Too Large";
+	case 414: return "URI Too Long";
+	case 431: return "Request Header Fields Too Large";
+	case 505: return "HTTP Version Not Supported";
+	default: return "Internal Server Error";
 	}
 }
 
 /* `colon` and `why` are empty if there is no explanation. */
-static int set_line(struct response *response, int status, const char *colon, const char *why, size_t *total)
+static int set_line(struct response *response, int status, const char *colon, const char *why,
+		    size_t *total)
 {
 	char *text;
 
@@ -93,7 +84,8 @@ static void print_head(FILE *out, const struct response *r, const char *version)
 	fprintf(out, "Connection: %s\r\n\r\n", r->close ? "close" : "keep-alive");
 }
 
-int response__build_head(const struct response *response, const char *version, char **out, size_t *length)
+int response__build_head(const struct response *response, const char *version, char **out,
+			 size_t *length)
 {
 	FILE *stream = text_stream__open(out, length);
 	int failed;

@@ -35,6 +35,7 @@ void response__clear(struct response *response);
  * Builds the head, without the body, at `*out`, which the caller frees; `version` is gpuprobe's.
  * Returns 0 or -ENOMEM.
  */
-int response__build_head(const struct response *response, const char *version, char **out, size_t *length);
+int response__build_head(const struct response *response, const char *version, char **out,
+			 size_t *length);
 
 #endif

@@ -51,7 +51,8 @@ static bool is_trampoline(const struct stack_process *process, uint64_t address)
  * finds for addresses. If the process's code has changed since its mappings were read, any address
  * may be code.
  */
-static bool can_be_return(const struct stack_process *process, const struct stack_record *record, uint64_t address)
+static bool can_be_return(const struct stack_process *process, const struct stack_record *record,
+			  uint64_t address)
 {
 	if (address < LOWEST_CODE || address >> USER_BITS)
 		return false;
@@ -82,7 +83,7 @@ static void follow_pointers(struct call_chain *chain, const struct stack_process
 }
 
 static bool is_at_thread_entry(const struct call_chain *chain, struct stack_processes *processes,
-			    const struct stack_process *process)
+			       const struct stack_process *process)
 {
 	struct native_frame frame;
 	uint64_t address;
@@ -92,23 +93,28 @@ static bool is_at_thread_entry(const struct call_chain *chain, struct stack_proc
 		return false;
 	is_there = stack_process__is_there(process->pid, process->start_ns);
 	address = chain->address[chain->count - 1];
-	if (native_frames__find(stack_processes__frames(processes), process->native, address, ADDRESS_OF_RETURN, &frame))
+	if (native_frames__find(stack_processes__frames(processes), process->native, address,
+				ADDRESS_OF_RETURN, &frame))
 		return false;
-	return thread_entry__is(stack_processes__memory(processes), &frame, address, is_there ? process->pid : 0);
+	return thread_entry__is(stack_processes__memory(processes), &frame, address,
+				is_there ? process->pid : 0);
 }
 
-static int run_unwinder(struct call_chain *chain, struct stack_processes *processes, struct stack_process *process,
-			const struct stack_record *record, enum unwind_end *end)
+static int run_unwinder(struct call_chain *chain, struct stack_processes *processes,
+			struct stack_process *process, const struct stack_record *record,
+			enum unwind_end *end)
 {
 	int count;
 
 	if (!process->unwinder)
-		process->unwinder = unwinder__new(native_process__map(process->native),
-						  native_frames__cache(stack_processes__frames(processes)));
+		process->unwinder =
+			unwinder__new(native_process__map(process->native),
+				      native_frames__cache(stack_processes__frames(processes)));
 	if (!process->unwinder)
 		return -ENOMEM;
 	memset(chain, 0, sizeof(*chain));
-	count = unwinder__run(process->unwinder, record, chain->address, chain->interrupted, CHAIN_MAX, end);
+	count = unwinder__run(process->unwinder, record, chain->address, chain->interrupted,
+			      CHAIN_MAX, end);
 	if (count < 0)
 		return count;
 	chain->count = (uint32_t)count;
@@ -119,8 +125,8 @@ static int run_unwinder(struct call_chain *chain, struct stack_processes *proces
 }
 
 /* Unwinds the copy. If that ends too early, the mappings may be outdated. */
-static int unwind(struct call_chain *chain, struct stack_processes *processes, struct stack_process *process,
-		  const struct stack_record *record, uint64_t now)
+static int unwind(struct call_chain *chain, struct stack_processes *processes,
+		  struct stack_process *process, const struct stack_record *record, uint64_t now)
 {
 	enum unwind_end end = UNWIND_BROKEN;
 	int ret = run_unwinder(chain, processes, process, record, &end);
@@ -134,7 +140,8 @@ static int unwind(struct call_chain *chain, struct stack_processes *processes, s
  * If frame pointers pass through the last caller found in a short copy, continues with the callers
  * that they give beyond it.
  */
-static void go_on_by_pointers(struct call_chain *chain, const struct stack_process *process, const struct stack_record *record)
+static void go_on_by_pointers(struct call_chain *chain, const struct stack_process *process,
+			      const struct stack_record *record)
 {
 	uint64_t last = chain->address[chain->count - 1];
 	uint32_t i = 1;
@@ -151,8 +158,9 @@ static void go_on_by_pointers(struct call_chain *chain, const struct stack_proce
 	chain->truncated = record->flags & STACK_CUT;
 }
 
-int call_chain__make(struct call_chain *chain, enum stack_mode mode, struct stack_processes *processes,
-		     struct stack_process *process, const struct stack_record *record, uint64_t now)
+int call_chain__make(struct call_chain *chain, enum stack_mode mode,
+		     struct stack_processes *processes, struct stack_process *process,
+		     const struct stack_record *record, uint64_t now)
 {
 	uint32_t by_pointers;
 	int ret;

@@ -25,8 +25,9 @@ struct call_chain {
 };
 
 /* `process` is the record's, or NULL. Returns 0 or -ENOMEM. */
-int call_chain__make(struct call_chain *chain, enum stack_mode mode, struct stack_processes *processes,
-		     struct stack_process *process, const struct stack_record *record, uint64_t now);
+int call_chain__make(struct call_chain *chain, enum stack_mode mode,
+		     struct stack_processes *processes, struct stack_process *process,
+		     const struct stack_record *record, uint64_t now);
 
 static inline bool call_chain__is_interrupted(const struct call_chain *chain, uint32_t i)
 {

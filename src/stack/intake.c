@@ -70,11 +70,16 @@ static bool can_be(const struct stack_record *record, size_t size)
 	       record->copied <= STACK_COPY_MAX && record->copied <= size - sizeof(*record);
 }
 
-static const struct interpreter *interpreter_of(const struct stack_intake *intake, const struct stack_record *record)
+static const struct interpreter *interpreter_of(const struct stack_intake *intake,
+						const struct stack_record *record)
 {
-	const struct interpreter *interpreter = TABLE_FIND(intake->interpreters, owner.pid, &record->pid);
+	const struct interpreter *interpreter =
+		TABLE_FIND(intake->interpreters, owner.pid, &record->pid);
 
-	return interpreter && stack_process__is_same_start(interpreter->owner.start_ns, record->start_ns) ? interpreter : NULL;
+	return interpreter && stack_process__is_same_start(interpreter->owner.start_ns,
+							   record->start_ns) ?
+		       interpreter :
+		       NULL;
 }
 
 static size_t text_size(const char *text)
@@ -324,7 +329,8 @@ static int open_ring(struct stack_intake *intake, int ring_fd)
 }
 
 /* A memory reader cannot be shared by two threads. */
-static int make_codes(struct stack_intake *intake, int ring_fd, struct memory_reader *memory, const struct log *log)
+static int make_codes(struct stack_intake *intake, int ring_fd, struct memory_reader *memory,
+		      const struct log *log)
 {
 	if (ring_fd >= 0) {
 		intake->own_memory = memory_reader__new(log);
@@ -336,8 +342,8 @@ static int make_codes(struct stack_intake *intake, int ring_fd, struct memory_re
 	return intake->codes ? 0 : -ENOMEM;
 }
 
-int stack_intake__new(int ring_fd, struct memory_reader *memory, const struct log *log, struct stack_intake **out,
-		      struct error *err)
+int stack_intake__new(int ring_fd, struct memory_reader *memory, const struct log *log,
+		      struct stack_intake **out, struct error *err)
 {
 	struct stack_intake *intake = calloc(1, sizeof(*intake));
 	int ret;

@@ -35,7 +35,8 @@ void taken_stack__free(struct taken_stack *taken);
  * reads the processes. The thread has a memory reader of its own, which uses `log`. `memory` and
  * `log` must outlive the intake. Returns 0 or a negative errno.
  */
-int stack_intake__new(int ring_fd, struct memory_reader *memory, const struct log *log, struct stack_intake **out, struct error *err);
+int stack_intake__new(int ring_fd, struct memory_reader *memory, const struct log *log,
+		      struct stack_intake **out, struct error *err);
 void stack_intake__free(struct stack_intake *intake); /* ends the thread */
 
 /*

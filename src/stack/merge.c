@@ -35,7 +35,8 @@ static void put_rest(struct merging *merging, size_t place)
 	memmove(merging->merged + place + left, merging->merged + place,
 		(merging->used - place) * sizeof(*merging->merged));
 	for (uint32_t i = 0; i < left; i++)
-		merging->merged[place + i] = (struct merged_frame){.python = true, .index = merging->next + i};
+		merging->merged[place + i] =
+			(struct merged_frame){.python = true, .index = merging->next + i};
 	merging->used += left;
 }
 

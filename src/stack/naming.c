@@ -10,11 +10,12 @@
 #define TRUNCATED "[truncated]"
 #define BROKEN "[callers not found]"
 
-static int name_address(struct native_frames *frames, const struct stack_process *process, uint64_t address,
-			enum native_address kind, struct stack_frame *out)
+static int name_address(struct native_frames *frames, const struct stack_process *process,
+			uint64_t address, enum native_address kind, struct stack_frame *out)
 {
 	struct native_frame frame = {0};
-	int ret = process ? native_frames__find(frames, process->native, address, kind, &frame) : -ENOENT;
+	int ret = process ? native_frames__find(frames, process->native, address, kind, &frame) :
+			    -ENOENT;
 
 	*out = (struct stack_frame){.kind = FRAME_NATIVE, .offset = address};
 	if (ret)
@@ -37,20 +38,23 @@ static int name_caller(const struct naming *naming, struct native_frames *frames
 }
 
 /* A thread without Python frames keeps the interpreter's native frames. */
-static size_t merge(const struct naming *naming, const struct stack_process *process, struct merged_frame *merged)
+static size_t merge(const struct naming *naming, const struct stack_process *process,
+		    struct merged_frame *merged)
 {
 	struct merge_ranges ranges = {0};
 
 	if (process && process->search == PYTHON_FOUND && naming->python->count) {
-		ranges = (struct merge_ranges){process->python.object_start, process->python.object_end,
-					       process->python.eval_start, process->python.eval_end};
+		ranges = (struct merge_ranges){
+			process->python.object_start, process->python.object_end,
+			process->python.eval_start, process->python.eval_end};
 	}
-	return python_merge(naming->chain.address, naming->chain.count, naming->python->entry, naming->python->count,
-			    &ranges, merged);
+	return python_merge(naming->chain.address, naming->chain.count, naming->python->entry,
+			    naming->python->count, &ranges, merged);
 }
 
-int naming__make(struct naming *naming, struct native_frames *frames, const struct stack_process *process,
-		 const struct stack_record *record, struct stack *out)
+int naming__make(struct naming *naming, struct native_frames *frames,
+		 const struct stack_process *process, const struct stack_record *record,
+		 struct stack *out)
 {
 	struct merged_frame merged[CHAIN_MAX + PYTHON_NAMED_MAX];
 	size_t count = merge(naming, process, merged);
@@ -68,8 +72,9 @@ int naming__make(struct naming *naming, struct native_frames *frames, const stru
 	if (ret)
 		return ret;
 	if (naming->chain.truncated || naming->chain.broken)
-		*next++ = (struct stack_frame){
-			.kind = FRAME_MARK, .function = naming->chain.truncated ? TRUNCATED : BROKEN};
+		*next++ = (struct stack_frame){.kind = FRAME_MARK,
+					       .function = naming->chain.truncated ? TRUNCATED :
+										     BROKEN};
 	*out = (struct stack){
 		.count = (uint32_t)(next - naming->frames),
 		.frames = naming->frames,

@@ -24,7 +24,8 @@ struct naming {
  * Makes *out from naming->chain and ->python, in naming->frames. Texts and frames are valid until
  * mappings are read or trimmed. `process` is the record's, or NULL. Returns 0 or -ENOMEM.
  */
-int naming__make(struct naming *naming, struct native_frames *frames, const struct stack_process *process,
-		 const struct stack_record *record, struct stack *out);
+int naming__make(struct naming *naming, struct native_frames *frames,
+		 const struct stack_process *process, const struct stack_record *record,
+		 struct stack *out);
 
 #endif

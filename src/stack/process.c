@@ -46,8 +46,8 @@ struct stack_processes {
 };
 
 struct stack_processes *stack_processes__new(enum stack_mode mode, const struct stack_hooks *hooks,
-					     struct stack_intake *intake, struct memory_reader *memory,
-					     const struct log *log)
+					     struct stack_intake *intake,
+					     struct memory_reader *memory, const struct log *log)
 {
 	struct stack_processes *processes = calloc(1, sizeof(*processes));
 
@@ -67,7 +67,8 @@ struct stack_processes *stack_processes__new(enum stack_mode mode, const struct 
 
 static struct python_owner owner_of(const struct stack_process *process)
 {
-	return (struct python_owner){.start_ns = process->start_ns, .pid = process->pid, .number = process->number};
+	return (struct python_owner){
+		.start_ns = process->start_ns, .pid = process->pid, .number = process->number};
 }
 
 /* The process has no Python frames any more. */
@@ -166,7 +167,8 @@ static void report_code(struct stack_processes *processes, struct stack_process 
 	if (process->code_reported && hash == process->code_hash)
 		return;
 	process->code_hash = hash;
-	process->code_reported = !processes->hooks->set_code(processes->hooks->arg, process->pid, &map);
+	process->code_reported =
+		!processes->hooks->set_code(processes->hooks->arg, process->pid, &map);
 }
 
 /* Drops all mappings. */
@@ -215,7 +217,8 @@ static uint64_t debt(const struct stack_process *process, uint64_t now)
 }
 
 /* If the process is gone, the previous data stays. */
-static void read_mappings(struct stack_processes *processes, struct stack_process *process, uint64_t now)
+static void read_mappings(struct stack_processes *processes, struct stack_process *process,
+			  uint64_t now)
 {
 	uint64_t begin = clock__thread_ns(), owed = debt(process, now), took;
 
@@ -237,10 +240,12 @@ static void read_mappings(struct stack_processes *processes, struct stack_proces
 		processes->rests_until_ns = now + READING_PAUSE * process->takes_ns;
 }
 
-static bool may_read(const struct stack_processes *processes, const struct stack_process *process, uint64_t now)
+static bool may_read(const struct stack_processes *processes, const struct stack_process *process,
+		     uint64_t now)
 {
 	return process->takes_ns < READING_LONG_NS ||
-	       (now >= process->read_ns + READING_PAUSE * process->takes_ns && now >= processes->rests_until_ns);
+	       (now >= process->read_ns + READING_PAUSE * process->takes_ns &&
+		now >= processes->rests_until_ns);
 }
 
 static struct stack_process *add(struct stack_processes *processes, pid_t pid, uint64_t start_ns)
@@ -267,7 +272,8 @@ static struct stack_process *add(struct stack_processes *processes, pid_t pid, u
 }
 
 /* Returns NULL if out of memory; the process is dropped then. */
-static struct stack_process *make_youngest(struct stack_processes *processes, struct stack_process *process)
+static struct stack_process *make_youngest(struct stack_processes *processes,
+					   struct stack_process *process)
 {
 	if (!process->hh.next)
 		return process;
@@ -313,12 +319,13 @@ static int report_python(struct stack_processes *processes, const struct stack_p
 
 	if (ret || !processes->hooks->set_python)
 		return ret;
-	return processes->hooks->set_python(processes->hooks->arg, process->pid, &process->python.offsets.target);
+	return processes->hooks->set_python(processes->hooks->arg, process->pid,
+					    &process->python.offsets.target);
 }
 
 /* Sets *err if the frames cannot be read. */
-static void search_python(struct stack_processes *processes, struct stack_process *process, struct error *err,
-			  uint64_t now)
+static void search_python(struct stack_processes *processes, struct stack_process *process,
+			  struct error *err, uint64_t now)
 {
 	uint64_t begin = clock__thread_ns();
 	int ret = python_process__find(processes->memory, process->pid, &process->python, err);
@@ -328,7 +335,8 @@ static void search_python(struct stack_processes *processes, struct stack_proces
 	if (!ret) {
 		ret = report_python(processes, process);
 		if (ret)
-			error__set(err, ret, "cannot pass its addresses to the BPF programs: %s", strerror(-ret));
+			error__set(err, ret, "cannot pass its addresses to the BPF programs: %s",
+				   strerror(-ret));
 	}
 	if (!ret)
 		process->search = PYTHON_FOUND;
@@ -345,7 +353,8 @@ static bool may_search(const struct stack_process *process, uint64_t now)
 }
 
 /* Says nothing until an interpreter is there: a libpython that is loaded later is found later. */
-static void look_for_python(struct stack_processes *processes, struct stack_process *process, uint64_t now)
+static void look_for_python(struct stack_processes *processes, struct stack_process *process,
+			    uint64_t now)
 {
 	struct error err = {0};
 
@@ -357,7 +366,8 @@ static void look_for_python(struct stack_processes *processes, struct stack_proc
 	if (process->search != PYTHON_REFUSED || !process->announced || process->warned)
 		return;
 	process->warned = true;
-	log__warn(processes->log, "process %d: Python frames unavailable: %s", (int)process->pid, err.text);
+	log__warn(processes->log, "process %d: Python frames unavailable: %s", (int)process->pid,
+		  err.text);
 }
 
 static void begin_program(struct stack_processes *processes, struct stack_process *process)
@@ -423,7 +433,8 @@ static bool knows_all(const struct stack_process *process, const struct stack_re
 	return true;
 }
 
-static bool wait_is_over(const struct stack_processes *processes, const struct stack_process *process, uint64_t now)
+static bool wait_is_over(const struct stack_processes *processes,
+			 const struct stack_process *process, uint64_t now)
 {
 	return now >= process->read_ns + process->wait_ns && may_read(processes, process, now);
 }
@@ -446,7 +457,8 @@ void stack_processes__refresh(struct stack_processes *processes, struct stack_pr
 {
 	bool other_version = record->code_version && record->code_version != process->code_version;
 
-	if ((process->changed || (other_version && debt(process, now) < DEBT_MAX_NS)) && may_read(processes, process, now)) {
+	if ((process->changed || (other_version && debt(process, now) < DEBT_MAX_NS)) &&
+	    may_read(processes, process, now)) {
 		process->code_version = record->code_version;
 		read_mappings(processes, process, now);
 	}
@@ -457,8 +469,8 @@ void stack_processes__refresh(struct stack_processes *processes, struct stack_pr
 	wait_longer(process, knows_all(process, record));
 }
 
-struct stack_process *stack_processes__of(struct stack_processes *processes, const struct stack_record *record,
-					  uint64_t now)
+struct stack_process *stack_processes__of(struct stack_processes *processes,
+					  const struct stack_record *record, uint64_t now)
 {
 	struct stack_process *process = find(processes, record->pid, record->start_ns);
 
@@ -472,7 +484,8 @@ struct stack_process *stack_processes__of(struct stack_processes *processes, con
 	return process;
 }
 
-bool stack_processes__retry(struct stack_processes *processes, struct stack_process *process, uint64_t now)
+bool stack_processes__retry(struct stack_processes *processes, struct stack_process *process,
+			    uint64_t now)
 {
 	if (!wait_is_over(processes, process, now))
 		return false;

@@ -54,8 +54,8 @@ struct stack_processes;
 
 /* `hooks`, `intake`, `memory` and `log` must outlive it. Returns NULL if out of memory. */
 struct stack_processes *stack_processes__new(enum stack_mode mode, const struct stack_hooks *hooks,
-					     struct stack_intake *intake, struct memory_reader *memory,
-					     const struct log *log);
+					     struct stack_intake *intake,
+					     struct memory_reader *memory, const struct log *log);
 void stack_processes__free(struct stack_processes *processes);
 
 /* The object that names addresses for all processes. */
@@ -65,15 +65,16 @@ struct native_frames *stack_processes__frames(struct stack_processes *processes)
 struct memory_reader *stack_processes__memory(struct stack_processes *processes);
 
 /* See stacks__look_at and stacks__announce. */
-void stack_processes__look_at(struct stack_processes *processes, pid_t pid, bool exec, uint64_t now);
+void stack_processes__look_at(struct stack_processes *processes, pid_t pid, bool exec,
+			      uint64_t now);
 void stack_processes__announce(struct stack_processes *processes, pid_t pid, uint64_t now);
 
 /*
  * The process of a record. NULL if it is gone and nothing is known of it. Valid until the next
  * call.
  */
-struct stack_process *stack_processes__of(struct stack_processes *processes, const struct stack_record *record,
-					  uint64_t now);
+struct stack_process *stack_processes__of(struct stack_processes *processes,
+					  const struct stack_record *record, uint64_t now);
 
 /*
  * Reads the mappings again if they have changed since the record was made, or if one of its
@@ -86,7 +87,8 @@ void stack_processes__refresh(struct stack_processes *processes, struct stack_pr
  * Reads the mappings again for a process whose stack cannot be followed, if the pause is over.
  * Returns whether it read them.
  */
-bool stack_processes__retry(struct stack_processes *processes, struct stack_process *process, uint64_t now);
+bool stack_processes__retry(struct stack_processes *processes, struct stack_process *process,
+			    uint64_t now);
 
 /* Whether both start times may be of the same process: /proc gives a start in clock ticks. */
 bool stack_process__is_same_start(uint64_t a, uint64_t b);

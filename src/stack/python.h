@@ -33,7 +33,8 @@ struct python_owner {
  * and the object's address as offset. `owner` and `offsets` are NULL if no interpreter is known.
  * Texts are valid until python_codes__prune.
  */
-void python_names__make(struct python_names *names, struct python_codes *codes, const struct python_owner *owner,
-			const struct python_offsets *offsets, const struct stack_record *record);
+void python_names__make(struct python_names *names, struct python_codes *codes,
+			const struct python_owner *owner, const struct python_offsets *offsets,
+			const struct stack_record *record);
 
 #endif

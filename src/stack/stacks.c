@@ -27,7 +27,8 @@ static void forget(void *arg, uint64_t id)
 		stacks->options.hooks.forget(stacks->options.hooks.arg, id);
 }
 
-int stacks__new(const struct stacks_options *options, const struct log *log, struct stacks **out, struct error *err)
+int stacks__new(const struct stacks_options *options, const struct log *log, struct stacks **out,
+		struct error *err)
 {
 	struct stacks *stacks = calloc(1, sizeof(*stacks));
 	int ret;
@@ -38,8 +39,8 @@ int stacks__new(const struct stacks_options *options, const struct log *log, str
 	ret = stack_intake__new(options->ring_fd, options->memory, log, &stacks->intake, err);
 	if (ret)
 		goto fail;
-	stacks->processes = stack_processes__new(options->mode, &stacks->options.hooks, stacks->intake, options->memory,
-						 log);
+	stacks->processes = stack_processes__new(options->mode, &stacks->options.hooks,
+						 stacks->intake, options->memory, log);
 	stacks->store = stack_store__new(options->max, forget, stacks);
 	if (!stacks->processes || !stacks->store) {
 		ret = error__set(err, -ENOMEM, "out of memory");
@@ -94,7 +95,8 @@ static int make_stack(struct stacks *stacks, const struct taken_stack *taken, st
 	stacks->naming.python = &taken->python;
 	if (process)
 		stack_processes__refresh(stacks->processes, process, record, now);
-	ret = call_chain__make(&stacks->naming.chain, stacks->options.mode, stacks->processes, process, record, now);
+	ret = call_chain__make(&stacks->naming.chain, stacks->options.mode, stacks->processes,
+			       process, record, now);
 	if (ret)
 		return ret;
 	return naming__make(&stacks->naming, frames, process, record, out);

@@ -66,7 +66,8 @@ struct stacks_counts {
 };
 
 /* `log` must outlive it. Returns 0 or a negative errno. */
-int stacks__new(const struct stacks_options *options, const struct log *log, struct stacks **out, struct error *err);
+int stacks__new(const struct stacks_options *options, const struct log *log, struct stacks **out,
+		struct error *err);
 void stacks__free(struct stacks *stacks);
 
 /*

@@ -124,7 +124,8 @@ static void evict_stack(struct stack_store *store, struct kept_stack *stack)
 static void make_room(struct stack_store *store)
 {
 	while (HASH_COUNT(store->ids) > store->max * IDS_PER_STACK) {
-		if (store->oldest_id == store->oldest_id->stack->first) /* NOLINT(clang-analyzer-unix.Malloc) */
+		if (store->oldest_id ==
+		    store->oldest_id->stack->first) /* NOLINT(clang-analyzer-unix.Malloc) */
 			evict_stack(store, store->oldest_id->stack);
 		else
 			forget_id(store, store->oldest_id);
@@ -143,7 +144,8 @@ static int take_text(struct stack_store *store, const char **text)
 }
 
 /* Clears the padding: frames are hashed and compared as bytes. */
-static int take_frame(struct stack_store *store, const struct stack_frame *from, struct stack_frame *to)
+static int take_frame(struct stack_store *store, const struct stack_frame *from,
+		      struct stack_frame *to)
 {
 	memset(to, 0, sizeof(*to));
 	to->offset = from->offset;
@@ -225,7 +227,8 @@ static struct kept_id *find(const struct stack_store *store, uint64_t id)
 }
 
 /* Makes the id lead to `stack`. If it represented other ids until now, those must be sent again. */
-static void replace_id(struct stack_store *store, struct kept_id *id, const struct kept_stack *stack)
+static void replace_id(struct stack_store *store, struct kept_id *id,
+		       const struct kept_stack *stack)
 {
 	struct kept_stack *before = id->stack;
 	bool stood = id == before->first;

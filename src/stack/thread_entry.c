@@ -54,7 +54,8 @@ static bool is_code(const uint8_t code[CODE_BYTES], bool in_libc)
 {
 	static const uint8_t halt[] = {0xf4}; /* _start */
 	/* clone */
-	static const uint8_t end_thread[] = {0x48, 0x89, 0xc7, 0xb8, 0x3c, 0x00, 0x00, 0x00, 0x0f, 0x05};
+	static const uint8_t end_thread[] = {0x48, 0x89, 0xc7, 0xb8, 0x3c,
+					     0x00, 0x00, 0x00, 0x0f, 0x05};
 	/* exit(main()) in libc's start */
 	static const uint8_t end_process[] = {0x89, 0xc7, 0xe8};
 	static const uint8_t keep_result[] = {0x64, 0x48, 0x89, 0x04, 0x25}; /* start_thread */
@@ -65,7 +66,8 @@ static bool is_code(const uint8_t code[CODE_BYTES], bool in_libc)
 			   !memcmp(code, keep_result, sizeof(keep_result)));
 }
 
-bool thread_entry__is(struct memory_reader *memory, const struct native_frame *frame, uint64_t address, pid_t pid)
+bool thread_entry__is(struct memory_reader *memory, const struct native_frame *frame,
+		      uint64_t address, pid_t pid)
 {
 	uint8_t code[CODE_BYTES];
 	bool in_libc;

@@ -23,6 +23,7 @@ bool thread_entry__is_name(const char *function);
  * Whether the return address `address`, whose frame is `frame`, is in such a function. `pid` 0: the
  * process is gone.
  */
-bool thread_entry__is(struct memory_reader *memory, const struct native_frame *frame, uint64_t address, pid_t pid);
+bool thread_entry__is(struct memory_reader *memory, const struct native_frame *frame,
+		      uint64_t address, pid_t pid);
 
 #endif

@@ -89,8 +89,8 @@ void unwinder__free(struct unwinder *unwinder)
 }
 
 /* report() has put the file into the module's userdata. */
-static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base, char **file_name,
-		    Elf **elf)
+static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
+		    char **file_name, Elf **elf)
 {
 	(void)module;
 	(void)name;
@@ -101,8 +101,9 @@ static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwar
 	return -1;
 }
 
-static int find_no_debuginfo(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
-			     const char *file_name, const char *link, GElf_Word crc, char **debug_name)
+static int find_no_debuginfo(Dwfl_Module *module, void **userdata, const char *name,
+			     Dwarf_Addr base, const char *file_name, const char *link,
+			     GElf_Word crc, char **debug_name)
 {
 	(void)module;
 	(void)userdata;
@@ -115,7 +116,8 @@ static int find_no_debuginfo(Dwfl_Module *module, void **userdata, const char *n
 	return -1;
 }
 
-static const Dwfl_Callbacks file_callbacks = {.find_elf = find_elf, .find_debuginfo = find_no_debuginfo};
+static const Dwfl_Callbacks file_callbacks = {.find_elf = find_elf,
+					      .find_debuginfo = find_no_debuginfo};
 
 static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *value, void *arg)
 {
@@ -171,14 +173,10 @@ static bool set_registers(Dwfl_Thread *thread, void *arg)
 		int number;
 		Dwarf_Word value;
 	} known[] = {
-		{3, registers->bx},
-		{6, registers->bp},
-		{7, registers->sp},
-		{12, registers->r12},
-		{13, registers->r13},
-		{14, registers->r14},
-		{15, registers->r15},
-		{REGISTER_RETURN, first_address(record)},
+		{3, registers->bx},   {6, registers->bp},
+		{7, registers->sp},   {12, registers->r12},
+		{13, registers->r13}, {14, registers->r14},
+		{15, registers->r15}, {REGISTER_RETURN, first_address(record)},
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
@@ -226,14 +224,15 @@ struct extent {
  * Opens the file of a mapping. Returns NULL if it has no frame information, or if it would overlap
  * another mapping.
  */
-static Elf *open_module(struct unwinder *unwinder, const struct mapped_object *object, uint64_t address,
-			struct extent *extent)
+static Elf *open_module(struct unwinder *unwinder, const struct mapped_object *object,
+			uint64_t address, struct extent *extent)
 {
 	struct symbol_file *file = process_map__file(unwinder->map, object, unwinder->cache);
 	uint64_t offset = address - object->start + object->file_offset, vaddr, first, size;
 	Elf *elf = file ? symbol_file__frames(file, &size) : NULL;
 
-	if (!elf || !elf_file__offset_to_vaddr(file->elf, offset, &vaddr) || !first_vaddr(elf, &first))
+	if (!elf || !elf_file__offset_to_vaddr(file->elf, offset, &vaddr) ||
+	    !first_vaddr(elf, &first))
 		return NULL;
 	extent->bias = address - vaddr;
 	extent->start = extent->bias + first;
@@ -311,8 +310,8 @@ static bool look_ahead(struct unwinder *unwinder, uint64_t address, bool *by_sig
 	if (!cfi || dwarf_cfi_addrframe(cfi, address - bias, &frame))
 		return false;
 	dwarf_frame_info(frame, NULL, NULL, by_signal);
-	*begins = !dwarf_frame_register(frame, REGISTER_RETURN, places, &operations, &count) && !count &&
-		  operations == places;
+	*begins = !dwarf_frame_register(frame, REGISTER_RETURN, places, &operations, &count) &&
+		  !count && operations == places;
 	free(frame);
 	return true;
 }
@@ -371,8 +370,9 @@ static bool attach(struct unwinder *unwinder, uint64_t address)
 	if (unwinder->attached)
 		return true;
 	module = find_module(unwinder, address);
-	unwinder->attached = module && dwfl_attach_state(unwinder->dwfl, dwfl_module_getelf(module, &bias), 1,
-							 &thread_callbacks, unwinder);
+	unwinder->attached =
+		module && dwfl_attach_state(unwinder->dwfl, dwfl_module_getelf(module, &bias), 1,
+					    &thread_callbacks, unwinder);
 	return unwinder->attached;
 }
 

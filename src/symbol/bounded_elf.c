@@ -17,8 +17,8 @@ static bool has_few_sections(int fd)
 {
 	Elf64_Ehdr header;
 
-	return pread(fd, &header, sizeof(header), 0) == sizeof(header) && header.e_ident[EI_CLASS] == ELFCLASS64 &&
-	       header.e_shnum;
+	return pread(fd, &header, sizeof(header), 0) == sizeof(header) &&
+	       header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_shnum;
 }
 
 static bool names_are_short(Elf *elf)

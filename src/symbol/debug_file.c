@@ -104,7 +104,8 @@ static bool try_debuginfod_cache(struct search *search)
 	       take(search, regular_file__open(path), false);
 }
 
-struct elf_file *debug_file__open(const struct elf_file *elf, pid_t pid, const char *path, struct linked_files *linked)
+struct elf_file *debug_file__open(const struct elf_file *elf, pid_t pid, const char *path,
+				  struct linked_files *linked)
 {
 	struct search search = {.elf = elf, .pid = pid, .linked = linked};
 
@@ -123,7 +124,8 @@ void linked_files__clear(struct linked_files *linked)
 		elf_file__free(linked->files[--linked->count]);
 }
 
-struct elf_file *linked_files__take(struct linked_files *linked, struct file_crcs *crcs, bool *later)
+struct elf_file *linked_files__take(struct linked_files *linked, struct file_crcs *crcs,
+				    bool *later)
 {
 	struct elf_file *found = NULL;
 	size_t i;
@@ -153,7 +155,8 @@ bool debug_file__is_wanted(const struct elf_file *elf)
 	       (!elf_file__has_table(elf, ELF_TABLE_FULL) || !elf_file__has_lines(elf));
 }
 
-struct elf_file *debug_file__fetch(const struct elf_file *elf, struct debuginfod *debuginfod, bool *later)
+struct elf_file *debug_file__fetch(const struct elf_file *elf, struct debuginfod *debuginfod,
+				   bool *later)
 {
 	struct search search = {.elf = elf};
 	const char *path;

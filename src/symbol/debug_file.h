@@ -40,7 +40,8 @@ struct linked_files {
  * build id, candidates of the link are returned in *linked, which the caller clears. The caller
  * frees the result. NULL if there is none.
  */
-struct elf_file *debug_file__open(const struct elf_file *elf, pid_t pid, const char *path, struct linked_files *linked);
+struct elf_file *debug_file__open(const struct elf_file *elf, pid_t pid, const char *path,
+				  struct linked_files *linked);
 
 void linked_files__clear(struct linked_files *linked);
 
@@ -48,7 +49,8 @@ void linked_files__clear(struct linked_files *linked);
  * Returns the first file that has the CRC, which the caller frees, and clears the others. NULL if
  * there is none, or with *later set if it is not known yet: call again later.
  */
-struct elf_file *linked_files__take(struct linked_files *linked, struct file_crcs *crcs, bool *later);
+struct elf_file *linked_files__take(struct linked_files *linked, struct file_crcs *crcs,
+				    bool *later);
 
 /* Whether to request a debug file from servers: it has a build id, but lacks names or lines. */
 bool debug_file__is_wanted(const struct elf_file *elf);
@@ -58,6 +60,7 @@ bool debug_file__is_wanted(const struct elf_file *elf);
  * seconds the first time. The caller frees it. NULL if there is none, or with *later set if there
  * is none yet.
  */
-struct elf_file *debug_file__fetch(const struct elf_file *elf, struct debuginfod *debuginfod, bool *later);
+struct elf_file *debug_file__fetch(const struct elf_file *elf, struct debuginfod *debuginfod,
+				   bool *later);
 
 #endif

@@ -44,9 +44,11 @@ static int add_section(Elf_Scn *section, const GElf_Shdr *header, uint64_t *size
 
 	if (header->sh_flags & SHF_COMPRESSED && !gelf_getchdr(section, &compressed))
 		return -ENOENT;
-	if (header->sh_size > DEBUG_SECTIONS_BYTES_MAX || compressed.ch_size > DEBUG_SECTIONS_BYTES_MAX)
+	if (header->sh_size > DEBUG_SECTIONS_BYTES_MAX ||
+	    compressed.ch_size > DEBUG_SECTIONS_BYTES_MAX)
 		return -EFBIG;
-	if (compressed.ch_size > PACKED_ANYHOW && compressed.ch_size / PACKED_RATIO_MAX > header->sh_size)
+	if (compressed.ch_size > PACKED_ANYHOW &&
+	    compressed.ch_size / PACKED_RATIO_MAX > header->sh_size)
 		return -EFBIG;
 	*size += header->sh_size + compressed.ch_size;
 	return *size > DEBUG_SECTIONS_BYTES_MAX ? -EFBIG : 0;
@@ -97,7 +99,8 @@ static bool is_taken_for(const char *name, const char *wanted)
 {
 	size_t length = strlen(wanted);
 
-	return strncmp(name, wanted, length) == 0 && (!name[length] || strcmp(name + length, ".dwo") == 0);
+	return strncmp(name, wanted, length) == 0 &&
+	       (!name[length] || strcmp(name + length, ".dwo") == 0);
 }
 
 int debug_sections__find(struct Elf *elf, const char *wanted, struct debug_section *found)
@@ -111,7 +114,9 @@ int debug_sections__find(struct Elf *elf, const char *wanted, struct debug_secti
 	if (elf_getshdrstrndx(elf, &names))
 		return -EBADMSG;
 	while ((section = elf_nextscn(elf, section))) {
-		const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+		const char *name = gelf_getshdr(section, &header) ?
+					   elf_strptr(elf, names, header.sh_name) :
+					   NULL;
 
 		if (!name || !is_taken_for(name, wanted) || header.sh_type == SHT_NOBITS)
 			continue;
@@ -136,9 +141,12 @@ static int strings_end(Elf *elf, size_t names)
 	GElf_Shdr header;
 
 	while ((section = elf_nextscn(elf, section))) {
-		const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+		const char *name = gelf_getshdr(section, &header) ?
+					   elf_strptr(elf, names, header.sh_name) :
+					   NULL;
 
-		if (!name || header.sh_type == SHT_NOBITS || (strcmp(name, strings[0]) != 0 && strcmp(name, strings[1]) != 0))
+		if (!name || header.sh_type == SHT_NOBITS ||
+		    (strcmp(name, strings[0]) != 0 && strcmp(name, strings[1]) != 0))
 			continue;
 		if (contents(section, &header, &bytes) || (bytes.size && bytes.at[bytes.size - 1]))
 			return -EBADMSG;
@@ -215,18 +223,16 @@ static uint64_t header_size(uint64_t version, uint64_t type, bool in_types, uint
 		return 2 + offset_size + 1 + (in_types ? 8 + offset_size : 0);
 	switch (type) {
 	case DW_UT_skeleton:
-	case DW_UT_split_compile:
-		return 4 + offset_size + 8;
+	case DW_UT_split_compile: return 4 + offset_size + 8;
 	case DW_UT_type:
-	case DW_UT_split_type:
-		return 4 + offset_size + 8 + offset_size;
-	default:
-		return 4 + offset_size;
+	case DW_UT_split_type: return 4 + offset_size + 8 + offset_size;
+	default: return 4 + offset_size;
 	}
 }
 
 /* `at`: offset of the version; `unit`: the section up to the unit's end. */
-static int count_unit(struct count *count, const struct debug_section *unit, uint64_t at, bool in_types, size_t offset_size)
+static int count_unit(struct count *count, const struct debug_section *unit, uint64_t at,
+		      bool in_types, size_t offset_size)
 {
 	uint64_t version = number(unit, at, 2), type = number(unit, at + 2, 1);
 	uint64_t abbreviations = number(unit, at + (version < 5 ? 2 : 4), offset_size);
@@ -257,7 +263,8 @@ static int count_units(struct count *count, const struct debug_section *section,
 		/* The end of such a unit may wrap around to before its start. */
 		if (is_long && length > left)
 			return -EBADMSG;
-		unit = (struct debug_section){.at = section->at, .size = at + (length < left ? length : left)};
+		unit = (struct debug_section){.at = section->at,
+					      .size = at + (length < left ? length : left)};
 		ret = count_unit(count, &unit, at, in_types, is_long ? 8 : 4);
 		at += length;
 	}

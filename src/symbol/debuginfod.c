@@ -107,7 +107,8 @@ static void answer(struct debuginfod *debuginfod, struct request *request, char 
 
 bool debuginfod__cache_path(const uint8_t *id, size_t size, char path[PATH_MAX])
 {
-	const char *folder = getenv("DEBUGINFOD_CACHE_PATH"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	const char *folder = getenv("DEBUGINFOD_CACHE_PATH"), *cache = getenv("XDG_CACHE_HOME"),
+		   *home = getenv("HOME");
 	char hex[BUILD_ID_TEXT_SIZE];
 	int length;
 
@@ -119,7 +120,8 @@ bool debuginfod__cache_path(const uint8_t *id, size_t size, char path[PATH_MAX])
 	else if (cache && *cache)
 		length = snprintf(path, PATH_MAX, "%s/debuginfod_client/%s/debuginfo", cache, hex);
 	else
-		length = snprintf(path, PATH_MAX, "%s/.cache/debuginfod_client/%s/debuginfo", home ? home : "", hex);
+		length = snprintf(path, PATH_MAX, "%s/.cache/debuginfod_client/%s/debuginfo",
+				  home ? home : "", hex);
 	return length < PATH_MAX;
 }
 
@@ -227,7 +229,8 @@ static uint64_t monotonic_ns(void)
 /* Called with the lock held; returns false when `until_ns` has passed. */
 static bool wait_for_change(struct debuginfod *debuginfod, uint64_t until_ns)
 {
-	struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S), .tv_nsec = (long)(until_ns % NS_PER_S)};
+	struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S),
+				 .tv_nsec = (long)(until_ns % NS_PER_S)};
 
 	return !pthread_cond_timedwait(&debuginfod->changed, &debuginfod->lock, &until);
 }
@@ -316,7 +319,8 @@ static struct request *ask(struct debuginfod *debuginfod, const uint8_t *id, siz
 
 static void wait_for_answer(struct debuginfod *debuginfod, const struct request *request)
 {
-	uint64_t begin_ns = monotonic_ns(), left_ns = DEBUGINFOD_ALL_MS * NS_PER_MS - debuginfod->waited_ns;
+	uint64_t begin_ns = monotonic_ns(),
+		 left_ns = DEBUGINFOD_ALL_MS * NS_PER_MS - debuginfod->waited_ns;
 	uint64_t until_ns = begin_ns + MIN(left_ns, DEBUGINFOD_FILE_MS * NS_PER_MS);
 
 	while (!is_answered(request) && wait_for_change(debuginfod, until_ns))
@@ -324,7 +328,8 @@ static void wait_for_answer(struct debuginfod *debuginfod, const struct request 
 	debuginfod->waited_ns += MIN(left_ns, monotonic_ns() - begin_ns);
 }
 
-int debuginfod__find(struct debuginfod *debuginfod, const uint8_t *id, size_t size, const char **path)
+int debuginfod__find(struct debuginfod *debuginfod, const uint8_t *id, size_t size,
+		     const char **path)
 {
 	struct request *request;
 	int ret = -ENOENT;

@@ -38,7 +38,8 @@ void debuginfod__free(struct debuginfod *debuginfod);
  * none, it cannot be fetched, or 1000 others have been requested. Call from one thread. Each file
  * is requested once, and only the first call for it waits.
  */
-int debuginfod__find(struct debuginfod *debuginfod, const uint8_t *id, size_t size, const char **path);
+int debuginfod__find(struct debuginfod *debuginfod, const uint8_t *id, size_t size,
+		     const char **path);
 
 /*
  * The path where the client keeps the debug file of a build id. Returns false if this id has none.

@@ -19,20 +19,23 @@ static const struct {
 
 int debuginfod_library__open(struct debuginfod_library *library, struct error *err)
 {
-	*library = (struct debuginfod_library){.handle = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL)};
+	*library = (struct debuginfod_library){
+		.handle = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL)};
 	if (!library->handle)
 		library->handle = dlopen("libdebuginfod.so", RTLD_NOW | RTLD_LOCAL);
 	if (!library->handle)
-		return error__set(err, -ENOENT, "DEBUGINFOD_URLS is set, but gpuprobe cannot ask its servers: %s "
-						"(Debian's package: libdebuginfod1)",
+		return error__set(err, -ENOENT,
+				  "DEBUGINFOD_URLS is set, but gpuprobe cannot ask its servers: %s "
+				  "(Debian's package: libdebuginfod1)",
 				  dlerror());
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
 		void *found = dlsym(library->handle, functions[i].name);
 
 		if (!found) {
 			debuginfod_library__close(library);
-			return error__set(err, -ENOENT, "DEBUGINFOD_URLS is set, but gpuprobe cannot ask its "
-							"servers: this libdebuginfod has no %s",
+			return error__set(err, -ENOENT,
+					  "DEBUGINFOD_URLS is set, but gpuprobe cannot ask its "
+					  "servers: this libdebuginfod has no %s",
 					  functions[i].name);
 		}
 		memcpy((char *)library + functions[i].place, &found, sizeof(found));

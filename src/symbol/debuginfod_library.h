@@ -19,7 +19,8 @@ struct debuginfod_library {
 	struct debuginfod_client *(*begin)(void);
 	void (*end)(struct debuginfod_client *client);
 	/* Returns a file descriptor and the path in the cache (malloc), or a negative errno. */
-	int (*find_debuginfo)(struct debuginfod_client *client, const unsigned char *id, int size, char **path);
+	int (*find_debuginfo)(struct debuginfod_client *client, const unsigned char *id, int size,
+			      char **path);
 	void (*set_progress)(struct debuginfod_client *client, debuginfod_progress_fn fn);
 };
 

@@ -77,7 +77,8 @@ static void append(const char *text, size_t size, void *arg)
 
 	if (!size)
 		return;
-	if (size <= DEMANGLED_MAX - demangling->size && clock__thread_ns() <= demangling->end && (ascii || !demangling->masked)) {
+	if (size <= DEMANGLED_MAX - demangling->size && clock__thread_ns() <= demangling->end &&
+	    (ascii || !demangling->masked)) {
 		memcpy(demangling->text + demangling->size, unmask(demangling, text), size);
 		demangling->size += size;
 		return;
@@ -93,7 +94,8 @@ static bool run(struct demangling *demangling)
 
 	if (setjmp(demangling->too_much))
 		return false;
-	return demangling->demangle(symbol, DMGL_PARAMS | DMGL_ANSI, append, demangling) && demangling->end;
+	return demangling->demangle(symbol, DMGL_PARAMS | DMGL_ANSI, append, demangling) &&
+	       demangling->end;
 }
 
 static int make_readable(struct demangling *demangling, char **readable)
@@ -159,7 +161,8 @@ static int mask_binders(const char *symbol, char **masked)
 
 int demangler__rust(const char *symbol, char **readable)
 {
-	struct demangling demangling = {.demangle = rust_demangle_callback, .allocates = true, .symbol = symbol};
+	struct demangling demangling = {
+		.demangle = rust_demangle_callback, .allocates = true, .symbol = symbol};
 	int ret;
 
 	*readable = NULL;

@@ -92,19 +92,14 @@ static bool skip_pointer(struct bytes *bytes, uint8_t form)
 	switch (form & POINTER_SIZES) {
 	case DW_EH_PE_absptr:
 	case DW_EH_PE_udata8:
-	case DW_EH_PE_sdata8:
-		return skip(bytes, 8);
+	case DW_EH_PE_sdata8: return skip(bytes, 8);
 	case DW_EH_PE_udata4:
-	case DW_EH_PE_sdata4:
-		return skip(bytes, 4);
+	case DW_EH_PE_sdata4: return skip(bytes, 4);
 	case DW_EH_PE_udata2:
-	case DW_EH_PE_sdata2:
-		return skip(bytes, 2);
+	case DW_EH_PE_sdata2: return skip(bytes, 2);
 	case DW_EH_PE_uleb128:
-	case DW_EH_PE_sleb128:
-		return skip_leb(bytes);
-	default:
-		return false;
+	case DW_EH_PE_sleb128: return skip_leb(bytes);
+	default: return false;
 	}
 }
 
@@ -114,42 +109,32 @@ static bool skip_operands(struct bytes *bytes, uint8_t operation, uint8_t pointe
 	case DW_CFA_nop:
 	case DW_CFA_remember_state:
 	case DW_CFA_restore_state:
-	case DW_CFA_GNU_window_save:
-		return true;
-	case DW_CFA_set_loc:
-		return skip_pointer(bytes, pointer_form);
-	case DW_CFA_advance_loc1:
-		return skip(bytes, 1);
-	case DW_CFA_advance_loc2:
-		return skip(bytes, 2);
-	case DW_CFA_advance_loc4:
-		return skip(bytes, 4);
+	case DW_CFA_GNU_window_save: return true;
+	case DW_CFA_set_loc: return skip_pointer(bytes, pointer_form);
+	case DW_CFA_advance_loc1: return skip(bytes, 1);
+	case DW_CFA_advance_loc2: return skip(bytes, 2);
+	case DW_CFA_advance_loc4: return skip(bytes, 4);
 	case DW_CFA_def_cfa_offset:
 	case DW_CFA_def_cfa_offset_sf:
-	case DW_CFA_GNU_args_size:
-		return skip_leb(bytes);
+	case DW_CFA_GNU_args_size: return skip_leb(bytes);
 	case DW_CFA_restore_extended:
 	case DW_CFA_undefined:
 	case DW_CFA_same_value:
-	case DW_CFA_def_cfa_register:
-		return skip_register(bytes);
+	case DW_CFA_def_cfa_register: return skip_register(bytes);
 	case DW_CFA_register:
-		return skip_register(bytes) && skip_register(bytes); /* NOLINT(misc-redundant-expression): two of them */
+		return skip_register(bytes) &&
+		       skip_register(bytes); /* NOLINT(misc-redundant-expression): two of them */
 	case DW_CFA_offset_extended:
 	case DW_CFA_offset_extended_sf:
 	case DW_CFA_val_offset:
 	case DW_CFA_val_offset_sf:
 	case DW_CFA_def_cfa:
 	case DW_CFA_def_cfa_sf:
-	case DW_CFA_GNU_negative_offset_extended:
-		return skip_register(bytes) && skip_leb(bytes);
-	case DW_CFA_def_cfa_expression:
-		return skip_block(bytes);
+	case DW_CFA_GNU_negative_offset_extended: return skip_register(bytes) && skip_leb(bytes);
+	case DW_CFA_def_cfa_expression: return skip_block(bytes);
 	case DW_CFA_expression:
-	case DW_CFA_val_expression:
-		return skip_register(bytes) && skip_block(bytes);
-	default:
-		return false;
+	case DW_CFA_val_expression: return skip_register(bytes) && skip_block(bytes);
+	default: return false;
 	}
 }
 
@@ -180,7 +165,8 @@ static bool instructions_are_sane(struct bytes bytes, uint8_t pointer_form)
 /* Reads the address format used in the FDEs of a CIE. */
 static bool read_augmentation(const Dwarf_CIE *entry, struct cie *cie)
 {
-	struct bytes bytes = {entry->augmentation_data, entry->augmentation_data + entry->augmentation_data_size};
+	struct bytes bytes = {entry->augmentation_data,
+			      entry->augmentation_data + entry->augmentation_data_size};
 	const char *letter = entry->augmentation;
 
 	cie->pointer_form = DW_EH_PE_absptr;
@@ -205,7 +191,8 @@ static bool read_augmentation(const Dwarf_CIE *entry, struct cie *cie)
 
 static bool begins_at(const struct check *check, uint64_t offset)
 {
-	return offset < check->data->d_size && offset % 4 == 0 && check->begins[offset / 256] >> offset / 4 % 64 & 1;
+	return offset < check->data->d_size && offset % 4 == 0 &&
+	       check->begins[offset / 256] >> offset / 4 % 64 & 1;
 }
 
 static bool cie_is_sane(struct check *check, uint64_t offset, const Dwarf_CIE *entry)
@@ -227,7 +214,8 @@ static const struct cie *find_cie(struct check *check, uint64_t offset)
 
 	if (cie->known && cie->offset == offset)
 		return cie;
-	if (!begins_at(check, offset) || dwarf_next_cfi(check->ident, check->data, true, offset, &next, &entry) ||
+	if (!begins_at(check, offset) ||
+	    dwarf_next_cfi(check->ident, check->data, true, offset, &next, &entry) ||
 	    entry.CIE_id != DW_CIE_ID_64)
 		return NULL;
 	return cie_is_sane(check, offset, &entry.cie) ? cie : NULL;
@@ -238,8 +226,9 @@ static bool fde_is_sane(struct check *check, const Dwarf_FDE *entry)
 	const struct cie *cie = find_cie(check, entry->CIE_pointer);
 	struct bytes bytes = {entry->start, entry->end};
 
-	return cie && skip_pointer(&bytes, cie->pointer_form) && skip_pointer(&bytes, cie->pointer_form) &&
-	       (!cie->augmented || skip_block(&bytes)) && instructions_are_sane(bytes, cie->pointer_form);
+	return cie && skip_pointer(&bytes, cie->pointer_form) &&
+	       skip_pointer(&bytes, cie->pointer_form) && (!cie->augmented || skip_block(&bytes)) &&
+	       instructions_are_sane(bytes, cie->pointer_form);
 }
 
 static bool entries_are_sane(struct check *check)
@@ -266,7 +255,8 @@ static bool table_is_sane(const struct check *check, const GElf_Shdr *header, co
 	const uint8_t *bytes = data->d_buf;
 	uint32_t count;
 
-	if (data->d_size < TABLE_AT || bytes[0] != TABLE_VERSION || bytes[2] != DW_EH_PE_udata4 || bytes[3] != TABLE_FORM)
+	if (data->d_size < TABLE_AT || bytes[0] != TABLE_VERSION || bytes[2] != DW_EH_PE_udata4 ||
+	    bytes[3] != TABLE_FORM)
 		return false;
 	memcpy(&count, bytes + 8, sizeof(count));
 	if (count > (data->d_size - TABLE_AT) / 8)
@@ -275,7 +265,8 @@ static bool table_is_sane(const struct check *check, const GElf_Shdr *header, co
 		int32_t entry;
 
 		memcpy(&entry, bytes + TABLE_AT + 8 * (size_t)i + 4, sizeof(entry));
-		if (!begins_at(check, header->sh_addr + (uint64_t)(int64_t)entry - check->section.sh_addr))
+		if (!begins_at(check,
+			       header->sh_addr + (uint64_t)(int64_t)entry - check->section.sh_addr))
 			return false;
 	}
 	return true;
@@ -295,11 +286,14 @@ static bool find_section(Elf *elf, const char *wanted, Elf_Scn **found, GElf_Shd
 	if (elf_getshdrstrndx(elf, &names))
 		return false;
 	while ((section = elf_nextscn(elf, section))) {
-		const char *name = gelf_getshdr(section, &candidate) ? elf_strptr(elf, names, candidate.sh_name) : NULL;
+		const char *name = gelf_getshdr(section, &candidate) ?
+					   elf_strptr(elf, names, candidate.sh_name) :
+					   NULL;
 
 		if (!name || strcmp(name, wanted) != 0)
 			continue;
-		if (*found || candidate.sh_type == SHT_NOBITS || candidate.sh_size > SECTION_BYTES_MAX)
+		if (*found || candidate.sh_type == SHT_NOBITS ||
+		    candidate.sh_size > SECTION_BYTES_MAX)
 			return false;
 		*header = candidate;
 		*found = section;

@@ -36,7 +36,8 @@ char *function_name__readable(const char *symbol)
 char *function_name__readable_within(uint64_t *spent_ns, const char *symbol)
 {
 	uint64_t begin = clock__thread_ns();
-	char *name = *spent_ns < FUNCTION_NAMES_NS ? function_name__readable(symbol) : keep(strdup(symbol));
+	char *name = *spent_ns < FUNCTION_NAMES_NS ? function_name__readable(symbol) :
+						     keep(strdup(symbol));
 
 	*spent_ns += clock__thread_ns() - begin;
 	return name;

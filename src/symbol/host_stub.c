@@ -156,7 +156,9 @@ static int open_file(struct host_stubs *stubs, pid_t pid, uint64_t address, uint
 		ret = read_code(stubs, pid, &code);
 	if (ret)
 		return ret;
-	mapping = code->count ? bsearch(&address, code->list, code->count, sizeof(*code->list), compare_address) : NULL;
+	mapping = code->count ? bsearch(&address, code->list, code->count, sizeof(*code->list),
+					compare_address) :
+				NULL;
 	if (!mapping)
 		return -ENOENT;
 	*file_offset = address - mapping->start + mapping->file_offset;

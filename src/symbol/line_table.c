@@ -104,36 +104,18 @@ static uint64_t take_form(struct reader *reader, uint64_t form)
 	const struct line_table *table = reader->table;
 
 	switch (form) {
-	case DW_FORM_string:
-		return take_string(reader);
+	case DW_FORM_string: return take_string(reader);
 	case DW_FORM_line_strp:
 		return take_reference(reader, table->line_strings, table->line_strings_size);
-	case DW_FORM_strp:
-		return take_reference(reader, table->strings, table->strings_size);
-	case DW_FORM_udata:
-		take_leb128(reader);
-		return 0;
-	case DW_FORM_data1:
-		take(reader, 1);
-		return 0;
-	case DW_FORM_data2:
-		take(reader, 2);
-		return 0;
-	case DW_FORM_data4:
-		take(reader, 4);
-		return 0;
-	case DW_FORM_data8:
-		take(reader, 8);
-		return 0;
-	case DW_FORM_data16:
-		take(reader, 16);
-		return 0;
-	case DW_FORM_block:
-		take(reader, take_leb128(reader));
-		return 0;
-	default:
-		reader->failed = true;
-		return 0;
+	case DW_FORM_strp: return take_reference(reader, table->strings, table->strings_size);
+	case DW_FORM_udata: take_leb128(reader); return 0;
+	case DW_FORM_data1: take(reader, 1); return 0;
+	case DW_FORM_data2: take(reader, 2); return 0;
+	case DW_FORM_data4: take(reader, 4); return 0;
+	case DW_FORM_data8: take(reader, 8); return 0;
+	case DW_FORM_data16: take(reader, 16); return 0;
+	case DW_FORM_block: take(reader, take_leb128(reader)); return 0;
+	default: reader->failed = true; return 0;
 	}
 }
 
@@ -241,7 +223,8 @@ int line_table__files_bytes(const struct line_table *table, uint64_t *bytes)
 		return -EBADMSG;
 	/* All names in the program together are at most as long as the table. */
 	files.count += files_in_program(table);
-	if (files.count && folders.longest + files.longest + FILE_SIZE > FILES_BYTES_MAX / files.count)
+	if (files.count &&
+	    folders.longest + files.longest + FILE_SIZE > FILES_BYTES_MAX / files.count)
 		return -EFBIG;
 	*bytes = files.count * (folders.longest + files.longest + FILE_SIZE) + table->size;
 	return 0;

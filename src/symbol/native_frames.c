@@ -187,10 +187,11 @@ static void look_up(struct symbol_file *file, struct known_frame *frame)
  * A file that could not be opened may later be opened through another process, so its frames have a
  * separate key made from what maps shows.
  */
-static struct frame_key key_of(const struct mapped_object *object, const struct symbol_file *file, uint64_t address,
-			       enum native_address kind)
+static struct frame_key key_of(const struct mapped_object *object, const struct symbol_file *file,
+			       uint64_t address, enum native_address kind)
 {
-	struct frame_key key = {.file_offset = address - object->start + object->file_offset, .kind = kind};
+	struct frame_key key = {.file_offset = address - object->start + object->file_offset,
+				.kind = kind};
 
 	if (file)
 		key.file = object->key;
@@ -218,8 +219,10 @@ static struct known_frame *add_known(struct native_frames *frames, const struct 
 }
 
 /* A known frame needs no file. */
-static struct known_frame *find_frame(struct native_frames *frames, const struct native_process *process,
-				      const struct mapped_object *object, uint64_t address, enum native_address kind)
+static struct known_frame *find_frame(struct native_frames *frames,
+				      const struct native_process *process,
+				      const struct mapped_object *object, uint64_t address,
+				      enum native_address kind)
 {
 	struct frame_key key = {
 		.file_offset = address - object->start + object->file_offset,
@@ -237,8 +240,8 @@ static struct known_frame *find_frame(struct native_frames *frames, const struct
 	return frame ? frame : add_known(frames, &key, file);
 }
 
-static int find_jit(const struct native_process *process, uint64_t address, enum native_address kind,
-		    struct native_frame *out)
+static int find_jit(const struct native_process *process, uint64_t address,
+		    enum native_address kind, struct native_frame *out)
 {
 	uint64_t before = kind == ADDRESS_OF_RETURN;
 
@@ -253,8 +256,8 @@ static int find_jit(const struct native_process *process, uint64_t address, enum
 }
 
 /* A call that does not return may be the last instruction of a mapping. */
-static const struct mapped_object *find_object(const struct native_process *process, uint64_t address,
-					       enum native_address kind)
+static const struct mapped_object *find_object(const struct native_process *process,
+					       uint64_t address, enum native_address kind)
 {
 	const struct mapped_object *object = NULL;
 
@@ -263,7 +266,8 @@ static const struct mapped_object *find_object(const struct native_process *proc
 	return object ? object : process_map__find(process->map, address);
 }
 
-int native_process__place(const struct native_process *process, uint64_t address, struct native_frame *out)
+int native_process__place(const struct native_process *process, uint64_t address,
+			  struct native_frame *out)
 {
 	const struct mapped_object *object = process_map__find_mapped(process->map, address);
 
@@ -275,8 +279,8 @@ int native_process__place(const struct native_process *process, uint64_t address
 	return 0;
 }
 
-int native_frames__find(struct native_frames *frames, const struct native_process *process, uint64_t address,
-			enum native_address kind, struct native_frame *out)
+int native_frames__find(struct native_frames *frames, const struct native_process *process,
+			uint64_t address, enum native_address kind, struct native_frame *out)
 {
 	const struct mapped_object *object = find_object(process, address, kind);
 	const struct known_frame *frame;

@@ -81,7 +81,8 @@ static size_t bytes_of(const struct objects *objects)
 
 size_t process_map__bytes(const struct process_map *map)
 {
-	return bytes_of(&map->objects) + bytes_of(&map->unmapped) + map->code.capacity * sizeof(*map->code.list);
+	return bytes_of(&map->objects) + bytes_of(&map->unmapped) +
+	       map->code.capacity * sizeof(*map->code.list);
 }
 
 static const struct mapped_object *find(const struct objects *objects, uint64_t address)
@@ -96,10 +97,12 @@ static const struct mapped_object *find(const struct objects *objects, uint64_t 
 		else
 			high = middle;
 	}
-	return low < objects->count && objects->list[low].start <= address ? &objects->list[low] : NULL;
+	return low < objects->count && objects->list[low].start <= address ? &objects->list[low] :
+									     NULL;
 }
 
-const struct mapped_object *process_map__find_mapped(const struct process_map *map, uint64_t address)
+const struct mapped_object *process_map__find_mapped(const struct process_map *map,
+						     uint64_t address)
 {
 	return find(&map->objects, address);
 }
@@ -129,7 +132,8 @@ static bool overlaps(const struct ranges *ranges, uint64_t start, uint64_t end)
 
 bool process_map__may_return(const struct process_map *map, uint64_t address)
 {
-	return address && (overlaps(&map->code, address - 1, address) || find(&map->unmapped, address - 1));
+	return address &&
+	       (overlaps(&map->code, address - 1, address) || find(&map->unmapped, address - 1));
 }
 
 static bool is_same_object(const struct mapped_object *a, const struct mapped_object *b)
@@ -146,14 +150,15 @@ static bool holds(const struct objects *objects, const struct mapped_object *obj
 	return objects->count && object >= objects->list && object < objects->list + objects->count;
 }
 
-bool process_map__extent(const struct process_map *map, const struct mapped_object *object, uint64_t start,
-			 uint64_t *end)
+bool process_map__extent(const struct process_map *map, const struct mapped_object *object,
+			 uint64_t start, uint64_t *end)
 {
 	bool is_mapped = holds(&map->objects, object);
 	const struct objects *objects = is_mapped ? &map->objects : &map->unmapped;
 	const struct mapped_object *last = objects->list + objects->count;
 
-	for (const struct mapped_object *before = object; before > objects->list && before[-1].end > start; before--) {
+	for (const struct mapped_object *before = object;
+	     before > objects->list && before[-1].end > start; before--) {
 		if (!is_same_object(before - 1, object))
 			return false;
 	}
@@ -184,7 +189,8 @@ static int open_same(const struct mapped_object *object)
 	return -ENOENT;
 }
 
-static struct symbol_file *open_file(const struct mapped_object *object, pid_t pid, struct symbol_cache *cache)
+static struct symbol_file *open_file(const struct mapped_object *object, pid_t pid,
+				     struct symbol_cache *cache)
 {
 	const struct mapping mapping = {
 		.start = object->start,
@@ -226,7 +232,8 @@ static bool take_known(const struct objects *before, struct mapped_object *objec
 	return known->key.size != 0;
 }
 
-static void open_files(struct objects *objects, const struct objects *before, pid_t pid, struct symbol_cache *cache)
+static void open_files(struct objects *objects, const struct objects *before, pid_t pid,
+		       struct symbol_cache *cache)
 {
 	size_t opened = 0;
 
@@ -273,7 +280,9 @@ static bool add_range(struct ranges *ranges, const struct mapping *mapping)
 	}
 	if (ranges->count == ranges->capacity) {
 		size_t capacity = ranges->capacity ? ranges->capacity * 2 : 64;
-		struct range *grown = capacity > OBJECTS_MAX ? NULL : realloc(ranges->list, capacity * sizeof(*grown));
+		struct range *grown = capacity > OBJECTS_MAX ?
+					      NULL :
+					      realloc(ranges->list, capacity * sizeof(*grown));
 
 		if (!grown)
 			return false;
@@ -295,7 +304,8 @@ static int keep_mapping(const struct mapping *mapping, void *arg)
 		return 1;
 	if (!mapping__is_file(mapping) && !is_vdso && strcmp(mapping->path, UPROBES_NAME) != 0)
 		return 0;
-	if (mapping->file_offset == 0 || mapping->inode != reading->inode || mapping->device != reading->device)
+	if (mapping->file_offset == 0 || mapping->inode != reading->inode ||
+	    mapping->device != reading->device)
 		reading->begin = mapping->start - mapping->file_offset;
 	reading->inode = mapping->inode;
 	reading->device = mapping->device;
@@ -398,7 +408,8 @@ int process_map__each_code(const struct process_map *map, code_range_fn fn, void
 	return ret;
 }
 
-struct symbol_file *process_map__file(const struct process_map *map, const struct mapped_object *object,
+struct symbol_file *process_map__file(const struct process_map *map,
+				      const struct mapped_object *object,
 				      struct symbol_cache *cache)
 {
 	struct symbol_file *file;
@@ -410,5 +421,8 @@ struct symbol_file *process_map__file(const struct process_map *map, const struc
 		return file;
 	file = open_file(object, map->pid, cache);
 	/* The address range may have another file by now. */
-	return file && (object->is_vdso || memcmp(&file->key, &object->key, sizeof(file->key)) == 0) ? file : NULL;
+	return file && (object->is_vdso ||
+			memcmp(&file->key, &object->key, sizeof(file->key)) == 0) ?
+		       file :
+		       NULL;
 }

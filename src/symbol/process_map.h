@@ -60,7 +60,8 @@ int process_map__each_code(const struct process_map *map, code_range_fn fn, void
 const struct mapped_object *process_map__find(const struct process_map *map, uint64_t address);
 
 /* The same, restricted to current mappings as of the last reading. */
-const struct mapped_object *process_map__find_mapped(const struct process_map *map, uint64_t address);
+const struct mapped_object *process_map__find_mapped(const struct process_map *map,
+						     uint64_t address);
 
 /*
  * Whether a call can return to `address`: the byte before it is executable, in a file or not, or
@@ -72,14 +73,15 @@ bool process_map__may_return(const struct process_map *map, uint64_t address);
  * Sets *end to the end of the object's last executable mapping. Returns false if other mappings are
  * between `start` and there.
  */
-bool process_map__extent(const struct process_map *map, const struct mapped_object *object, uint64_t start,
-			 uint64_t *end);
+bool process_map__extent(const struct process_map *map, const struct mapped_object *object,
+			 uint64_t start, uint64_t *end);
 
 /*
  * The object's file: from the cache, or opened again if the process still exists. NULL if neither
  * works.
  */
-struct symbol_file *process_map__file(const struct process_map *map, const struct mapped_object *object,
+struct symbol_file *process_map__file(const struct process_map *map,
+				      const struct mapped_object *object,
 				      struct symbol_cache *cache);
 
 #endif

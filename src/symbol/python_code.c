@@ -89,7 +89,8 @@ static uint64_t word_at(const uint8_t *object, uint16_t offset)
  * Whether a live object is at the address: the first word of a freed one is a pointer of the
  * allocator, or 0. Immortal objects have up to 2^32 references.
  */
-static bool is_alive(struct memory_reader *memory, pid_t pid, const struct python_offsets *offsets, uint64_t address)
+static bool is_alive(struct memory_reader *memory, pid_t pid, const struct python_offsets *offsets,
+		     uint64_t address)
 {
 	uint64_t references;
 
@@ -100,7 +101,9 @@ static bool is_alive(struct memory_reader *memory, pid_t pid, const struct pytho
 }
 
 /* Reads the part of the code object that BPF reads. */
-static int read_object(struct memory_reader *memory, pid_t pid, const struct python_offsets *offsets, uint64_t address, uint8_t object[CODE_BYTES])
+static int read_object(struct memory_reader *memory, pid_t pid,
+		       const struct python_offsets *offsets, uint64_t address,
+		       uint8_t object[CODE_BYTES])
 {
 	const struct python_target *target = &offsets->target;
 	uint64_t type;
@@ -109,7 +112,8 @@ static int read_object(struct memory_reader *memory, pid_t pid, const struct pyt
 	if (target->code_words < 2 || target->code_words > PYTHON_CODE_WORDS)
 		return -EINVAL;
 	memset(object, 0, CODE_BYTES);
-	ret = memory_reader__read(memory, pid, address, object, PYTHON_OB_TYPE + target->code_words * sizeof(uint64_t));
+	ret = memory_reader__read(memory, pid, address, object,
+				  PYTHON_OB_TYPE + target->code_words * sizeof(uint64_t));
 	if (ret)
 		return ret;
 	type = word_at(object, PYTHON_OB_TYPE);
@@ -117,15 +121,17 @@ static int read_object(struct memory_reader *memory, pid_t pid, const struct pyt
 }
 
 /* Whether the frame's checksum matches everything that was read. */
-static bool is_of_frame(struct memory_reader *memory, pid_t pid, const struct python_target *target, const struct python_frame *frame,
-			const struct python_code *code, const uint8_t object[CODE_BYTES])
+static bool is_of_frame(struct memory_reader *memory, pid_t pid, const struct python_target *target,
+			const struct python_frame *frame, const struct python_code *code,
+			const uint8_t object[CODE_BYTES])
 {
 	struct python_identity identity = {.table_size = code->table_size};
 	uint64_t hash, name;
 
 	memcpy(identity.code, object + PYTHON_OB_TYPE, target->code_words * sizeof(uint64_t));
 	memcpy(identity.table, code->table,
-	       code->table_size < sizeof(identity.table) ? code->table_size : sizeof(identity.table));
+	       code->table_size < sizeof(identity.table) ? code->table_size :
+							   sizeof(identity.table));
 	name = identity.code[target->code_words - 2];
 	if (memory_reader__read(memory, pid, name + PYTHON_TEXT_HASH, &hash, sizeof(hash)))
 		return false;
@@ -135,10 +141,12 @@ static bool is_of_frame(struct memory_reader *memory, pid_t pid, const struct py
 	return python_checksum(&identity) == frame->checksum;
 }
 
-static int read_table(struct memory_reader *memory, pid_t pid, uint64_t address, struct python_code *code)
+static int read_table(struct memory_reader *memory, pid_t pid, uint64_t address,
+		      struct python_code *code)
 {
 	uint64_t size;
-	int ret = memory_reader__read(memory, pid, address + PYTHON_BYTES_SIZE, &size, sizeof(size));
+	int ret =
+		memory_reader__read(memory, pid, address + PYTHON_BYTES_SIZE, &size, sizeof(size));
 
 	if (ret)
 		return ret;
@@ -148,7 +156,9 @@ static int read_table(struct memory_reader *memory, pid_t pid, uint64_t address,
 	if (!code->table)
 		return -ENOMEM;
 	code->table_size = size;
-	return size ? memory_reader__read(memory, pid, address + PYTHON_BYTES_DATA, code->table, size) : 0;
+	return size ? memory_reader__read(memory, pid, address + PYTHON_BYTES_DATA, code->table,
+					  size) :
+		      0;
 }
 
 /* 3.12 ends a C call of the interpreter with such a frame, which is not a Python frame. */
@@ -158,8 +168,8 @@ static bool is_shim(const struct python_code *code)
 }
 
 /* The object may be freed while it is read, so its identity is checked last. */
-static int read_code(struct memory_reader *memory, pid_t pid, const struct python_offsets *offsets, const struct python_frame *frame,
-		     struct python_code *code)
+static int read_code(struct memory_reader *memory, pid_t pid, const struct python_offsets *offsets,
+		     const struct python_frame *frame, struct python_code *code)
 {
 	uint16_t name_at = offsets->code_qualname ? offsets->code_qualname : offsets->code_name;
 	uint8_t object[CODE_BYTES];
@@ -182,7 +192,8 @@ static int read_code(struct memory_reader *memory, pid_t pid, const struct pytho
 		ret = read_object(memory, pid, offsets, frame->code, object);
 	if (ret)
 		return ret;
-	return is_alive(memory, pid, offsets, name) && is_alive(memory, pid, offsets, file) && is_alive(memory, pid, offsets, table) &&
+	return is_alive(memory, pid, offsets, name) && is_alive(memory, pid, offsets, file) &&
+			       is_alive(memory, pid, offsets, table) &&
 			       is_of_frame(memory, pid, &offsets->target, frame, code, object) ?
 		       0 :
 		       -EPROTO;
@@ -190,23 +201,27 @@ static int read_code(struct memory_reader *memory, pid_t pid, const struct pytho
 
 static struct code_key key_of(uint32_t process, const struct python_frame *frame)
 {
-	return (struct code_key){.address = frame->code, .process = process, .checksum = frame->checksum};
+	return (struct code_key){
+		.address = frame->code, .process = process, .checksum = frame->checksum};
 }
 
-static struct kept_code *look_up(const struct python_codes *codes, uint32_t process, const struct python_frame *frame)
+static struct kept_code *look_up(const struct python_codes *codes, uint32_t process,
+				 const struct python_frame *frame)
 {
 	struct code_key key = key_of(process, frame);
 
 	return TABLE_FIND(codes->kept, key, &key);
 }
 
-bool python_codes__has(const struct python_codes *codes, uint32_t process, const struct python_frame *frame)
+bool python_codes__has(const struct python_codes *codes, uint32_t process,
+		       const struct python_frame *frame)
 {
 	return look_up(codes, process, frame) != NULL;
 }
 
-const struct python_code *python_codes__find(struct python_codes *codes, uint32_t process, pid_t pid,
-					     const struct python_offsets *offsets, const struct python_frame *frame)
+const struct python_code *python_codes__find(struct python_codes *codes, uint32_t process,
+					     pid_t pid, const struct python_offsets *offsets,
+					     const struct python_frame *frame)
 {
 	struct kept_code *kept = look_up(codes, process, frame);
 	struct code_key key = key_of(process, frame);
@@ -233,5 +248,6 @@ int python_code__line(const struct python_code *code, const struct python_frame 
 	/* Since 3.11 the position is a pointer: one that points outside the code has no line. */
 	if (offset == PYTHON_NO_INSTRUCTION)
 		return code->lines == PYTHON_LINES_LOCATIONS ? 0 : code->first_line;
-	return python_lines__find(code->lines, code->table, code->table_size, code->first_line, offset);
+	return python_lines__find(code->lines, code->table, code->table_size, code->first_line,
+				  offset);
 }

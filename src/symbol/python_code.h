@@ -40,11 +40,13 @@ void python_codes__free(struct python_codes *codes);
  * NULL if the object no longer matches the frame's checksum, or is implausible; this result is
  * kept, too. Valid until python_codes__prune.
  */
-const struct python_code *python_codes__find(struct python_codes *codes, uint32_t process, pid_t pid,
-					     const struct python_offsets *offsets, const struct python_frame *frame);
+const struct python_code *python_codes__find(struct python_codes *codes, uint32_t process,
+					     pid_t pid, const struct python_offsets *offsets,
+					     const struct python_frame *frame);
 
 /* Whether python_codes__find knows this frame without reading from the process. */
-bool python_codes__has(const struct python_codes *codes, uint32_t process, const struct python_frame *frame);
+bool python_codes__has(const struct python_codes *codes, uint32_t process,
+		       const struct python_frame *frame);
 
 /* Drops the oldest entries while the limit of bytes is exceeded. */
 void python_codes__prune(struct python_codes *codes);

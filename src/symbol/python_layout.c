@@ -24,29 +24,31 @@ struct known_member {
 };
 
 /* Checks one member of a type. A NULL name in `known` matches no member. */
-static int check_member(struct memory_reader *memory, pid_t pid, const struct member *member, const struct known_member *known, size_t count,
-			struct error *err)
+static int check_member(struct memory_reader *memory, pid_t pid, const struct member *member,
+			const struct known_member *known, size_t count, struct error *err)
 {
 	char name[NAME_ROOM];
 
 	if (memory_reader__read_string(memory, pid, member->name, name, sizeof(name)))
 		return 0;
 	for (size_t i = 0; i < count; i++) {
-		if (known[i].name && !strcmp(known[i].name, name) && member->offset != known[i].offset)
+		if (known[i].name && !strcmp(known[i].name, name) &&
+		    member->offset != known[i].offset)
 			return error__set(err, -EPROTO, "its %s is at %lld, not at %u", name,
 					  (long long)member->offset, known[i].offset);
 	}
 	return 0;
 }
 
-static int check_members(struct memory_reader *memory, pid_t pid, uint64_t address, const struct known_member *known, size_t count,
-			 struct error *err)
+static int check_members(struct memory_reader *memory, pid_t pid, uint64_t address,
+			 const struct known_member *known, size_t count, struct error *err)
 {
 	struct member member;
 	int ret = 0;
 
 	for (int i = 0; i < MEMBERS_MAX && !ret; i++) {
-		if (memory_reader__read(memory, pid, address + (uint64_t)i * sizeof(member), &member, sizeof(member)))
+		if (memory_reader__read(memory, pid, address + (uint64_t)i * sizeof(member),
+					&member, sizeof(member)))
 			return error__set(err, -EPROTO, "cannot read the members of its types");
 		if (!member.name)
 			break;
@@ -61,13 +63,17 @@ struct type {
 	char name[NAME_ROOM];
 };
 
-static int read_type(struct memory_reader *memory, pid_t pid, uint64_t address, const char *name, struct type *type, struct error *err)
+static int read_type(struct memory_reader *memory, pid_t pid, uint64_t address, const char *name,
+		     struct type *type, struct error *err)
 {
 	uint64_t name_at;
 
-	if (memory_reader__read(memory, pid, address + PYTHON_TYPE_NAME, &name_at, sizeof(name_at)) ||
-	    memory_reader__read(memory, pid, address + PYTHON_TYPE_BASICSIZE, &type->size, sizeof(type->size)) ||
-	    memory_reader__read(memory, pid, address + PYTHON_TYPE_MEMBERS, &type->members, sizeof(type->members)))
+	if (memory_reader__read(memory, pid, address + PYTHON_TYPE_NAME, &name_at,
+				sizeof(name_at)) ||
+	    memory_reader__read(memory, pid, address + PYTHON_TYPE_BASICSIZE, &type->size,
+				sizeof(type->size)) ||
+	    memory_reader__read(memory, pid, address + PYTHON_TYPE_MEMBERS, &type->members,
+				sizeof(type->members)))
 		return error__set(err, -EPROTO, "cannot read its type \"%s\"", name);
 	/* Before relocation a pointer is 0, or an address as in the file. */
 	if (memory_reader__read_string(memory, pid, name_at, type->name, sizeof(type->name)))
@@ -77,7 +83,8 @@ static int read_type(struct memory_reader *memory, pid_t pid, uint64_t address, 
 	return 0;
 }
 
-static int check_code_type(struct memory_reader *memory, pid_t pid, const struct python_offsets *offsets, struct error *err)
+static int check_code_type(struct memory_reader *memory, pid_t pid,
+			   const struct python_offsets *offsets, struct error *err)
 {
 	struct type type = {0};
 	const struct known_member known[] = {
@@ -106,7 +113,8 @@ static int check_code_type(struct memory_reader *memory, pid_t pid, const struct
  * A str that is not compact has one more pointer after the fields of a compact one; an ASCII one
  * lacks the last words of those.
  */
-static int check_text_type(struct memory_reader *memory, pid_t pid, const struct python_offsets *offsets, struct error *err)
+static int check_text_type(struct memory_reader *memory, pid_t pid,
+			   const struct python_offsets *offsets, struct error *err)
 {
 	unsigned int only_other = offsets->minor < 12 ? 3 : 2;
 	struct type type = {0};
@@ -114,26 +122,31 @@ static int check_text_type(struct memory_reader *memory, pid_t pid, const struct
 
 	if (ret)
 		return ret;
-	if (type.size != offsets->text_other + 8u || offsets->text_other != offsets->text_ascii + 8 * only_other)
-		return error__set(err, -EPROTO, "its strings have %llu bytes, not %u", (unsigned long long)type.size,
-				  offsets->text_other + 8);
+	if (type.size != offsets->text_other + 8u ||
+	    offsets->text_other != offsets->text_ascii + 8 * only_other)
+		return error__set(err, -EPROTO, "its strings have %llu bytes, not %u",
+				  (unsigned long long)type.size, offsets->text_other + 8);
 	return 0;
 }
 
 /* Up to 3.10. 3.10 itself does not list f_lasti, which is 11 bytes before f_trace_opcodes. */
-static int check_frame_type(struct memory_reader *memory, pid_t pid, const struct python_offsets *offsets, struct error *err)
+static int check_frame_type(struct memory_reader *memory, pid_t pid,
+			    const struct python_offsets *offsets, struct error *err)
 {
 	const struct python_target *target = &offsets->target;
 	const struct known_member known[] = {
 		{"f_back", target->frame_back},
 		{"f_code", target->frame_code},
 		{"f_lasti", target->frame_instruction},
-		{offsets->minor == 10 ? "f_trace_opcodes" : NULL, (uint16_t)(target->frame_instruction - 11)},
+		{offsets->minor == 10 ? "f_trace_opcodes" : NULL,
+		 (uint16_t)(target->frame_instruction - 11)},
 	};
 	struct type type = {0};
 	int ret = read_type(memory, pid, offsets->frame_type, "frame", &type, err);
 
-	return ret ? ret : check_members(memory, pid, type.members, known, sizeof(known) / sizeof(*known), err);
+	return ret ? ret :
+		     check_members(memory, pid, type.members, known, sizeof(known) / sizeof(*known),
+				   err);
 }
 
 /* Whether every field that is read of a frame is within the bytes that are read. */
@@ -141,11 +154,13 @@ static bool is_whole(const struct python_target *target)
 {
 	unsigned int size = target->frame_size, instruction_size = target->lasti_unit ? 4 : 8;
 
-	return size <= PYTHON_FRAME_READ && target->frame_back + 8u <= size && target->frame_code + 8u <= size &&
+	return size <= PYTHON_FRAME_READ && target->frame_back + 8u <= size &&
+	       target->frame_code + 8u <= size &&
 	       target->frame_instruction + instruction_size <= size && target->frame_owner < size;
 }
 
-int python_layout__check(struct memory_reader *memory, pid_t pid, uint64_t runtime, struct python_offsets *offsets, struct error *err)
+int python_layout__check(struct memory_reader *memory, pid_t pid, uint64_t runtime,
+			 struct python_offsets *offsets, struct error *err)
 {
 	uint64_t table[PYTHON_DEBUG_OFFSETS_SIZE / sizeof(uint64_t)];
 	int ret;

@@ -18,6 +18,7 @@
  * the interpreter, or another negative errno, with the difference in *err, if the layout is not as
  * expected.
  */
-int python_layout__check(struct memory_reader *memory, pid_t pid, uint64_t runtime, struct python_offsets *offsets, struct error *err);
+int python_layout__check(struct memory_reader *memory, pid_t pid, uint64_t runtime,
+			 struct python_offsets *offsets, struct error *err);
 
 #endif

@@ -124,16 +124,13 @@ static int find_in_locations(const uint8_t *table, size_t size, int first_line, 
 	return 0;
 }
 
-int python_lines__find(enum python_lines form, const uint8_t *table, size_t size, int first_line, uint32_t offset)
+int python_lines__find(enum python_lines form, const uint8_t *table, size_t size, int first_line,
+		       uint32_t offset)
 {
 	switch (form) {
-	case PYTHON_LINES_LNOTAB:
-		return find_in_lnotab(table, size, first_line, offset);
-	case PYTHON_LINES_RANGES:
-		return find_in_ranges(table, size, first_line, offset);
-	case PYTHON_LINES_LOCATIONS:
-		return find_in_locations(table, size, first_line, offset);
-	default:
-		return 0;
+	case PYTHON_LINES_LNOTAB: return find_in_lnotab(table, size, first_line, offset);
+	case PYTHON_LINES_RANGES: return find_in_ranges(table, size, first_line, offset);
+	case PYTHON_LINES_LOCATIONS: return find_in_locations(table, size, first_line, offset);
+	default: return 0;
 	}
 }

@@ -19,6 +19,7 @@ enum python_lines {
  * The line of the instruction `offset` bytes into the bytecode; `first_line` is the line at which
  * the code begins. 0 if the table does not say.
  */
-int python_lines__find(enum python_lines form, const uint8_t *table, size_t size, int first_line, uint32_t offset);
+int python_lines__find(enum python_lines form, const uint8_t *table, size_t size, int first_line,
+		       uint32_t offset);
 
 #endif

@@ -154,9 +154,11 @@ struct taking {
 /*
  * Takes the offset of a field of `width` bytes in the structure whose section begins at `section`.
  */
-static void take(struct taking *taking, uint16_t *offset, unsigned int section, unsigned int word, unsigned int width)
+static void take(struct taking *taking, uint16_t *offset, unsigned int section, unsigned int word,
+		 unsigned int width)
 {
-	uint64_t size = word_of(taking->table, section), value = word_of(taking->table, section + word);
+	uint64_t size = word_of(taking->table, section),
+		 value = word_of(taking->table, section + word);
 
 	if (size > STRUCTURE_MAX || size < width || value > size - width || value % width)
 		taking->wrong = true;
@@ -171,7 +173,8 @@ static void expect(struct taking *taking, unsigned int word, uint64_t value)
 		taking->wrong = true;
 }
 
-static void take_all(struct taking *taking, const struct sections *at, struct python_offsets *offsets)
+static void take_all(struct taking *taking, const struct sections *at,
+		     struct python_offsets *offsets)
 {
 	struct python_target *target = &offsets->target;
 
@@ -196,10 +199,12 @@ static void take_all(struct taking *taking, const struct sections *at, struct py
 	expect(taking, at->text + TEXT_LENGTH, PYTHON_TEXT_LENGTH);
 	expect(taking, at->text + TEXT_ASCII, offsets->text_ascii);
 	/* The checksum covers the part that ends with the name and the table. */
-	if (offsets->code_table != target->code_words * 8u || offsets->code_qualname + 8u != offsets->code_table)
+	if (offsets->code_table != target->code_words * 8u ||
+	    offsets->code_qualname + 8u != offsets->code_table)
 		taking->wrong = true;
 	if (target->frame_back >= target->frame_size || target->frame_code >= target->frame_size ||
-	    target->frame_instruction >= target->frame_size || target->frame_owner >= target->frame_size)
+	    target->frame_instruction >= target->frame_size ||
+	    target->frame_owner >= target->frame_size)
 		taking->wrong = true;
 }
 
@@ -212,7 +217,9 @@ int python_offsets__check(struct python_offsets *offsets, const void *table, str
 	if (memcmp(table, "xdebugpy", 8) != 0)
 		return error__set(err, -EPROTO, "its table of offsets has no valid header");
 	if (version >> 16 != (0x300u | offsets->minor))
-		return error__set(err, -EPROTO, "its table of offsets has the unknown version %#llx", (unsigned long long)version);
+		return error__set(err, -EPROTO,
+				  "its table of offsets has the unknown version %#llx",
+				  (unsigned long long)version);
 	if (word_of(table, WORD_FREE_THREADED))
 		return error__set(err, -ENOTSUP, "a free-threaded interpreter");
 	for (size_t i = 0; i < sizeof(sections_of) / sizeof(*sections_of); i++) {

@@ -123,7 +123,8 @@ static int look_at(const struct mapping *mapping, void *arg)
 	 * If there is a libpython, it has the interpreter, and a program of that name only uses it.
 	 */
 	if (role == OBJECT_PYTHON && starts(slash + 1, "lib") &&
-	    search->objects[role].mapping.path && search->objects[role].start != search->file_start) {
+	    search->objects[role].mapping.path &&
+	    search->objects[role].start != search->file_start) {
 		free((char *)search->objects[role].mapping.path);
 		search->objects[role] = (struct object){0};
 	}
@@ -143,7 +144,8 @@ static int open_object(const struct object *object, pid_t pid, struct elf_file *
 }
 
 /* Converts a file's address to one in memory; `start` is the address of file offset 0. */
-static bool address_of(const struct elf_file *elf, const struct object *object, uint64_t vaddr, uint64_t *address)
+static bool address_of(const struct elf_file *elf, const struct object *object, uint64_t vaddr,
+		       uint64_t *address)
 {
 	uint64_t first;
 
@@ -163,7 +165,8 @@ static int read_u32(const struct elf_file *elf, uint64_t vaddr, unsigned int ind
 }
 
 /* Reads word `index` of a variable by which libc describes itself to libthread_db. */
-static int read_described(struct elf_file *libc, const char *name, unsigned int index, uint32_t *value)
+static int read_described(struct elf_file *libc, const char *name, unsigned int index,
+			  uint32_t *value)
 {
 	uint64_t vaddr;
 	int ret = elf_file__find_object(libc, name, &vaddr);
@@ -202,23 +205,26 @@ static int read_libc(const struct object *object, pid_t pid, struct python_targe
 static int find_libc(const struct search *search, struct python_target *target, struct error *err)
 {
 	if (search->musl)
-		return error__set(err, -ENOTSUP, "musl does not export where it keeps a thread's values");
+		return error__set(err, -ENOTSUP,
+				  "musl does not export where it keeps a thread's values");
 	if (read_libc(&search->objects[OBJECT_LIBC], search->pid, target) &&
 	    read_libc(&search->objects[OBJECT_LIBPTHREAD], search->pid, target))
-		return error__set(err, -ENOTSUP, "libc has no _thread_db_ symbols that show where it keeps a "
-						 "thread's values");
+		return error__set(err, -ENOTSUP,
+				  "libc has no _thread_db_ symbols that show where it keeps a "
+				  "thread's values");
 	return 0;
 }
 
-static unsigned int version_of(const struct search *search, struct elf_file *elf, const struct object *object)
+static unsigned int version_of(const struct search *search, struct elf_file *elf,
+			       const struct object *object)
 {
 	struct object named = {0};
 	uint32_t version;
 	uint64_t vaddr;
 
 	/* 0x030b02f0 is 3.11.2. */
-	if (!elf_file__find_object(elf, "Py_Version", &vaddr) && !read_u32(elf, vaddr, 0, &version) &&
-	    version >> 24 == 3)
+	if (!elf_file__find_object(elf, "Py_Version", &vaddr) &&
+	    !read_u32(elf, vaddr, 0, &version) && version >> 24 == 3)
 		return version >> 16 & 0xff;
 	if (elf_file__soname(elf) && take_version(elf_file__soname(elf), &named))
 		return named.minor;
@@ -228,10 +234,12 @@ static unsigned int version_of(const struct search *search, struct elf_file *elf
 /* _PyRuntime also has a section of its own. */
 static bool find_runtime(struct elf_file *elf, uint64_t *vaddr)
 {
-	return !elf_file__find_object(elf, "_PyRuntime", vaddr) || elf_file__find_section(elf, ".PyRuntime", vaddr);
+	return !elf_file__find_object(elf, "_PyRuntime", vaddr) ||
+	       elf_file__find_section(elf, ".PyRuntime", vaddr);
 }
 
-static void find_eval(struct elf_file *elf, const struct object *object, struct python_process *python)
+static void find_eval(struct elf_file *elf, const struct object *object,
+		      struct python_process *python)
 {
 	struct elf_symbol eval;
 	uint64_t address;
@@ -245,8 +253,8 @@ static void find_eval(struct elf_file *elf, const struct object *object, struct 
 	python->eval_end = address + eval.size;
 }
 
-static int find_type(struct elf_file *elf, const struct object *object, const char *symbol, uint64_t *address,
-		     struct error *err)
+static int find_type(struct elf_file *elf, const struct object *object, const char *symbol,
+		     uint64_t *address, struct error *err)
 {
 	uint64_t vaddr;
 
@@ -256,8 +264,9 @@ static int find_type(struct elf_file *elf, const struct object *object, const ch
 }
 
 /* Reads what the interpreter's file says. */
-static int read_object(const struct search *search, const struct object *object, struct elf_file *elf,
-		       struct python_process *python, uint64_t *runtime, struct error *err)
+static int read_object(const struct search *search, const struct object *object,
+		       struct elf_file *elf, struct python_process *python, uint64_t *runtime,
+		       struct error *err)
 {
 	const struct python_offsets *offsets;
 	uint64_t vaddr, code_type = 0;
@@ -267,7 +276,8 @@ static int read_object(const struct search *search, const struct object *object,
 	if (!find_runtime(elf, &vaddr) || !address_of(elf, object, vaddr, runtime))
 		return -ENOENT;
 	if (object->flavour)
-		return error__set(err, -ENOTSUP, "a %s build", object->flavour == 't' ? "free-threaded" : "debug");
+		return error__set(err, -ENOTSUP, "a %s build",
+				  object->flavour == 't' ? "free-threaded" : "debug");
 	minor = version_of(search, elf, object);
 	if (!minor)
 		return error__set(err, -ENOTSUP, "its version is unknown");
@@ -290,8 +300,8 @@ static int read_object(const struct search *search, const struct object *object,
 	return 0;
 }
 
-static int find_in(const struct search *search, const struct object *object, struct python_process *python,
-		   struct error *err)
+static int find_in(const struct search *search, const struct object *object,
+		   struct python_process *python, struct error *err)
 {
 	struct elf_file *elf = NULL;
 	uint64_t runtime = 0;
@@ -303,7 +313,9 @@ static int find_in(const struct search *search, const struct object *object, str
 	elf_file__free(elf);
 	if (!ret)
 		ret = find_libc(search, &python->offsets.target, err);
-	return ret ? ret : python_layout__check(search->memory, search->pid, runtime, &python->offsets, err);
+	return ret ? ret :
+		     python_layout__check(search->memory, search->pid, runtime, &python->offsets,
+					  err);
 }
 
 static void clear(struct object *object)
@@ -311,7 +323,8 @@ static void clear(struct object *object)
 	free((char *)object->mapping.path);
 }
 
-int python_process__find(struct memory_reader *memory, pid_t pid, struct python_process *python, struct error *err)
+int python_process__find(struct memory_reader *memory, pid_t pid, struct python_process *python,
+			 struct error *err)
 {
 	struct search search = {.memory = memory, .pid = pid};
 	int ret = proc_maps__each(pid, look_at, &search);

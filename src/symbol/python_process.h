@@ -23,6 +23,7 @@ struct python_process {
  * Inspects the process. Returns 0; -ENOENT: no interpreter of CPython 3 is mapped; -EAGAIN: it is
  * still being loaded; another negative errno: its frames cannot be read, for the reason in *err.
  */
-int python_process__find(struct memory_reader *memory, pid_t pid, struct python_process *python, struct error *err);
+int python_process__find(struct memory_reader *memory, pid_t pid, struct python_process *python,
+			 struct error *err);
 
 #endif

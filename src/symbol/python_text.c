@@ -56,7 +56,8 @@ size_t python_text__encode(const void *characters, size_t count, unsigned int wi
 	return (size_t)(at - text);
 }
 
-char *python_text__read(struct memory_reader *memory, pid_t pid, const struct python_offsets *offsets, uint64_t address)
+char *python_text__read(struct memory_reader *memory, pid_t pid,
+			const struct python_offsets *offsets, uint64_t address)
 {
 	uint8_t head[HEAD_SIZE], characters[PYTHON_TEXT_MAX * 4];
 	unsigned int width, compact, ascii;
@@ -74,12 +75,14 @@ char *python_text__read(struct memory_reader *memory, pid_t pid, const struct py
 	width = state >> 2 & 7;
 	compact = state >> 5 & 1;
 	ascii = state >> 6 & 1;
-	if (!compact || (width != 1 && width != 2 && width != 4) || (ascii && width != 1) || length > INT32_MAX)
+	if (!compact || (width != 1 && width != 2 && width != 4) || (ascii && width != 1) ||
+	    length > INT32_MAX)
 		return NULL;
 	if (length > PYTHON_TEXT_MAX)
 		length = PYTHON_TEXT_MAX;
-	if (memory_reader__read(memory, pid, address + (ascii ? offsets->text_ascii : offsets->text_other), characters,
-				length * width))
+	if (memory_reader__read(memory, pid,
+				address + (ascii ? offsets->text_ascii : offsets->text_other),
+				characters, length * width))
 		return NULL;
 	text = malloc(length * 4 + 1);
 	if (text)

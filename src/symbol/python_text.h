@@ -15,7 +15,8 @@
  * half of a surrogate pair stands for a byte of a file name that is not UTF-8. Returns NULL if its
  * type is not offsets->text_type, if it is implausible, or if out of memory.
  */
-char *python_text__read(struct memory_reader *memory, pid_t pid, const struct python_offsets *offsets, uint64_t address);
+char *python_text__read(struct memory_reader *memory, pid_t pid,
+			const struct python_offsets *offsets, uint64_t address);
 
 /*
  * Encodes `count` characters of `width` bytes (1, 2 or 4) as UTF-8. Returns the length without the

@@ -6,7 +6,8 @@
 
 #define NAME_OFFSET 8
 
-int remote_name__read_string(struct memory_reader *memory, pid_t pid, uint64_t address, char name[REMOTE_NAME_SIZE])
+int remote_name__read_string(struct memory_reader *memory, pid_t pid, uint64_t address,
+			     char name[REMOTE_NAME_SIZE])
 {
 	int ret = memory_reader__read_string(memory, pid, address, name, REMOTE_NAME_SIZE);
 
@@ -15,7 +16,8 @@ int remote_name__read_string(struct memory_reader *memory, pid_t pid, uint64_t a
 	return kernel_name__valid(name, REMOTE_NAME_SIZE) ? 0 : -EINVAL;
 }
 
-int remote_name__read(struct memory_reader *memory, pid_t pid, uint64_t handle, char name[REMOTE_NAME_SIZE])
+int remote_name__read(struct memory_reader *memory, pid_t pid, uint64_t handle,
+		      char name[REMOTE_NAME_SIZE])
 {
 	uint64_t address;
 	int ret = memory_reader__read(memory, pid, handle + NAME_OFFSET, &address, sizeof(address));

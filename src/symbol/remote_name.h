@@ -20,9 +20,11 @@
  * name there; -EFAULT if the address is not mapped; -ESRCH, -EPERM and other errors of
  * memory_reader__read. `name` is a string only after 0.
  */
-int remote_name__read(struct memory_reader *memory, pid_t pid, uint64_t handle, char name[REMOTE_NAME_SIZE]);
+int remote_name__read(struct memory_reader *memory, pid_t pid, uint64_t handle,
+		      char name[REMOTE_NAME_SIZE]);
 
 /* The same for the address of the string itself. */
-int remote_name__read_string(struct memory_reader *memory, pid_t pid, uint64_t address, char name[REMOTE_NAME_SIZE]);
+int remote_name__read_string(struct memory_reader *memory, pid_t pid, uint64_t address,
+			     char name[REMOTE_NAME_SIZE]);
 
 #endif

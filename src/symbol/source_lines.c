@@ -228,7 +228,8 @@ static bool count_table(struct source_lines *lines, struct unit *unit, Dwarf_Die
 	if (unit->table != TABLE_NEW)
 		return unit->table == TABLE_COUNTED;
 	unit->table = TABLE_LEFT_OUT;
-	if (lines->size > SIZE_BYTES_MAX || find_table(lines, die, &table) || line_table__files_bytes(&table, &bytes))
+	if (lines->size > SIZE_BYTES_MAX || find_table(lines, die, &table) ||
+	    line_table__files_bytes(&table, &bytes))
 		return false;
 	unit->table = TABLE_COUNTED;
 	lines->size += bytes + table.size * ROW_SIZE;
@@ -252,7 +253,8 @@ int source_lines__find(struct source_lines *lines, uint64_t vaddr, char **path, 
 		return -ENOENT;
 	row = dwarf_getsrc_die(&die, vaddr);
 	name = row ? dwarf_linesrc(row, NULL, NULL) : NULL;
-	if (!name || strnlen(name, PATH_LENGTH_MAX + 1) > PATH_LENGTH_MAX || dwarf_lineno(row, &number) || number <= 0)
+	if (!name || strnlen(name, PATH_LENGTH_MAX + 1) > PATH_LENGTH_MAX ||
+	    dwarf_lineno(row, &number) || number <= 0)
 		return -ENOENT;
 	*path = strdup(name);
 	*line = (uint32_t)number;

@@ -103,7 +103,8 @@ static size_t least_recently_used(const struct symbol_cache *cache)
 
 static size_t index_size(const struct symbol_file *file)
 {
-	return (file->elf ? elf_file__index_size(file->elf) : 0) + (file->debug ? elf_file__index_size(file->debug) : 0);
+	return (file->elf ? elf_file__index_size(file->elf) : 0) +
+	       (file->debug ? elf_file__index_size(file->debug) : 0);
 }
 
 void symbol_cache__trim(struct symbol_cache *cache)
@@ -117,7 +118,8 @@ void symbol_cache__trim(struct symbol_cache *cache)
 			lines += source_lines__size(cache->files[i].lines);
 			frames += cache->files[i].frames_size;
 		}
-		if ((indexes <= INDEX_BYTES_MAX && lines <= LINES_BYTES_MAX && frames <= FRAMES_BYTES_MAX) ||
+		if ((indexes <= INDEX_BYTES_MAX && lines <= LINES_BYTES_MAX &&
+		     frames <= FRAMES_BYTES_MAX) ||
 		    cache->count <= 1)
 			return;
 		drop(cache, least_recently_used(cache));
@@ -175,7 +177,8 @@ static struct symbol_file *add(struct symbol_cache *cache, const struct symbol_f
 	return added;
 }
 
-int symbol_cache__open(struct symbol_cache *cache, int fd, pid_t pid, const char *path, struct symbol_file **out)
+int symbol_cache__open(struct symbol_cache *cache, int fd, pid_t pid, const char *path,
+		       struct symbol_file **out)
 {
 	struct symbol_file file = {0};
 	struct stat stat;
@@ -275,7 +278,9 @@ struct Elf *symbol_file__frames(struct symbol_file *file, uint64_t *size)
 {
 	if (!file->looked_for_frames) {
 		file->looked_for_frames = true;
-		file->frames = file->elf ? frame_info__open(elf_file__fd(file->elf), &file->frames_size) : NULL;
+		file->frames =
+			file->elf ? frame_info__open(elf_file__fd(file->elf), &file->frames_size) :
+				    NULL;
 	}
 	*size = file->frames_size;
 	return file->frames;

@@ -62,7 +62,8 @@ void symbol_cache__ask(struct symbol_cache *cache, struct debuginfod *debuginfod
  * debug file is searched in the root of that process and in gpuprobe's; `path` is the file's own,
  * in the process. Returns 0 or a negative errno.
  */
-int symbol_cache__open(struct symbol_cache *cache, int fd, pid_t pid, const char *path, struct symbol_file **out);
+int symbol_cache__open(struct symbol_cache *cache, int fd, pid_t pid, const char *path,
+		       struct symbol_file **out);
 
 /* Opens the vdso, which is not in a file: a copy in memory. Returns 0 or a negative errno. */
 int symbol_cache__open_vdso(struct symbol_cache *cache, struct symbol_file **out);
@@ -83,7 +84,8 @@ void symbol_cache__trim(struct symbol_cache *cache);
  * Finds the symbol that contains the byte at `file_offset`: *name (malloc, as in the file), *offset
  * from its start. Returns -ENOENT if there is none.
  */
-int symbol_file__name(struct symbol_file *file, uint64_t file_offset, char **name, uint64_t *offset);
+int symbol_file__name(struct symbol_file *file, uint64_t file_offset, char **name,
+		      uint64_t *offset);
 
 /*
  * Finds the source file's path (malloc) and line of the byte at `file_offset`; -ENOENT if no debug

@@ -75,7 +75,8 @@ static struct part after_last(struct part part, char separator)
 
 static bool take_container(struct part part, char *container)
 {
-	static const char *const runtimes[] = {"docker-", "cri-containerd-", "crio-", "libpod-", "nerdctl-"};
+	static const char *const runtimes[] = {"docker-", "cri-containerd-", "crio-", "libpod-",
+					       "nerdctl-"};
 
 	strip_end(&part, ".scope");
 	part = after_last(part, ':');
@@ -165,7 +166,8 @@ static void parse_line(struct part line, struct cgroup_names *names)
 	const char *path = colon ? memchr(colon + 1, ':', (size_t)(end - colon - 1)) : NULL;
 
 	if (path)
-		parse_path((struct part){.start = path + 1, .length = (size_t)(end - path - 1)}, names);
+		parse_path((struct part){.start = path + 1, .length = (size_t)(end - path - 1)},
+			   names);
 }
 
 void cgroup__parse(const char *text, struct cgroup_names *names)
@@ -247,7 +249,8 @@ static struct part unified_path(const char *text)
 		bool is_unified = strncmp(line, "0::", 3) == 0;
 
 		if (path && (!found.start || is_unified))
-			found = (struct part){.start = path + 1, .length = (size_t)(end - path - 1)};
+			found = (struct part){.start = path + 1,
+					      .length = (size_t)(end - path - 1)};
 		if (is_unified)
 			break;
 	}

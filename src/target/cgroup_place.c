@@ -76,15 +76,22 @@ int cgroup_place__find(const char *path, struct cgroup_place *place, struct erro
 	int ret;
 
 	if (!*path)
-		return error__set(err, -EINVAL, "the control group's path is empty: see systemd-cgls");
+		return error__set(err, -EINVAL,
+				  "the control group's path is empty: see systemd-cgls");
 	if (!mount)
-		return error__set(err, -ENOTSUP, "control group '%s': this machine has no cgroup v2 in /sys/fs/cgroup", path);
+		return error__set(
+			err, -ENOTSUP,
+			"control group '%s': this machine has no cgroup v2 in /sys/fs/cgroup",
+			path);
 	if (!is_root(mount))
-		return error__set(err, -ENOTSUP, "control group '%s': only a part of cgroup v2 is visible here; run "
-						 "gpuprobe in the host's cgroup namespace",
-				  path);
+		return error__set(
+			err, -ENOTSUP,
+			"control group '%s': only a part of cgroup v2 is visible here; run "
+			"gpuprobe in the host's cgroup namespace",
+			path);
 	inner = below(path, mount);
-	if ((size_t)snprintf(full, sizeof(full), "%s/%s", mount, inner ? inner : path) >= sizeof(full))
+	if ((size_t)snprintf(full, sizeof(full), "%s/%s", mount, inner ? inner : path) >=
+	    sizeof(full))
 		return cannot(path, -ENAMETOOLONG, err);
 	if (!realpath(full, real))
 		return cannot(path, -errno, err);

@@ -15,16 +15,19 @@ static void join_words(char *text, size_t length)
 			text[i] = ' ';
 }
 
-int command_line__read(struct memory_reader *memory, const struct process_info *info, char *text, size_t size)
+int command_line__read(struct memory_reader *memory, const struct process_info *info, char *text,
+		       size_t size)
 {
-	uint64_t length = info->arguments_end > info->arguments ? info->arguments_end - info->arguments : 0;
+	uint64_t length =
+		info->arguments_end > info->arguments ? info->arguments_end - info->arguments : 0;
 	int ret;
 
 	memset(text, 0, size);
 	if (!length)
 		return -ENODATA;
 	length = length < size - 1 ? length : size - 1;
-	ret = memory_reader__read(memory, proc__living_thread(info->pid), info->arguments, text, length);
+	ret = memory_reader__read(memory, proc__living_thread(info->pid), info->arguments, text,
+				  length);
 	if (ret)
 		memset(text, 0, size);
 	else

@@ -15,6 +15,7 @@
  * proc__info. Returns 0, an error of memory_reader__read, or -ENODATA if there is none; the text is
  * empty after an error.
  */
-int command_line__read(struct memory_reader *memory, const struct process_info *info, char *text, size_t size);
+int command_line__read(struct memory_reader *memory, const struct process_info *info, char *text,
+		       size_t size);
 
 #endif

@@ -25,10 +25,12 @@ static int find_number(const char *text, const char *name, uint64_t unit_ns, uin
 	size_t length = strlen(name);
 	uint64_t number;
 
-	for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+	for (const char *line = text; line;
+	     line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
 		if (strncmp(line, name, length) != 0 || line[length] != ' ')
 			continue;
-		if (sscanf(line + length, "%" SCNu64, &number) != 1 || number > UINT64_MAX / unit_ns)
+		if (sscanf(line + length, "%" SCNu64, &number) != 1 ||
+		    number > UINT64_MAX / unit_ns)
 			return -EBADMSG;
 		*ns = number * unit_ns;
 		return 0;
@@ -67,9 +69,11 @@ static void look_up(const char *mount, const char *path, struct search *search)
 {
 	char folder[PATH_MAX - 16];
 
-	if (strstr(path, "..") || (size_t)snprintf(folder, sizeof(folder), "%s%s", mount, path) >= sizeof(folder))
+	if (strstr(path, "..") ||
+	    (size_t)snprintf(folder, sizeof(folder), "%s%s", mount, path) >= sizeof(folder))
 		return;
-	for (char *end = folder + strlen(folder); end && end >= folder + strlen(mount); end = strrchr(folder, '/')) {
+	for (char *end = folder + strlen(folder); end && end >= folder + strlen(mount);
+	     end = strrchr(folder, '/')) {
 		*end = '\0';
 		look_at_group(folder, search);
 	}

@@ -30,7 +30,8 @@ static bool is_known(const struct cuda_files *files, const struct elf_file *elf)
 }
 
 /* Takes ownership of `elf` if it returns 0. */
-static int append(struct cuda_files *files, const char *path, struct elf_file *elf, unsigned int layers)
+static int append(struct cuda_files *files, const char *path, struct elf_file *elf,
+		  unsigned int layers)
 {
 	char *copy = realpath(path, NULL);
 	int ret = copy ? 0 : -errno;
@@ -72,9 +73,11 @@ static int add(struct cuda_files *files, const char *path, unsigned int layers, 
 	else if (is_known(files, elf))
 		ret = -EEXIST;
 	else if (!found)
-		ret = error__set(err, -ENOMSG, "%s has no CUDA functions to probe: give a library or program that "
-					       "has",
-				 path);
+		ret = error__set(
+			err, -ENOMSG,
+			"%s has no CUDA functions to probe: give a library or program that "
+			"has",
+			path);
 	else
 		ret = append(files, path, elf, found);
 	if (ret)

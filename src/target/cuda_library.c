@@ -45,7 +45,8 @@ static int note_mark(const struct elf_symbol *symbol, void *arg)
 int cuda_library__layers(struct elf_file *file, unsigned int *layers)
 {
 	struct marks exported = {0}, inside = {0};
-	int ret = elf_file__each_function(file, ELF_TABLE_DYNAMIC, MARK_PREFIX, note_mark, &exported);
+	int ret =
+		elf_file__each_function(file, ELF_TABLE_DYNAMIC, MARK_PREFIX, note_mark, &exported);
 
 	*layers = 0;
 	if (ret == -ENOMEM)
@@ -77,18 +78,21 @@ struct collection {
 	enum elf_table table;
 };
 
-static int add_site(struct collection *collection, uint64_t file_offset, uint16_t row, enum layer layer)
+static int add_site(struct collection *collection, uint64_t file_offset, uint16_t row,
+		    enum layer layer)
 {
 	if (collection->count == SITES_MAX)
 		return -E2BIG;
-	return ARRAY_APPEND(collection->sites, collection->count,
-			    (struct probe_point){.file_offset = file_offset, .row = row, .layer = layer});
+	return ARRAY_APPEND(
+		collection->sites, collection->count,
+		(struct probe_point){.file_offset = file_offset, .row = row, .layer = layer});
 }
 
 /* The layer of a function, by its name. */
 static enum layer layer_of(const char *symbol)
 {
-	return strncmp(symbol, "cuda", 4) && strncmp(symbol, "__cuda", 6) ? LAYER_DRIVER : LAYER_RUNTIME;
+	return strncmp(symbol, "cuda", 4) && strncmp(symbol, "__cuda", 6) ? LAYER_DRIVER :
+									    LAYER_RUNTIME;
 }
 
 static int collect_unknown(struct collection *collection, const struct elf_symbol *symbol)
@@ -97,7 +101,8 @@ static int collect_unknown(struct collection *collection, const struct elf_symbo
 	enum layer layer = layer_of(symbol->name);
 	int row;
 
-	if (!wanted->unknown || collection->table != ELF_TABLE_DYNAMIC || !(collection->layers & LAYER_BIT(layer)))
+	if (!wanted->unknown || collection->table != ELF_TABLE_DYNAMIC ||
+	    !(collection->layers & LAYER_BIT(layer)))
 		return 0;
 	/* If only other majors have the form, the function still counts as known. */
 	if ((strncmp(symbol->name, "cu", 2) && strncmp(symbol->name, "__cuda", 6)) ||
@@ -124,10 +129,11 @@ static int collect(const struct elf_symbol *symbol, void *arg)
 	if (!collection->wanted->rows[row] ||
 	    !(collection->layers & LAYER_BIT(api_functions[row].desc.layer)))
 		return 0;
-	if (!dynamic && (collection->exported[row] ||
-			 api_functions[row].desc.layer != LAYER_RUNTIME))
+	if (!dynamic &&
+	    (collection->exported[row] || api_functions[row].desc.layer != LAYER_RUNTIME))
 		return 0;
-	ret = add_site(collection, symbol->file_offset, (uint16_t)row, api_functions[row].desc.layer);
+	ret = add_site(collection, symbol->file_offset, (uint16_t)row,
+		       api_functions[row].desc.layer);
 	if (ret)
 		return ret;
 	collection->found[row] = true;
@@ -212,7 +218,8 @@ static bool is_form(const struct collection *collection, size_t row)
 
 static bool is_missing(const struct collection *collection, size_t row)
 {
-	return !collection->found[row] && (collection->layers & LAYER_BIT(api_functions[row].desc.layer)) &&
+	return !collection->found[row] &&
+	       (collection->layers & LAYER_BIT(api_functions[row].desc.layer)) &&
 	       is_form(collection, row);
 }
 
@@ -236,13 +243,16 @@ static void release(struct collection *collection)
  * Finds the sites of wanted functions in a file that implements a layer. The caller releases
  * `collection` in any case.
  */
-static int collect_file(struct collection *collection, struct elf_file *file, const struct wanted_functions *wanted)
+static int collect_file(struct collection *collection, struct elf_file *file,
+			const struct wanted_functions *wanted)
 {
 	int ret;
 
 	collection->file = file;
 	collection->wanted = wanted;
-	collection->major = collection->layers & LAYER_BIT(LAYER_RUNTIME) ? runtime_major__of(file) : API_NEWEST;
+	collection->major = collection->layers & LAYER_BIT(LAYER_RUNTIME) ?
+				    runtime_major__of(file) :
+				    API_NEWEST;
 	collection->exported = calloc(api_function_count, sizeof(bool));
 	collection->found = calloc(api_function_count, sizeof(bool));
 	if (!collection->exported || !collection->found)
@@ -256,7 +266,8 @@ static int collect_file(struct collection *collection, struct elf_file *file, co
 
 const char *cuda_library__why(int code)
 {
-	return code == -E2BIG ? "more functions with CUDA's names than any library has" : strerror(-code);
+	return code == -E2BIG ? "more functions with CUDA's names than any library has" :
+				strerror(-code);
 }
 
 int cuda_library__rows(struct elf_file *file, enum row_presence *rows)
@@ -271,16 +282,18 @@ int cuda_library__rows(struct elf_file *file, enum row_presence *rows)
 		memset(all, true, api_function_count * sizeof(*all));
 		ret = collect_file(&collection, file, &wanted);
 		for (size_t row = 0; !ret && row < api_function_count; row++)
-			rows[row] = collection.found[row] ? ROW_PRESENT :
-							    (is_missing(&collection, row) ? ROW_ABSENT : ROW_FOREIGN);
+			rows[row] =
+				collection.found[row] ?
+					ROW_PRESENT :
+					(is_missing(&collection, row) ? ROW_ABSENT : ROW_FOREIGN);
 	}
 	release(&collection);
 	free(all);
 	return ret;
 }
 
-int cuda_library__sites(struct elf_file *file, const struct wanted_functions *wanted, struct probe_point **sites,
-			size_t *count, size_t *missing)
+int cuda_library__sites(struct elf_file *file, const struct wanted_functions *wanted,
+			struct probe_point **sites, size_t *count, size_t *missing)
 {
 	struct collection collection = {0};
 	int ret = cuda_library__layers(file, &collection.layers);

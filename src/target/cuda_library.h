@@ -63,8 +63,8 @@ struct wanted_functions {
  *
  * Returns 0, -ENOMEM, -EIO, -EBADMSG, or -E2BIG for a file with more sites than any real one.
  */
-int cuda_library__sites(struct elf_file *file, const struct wanted_functions *wanted, struct probe_point **sites,
-			size_t *count, size_t *missing);
+int cuda_library__sites(struct elf_file *file, const struct wanted_functions *wanted,
+			struct probe_point **sites, size_t *count, size_t *missing);
 
 /* Explains a failure of these functions. */
 const char *cuda_library__why(int code);

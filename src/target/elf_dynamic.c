@@ -20,11 +20,11 @@ static void set_table(struct elf_file *file, enum elf_table which, const struct 
 
 	*table = *place;
 	table->present = true;
-	table->broken = place->count > ELF_SYMBOLS_MAX ||
-			!elf_internal__in_file(file, place->symbols,
-					       place->count * sizeof(Elf64_Sym)) ||
-			!elf_internal__in_file(file, place->strings, place->strings_size) ||
-			place->strings_size > ELF_STRINGS_MAX;
+	table->broken =
+		place->count > ELF_SYMBOLS_MAX ||
+		!elf_internal__in_file(file, place->symbols, place->count * sizeof(Elf64_Sym)) ||
+		!elf_internal__in_file(file, place->strings, place->strings_size) ||
+		place->strings_size > ELF_STRINGS_MAX;
 }
 
 static uint64_t count_sections(const struct elf_file *file, const Elf64_Ehdr *header)
@@ -69,14 +69,16 @@ static void take_debug_link(struct elf_file *file, const Elf64_Shdr *section)
 	    elf_internal__read_all(file, section->sh_offset, contents, size))
 		return;
 	length = strnlen(contents, size);
-	if (!length || (length + 4) / 4 * 4 + sizeof(file->debug_crc) > size || memchr(contents, '/', length))
+	if (!length || (length + 4) / 4 * 4 + sizeof(file->debug_crc) > size ||
+	    memchr(contents, '/', length))
 		return;
 	memcpy(&file->debug_crc, contents + (length + 4) / 4 * 4, sizeof(file->debug_crc));
 	file->debug_link = strndup(contents, length);
 }
 
 /* Other sections are identified by their types; this one only by its name. */
-static void find_debug_link(struct elf_file *file, const Elf64_Shdr *sections, uint64_t count, uint64_t names)
+static void find_debug_link(struct elf_file *file, const Elf64_Shdr *sections, uint64_t count,
+			    uint64_t names)
 {
 	char name[sizeof(DEBUG_LINK)];
 
@@ -85,8 +87,10 @@ static void find_debug_link(struct elf_file *file, const Elf64_Shdr *sections, u
 	for (uint64_t i = 0; i < count; i++) {
 		const Elf64_Shdr *section = &sections[i];
 
-		if (section->sh_type != SHT_PROGBITS || section->sh_flags || section->sh_size > DEBUG_LINK_MAX ||
-		    elf_internal__read_all(file, sections[names].sh_offset + section->sh_name, name, sizeof(name)))
+		if (section->sh_type != SHT_PROGBITS || section->sh_flags ||
+		    section->sh_size > DEBUG_LINK_MAX ||
+		    elf_internal__read_all(file, sections[names].sh_offset + section->sh_name, name,
+					   sizeof(name)))
 			continue;
 		if (memcmp(name, DEBUG_LINK, sizeof(name)) == 0)
 			take_debug_link(file, section);
@@ -94,7 +98,8 @@ static void find_debug_link(struct elf_file *file, const Elf64_Shdr *sections, u
 }
 
 /* Returns all section headers (malloc), *count of them, or NULL. */
-static Elf64_Shdr *read_sections(const struct elf_file *file, const Elf64_Ehdr *header, uint64_t *count)
+static Elf64_Shdr *read_sections(const struct elf_file *file, const Elf64_Ehdr *header,
+				 uint64_t *count)
 {
 	Elf64_Shdr *sections;
 
@@ -103,7 +108,8 @@ static Elf64_Shdr *read_sections(const struct elf_file *file, const Elf64_Ehdr *
 	    !elf_internal__in_file(file, header->e_shoff, *count * sizeof(Elf64_Shdr)))
 		return NULL;
 	sections = malloc(*count * sizeof(Elf64_Shdr));
-	if (sections && elf_internal__read_all(file, header->e_shoff, sections, *count * sizeof(Elf64_Shdr))) {
+	if (sections &&
+	    elf_internal__read_all(file, header->e_shoff, sections, *count * sizeof(Elf64_Shdr))) {
 		free(sections);
 		return NULL;
 	}
@@ -111,7 +117,8 @@ static Elf64_Shdr *read_sections(const struct elf_file *file, const Elf64_Ehdr *
 }
 
 /* Finds a section that is loaded, or one that is not and has contents in the file. */
-static bool find_section(const struct elf_file *file, const char *name, bool loaded, uint64_t *vaddr)
+static bool find_section(const struct elf_file *file, const char *name, bool loaded,
+			 uint64_t *vaddr)
 {
 	uint64_t count = 0, names;
 	bool found = false;
@@ -182,25 +189,15 @@ struct dynamic {
 static void take_entry(struct dynamic *dynamic, const Elf64_Dyn *entry)
 {
 	switch (entry->d_tag) {
-	case DT_SYMTAB:
-		dynamic->symbols = entry->d_un.d_ptr;
-		break;
-	case DT_STRTAB:
-		dynamic->strings = entry->d_un.d_ptr;
-		break;
-	case DT_STRSZ:
-		dynamic->strings_size = entry->d_un.d_val;
-		break;
+	case DT_SYMTAB: dynamic->symbols = entry->d_un.d_ptr; break;
+	case DT_STRTAB: dynamic->strings = entry->d_un.d_ptr; break;
+	case DT_STRSZ: dynamic->strings_size = entry->d_un.d_val; break;
 	case DT_SONAME:
 		dynamic->soname = entry->d_un.d_val;
 		dynamic->has_soname = true;
 		break;
-	case DT_HASH:
-		dynamic->hash = entry->d_un.d_ptr;
-		break;
-	case DT_GNU_HASH:
-		dynamic->gnu_hash = entry->d_un.d_ptr;
-		break;
+	case DT_HASH: dynamic->hash = entry->d_un.d_ptr; break;
+	case DT_GNU_HASH: dynamic->gnu_hash = entry->d_un.d_ptr; break;
 	}
 }
 
@@ -274,7 +271,8 @@ static void find_dynamic_table(struct elf_file *file, const struct dynamic *dyna
 }
 
 /* Returns the entries (malloc), *count of them before DT_NULL, or NULL. */
-static Elf64_Dyn *read_entries(const struct elf_file *file, const Elf64_Phdr *segment, size_t *count)
+static Elf64_Dyn *read_entries(const struct elf_file *file, const Elf64_Phdr *segment,
+			       size_t *count)
 {
 	size_t room = segment->p_filesz / sizeof(Elf64_Dyn);
 	Elf64_Dyn *entries;
@@ -282,7 +280,8 @@ static Elf64_Dyn *read_entries(const struct elf_file *file, const Elf64_Phdr *se
 	if (room > DYNAMIC_MAX)
 		room = DYNAMIC_MAX;
 	entries = calloc(room ? room : 1, sizeof(*entries));
-	if (entries && elf_internal__read_all(file, segment->p_offset, entries, room * sizeof(*entries))) {
+	if (entries &&
+	    elf_internal__read_all(file, segment->p_offset, entries, room * sizeof(*entries))) {
 		free(entries);
 		return NULL;
 	}
@@ -337,7 +336,8 @@ bool elf_file__needs(const struct elf_file *file, const char *prefix)
 	if (!elf_file__vaddr_to_offset(file, dynamic.strings, &strings))
 		count = 0;
 	for (size_t i = 0; i < count && !needs; i++)
-		needs = entries[i].d_tag == DT_NEEDED && entries[i].d_un.d_val < dynamic.strings_size &&
+		needs = entries[i].d_tag == DT_NEEDED &&
+			entries[i].d_un.d_val < dynamic.strings_size &&
 			has_prefix(file, strings + entries[i].d_un.d_val, prefix);
 	free(entries);
 	return needs;

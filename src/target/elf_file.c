@@ -27,8 +27,8 @@ long elf_file__read(const struct elf_file *file, uint64_t offset, void *buffer, 
 	if (offset > INT64_MAX - size)
 		return 0;
 	while (done < size) {
-		ssize_t n = pread(file->fd, (char *)buffer + done, size - done,
-				  (off_t)(offset + done));
+		ssize_t n =
+			pread(file->fd, (char *)buffer + done, size - done, (off_t)(offset + done));
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -99,8 +99,7 @@ bool elf_file__offset_to_vaddr(const struct elf_file *file, uint64_t offset, uin
 	for (size_t i = 0; i < file->loaded_count; i++) {
 		const Elf64_Phdr *segment = &file->segments[i];
 
-		if (offset < segment->p_offset ||
-		    offset - segment->p_offset >= segment->p_filesz)
+		if (offset < segment->p_offset || offset - segment->p_offset >= segment->p_filesz)
 			continue;
 		*vaddr = offset - segment->p_offset + segment->p_vaddr;
 		return true;
@@ -149,7 +148,8 @@ static void put_loaded_first(struct elf_file *file)
 
 		if (segment.p_type != PT_LOAD)
 			continue;
-		memmove(&file->segments[file->loaded_count + 1], &file->segments[file->loaded_count],
+		memmove(&file->segments[file->loaded_count + 1],
+			&file->segments[file->loaded_count],
 			(i - file->loaded_count) * sizeof(segment));
 		file->segments[file->loaded_count++] = segment;
 		if (file->loaded_count > LOADED_MAX)
@@ -174,7 +174,9 @@ static int read_segments(struct elf_file *file, const Elf64_Ehdr *header, struct
 	for (size_t i = 0; i < file->segment_count; i++)
 		bound_segment(file, &file->segments[i]);
 	put_loaded_first(file);
-	return file->loaded_count > LOADED_MAX ? refuse(file, "more loaded segments than any library has", err) : 0;
+	return file->loaded_count > LOADED_MAX ?
+		       refuse(file, "more loaded segments than any library has", err) :
+		       0;
 }
 
 /* Looks for the build id in one PT_NOTE segment. */
@@ -295,7 +297,8 @@ int elf_file__open(const char *path, struct elf_file **out, struct error *err)
 
 	*out = NULL;
 	if (fd < 0)
-		return error__set(err, fd == -EINVAL ? -ENOEXEC : fd, "%s: %s", path, root_file__why(fd));
+		return error__set(err, fd == -EINVAL ? -ENOEXEC : fd, "%s: %s", path,
+				  root_file__why(fd));
 	return elf_file__open_fd(fd, path, out, err);
 }
 
@@ -366,5 +369,6 @@ const char *elf_file__debug_link(const struct elf_file *file, uint32_t *crc)
 
 bool elf_file__has_table(const struct elf_file *file, enum elf_table table)
 {
-	return file->tables[table].present && !file->tables[table].broken && file->tables[table].count;
+	return file->tables[table].present && !file->tables[table].broken &&
+	       file->tables[table].count;
 }

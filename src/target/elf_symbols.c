@@ -86,7 +86,8 @@ static int visit(struct walk *walk, const Elf64_Sym *entry)
 	struct elf_symbol symbol = {0};
 
 	/* An import need not be marked as a function. */
-	if ((!walk->imports && ELF64_ST_TYPE(entry->st_info) != (walk->objects ? STT_OBJECT : STT_FUNC)) ||
+	if ((!walk->imports &&
+	     ELF64_ST_TYPE(entry->st_info) != (walk->objects ? STT_OBJECT : STT_FUNC)) ||
 	    (entry->st_shndx == SHN_UNDEF) != walk->imports)
 		return 0;
 	symbol.name = take_name(walk, entry->st_name);
@@ -162,7 +163,8 @@ bool elf_file__has_more_symbols(const struct elf_file *file, uint64_t symbols, u
 	for (size_t i = 0; i < sizeof(file->tables) / sizeof(*file->tables); i++) {
 		const struct symbol_table *table = &file->tables[i];
 
-		if (table->present && !table->broken && (table->count > symbols || table->strings_size > name_bytes))
+		if (table->present && !table->broken &&
+		    (table->count > symbols || table->strings_size > name_bytes))
 			return true;
 	}
 	return false;

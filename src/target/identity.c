@@ -54,12 +54,14 @@ static int load(struct identity_reader *reader, struct error *err)
 {
 	reader->skeleton = identity_bpf__open_and_load();
 	if (!reader->skeleton)
-		return error__set(err, -errno, "the kernel refused the iterator over mappings: %s", strerror(errno));
+		return error__set(err, -errno, "the kernel refused the iterator over mappings: %s",
+				  strerror(errno));
 	reader->programs = (struct identity_programs)IDENTITY_PROGRAMS(reader->skeleton);
 	return 0;
 }
 
-int identity_reader__new(const struct identity_programs *programs, struct identity_reader **out, struct error *err)
+int identity_reader__new(const struct identity_programs *programs, struct identity_reader **out,
+			 struct error *err)
 {
 	struct identity_reader *reader = calloc(1, sizeof(*reader));
 	int ret = 0;
@@ -74,7 +76,8 @@ int identity_reader__new(const struct identity_programs *programs, struct identi
 		goto fail;
 	reader->link = attach(&reader->programs);
 	if (!reader->link) {
-		ret = error__set(err, -errno, "cannot attach the iterator over mappings: %s", strerror(errno));
+		ret = error__set(err, -errno, "cannot attach the iterator over mappings: %s",
+				 strerror(errno));
 		goto fail;
 	}
 	*out = reader;
@@ -123,7 +126,9 @@ static int read_records(struct bpf_link *link, size_t max, record_fn fn, void *a
 
 	if (iter < 0)
 		return -errno;
-	while (!ret && taken < max && (n = read_more(iter, (char *)batch + kept, sizeof(batch) - kept, max == SIZE_MAX)) > 0) {
+	while (!ret && taken < max &&
+	       (n = read_more(iter, (char *)batch + kept, sizeof(batch) - kept, max == SIZE_MAX)) >
+		       0) {
 		size_t bytes = kept + (size_t)n, count = bytes / sizeof(*batch);
 
 		for (size_t i = 0; i < count && !ret; i++)
@@ -145,7 +150,8 @@ struct wanted_mapping {
 
 static struct file_identity identity_of(const struct vma_identity *record)
 {
-	return (struct file_identity){.inode = record->inode, .number = record->ino, .device = record->dev};
+	return (struct file_identity){
+		.inode = record->inode, .number = record->ino, .device = record->dev};
 }
 
 static bool find_mapping(const struct vma_identity *record, void *arg)
@@ -162,7 +168,8 @@ int identity_reader__of_fd(struct identity_reader *reader, int fd, struct file_i
 {
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
 	void *mapping = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-	struct wanted_mapping wanted = {.start = (uint64_t)(uintptr_t)mapping, .identity = identity};
+	struct wanted_mapping wanted = {.start = (uint64_t)(uintptr_t)mapping,
+					.identity = identity};
 	int ret;
 
 	if (mapping == MAP_FAILED)
@@ -189,7 +196,8 @@ static bool take_file(const struct vma_identity *record, void *arg)
 {
 	struct wanted_files *wanted = arg;
 	const uint64_t start = record->start;
-	struct mapped_file *file = bsearch(&start, wanted->files, wanted->count, sizeof(*wanted->files), compare_starts);
+	struct mapped_file *file = bsearch(&start, wanted->files, wanted->count,
+					   sizeof(*wanted->files), compare_starts);
 
 	if (!file || file->identity.inode)
 		return true;
@@ -199,7 +207,8 @@ static bool take_file(const struct vma_identity *record, void *arg)
 	return ++wanted->known < wanted->count;
 }
 
-int identity_reader__of_process(struct identity_reader *reader, pid_t pid, struct mapped_file *files, size_t count)
+int identity_reader__of_process(struct identity_reader *reader, pid_t pid,
+				struct mapped_file *files, size_t count)
 {
 	struct wanted_files wanted = {.files = files, .count = count};
 	struct bpf_link *link = attach_to(&reader->programs, pid);
@@ -215,7 +224,8 @@ int identity_reader__of_process(struct identity_reader *reader, pid_t pid, struc
 int identity_reader__is_mapped(struct identity_reader *reader, const struct file_identity *identity)
 {
 	struct mapped_question question = {.inode = identity->inode};
-	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = &question, .ctx_size_in = sizeof(question));
+	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = &question,
+		    .ctx_size_in = sizeof(question));
 	int ret = bpf_prog_test_run_opts(bpf_program__fd(reader->programs.is_mapped), &options);
 
 	if (ret)

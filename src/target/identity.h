@@ -43,7 +43,8 @@ struct identity_programs {
 /* From the skeleton of an object that has them. */
 #define IDENTITY_PROGRAMS(skeleton) \
 	{ \
-		.mappings = (skeleton)->progs.identity_of_mappings, .is_mapped = (skeleton)->progs.inode_is_mapped, \
+		.mappings = (skeleton)->progs.identity_of_mappings, \
+		.is_mapped = (skeleton)->progs.inode_is_mapped, \
 		.tgid = (skeleton)->maps.identity_tgid \
 	}
 
@@ -53,7 +54,8 @@ struct identity_reader;
  * Attaches the iterator of `programs`, whose object must outlive the reader, or, with NULL, of an
  * object that it loads itself. Use the reader from one thread.
  */
-int identity_reader__new(const struct identity_programs *programs, struct identity_reader **out, struct error *err);
+int identity_reader__new(const struct identity_programs *programs, struct identity_reader **out,
+			 struct error *err);
 void identity_reader__free(struct identity_reader *reader);
 
 /*
@@ -66,14 +68,16 @@ int identity_reader__of_fd(struct identity_reader *reader, int fd, struct file_i
  * opening any file. Mappings that are gone, or not among the first 131,072, stay unknown. Returns 0
  * or a negative errno.
  */
-int identity_reader__of_process(struct identity_reader *reader, pid_t pid, struct mapped_file *files, size_t count);
+int identity_reader__of_process(struct identity_reader *reader, pid_t pid,
+				struct mapped_file *files, size_t count);
 
 /*
  * Whether any process, in any namespace, has the file mapped, by the inode's list of mappings
  * (i_mmap). Returns 1, 0 or a negative errno. Only for a file whose inode is pinned, for example by
  * probes.
  */
-int identity_reader__is_mapped(struct identity_reader *reader, const struct file_identity *identity);
+int identity_reader__is_mapped(struct identity_reader *reader,
+			       const struct file_identity *identity);
 
 bool file_identity__equal(const struct file_identity *a, const struct file_identity *b);
 

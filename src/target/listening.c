@@ -24,7 +24,8 @@ static bool listens_to_tcp(const char *line, unsigned long *inode)
 {
 	unsigned int state;
 
-	return sscanf(line, " %*d: %*s %*s %x %*s %*s %*s %*u %*u %lu", &state, inode) == 2 && state == STATE_LISTEN;
+	return sscanf(line, " %*d: %*s %*s %x %*s %*s %*s %*u %*u %lu", &state, inode) == 2 &&
+	       state == STATE_LISTEN;
 }
 
 /*
@@ -35,14 +36,16 @@ static bool listens_to_unix(const char *line, unsigned long *inode)
 {
 	unsigned int flags;
 
-	return sscanf(line, "%*x: %*x %*x %x %*x %*x %lu", &flags, inode) == 2 && flags & FLAG_ACCEPTS;
+	return sscanf(line, "%*x: %*x %*x %x %*x %*x %lu", &flags, inode) == 2 &&
+	       flags & FLAG_ACCEPTS;
 }
 
 size_t listening__parse(FILE *table, unsigned long inodes[], size_t count, size_t most)
 {
 	char line[LINE_SIZE];
 
-	for (int lines = 0; lines < LISTENING_LINES && count < most && fgets(line, sizeof(line), table); lines++) {
+	for (int lines = 0;
+	     lines < LISTENING_LINES && count < most && fgets(line, sizeof(line), table); lines++) {
 		unsigned long inode;
 
 		if (listens_to_tcp(line, &inode) || listens_to_unix(line, &inode))

@@ -231,8 +231,8 @@ static void note_wait(struct memory_reader *reader, pid_t pid, uint64_t waited_n
 		return;
 	slow->until_ns = until_ns;
 	if (!slow->reported)
-		log__warn(reader->log, "process %d: its memory %s: gpuprobe reads no names from it", (int)pid,
-			  answered ? "answers late" : "does not answer");
+		log__warn(reader->log, "process %d: its memory %s: gpuprobe reads no names from it",
+			  (int)pid, answered ? "answers late" : "does not answer");
 	slow->reported = true;
 }
 
@@ -272,8 +272,8 @@ static ssize_t receive(struct memory_reader *reader, struct msghdr *message, uin
 }
 
 /* Returns -EPIPE if the reader was killed, -ETIMEDOUT, or 0 with its answer. */
-static int exchange(struct memory_reader *reader, const struct memory_request *request, void *buffer, int64_t *result,
-		    uint64_t *waited_ns)
+static int exchange(struct memory_reader *reader, const struct memory_request *request,
+		    void *buffer, int64_t *result, uint64_t *waited_ns)
 {
 	struct iovec parts[] = {
 		{.iov_base = result, .iov_len = sizeof(*result)},
@@ -328,7 +328,8 @@ static struct memory_request request_of(uint32_t kind, pid_t pid, uint64_t addre
 	};
 }
 
-int memory_reader__read(struct memory_reader *reader, pid_t pid, uint64_t address, void *buffer, size_t size)
+int memory_reader__read(struct memory_reader *reader, pid_t pid, uint64_t address, void *buffer,
+			size_t size)
 {
 	char *at = buffer;
 
@@ -347,7 +348,8 @@ int memory_reader__read(struct memory_reader *reader, pid_t pid, uint64_t addres
 	return 0;
 }
 
-int memory_reader__read_string(struct memory_reader *reader, pid_t pid, uint64_t address, char *buffer, size_t size)
+int memory_reader__read_string(struct memory_reader *reader, pid_t pid, uint64_t address,
+			       char *buffer, size_t size)
 {
 	const struct memory_request request = request_of(MEMORY_STRING, pid, address, size);
 	int64_t ret;
@@ -358,8 +360,8 @@ int memory_reader__read_string(struct memory_reader *reader, pid_t pid, uint64_t
 	return ret < 0 ? (int)ret : 0;
 }
 
-ssize_t memory_reader__read_environment(struct memory_reader *reader, pid_t pid, uint64_t offset, void *buffer,
-					size_t size)
+ssize_t memory_reader__read_environment(struct memory_reader *reader, pid_t pid, uint64_t offset,
+					void *buffer, size_t size)
 {
 	const struct memory_request request = request_of(MEMORY_ENVIRONMENT, pid, offset, size);
 

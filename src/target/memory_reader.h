@@ -42,20 +42,22 @@ void memory_reader__free(struct memory_reader *reader); /* NULL ok; takes at mos
  * `reader` NULL: the calling thread reads, for as long as it takes. Use that only for processes
  * that gpuprobe started itself.
  */
-int memory_reader__read(struct memory_reader *reader, pid_t pid, uint64_t address, void *buffer, size_t size);
+int memory_reader__read(struct memory_reader *reader, pid_t pid, uint64_t address, void *buffer,
+			size_t size);
 
 /*
  * Reads a string with its NUL, at most `size` bytes and 32 KiB. Returns -ENAMETOOLONG if it does
  * not end within them, otherwise as memory_reader__read.
  */
-int memory_reader__read_string(struct memory_reader *reader, pid_t pid, uint64_t address, char *buffer, size_t size);
+int memory_reader__read_string(struct memory_reader *reader, pid_t pid, uint64_t address,
+			       char *buffer, size_t size);
 
 /*
  * Reads /proc/PID/environ from `offset` on. Returns the number of bytes, which may be less than
  * `size`, 0 at its end, or a negative errno as above. `reader` must not be NULL. Read each process
  * from its beginning, one process after another.
  */
-ssize_t memory_reader__read_environment(struct memory_reader *reader, pid_t pid, uint64_t offset, void *buffer,
-					size_t size);
+ssize_t memory_reader__read_environment(struct memory_reader *reader, pid_t pid, uint64_t offset,
+					void *buffer, size_t size);
 
 #endif

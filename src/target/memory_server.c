@@ -120,14 +120,10 @@ static int64_t read_for(const struct memory_request *request, char *data, int *f
 	if (request->size > MEMORY_PIECE)
 		return -EINVAL;
 	switch (request->kind) {
-	case MEMORY_BYTES:
-		return read_bytes(request, data);
-	case MEMORY_STRING:
-		return read_string(request, data);
-	case MEMORY_ENVIRONMENT:
-		return read_environment(request, data, fd);
-	default:
-		return -EINVAL;
+	case MEMORY_BYTES: return read_bytes(request, data);
+	case MEMORY_STRING: return read_string(request, data);
+	case MEMORY_ENVIRONMENT: return read_environment(request, data, fd);
+	default: return -EINVAL;
 	}
 }
 

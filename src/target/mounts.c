@@ -204,7 +204,8 @@ static void read_kept(struct kept_list *list, pid_t pid)
 	list->bytes = bytes;
 	list->mounts.pid = pid;
 	list->file = open_list(pid);
-	list->mounts.error = list->file ? mounts__read(&list->mounts, list->file, &list->bytes) : -errno;
+	list->mounts.error =
+		list->file ? mounts__read(&list->mounts, list->file, &list->bytes) : -errno;
 }
 
 static int add_kept(struct mounts *mounts, pid_t pid)
@@ -260,7 +261,8 @@ static bool is_memory(const struct statx *status)
 
 	if (fd < 0)
 		return false;
-	same = !fstat(fd, &own) && own.st_dev == makedev(status->stx_dev_major, status->stx_dev_minor);
+	same = !fstat(fd, &own) &&
+	       own.st_dev == makedev(status->stx_dev_major, status->stx_dev_minor);
 	close(fd);
 	return same;
 }
@@ -272,10 +274,8 @@ static int judge_unknown(const struct mounts *mounts)
 	case -EOVERFLOW:
 	case -ENOMEM:
 	case -EMFILE:
-	case -ENFILE:
-		return mounts->error;
-	default:
-		return -EREMOTE;
+	case -ENFILE: return mounts->error;
+	default: return -EREMOTE;
 	}
 }
 
@@ -293,7 +293,8 @@ int mounts__check(struct mounts *mounts, int fd, struct statx *status)
 {
 	int flags = AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
 
-	if (statx(fd, "", flags, STATX_TYPE | STATX_MODE | STATX_SIZE | STATX_INO | STATX_MNT_ID, status))
+	if (statx(fd, "", flags, STATX_TYPE | STATX_MODE | STATX_SIZE | STATX_INO | STATX_MNT_ID,
+		  status))
 		return -errno;
 	return status->stx_dev_major ? 0 : judge(mounts, status);
 }

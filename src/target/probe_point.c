@@ -42,7 +42,8 @@ bool probe_point__is_nop5(const uint8_t *code, size_t n)
 		at++;
 	if (code[at] == 0x90)
 		return at == 4;
-	return at <= 1 && code[at] == 0x0f && code[at + 1] == 0x1f && at + 2 + operand_size(code + at + 2) == 5;
+	return at <= 1 && code[at] == 0x0f && code[at + 1] == 0x1f &&
+	       at + 2 + operand_size(code + at + 2) == 5;
 }
 
 bool probe_point__is_fast(const uint8_t *code, size_t n)

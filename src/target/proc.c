@@ -60,10 +60,13 @@ static int parse_stat(char *text, struct process_info *info)
 	if (!name || !end || end < name)
 		return -EBADMSG;
 	*end = '\0';
-	if (sscanf(end + 1, " %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d"
-			    " %*d %*d %llu %*u %*d %*u %*u %llu %llu %*u %*u %*u %*u %*u %*u %*u %*u %*u %*d %*d %*u %*u"
-			    " %*u %*u %*d %*u %*u %*u %llu %llu",
-		   &info->state, &parent, &flags, &ticks, &end_code, &start_stack, &arguments, &arguments_end) < 4)
+	if (sscanf(end + 1,
+		   " %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d"
+		   " %*d %*d %llu %*u %*d %*u %*u %llu %llu %*u %*u %*u %*u %*u %*u %*u %*u %*u "
+		   "%*d %*d %*u %*u"
+		   " %*u %*u %*d %*u %*u %*u %llu %llu",
+		   &info->state, &parent, &flags, &ticks, &end_code, &start_stack, &arguments,
+		   &arguments_end) < 4)
 		return -EBADMSG;
 	info->image = image_of(end_code, start_stack);
 	info->arguments = arguments;
@@ -387,12 +390,16 @@ int proc__check_proc(struct error *err)
 	int ret = proc__own_namespace(&own);
 
 	if (ret == -EMFILE || ret == -ENFILE)
-		return error__set(err, ret, "cannot read /proc: %s: raise the limit of open files: ulimit -n 1024",
-				  strerror(-ret));
-	if (!ret && !own.depth && readlink("/proc/self", link, sizeof(link) - 1) > 0 && parse_pid(link) == getpid())
+		return error__set(
+			err, ret,
+			"cannot read /proc: %s: raise the limit of open files: ulimit -n 1024",
+			strerror(-ret));
+	if (!ret && !own.depth && readlink("/proc/self", link, sizeof(link) - 1) > 0 &&
+	    parse_pid(link) == getpid())
 		return 0;
-	return error__set(err, -ENOENT, "/proc belongs to another pid namespace, or is not mounted: mount this "
-					"namespace's: mount -t proc proc /proc");
+	return error__set(err, -ENOENT,
+			  "/proc belongs to another pid namespace, or is not mounted: mount this "
+			  "namespace's: mount -t proc proc /proc");
 }
 
 long process_status__number(const char *text, const char *name)

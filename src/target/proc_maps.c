@@ -83,8 +83,8 @@ static bool parse_line(char *line, struct mapping *mapping)
 	at += strspn(at, " ");
 	unescape(at);
 	length = strlen(at);
-	mapping->deleted = length > strlen(DELETED) &&
-			   strcmp(at + length - strlen(DELETED), DELETED) == 0;
+	mapping->deleted =
+		length > strlen(DELETED) && strcmp(at + length - strlen(DELETED), DELETED) == 0;
 	if (mapping->deleted)
 		at[length -= strlen(DELETED)] = '\0';
 	mapping->path_too_long = length >= PATH_MAX;
@@ -214,8 +214,8 @@ char *mapping__map_files_path(const struct mapping *mapping, pid_t pid)
 {
 	char *path;
 
-	return asprintf(&path, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)proc__living_thread(pid), mapping->start,
-			mapping->end) < 0 ?
+	return asprintf(&path, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
+			(int)proc__living_thread(pid), mapping->start, mapping->end) < 0 ?
 		       NULL :
 		       path;
 }

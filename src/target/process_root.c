@@ -123,7 +123,8 @@ static bool next_name(struct walk *walk, char name[NAME_MAX + 1], int *error)
 		return false;
 	memcpy(name, walk->rest + slashes, length);
 	name[length] = '\0';
-	memmove(walk->rest, walk->rest + slashes + length, strlen(walk->rest + slashes + length) + 1);
+	memmove(walk->rest, walk->rest + slashes + length,
+		strlen(walk->rest + slashes + length) + 1);
 	return true;
 }
 

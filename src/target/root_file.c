@@ -23,18 +23,13 @@ static int check(const struct statx *status)
 const char *root_file__why(int code)
 {
 	switch (code) {
-	case -EINVAL:
-		return "not a regular file";
-	case -EFBIG:
-		return "more than 64 GiB, no library is that large";
-	case -EREMOTE:
-		return "on a FUSE file system, which may never answer";
+	case -EINVAL: return "not a regular file";
+	case -EFBIG: return "more than 64 GiB, no library is that large";
+	case -EREMOTE: return "on a FUSE file system, which may never answer";
 	case -EOVERFLOW:
 		return "perhaps on a FUSE file system: the list of mounts is longer than 16 MiB";
-	case -ESTALE:
-		return "its path now leads to another file";
-	default:
-		return strerror(-code);
+	case -ESTALE: return "its path now leads to another file";
+	default: return strerror(-code);
 	}
 }
 

@@ -55,11 +55,13 @@ void user_names__free(struct user_names *names)
 }
 
 /* Finds the host's entry with this name, or with this number if `name` is NULL. */
-static const struct passwd *find_entry(FILE *in, const char *name, uid_t uid, char *buffer, struct passwd *entry)
+static const struct passwd *find_entry(FILE *in, const char *name, uid_t uid, char *buffer,
+				       struct passwd *entry)
 {
 	struct passwd *found;
 
-	for (int i = 0; i < MAX_ENTRIES && !fgetpwent_r(in, entry, buffer, BUFFER_SIZE, &found); i++)
+	for (int i = 0; i < MAX_ENTRIES && !fgetpwent_r(in, entry, buffer, BUFFER_SIZE, &found);
+	     i++)
 		if (name ? !strcmp(found->pw_name, name) : found->pw_uid == uid)
 			return found;
 	return NULL;
@@ -67,7 +69,8 @@ static const struct passwd *find_entry(FILE *in, const char *name, uid_t uid, ch
 
 static FILE *open_users(bool foreign)
 {
-	int fd = foreign ? root_file__open(1, "/etc/passwd") : open("/etc/passwd", O_RDONLY | O_CLOEXEC);
+	int fd = foreign ? root_file__open(1, "/etc/passwd") :
+			   open("/etc/passwd", O_RDONLY | O_CLOEXEC);
 	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
 
 	if (fd >= 0 && !in)
@@ -88,7 +91,8 @@ static void look_up(struct user_names *names, struct user *user)
 {
 	FILE *in = open_users(names->foreign);
 	struct passwd entry, *result;
-	const struct passwd *found = in ? find_entry(in, NULL, user->uid, names->buffer, &entry) : NULL;
+	const struct passwd *found =
+		in ? find_entry(in, NULL, user->uid, names->buffer, &entry) : NULL;
 
 	if (wants_databases(names->foreign, in, found) &&
 	    !getpwuid_r(user->uid, &entry, names->buffer, BUFFER_SIZE, &result))
@@ -125,7 +129,8 @@ int user_name__to_uid(const char *name, uid_t *uid)
 	FILE *in = open_users(foreign);
 	const struct passwd *found = in ? find_entry(in, name, 0, buffer, &entry) : NULL;
 
-	if (wants_databases(foreign, in, found) && !getpwnam_r(name, &entry, buffer, sizeof(buffer), &result))
+	if (wants_databases(foreign, in, found) &&
+	    !getpwnam_r(name, &entry, buffer, sizeof(buffer), &result))
 		found = result;
 	if (found)
 		*uid = found->pw_uid;

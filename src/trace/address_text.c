@@ -119,7 +119,8 @@ static void read_mappings(struct address_text *places, struct process_places *pr
 	program->native = native;
 }
 
-static struct process_places *find_process(struct address_text *places, const struct trace_process *shown)
+static struct process_places *find_process(struct address_text *places,
+					   const struct trace_process *shown)
 {
 	struct process_places *process = TABLE_FIND(places->processes, pid, &shown->pid);
 
@@ -127,7 +128,8 @@ static struct process_places *find_process(struct address_text *places, const st
 }
 
 /* The program that made the events of `shown`; NULL if it is no longer known. */
-static struct program *find_program(struct process_places *process, const struct trace_process *shown)
+static struct program *find_program(struct process_places *process,
+				    const struct trace_process *shown)
 {
 	if (!shown->image || process->now.image == shown->image)
 		return &process->now;
@@ -146,7 +148,8 @@ static void become(struct process_places *process, uint64_t image)
 	process->changed = true;
 }
 
-static struct process_places *add_process(struct address_text *places, const struct trace_process *shown)
+static struct process_places *add_process(struct address_text *places,
+					  const struct trace_process *shown)
 {
 	struct process_places *process, *before = TABLE_FIND(places->processes, pid, &shown->pid);
 
@@ -203,7 +206,8 @@ void address_text__changed(struct address_text *places, pid_t pid, uint64_t now)
 	process->changed = true;
 }
 
-static const char *add_text(struct program *program, uint64_t address, const struct native_frame *frame)
+static const char *add_text(struct program *program, uint64_t address,
+			    const struct native_frame *frame)
 {
 	unsigned long long offset = frame->offset;
 	int length = snprintf(NULL, 0, "%s+0x%llx", frame->object, offset);
@@ -221,8 +225,8 @@ static const char *add_text(struct program *program, uint64_t address, const str
 	return place->text;
 }
 
-const char *address_text__find(struct address_text *places, const struct trace_process *shown, uint64_t address,
-			       uint64_t now)
+const char *address_text__find(struct address_text *places, const struct trace_process *shown,
+			       uint64_t address, uint64_t now)
 {
 	struct process_places *process = find_process(places, shown);
 	struct program *program = process ? find_program(process, shown) : NULL;

@@ -21,7 +21,8 @@ void address_text__free(struct address_text *places);
  * Reads a process's mappings if that has not been done or they have changed. Call it while the
  * process exists.
  */
-void address_text__see(struct address_text *places, const struct trace_process *process, uint64_t now);
+void address_text__see(struct address_text *places, const struct trace_process *process,
+		       uint64_t now);
 
 /*
  * Call when the process's mappings have changed. They are read at once, while the process exists,
@@ -33,7 +34,7 @@ void address_text__changed(struct address_text *places, pid_t pid, uint64_t now)
  * The text for an address; NULL if it is in no file, or if out of memory. Valid until the next
  * address_text__see.
  */
-const char *address_text__find(struct address_text *places, const struct trace_process *process, uint64_t address,
-			       uint64_t now);
+const char *address_text__find(struct address_text *places, const struct trace_process *process,
+			       uint64_t address, uint64_t now);
 
 #endif

@@ -18,7 +18,7 @@
  * false if the thread is in no traced call.
  */
 bool trace_before__line(const struct dump_thread *thread, const struct trace_selection *selection,
-			const struct trace_functions *functions, uint64_t serial, struct stack *stack,
-			struct trace_line *line);
+			const struct trace_functions *functions, uint64_t serial,
+			struct stack *stack, struct trace_line *line);
 
 #endif

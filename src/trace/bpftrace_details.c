@@ -73,8 +73,8 @@ static bool returns_error(const struct writer *writer)
 }
 
 /* The expression of a number of `size` bytes, at `offset` from the step's bytes. */
-static bool number_at(struct writer *writer, const struct trace_step *step, unsigned int offset, unsigned int size,
-		      char text[static EXPRESSION_SIZE])
+static bool number_at(struct writer *writer, const struct trace_step *step, unsigned int offset,
+		      unsigned int size, char text[static EXPRESSION_SIZE])
 {
 	const struct trace_read *read;
 	bool is_signed = step->kind != STEP_VALUE || step->form == FORM_SIGNED;
@@ -88,7 +88,8 @@ static bool number_at(struct writer *writer, const struct trace_step *step, unsi
 		if (size == 8)
 			snprintf(text, EXPRESSION_SIZE, "%s", word);
 		else if (offset % 8)
-			snprintf(text, EXPRESSION_SIZE, "(%s)(%.24s >> %u)", type, word, offset % 8 * 8);
+			snprintf(text, EXPRESSION_SIZE, "(%s)(%.24s >> %u)", type, word,
+				 offset % 8 * 8);
 		else
 			snprintf(text, EXPRESSION_SIZE, "(%s)%.24s", type, word);
 		return true;
@@ -98,7 +99,8 @@ static bool number_at(struct writer *writer, const struct trace_step *step, unsi
 		return false;
 	/* A call that failed has not written its outputs. */
 	if (read->at_return && returns_error(writer))
-		snprintf(text, EXPRESSION_SIZE, "$result == 0 ? *(%s *)uptr(%.24s + %u) : 0", type, word, offset);
+		snprintf(text, EXPRESSION_SIZE, "$result == 0 ? *(%s *)uptr(%.24s + %u) : 0", type,
+			 word, offset);
 	else
 		snprintf(text, EXPRESSION_SIZE, "*(%s *)uptr(%.24s + %u)", type, word, offset);
 	return true;
@@ -115,7 +117,8 @@ static void add_address(struct writer *writer, const char *name, const struct tr
 {
 	char word[EXPRESSION_SIZE];
 
-	if (step->block == STEP_FROM_WORDS || !word_at(writer, writer->function->plan.read[step->block].word, word)) {
+	if (step->block == STEP_FROM_WORDS ||
+	    !word_at(writer, writer->function->plan.read[step->block].word, word)) {
 		add_unknown(writer, name);
 		return;
 	}
@@ -126,7 +129,8 @@ static void add_address(struct writer *writer, const char *name, const struct tr
 
 static void add_string(struct writer *writer, const struct trace_step *step)
 {
-	const struct trace_read *read = step->block == STEP_FROM_WORDS ? NULL : &writer->function->plan.read[step->block];
+	const struct trace_read *read =
+		step->block == STEP_FROM_WORDS ? NULL : &writer->function->plan.read[step->block];
 	char word[EXPRESSION_SIZE];
 
 	if (writer->has_string || !read || read->kind == TRACE_READ_BYTES ||
@@ -145,7 +149,8 @@ static void add_string(struct writer *writer, const struct trace_step *step)
 		fprintf(writer->arguments, ", str(%s)", word);
 }
 
-static void note_factor(struct writer *writer, const struct trace_step *step, const char *expression)
+static void note_factor(struct writer *writer, const struct trace_step *step,
+			const char *expression)
 {
 	size_t length = strlen(writer->product);
 
@@ -256,8 +261,9 @@ static void add_step(struct writer *writer, const struct trace_step *step)
 /* The second word of the driver's handle points to the kernel's name. */
 static void begin_launch(struct writer *writer)
 {
-	writer->details->kernel =
-		writer->function->plan.layer == LAYER_DRIVER ? BPFTRACE_KERNEL_GIVEN : BPFTRACE_KERNEL_INSIDE;
+	writer->details->kernel = writer->function->plan.layer == LAYER_DRIVER ?
+					  BPFTRACE_KERNEL_GIVEN :
+					  BPFTRACE_KERNEL_INSIDE;
 	writer->details->kernel_word = writer->function->plan.kernel_word;
 	fputs("%s", writer->format);
 	fputs(", str(*(uint64 *)uptr(@kernel[tid] + 8))", writer->arguments);

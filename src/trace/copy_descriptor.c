@@ -34,7 +34,8 @@ static const struct copy_layout layouts[] = {
 	 SIDE_V1(MEMCPY3D_V1_DST_TYPE, MEMCPY3D_V1_DST_HOST, MEMCPY3D_V1_DST_DEVICE),
 	 SIDE_V1(MEMCPY3D_V1_SRC_TYPE, MEMCPY3D_V1_SRC_HOST, MEMCPY3D_V1_SRC_DEVICE)},
 	{"cudaMemcpy3DParms", PARMS_KIND + 4, false, PARMS_KIND, PARMS_EXTENT_AT, 3,
-	 POINTER_SIDE(PARMS_DST_ARRAY, PARMS_DST_PTR), POINTER_SIDE(PARMS_SRC_ARRAY, PARMS_SRC_PTR)},
+	 POINTER_SIDE(PARMS_DST_ARRAY, PARMS_DST_PTR),
+	 POINTER_SIDE(PARMS_SRC_ARRAY, PARMS_SRC_PTR)},
 	{"cudaMemcpy3DPeerParms", PEER_EXTENT_AT + 24, false, BOX_NONE, PEER_EXTENT_AT, 3,
 	 POINTER_SIDE(PEER_DST_ARRAY, PEER_DST_PTR), POINTER_SIDE(PARMS_SRC_ARRAY, PARMS_SRC_PTR)},
 };
@@ -64,8 +65,8 @@ static uint64_t number_at(const uint8_t *data, uint8_t offset, bool narrow)
 }
 
 /* Reads the address of a side, or its array. Returns its CUmemorytype, 0 if it has none. */
-static uint32_t read_side(const struct copy_layout *layout, const struct copy_side *side, const uint8_t *data,
-			  uint64_t *address, bool *array)
+static uint32_t read_side(const struct copy_layout *layout, const struct copy_side *side,
+			  const uint8_t *data, uint64_t *address, bool *array)
 {
 	uint32_t type = 0;
 
@@ -96,7 +97,8 @@ static enum copy_kind kind_between(uint32_t from, uint32_t to)
 	return to_host ? COPY_D2H : COPY_D2D;
 }
 
-void copy_descriptor__read(const struct copy_layout *layout, const uint8_t *data, struct copy_descriptor *box)
+void copy_descriptor__read(const struct copy_layout *layout, const uint8_t *data,
+			   struct copy_descriptor *box)
 {
 	uint32_t from, to, kind;
 	uint8_t i;
@@ -115,5 +117,6 @@ void copy_descriptor__read(const struct copy_layout *layout, const uint8_t *data
 	box->has_bytes = layout->src.type != BOX_NONE || (!box->dst_array && !box->src_array);
 	box->bytes = 1;
 	for (i = 0; i < layout->dimensions; i++)
-		box->bytes *= number_at(data, layout->extent + i * (layout->narrow ? 4 : 8), layout->narrow);
+		box->bytes *= number_at(data, layout->extent + i * (layout->narrow ? 4 : 8),
+					layout->narrow);
 }

@@ -45,6 +45,7 @@ struct copy_descriptor {
 const struct copy_layout *copy_layout__find(const char *type);
 
 /* `data` has layout->size bytes. */
-void copy_descriptor__read(const struct copy_layout *layout, const uint8_t *data, struct copy_descriptor *box);
+void copy_descriptor__read(const struct copy_layout *layout, const uint8_t *data,
+			   struct copy_descriptor *box);
 
 #endif

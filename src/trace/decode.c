@@ -93,7 +93,8 @@ static uint64_t open_event(struct reader *r, size_t size)
 	return handle ? handle : word_at(r, plan->kernel_word);
 }
 
-static struct trace_field *next_field(struct reader *r, const char *name, uint8_t role, uint8_t form)
+static struct trace_field *next_field(struct reader *r, const char *name, uint8_t role,
+				      uint8_t form)
 {
 	struct trace_field *field;
 
@@ -108,7 +109,8 @@ static struct trace_field *next_field(struct reader *r, const char *name, uint8_
 	return field;
 }
 
-static void put_number(struct reader *r, const char *name, uint8_t role, uint8_t form, uint64_t number)
+static void put_number(struct reader *r, const char *name, uint8_t role, uint8_t form,
+		       uint64_t number)
 {
 	struct trace_field *field = next_field(r, name, role, form);
 
@@ -116,7 +118,8 @@ static void put_number(struct reader *r, const char *name, uint8_t role, uint8_t
 		field->number = number;
 }
 
-static void put_word(struct reader *r, const char *name, uint8_t role, const char *text, int64_t number)
+static void put_word(struct reader *r, const char *name, uint8_t role, const char *text,
+		     int64_t number)
 {
 	struct trace_field *field = next_field(r, name, role, text ? FORM_WORD : FORM_SIGNED);
 
@@ -126,8 +129,8 @@ static void put_word(struct reader *r, const char *name, uint8_t role, const cha
 	field->text = text;
 }
 
-static void put_bytes(struct reader *r, const char *name, uint8_t role, uint8_t form, const uint8_t *data,
-		      uint32_t length)
+static void put_bytes(struct reader *r, const char *name, uint8_t role, uint8_t form,
+		      const uint8_t *data, uint32_t length)
 {
 	struct trace_field *field = next_field(r, name, role, form);
 
@@ -144,17 +147,12 @@ static uint64_t load(const uint8_t *data, uint8_t size, bool is_signed)
 	uint16_t half;
 
 	switch (size) {
-	case 8:
-		memcpy(&wide, data, sizeof(wide));
-		return wide;
+	case 8: memcpy(&wide, data, sizeof(wide)); return wide;
 	case 4:
 		memcpy(&word, data, sizeof(word));
 		return is_signed ? (uint64_t)(int64_t)(int32_t)word : word;
-	case 2:
-		memcpy(&half, data, sizeof(half));
-		return half;
-	default:
-		return *data;
+	case 2: memcpy(&half, data, sizeof(half)); return half;
+	default: return *data;
 	}
 }
 
@@ -233,17 +231,10 @@ static void put_value(struct reader *r, const struct trace_step *step, const uin
 	uint64_t number;
 
 	switch (step->form) {
-	case FORM_DIM3:
-		put_dim3(r, step, data);
-		return;
-	case FORM_REAL:
-		put_real(r, step, data);
-		return;
-	case FORM_BYTES:
-		put_bytes(r, step->name, step->role, FORM_BYTES, data, step->size);
-		return;
-	default:
-		break;
+	case FORM_DIM3: put_dim3(r, step, data); return;
+	case FORM_REAL: put_real(r, step, data); return;
+	case FORM_BYTES: put_bytes(r, step->name, step->role, FORM_BYTES, data, step->size); return;
+	default: break;
 	}
 	number = load(data, step->size, step->form == FORM_SIGNED) * step->unit;
 	if (step->flags & STEP_FACTOR) {
@@ -272,10 +263,11 @@ static void put_dims(struct reader *r, const struct trace_step *step)
 		memcpy(field->dims, dims, sizeof(dims));
 }
 
-static void put_side(struct reader *r, const char *name, const char *array_name, uint8_t role, bool array,
-		     uint64_t address)
+static void put_side(struct reader *r, const char *name, const char *array_name, uint8_t role,
+		     bool array, uint64_t address)
 {
-	put_number(r, array ? array_name : name, array ? TRACE_NO_ROLE : role, FORM_ADDRESS, address);
+	put_number(r, array ? array_name : name, array ? TRACE_NO_ROLE : role, FORM_ADDRESS,
+		   address);
 }
 
 static void put_box(struct reader *r, const struct trace_step *step, const uint8_t *data)
@@ -297,7 +289,9 @@ static const uint8_t *source_of(const struct reader *r, const struct trace_step 
 	const struct block *block;
 
 	if (step->block == STEP_FROM_WORDS)
-		return (size_t)step->offset + step->size <= r->words_size ? r->words + step->offset : NULL;
+		return (size_t)step->offset + step->size <= r->words_size ?
+			       r->words + step->offset :
+			       NULL;
 	block = &r->block[step->block];
 	if (block->length >= BLOCK_MISSING || step->offset + step->size > block->length)
 		return NULL;
@@ -332,26 +326,21 @@ static void put_field(struct reader *r, const struct trace_step *step, const uin
 	int32_t code;
 
 	switch (step->kind) {
-	case STEP_VALUE:
-		put_value(r, step, data);
-		break;
+	case STEP_VALUE: put_value(r, step, data); break;
 	case STEP_WORD:
 		code = (int32_t)load(data, 4, true);
 		put_word(r, step->name, step->role, name_of(step, code), code);
 		break;
 	case STEP_RESULT:
 		code = (int32_t)load(data, 4, true);
-		put_word(r, step->name, step->role, api__error_name((enum layer)step->layer, code), code);
+		put_word(r, step->name, step->role, api__error_name((enum layer)step->layer, code),
+			 code);
 		break;
-	case STEP_DIMS:
-		put_dims(r, step);
-		break;
+	case STEP_DIMS: put_dims(r, step); break;
 	case STEP_CONSTANT:
 		put_word(r, step->name, step->role, step->text, step->value_count);
 		break;
-	case STEP_BOX:
-		put_box(r, step, data);
-		break;
+	case STEP_BOX: put_box(r, step, data); break;
 	case STEP_PRODUCT:
 		if (r->factors == step->words[0])
 			put_number(r, step->name, step->role, FORM_UNSIGNED, r->product);
@@ -422,7 +411,8 @@ static void put_kernel_args(struct reader *r, const struct block *block)
 	field->length = block->length / 8u;
 }
 
-uint64_t trace_function__stack(const struct trace_function *function, const struct trace_event *event, size_t size)
+uint64_t trace_function__stack(const struct trace_function *function,
+			       const struct trace_event *event, size_t size)
 {
 	struct reader r = {.function = function, .event = event};
 
@@ -432,8 +422,9 @@ uint64_t trace_function__stack(const struct trace_function *function, const stru
 	return take_word(&r);
 }
 
-void trace_function__decode(const struct trace_function *function, const struct trace_event *event, size_t size,
-			    unsigned int kernel_args, bool has_stack, struct trace_line *line, uint64_t *handle)
+void trace_function__decode(const struct trace_function *function, const struct trace_event *event,
+			    size_t size, unsigned int kernel_args, bool has_stack,
+			    struct trace_line *line, uint64_t *handle)
 {
 	struct reader r = {.function = function, .event = event, .line = line, .product = 1};
 	struct block args = {NULL, BLOCK_MISSING};
@@ -458,7 +449,8 @@ void trace_function__decode(const struct trace_function *function, const struct 
 		put_kernel_args(&r, &args);
 }
 
-uint64_t trace_function__launched(const struct trace_function *function, const struct trace_event *event, size_t size)
+uint64_t trace_function__launched(const struct trace_function *function,
+				  const struct trace_event *event, size_t size)
 {
 	struct reader r = {.function = function, .event = event};
 

@@ -39,7 +39,8 @@ static bool take_block(const char **at, const char *end, const char **bytes, uin
 static uint64_t written(const struct trace_plan *plan, bool kernel_args, bool has_stack,
 			const struct trace_event *event, size_t size, uint8_t place)
 {
-	const char *at = (const char *)(event->payload + event->words), *end = (const char *)event + size, *bytes;
+	const char *at = (const char *)(event->payload + event->words),
+		   *end = (const char *)event + size, *bytes;
 	unsigned int before = 0;
 	uint64_t value;
 	uint16_t length;
@@ -68,7 +69,8 @@ static uint64_t written(const struct trace_plan *plan, bool kernel_args, bool ha
 
 static int16_t device_of(const struct traced_process *process, uint64_t context)
 {
-	uint32_t count = process->context_count < CONTEXTS_KNOWN ? process->context_count : CONTEXTS_KNOWN;
+	uint32_t count =
+		process->context_count < CONTEXTS_KNOWN ? process->context_count : CONTEXTS_KNOWN;
 
 	for (uint32_t i = 0; context && i < count; i++) {
 		if (process->contexts[i].context == context)
@@ -79,7 +81,8 @@ static int16_t device_of(const struct traced_process *process, uint64_t context)
 
 static void learn(struct traced_process *process, uint64_t context, int16_t device)
 {
-	uint32_t count = process->context_count < CONTEXTS_KNOWN ? process->context_count : CONTEXTS_KNOWN;
+	uint32_t count =
+		process->context_count < CONTEXTS_KNOWN ? process->context_count : CONTEXTS_KNOWN;
 
 	for (uint32_t i = 0; i < count; i++) {
 		if (process->contexts[i].context == context) {
@@ -94,7 +97,8 @@ static void learn(struct traced_process *process, uint64_t context, int16_t devi
 static void set_current(struct trace_thread *thread, uint64_t context, int16_t device)
 {
 	if (thread->pushed <= CONTEXTS_PUSHED)
-		thread->current[thread->pushed] = (struct context_device){.context = context, .device = device};
+		thread->current[thread->pushed] =
+			(struct context_device){.context = context, .device = device};
 }
 
 static void pop(struct trace_thread *thread)
@@ -119,7 +123,8 @@ static void end(struct trace_thread *thread, uint64_t context)
 }
 
 void trace_device__follow(struct trace_thread *thread, const struct trace_plan *plan,
-			  bool kernel_args, bool has_stack, const struct trace_event *event, size_t size)
+			  bool kernel_args, bool has_stack, const struct trace_event *event,
+			  size_t size)
 {
 	const struct function_desc *desc;
 	uint64_t context;
@@ -141,12 +146,8 @@ void trace_device__follow(struct trace_thread *thread, const struct trace_plan *
 		else
 			pop(thread);
 		break;
-	case CONTEXT_PUSH:
-		push(thread, context, device_of(thread->process, context));
-		break;
-	case CONTEXT_POP:
-		pop(thread);
-		break;
+	case CONTEXT_PUSH: push(thread, context, device_of(thread->process, context)); break;
+	case CONTEXT_POP: pop(thread); break;
 	case CONTEXT_CREATE:
 	case CONTEXT_RETAIN:
 		context = written(plan, kernel_args, has_stack, event, size, desc->place[ROLE_CTX]);
@@ -156,8 +157,6 @@ void trace_device__follow(struct trace_thread *thread, const struct trace_plan *
 			push(thread, context, device);
 		break;
 	case CONTEXT_DESTROY:
-	case CONTEXT_DETACH:
-		end(thread, context);
-		break;
+	case CONTEXT_DETACH: end(thread, context); break;
 	}
 }

@@ -15,6 +15,7 @@ int16_t trace_device__of(const struct trace_thread *thread);
  * against its size.
  */
 void trace_device__follow(struct trace_thread *thread, const struct trace_plan *plan,
-			  bool kernel_args, bool has_stack, const struct trace_event *event, size_t size);
+			  bool kernel_args, bool has_stack, const struct trace_event *event,
+			  size_t size);
 
 #endif

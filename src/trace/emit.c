@@ -9,12 +9,9 @@
 static uint64_t result_of(const struct trace_event *event, enum trace_returns returns)
 {
 	switch (returns) {
-	case TRACE_RETURNS_VALUE:
-		return (uint64_t)event->upper << 32 | (uint32_t)event->result;
-	case TRACE_RETURNS_NOTHING:
-		return 0;
-	default:
-		return (uint64_t)(int64_t)event->result;
+	case TRACE_RETURNS_VALUE: return (uint64_t)event->upper << 32 | (uint32_t)event->result;
+	case TRACE_RETURNS_NOTHING: return 0;
+	default: return (uint64_t)(int64_t)event->result;
 	}
 }
 
@@ -33,13 +30,15 @@ static void set_place(struct trace_stream *stream, const struct trace_event *eve
 			  trace_function__launched(line->function, event, size) :
 			  0;
 	if (address)
-		line->kernel_place = address_text__find(stream->places, line->process, address, stream->now);
+		line->kernel_place =
+			address_text__find(stream->places, line->process, address, stream->now);
 }
 
 static void set_stack(struct trace_stream *stream, const struct trace_event *event, size_t size)
 {
 	stacks__catch_up(stream->stacks);
-	stream->line.stack = stacks__find(stream->stacks, trace_function__stack(stream->line.function, event, size));
+	stream->line.stack = stacks__find(
+		stream->stacks, trace_function__stack(stream->line.function, event, size));
 }
 
 static void set_loss(struct trace_line *line, const struct pending_event *pending)
@@ -62,16 +61,14 @@ static uint64_t time_of(const struct pending_event *pending, uint64_t time)
 
 	switch (pending->kind) {
 	case LINE_RETURN:
-	case LINE_RESUMED:
-		return event->start_ns + event->duration_ns;
-	case LINE_UNFINISHED:
-		return time;
-	default:
-		return event->start_ns;
+	case LINE_RESUMED: return event->start_ns + event->duration_ns;
+	case LINE_UNFINISHED: return time;
+	default: return event->start_ns;
 	}
 }
 
-static void set_call(struct trace_stream *stream, const struct pending_event *pending, uint64_t time)
+static void set_call(struct trace_stream *stream, const struct pending_event *pending,
+		     uint64_t time)
 {
 	const struct trace_event *event = &pending->event;
 	const struct trace_function *function = trace_functions__at(stream->functions, event->row);
@@ -88,10 +85,11 @@ static void set_call(struct trace_stream *stream, const struct pending_event *pe
 	line->duration_ns = event->duration_ns - pending->held_ns;
 	line->held_ns = pending->held_ns;
 	line->result = result_of(event, plan->returns);
-	line->failed = has_returned(line->kind) && trace_function__is_failure(function, event->result);
+	line->failed =
+		has_returned(line->kind) && trace_function__is_failure(function, event->result);
 	if (has_returned(line->kind) && plan->returns == TRACE_RETURNS_ERROR && !event->result)
-		trace_device__follow(pending->thread, plan, stream->options.kernel_args, stream->stacks, event,
-				     pending->size);
+		trace_device__follow(pending->thread, plan, stream->options.kernel_args,
+				     stream->stacks, event, pending->size);
 	line->device = trace_device__of(pending->thread);
 	line->kernel = pending->name ? launch_name__shown(pending->name) : NULL;
 	line->kernel_full = pending->name ? launch_name__mangled(pending->name) : NULL;
@@ -134,7 +132,8 @@ int trace_stream__hand_out(struct trace_stream *stream, size_t lines)
 	struct pending_event *pending;
 	uint64_t time;
 
-	while (!stream->ended && (pending = reorder__first(stream->order, &time)) && time < stream->due) {
+	while (!stream->ended && (pending = reorder__first(stream->order, &time)) &&
+	       time < stream->due) {
 		if (!lines--)
 			return 1;
 		if (pending->kind == LINE_LOST)

@@ -22,7 +22,8 @@ const char *trace_names__join(struct trace_names *names, const char *argument, c
 {
 	char *name;
 
-	if (ARRAY_RESERVE(names->list, names->count, 1) || asprintf(&name, "%s.%s", argument, member) < 0)
+	if (ARRAY_RESERVE(names->list, names->count, 1) ||
+	    asprintf(&name, "%s.%s", argument, member) < 0)
 		return NULL;
 	names->list[names->count++] = name;
 	return name;
@@ -51,7 +52,8 @@ void trace_functions__free(struct trace_functions *functions)
 	free(functions);
 }
 
-static int add_row(struct trace_functions *functions, const struct api_function *row, bool kernel_args)
+static int add_row(struct trace_functions *functions, const struct api_function *row,
+		   bool kernel_args)
 {
 	struct trace_function *function = calloc(1, sizeof(*function));
 	int rc;
@@ -88,7 +90,8 @@ size_t trace_functions__count(const struct trace_functions *functions)
 	return functions->count;
 }
 
-const struct trace_function *trace_functions__at(const struct trace_functions *functions, uint32_t row)
+const struct trace_function *trace_functions__at(const struct trace_functions *functions,
+						 uint32_t row)
 {
 	return row < functions->count ? functions->function[row] : NULL;
 }
@@ -146,7 +149,8 @@ const struct trace_plan *trace_function__plan(const struct trace_function *funct
 
 const char *trace_function__result_name(const struct trace_function *function, int32_t result)
 {
-	if (function->plan.returns != TRACE_RETURNS_ERROR && function->plan.returns != TRACE_RETURNS_EARLIER)
+	if (function->plan.returns != TRACE_RETURNS_ERROR &&
+	    function->plan.returns != TRACE_RETURNS_EARLIER)
 		return NULL;
 	return api__error_name((enum layer)function->plan.layer, result);
 }

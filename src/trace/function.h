@@ -24,7 +24,8 @@ void trace_functions__free(struct trace_functions *functions);
 size_t trace_functions__count(const struct trace_functions *functions);
 
 /* Returns NULL for a row that does not exist. Valid as long as `functions`. */
-const struct trace_function *trace_functions__at(const struct trace_functions *functions, uint32_t row);
+const struct trace_function *trace_functions__at(const struct trace_functions *functions,
+						 uint32_t row);
 
 /*
  * Returns the row of a function that the table does not know, by its symbol: an old one or a new
@@ -43,7 +44,8 @@ enum trace_returns trace_function__returns(const struct trace_function *function
 const struct trace_plan *trace_function__plan(const struct trace_function *function);
 
 /* The stack id of an event that has one; 0 if the stack could not be captured. */
-uint64_t trace_function__stack(const struct trace_function *function, const struct trace_event *event, size_t size);
+uint64_t trace_function__stack(const struct trace_function *function,
+			       const struct trace_event *event, size_t size);
 
 /*
  * Decodes an event of `size` bytes into line->fields and ->field_count, in display order: grid,
@@ -53,14 +55,16 @@ uint64_t trace_function__stack(const struct trace_function *function, const stru
  * has a stack id. Sets *handle to the handle for looking up the kernel's name: the driver's if it
  * was seen, otherwise the function's own; 0 if the call is no launch.
  */
-void trace_function__decode(const struct trace_function *function, const struct trace_event *event, size_t size,
-			    unsigned int kernel_args, bool has_stack, struct trace_line *line, uint64_t *handle);
+void trace_function__decode(const struct trace_function *function, const struct trace_event *event,
+			    size_t size, unsigned int kernel_args, bool has_stack,
+			    struct trace_line *line, uint64_t *handle);
 
 /*
  * The address by which the program itself identified the kernel (of a host function, or a handle);
  * 0 if the call is no launch.
  */
-uint64_t trace_function__launched(const struct trace_function *function, const struct trace_event *event, size_t size);
+uint64_t trace_function__launched(const struct trace_function *function,
+				  const struct trace_event *event, size_t size);
 
 /*
  * "cudaErrorMemoryAllocation"; NULL if the code has no name, or the function does not return an

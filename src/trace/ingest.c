@@ -8,27 +8,31 @@
 
 #include "trace/private.h"
 
-const struct trace_function *trace_stream__check(struct trace_stream *stream, const struct trace_event *event,
-						 size_t size)
+const struct trace_function *trace_stream__check(struct trace_stream *stream,
+						 const struct trace_event *event, size_t size)
 {
 	const struct trace_function *function;
 
 	if (size < sizeof(*event) || size > ORDER_EVENT_MAX || event->words > TRACE_WORDS ||
-	    size < sizeof(*event) + event->words * sizeof(uint64_t) || event->thread >= TRACE_THREADS ||
-	    event->depth >= TRACE_DEPTH)
+	    size < sizeof(*event) + event->words * sizeof(uint64_t) ||
+	    event->thread >= TRACE_THREADS || event->depth >= TRACE_DEPTH)
 		return NULL;
 	function = trace_functions__at(stream->functions, event->row);
-	return function && !(trace_function__plan(function)->flags & TRACE_PLAN_HIDDEN) ? function : NULL;
+	return function && !(trace_function__plan(function)->flags & TRACE_PLAN_HIDDEN) ? function :
+											  NULL;
 }
 
 /* The driver's kernel handle, which follows the words; 0 if it was not seen. */
 static uint64_t driver_handle(const struct trace_event *event, size_t size)
 {
-	return size < sizeof(*event) + (event->words + 1ul) * sizeof(uint64_t) ? 0 : event->payload[event->words];
+	return size < sizeof(*event) + (event->words + 1ul) * sizeof(uint64_t) ?
+		       0 :
+		       event->payload[event->words];
 }
 
-static struct launch_name *name_of(struct trace_stream *stream, const struct trace_event *event, size_t size,
-				   const struct trace_function *function, const struct trace_thread *thread)
+static struct launch_name *name_of(struct trace_stream *stream, const struct trace_event *event,
+				   size_t size, const struct trace_function *function,
+				   const struct trace_thread *thread)
 {
 	uint64_t address = trace_function__launched(function, event, size);
 	struct launched_kernel kernel = {
@@ -52,13 +56,15 @@ uint64_t trace_stream__held(const struct trace_stream *stream, const struct trac
 	if (!options->held || event->thread >= TRACE_THREADS)
 		return 0;
 	thread = trace_threads__take(stream->threads, event->thread);
-	ns = options->held(thread->process->shown.pid, event->start_ns, event->start_ns + event->duration_ns, options->arg);
+	ns = options->held(thread->process->shown.pid, event->start_ns,
+			   event->start_ns + event->duration_ns, options->arg);
 	trace_threads__put(stream->threads, thread);
 	return ns;
 }
 
 int trace_stream__add(struct trace_stream *stream, const struct trace_event *event, size_t size,
-		      const struct trace_function *function, enum trace_line_kind kind, uint64_t time)
+		      const struct trace_function *function, enum trace_line_kind kind,
+		      uint64_t time)
 {
 	const struct trace_plan *plan = trace_function__plan(function);
 	struct pending_event *pending;
@@ -92,7 +98,8 @@ int trace_stream__add(struct trace_stream *stream, const struct trace_event *eve
  * BPF has filtered the other short calls, but it does not know for how long gpuprobe held the
  * process.
  */
-static bool is_short_without_hold(const struct trace_stream *stream, const struct trace_event *event)
+static bool is_short_without_hold(const struct trace_stream *stream,
+				  const struct trace_event *event)
 {
 	uint64_t held_ns = trace_stream__held(stream, event);
 
@@ -171,19 +178,17 @@ static int take(struct trace_stream *stream, const void *data, size_t size)
 	case TRACE_CALL:
 	case TRACE_ENTRY:
 	case TRACE_UNFINISHED:
-	case TRACE_UNFOLLOWED:
-		return take_event(stream, data, size);
+	case TRACE_UNFOLLOWED: return take_event(stream, data, size);
 	case TRACE_THREAD:
-		return size < sizeof(struct trace_thread_record) ? -EINVAL : take_thread(stream, data);
-	case RECORD_KERNEL_NAME:
-		return launch_names__add(stream->names, data, size);
+		return size < sizeof(struct trace_thread_record) ? -EINVAL :
+								   take_thread(stream, data);
+	case RECORD_KERNEL_NAME: return launch_names__add(stream->names, data, size);
 	case RECORD_LIBRARY:
 	case RECORD_LOADED:
 	case RECORD_EXEC:
 	case RECORD_FORK:
 		return size < sizeof(struct record_library) ? -EINVAL : take_change(stream, data);
-	default:
-		return -EINVAL;
+	default: return -EINVAL;
 	}
 }
 
@@ -210,9 +215,11 @@ int trace_stream__take_stack(const void *data, size_t size, void *arg)
 	return 0;
 }
 
-static int add_loss(struct trace_stream *stream, enum trace_loss reason, uint64_t count, uint64_t since)
+static int add_loss(struct trace_stream *stream, enum trace_loss reason, uint64_t count,
+		    uint64_t since)
 {
-	struct pending_event *pending = reorder__room(stream->order, sizeof(pending->event) + sizeof(count));
+	struct pending_event *pending =
+		reorder__room(stream->order, sizeof(pending->event) + sizeof(count));
 	uint64_t time = since > stream->handed ? since : stream->handed;
 
 	if (!pending)
@@ -231,7 +238,8 @@ static int add_loss(struct trace_stream *stream, enum trace_loss reason, uint64_
 /* Losses for which the call itself is still shown. */
 static bool loses_no_call(enum trace_loss reason)
 {
-	return reason == TRACE_LOST_RETURN || reason == TRACE_LOST_STACK || reason == TRACE_LOST_STACK_MEMORY;
+	return reason == TRACE_LOST_RETURN || reason == TRACE_LOST_STACK ||
+	       reason == TRACE_LOST_STACK_MEMORY;
 }
 
 int trace_stream__take_losses(struct trace_stream *stream)

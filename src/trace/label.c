@@ -59,14 +59,10 @@ static const struct {
 	uint8_t role; /* enum role */
 	struct trace_label label;
 } role_labels[] = {
-	{ROLE_SIZE, {"size", TRACE_SIZE}},
-	{ROLE_STREAM, {"stream", TRACE_STREAM}},
-	{ROLE_SHMEM, {"shmem", TRACE_SHMEM}},
-	{ROLE_EVENT, {"event", TRACE_NO_ROLE}},
-	{ROLE_DEVICE, {"device", TRACE_NO_ROLE}},
-	{ROLE_WIDTH, {"width", TRACE_NO_ROLE}},
-	{ROLE_HEIGHT, {"height", TRACE_NO_ROLE}},
-	{ROLE_PITCHOUT, {"pitch", TRACE_NO_ROLE}},
+	{ROLE_SIZE, {"size", TRACE_SIZE}},	  {ROLE_STREAM, {"stream", TRACE_STREAM}},
+	{ROLE_SHMEM, {"shmem", TRACE_SHMEM}},	  {ROLE_EVENT, {"event", TRACE_NO_ROLE}},
+	{ROLE_DEVICE, {"device", TRACE_NO_ROLE}}, {ROLE_WIDTH, {"width", TRACE_NO_ROLE}},
+	{ROLE_HEIGHT, {"height", TRACE_NO_ROLE}}, {ROLE_PITCHOUT, {"pitch", TRACE_NO_ROLE}},
 };
 
 /* The only stream of a function without a family also has its column. */
@@ -124,8 +120,8 @@ static struct trace_label label_side(const struct api_argument *argument, enum t
 	return (struct trace_label){name, (uint8_t)role};
 }
 
-struct trace_label trace_label__of(const struct api_function *row, const struct api_argument *argument,
-				   enum type_reading reading)
+struct trace_label trace_label__of(const struct api_function *row,
+				   const struct api_argument *argument, enum type_reading reading)
 {
 	struct trace_label label = {argument->name, TRACE_NO_ROLE};
 	size_t i;
@@ -144,7 +140,8 @@ struct trace_label trace_label__of(const struct api_function *row, const struct 
 	}
 	if (is_only_stream(row, argument))
 		return (struct trace_label){"stream", TRACE_STREAM};
-	if (trace_label__has_role(row, argument, ROLE_FLAGS) && trace_label__is_flags(argument->name))
+	if (trace_label__has_role(row, argument, ROLE_FLAGS) &&
+	    trace_label__is_flags(argument->name))
 		return (struct trace_label){"flags", TRACE_NO_ROLE};
 	return own_label(argument);
 }

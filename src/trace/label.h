@@ -13,8 +13,8 @@ struct trace_label {
 	uint8_t role; /* enum trace_role */
 };
 
-struct trace_label trace_label__of(const struct api_function *row, const struct api_argument *argument,
-				   enum type_reading reading);
+struct trace_label trace_label__of(const struct api_function *row,
+				   const struct api_argument *argument, enum type_reading reading);
 
 /* The argument word with this role, or TRACE_NO_WORD. */
 uint8_t trace_label__word_of(const struct api_function *row, enum role role);

@@ -36,9 +36,9 @@ struct launch_name {
 	uint64_t image; /* its program */
 	pid_t pid;
 	uint8_t failures;
-	bool reported;   /* sent by BPF, not looked up */
-	bool sought; /* in the search list */
-	bool gone;   /* removed from the table */
+	bool reported; /* sent by BPF, not looked up */
+	bool sought;   /* in the search list */
+	bool gone;     /* removed from the table */
 	struct launch_name *next_sought;
 	struct launch_name *prev, *next; /* of the same process */
 	UT_hash_handle hh;
@@ -81,8 +81,9 @@ struct launch_names *launch_names__new(bool full, struct memory_reader *memory)
 
 static size_t quick_slot(const struct name_key *key)
 {
-	uint64_t mixed = (key->handle ^ (uint64_t)key->process << 40 ^ (uint64_t)key->generation << 20) *
-			 0x9e3779b97f4a7c15u;
+	uint64_t mixed =
+		(key->handle ^ (uint64_t)key->process << 40 ^ (uint64_t)key->generation << 20) *
+		0x9e3779b97f4a7c15u;
 
 	return (size_t)(mixed >> 54);
 }
@@ -156,7 +157,8 @@ static void limit(struct launch_names *names, const struct launch_name *keep)
 static struct launch_name *add(struct launch_names *names, const struct name_key *key)
 {
 	struct launch_name *name = calloc(1, sizeof(*name));
-	struct process_names *process = name ? TABLE_TAKE(names->processes, number, &key->process) : NULL;
+	struct process_names *process =
+		name ? TABLE_TAKE(names->processes, number, &key->process) : NULL;
 
 	if (!process) {
 		free(name);
@@ -187,7 +189,8 @@ static struct launch_name *find(struct launch_names *names, const struct name_ke
 }
 
 /* Returns the readable form, or the part of it that is shown. */
-static char *make_shown(struct launch_names *names, const struct launch_name *name, const char *mangled)
+static char *make_shown(struct launch_names *names, const struct launch_name *name,
+			const char *mangled)
 {
 	struct process_names *process = TABLE_FIND(names->processes, number, &name->key.process);
 	char *full, *brief;
@@ -250,7 +253,8 @@ int launch_names__add(struct launch_names *names, const struct record_name *reco
 	return ret;
 }
 
-static void seek(struct launch_names *names, struct launch_name *name, const struct launched_kernel *kernel)
+static void seek(struct launch_names *names, struct launch_name *name,
+		 const struct launched_kernel *kernel)
 {
 	name->pid = kernel->process->pid;
 	name->start_ns = kernel->process->start_ns;
@@ -262,7 +266,8 @@ static void seek(struct launch_names *names, struct launch_name *name, const str
 	names->sought = name;
 }
 
-struct launch_name *launch_names__take(struct launch_names *names, const struct launched_kernel *kernel, uint64_t now)
+struct launch_name *launch_names__take(struct launch_names *names,
+				       const struct launched_kernel *kernel, uint64_t now)
 {
 	const struct name_key key = {
 		.handle = kernel->handle,
@@ -291,7 +296,8 @@ void launch_names__put(struct launch_names *names, struct launch_name *name)
 /* The symbol is exact; the layout behind a handle is an undocumented detail of drivers. */
 static int look_for(struct launch_names *names, struct launch_name *name)
 {
-	const struct trace_process process = {.pid = name->pid, .start_ns = name->start_ns, .image = name->image};
+	const struct trace_process process = {
+		.pid = name->pid, .start_ns = name->start_ns, .image = name->image};
 	char read[REMOTE_NAME_SIZE], *found = NULL;
 	int ret = -ENOENT, code;
 

@@ -44,7 +44,8 @@ struct launched_kernel {
  * Returns the name of a launch's kernel, known now or later, with one more reference; NULL if out
  * of memory. launch_names__look_up looks for names that BPF has not sent.
  */
-struct launch_name *launch_names__take(struct launch_names *names, const struct launched_kernel *kernel, uint64_t now);
+struct launch_name *launch_names__take(struct launch_names *names,
+				       const struct launched_kernel *kernel, uint64_t now);
 void launch_names__put(struct launch_names *names, struct launch_name *name); /* NULL ok */
 
 /*

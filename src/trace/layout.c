@@ -20,12 +20,9 @@ static const struct trace_member driver_array3_d_descriptor[] = {
 };
 
 static const struct trace_member driver_array3_d_descriptor_v1[] = {
-	{"Width", "unsigned int", 0},
-	{"Height", "unsigned int", 4},
-	{"Depth", "unsigned int", 8},
-	{"Format", "CUarray_format", 12},
-	{"NumChannels", "unsigned int", 16},
-	{"Flags", "unsigned int", 20},
+	{"Width", "unsigned int", 0},	     {"Height", "unsigned int", 4},
+	{"Depth", "unsigned int", 8},	     {"Format", "CUarray_format", 12},
+	{"NumChannels", "unsigned int", 16}, {"Flags", "unsigned int", 20},
 };
 
 static const struct trace_member driver_array_descriptor[] = {
@@ -90,12 +87,8 @@ static const struct trace_member driver_kernel_node_params_v1[] = {
 };
 
 static const struct trace_member driver_memset_node_params[] = {
-	{"dst", "CUdeviceptr", 0},
-	{"pitch", "size_t", 8},
-	{"value", "unsigned int", 16},
-	{"elementSize", "unsigned int", 20},
-	{"width", "size_t", 24},
-	{"height", "size_t", 32},
+	{"dst", "CUdeviceptr", 0},	     {"pitch", "size_t", 8},  {"value", "unsigned int", 16},
+	{"elementSize", "unsigned int", 20}, {"width", "size_t", 24}, {"height", "size_t", 32},
 };
 
 static const struct trace_member driver_mem_alloc_node_params[] = {
@@ -189,12 +182,9 @@ static const struct trace_member runtime_external_semaphore_handle_desc[] = {
 };
 
 static const struct trace_member runtime_func_attributes[] = {
-	{"sharedSizeBytes", "size_t", 0},
-	{"constSizeBytes", "size_t", 8},
-	{"localSizeBytes", "size_t", 16},
-	{"maxThreadsPerBlock", "int", 24},
-	{"numRegs", "int", 28},
-	{"ptxVersion", "int", 32},
+	{"sharedSizeBytes", "size_t", 0}, {"constSizeBytes", "size_t", 8},
+	{"localSizeBytes", "size_t", 16}, {"maxThreadsPerBlock", "int", 24},
+	{"numRegs", "int", 28},		  {"ptxVersion", "int", 32},
 	{"binaryVersion", "int", 36},
 };
 
@@ -253,12 +243,9 @@ static const struct trace_member runtime_mem_pool_props[] = {
 };
 
 static const struct trace_member runtime_memset_params[] = {
-	{"dst", "void *", 0},
-	{"pitch", "size_t", 8},
-	{"value", "unsigned int", 16},
-	{"elementSize", "unsigned int", 20},
-	{"width", "size_t", 24},
-	{"height", "size_t", 32},
+	{"dst", "void *", 0},	       {"pitch", "size_t", 8},
+	{"value", "unsigned int", 16}, {"elementSize", "unsigned int", 20},
+	{"width", "size_t", 24},       {"height", "size_t", 32},
 };
 
 static const struct trace_member runtime_pitched_ptr[] = {
@@ -332,5 +319,6 @@ static int compare(const void *type, const void *layout)
 
 const struct trace_layout *trace_layout__find(const char *type)
 {
-	return bsearch(type, layouts, sizeof(layouts) / sizeof(layouts[0]), sizeof(layouts[0]), compare);
+	return bsearch(type, layouts, sizeof(layouts) / sizeof(layouts[0]), sizeof(layouts[0]),
+		       compare);
 }

@@ -17,9 +17,10 @@ struct builder {
 	const struct api_function *row;
 	struct trace_names *names;
 	struct trace_function *function;
-	struct list given, reported; /* shown in this order: arguments, then what was read at return */
-	uint8_t factors;	 /* in both lists */
-	bool reported_factor;	 /* the last factor is read at return */
+	struct list given,
+		reported;     /* shown in this order: arguments, then what was read at return */
+	uint8_t factors;      /* in both lists */
+	bool reported_factor; /* the last factor is read at return */
 	bool out_of_memory;
 };
 
@@ -46,7 +47,8 @@ static void keep_words(struct builder *b, const struct api_argument *argument)
 }
 
 /* Sets up the step for a value of `type`; structures have been split up before. */
-static void set_value(struct trace_step *step, const struct trace_type *type, const char *argument_name)
+static void set_value(struct trace_step *step, const struct trace_type *type,
+		      const char *argument_name)
 {
 	step->form = type->form;
 	step->size = type->size;
@@ -70,7 +72,8 @@ static void set_value(struct trace_step *step, const struct trace_type *type, co
  * Whether the argument or member is a factor of the bytes, in a call that does not state them as
  * one number.
  */
-static bool is_factor(const struct builder *b, const struct api_argument *argument, const char *member)
+static bool is_factor(const struct builder *b, const struct api_argument *argument,
+		      const char *member)
 {
 	const struct function_desc *desc = &b->row->desc;
 	bool alloc = desc->operation == OP_ALLOC;
@@ -80,7 +83,8 @@ static bool is_factor(const struct builder *b, const struct api_argument *argume
 		return false;
 	if (!member) {
 		if (trace_label__has_role(b->row, argument, ROLE_HEIGHT))
-			return !alloc || trace_label__word_of(b->row, ROLE_PITCHOUT) != TRACE_NO_WORD;
+			return !alloc ||
+			       trace_label__word_of(b->row, ROLE_PITCHOUT) != TRACE_NO_WORD;
 		return trace_label__has_role(b->row, argument, alloc ? ROLE_PITCHOUT : ROLE_WIDTH);
 	}
 	/* The rows of a pitched allocation are one pitch apart. */
@@ -88,7 +92,8 @@ static bool is_factor(const struct builder *b, const struct api_argument *argume
 		return strcmp(member, "pitch") == 0;
 	if (desc->params == PARAMS_PITCHED && trace_label__has_role(b->row, argument, ROLE_EXTENT))
 		return strcmp(member, "width") != 0;
-	return desc->params == PARAMS_EXTENT && trace_label__has_role(b->row, argument, ROLE_EXTENT);
+	return desc->params == PARAMS_EXTENT &&
+	       trace_label__has_role(b->row, argument, ROLE_EXTENT);
 }
 
 static void note_factor(struct builder *b, struct trace_step *step, const struct list *list)
@@ -136,8 +141,9 @@ static void add_members(struct builder *b, struct list *list, const struct api_a
  * Returns the number of the new read in the plan, or -1 if there is no room; then the address is
  * shown.
  */
-static int add_read(struct builder *b, const struct api_argument *argument, const struct trace_label *label,
-		    enum type_reading reading, const struct trace_type *type)
+static int add_read(struct builder *b, const struct api_argument *argument,
+		    const struct trace_label *label, enum type_reading reading,
+		    const struct trace_type *type)
 {
 	struct trace_plan *plan = &b->function->plan;
 	struct trace_read *read = &plan->read[plan->reads];
@@ -191,7 +197,8 @@ static void add_argument(struct builder *b, const struct api_argument *argument)
 	if (is_factor(b, argument, NULL))
 		note_factor(b, &step, list);
 	/* If the function does not determine the kind, the structure does. */
-	if (step.kind == STEP_BOX && (b->row->desc.operation != OP_COPY || b->row->desc.kind > COPY_P2P))
+	if (step.kind == STEP_BOX &&
+	    (b->row->desc.operation != OP_COPY || b->row->desc.kind > COPY_P2P))
 		step.flags |= STEP_WAY;
 	add(list, &step);
 }
@@ -217,7 +224,8 @@ static void add_conclusions(struct builder *b)
 	if (b->factors > 1) {
 		add(b->reported_factor ? &b->reported : &b->given, &size);
 		/* Moves the kind and the stream, which follow the factors, after their product. */
-		while (!b->reported_factor && last && !(b->given.steps[last - 1].flags & STEP_FACTOR)) {
+		while (!b->reported_factor && last &&
+		       !(b->given.steps[last - 1].flags & STEP_FACTOR)) {
 			b->given.steps[last] = b->given.steps[last - 1];
 			b->given.steps[--last] = size;
 			b->given.steps[last].unit = 1;
@@ -280,7 +288,8 @@ static void add_config(struct builder *b, const struct api_argument *argument)
 	struct trace_type type;
 	size_t i;
 
-	if (trace_type__of(argument->type, PASSING_BY_TYPE, &type) != READING_AT_ENTRY || !type.layout)
+	if (trace_type__of(argument->type, PASSING_BY_TYPE, &type) != READING_AT_ENTRY ||
+	    !type.layout)
 		return;
 	step.block = (uint8_t)add_read(b, argument, &own, READING_AT_ENTRY, &type);
 	for (i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
@@ -323,9 +332,10 @@ static void keep_kernel_args(struct builder *b)
 static void build_launch(struct builder *b, bool kernel_args)
 {
 	static const struct trace_label grid = {"grid", TRACE_GRID}, block = {"block", TRACE_BLOCK};
-	const struct api_argument *config = argument_at(b->row, trace_label__word_of(b->row, ROLE_CONFIG));
-	static const enum role kept[] = {
-		ROLE_FUNC, ROLE_CONFIG, ROLE_GRIDX, ROLE_GRIDY, ROLE_GRIDZ, ROLE_BLOCKX, ROLE_BLOCKY, ROLE_BLOCKZ};
+	const struct api_argument *config =
+		argument_at(b->row, trace_label__word_of(b->row, ROLE_CONFIG));
+	static const enum role kept[] = {ROLE_FUNC,  ROLE_CONFIG, ROLE_GRIDX,  ROLE_GRIDY,
+					 ROLE_GRIDZ, ROLE_BLOCKX, ROLE_BLOCKY, ROLE_BLOCKZ};
 	static const enum role shown[] = {ROLE_SHMEM, ROLE_STREAM};
 	const struct api_argument *argument;
 	size_t i;
@@ -364,16 +374,20 @@ static bool ends_kernels(const struct function_desc *desc)
 {
 	if (desc->operation == OP_DESTROY)
 		return desc->kind == OBJECT_MODULE || desc->kind == OBJECT_LIBRARY;
-	return desc->operation == OP_CONTEXT && (desc->kind == CONTEXT_DESTROY || desc->kind == CONTEXT_DETACH ||
-						 desc->kind == CONTEXT_RESET || desc->kind == CONTEXT_RELEASE);
+	return desc->operation == OP_CONTEXT &&
+	       (desc->kind == CONTEXT_DESTROY || desc->kind == CONTEXT_DETACH ||
+		desc->kind == CONTEXT_RESET || desc->kind == CONTEXT_RELEASE);
 }
 
-static int take_steps(struct trace_function *function, const struct list *given, const struct list *reported)
+static int take_steps(struct trace_function *function, const struct list *given,
+		      const struct list *reported)
 {
-	size_t rest = TRACE_FIELDS_MAX - given->count, more = reported->count < rest ? reported->count : rest;
+	size_t rest = TRACE_FIELDS_MAX - given->count,
+	       more = reported->count < rest ? reported->count : rest;
 
 	function->step_count = given->count + more;
-	function->steps = calloc(function->step_count ? function->step_count : 1, sizeof(*function->steps));
+	function->steps =
+		calloc(function->step_count ? function->step_count : 1, sizeof(*function->steps));
 	if (!function->steps)
 		return -ENOMEM;
 	memcpy(function->steps, given->steps, given->count * sizeof(*function->steps));

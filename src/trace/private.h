@@ -61,8 +61,8 @@ struct trace_stream {
  * trace_stream__new.
  */
 int trace_stream__open(struct trace_source *source, const struct trace_functions *functions,
-		       const struct trace_stream_options *options, const struct log *log, struct trace_stream **out,
-		       struct error *err);
+		       const struct trace_stream_options *options, const struct log *log,
+		       struct trace_stream **out, struct error *err);
 
 /* intake.c */
 
@@ -78,15 +78,16 @@ int trace_stream__take_record(const void *data, size_t size, void *arg);
 int trace_stream__take_stack(const void *data, size_t size, void *arg);
 
 /* Checks that an event is complete and of a known function. Returns the function, or NULL. */
-const struct trace_function *trace_stream__check(struct trace_stream *stream, const struct trace_event *event,
-						 size_t size);
+const struct trace_function *trace_stream__check(struct trace_stream *stream,
+						 const struct trace_event *event, size_t size);
 
 /*
  * Adds a checked event to the pending ones, as a line of `kind`, if it is to be shown. Returns 0 or
  * -ENOMEM.
  */
 int trace_stream__add(struct trace_stream *stream, const struct trace_event *event, size_t size,
-		      const struct trace_function *function, enum trace_line_kind kind, uint64_t time);
+		      const struct trace_function *function, enum trace_line_kind kind,
+		      uint64_t time);
 
 /* The part of the event's duration during which gpuprobe held its process. */
 uint64_t trace_stream__held(const struct trace_stream *stream, const struct trace_event *event);

@@ -75,7 +75,8 @@ static bool will_be_reported(const struct trace_stream *stream, const struct tra
 {
 	const struct trace_config *config = stream->source->config;
 
-	return !config->failed && event->duration_ns - trace_stream__held(stream, event) >= config->min_duration_ns;
+	return !config->failed &&
+	       event->duration_ns - trace_stream__held(stream, event) >= config->min_duration_ns;
 }
 
 /* Whether to stop waiting for the call, or for the one around it. */
@@ -83,7 +84,8 @@ static bool is_sought(struct trace_stream *stream, const struct trace_event *eve
 {
 	if (!event->depth) {
 		stream->searched = TRACE_THREADS;
-		if (event->start_ns >= stream->search_before || began(stream, event->thread) != event->start_ns)
+		if (event->start_ns >= stream->search_before ||
+		    began(stream, event->thread) != event->start_ns)
 			return false;
 		stream->searched = event->thread;
 	}
@@ -138,7 +140,8 @@ int trace_stream__stop_waiting(struct trace_stream *stream)
 	 * Once the calls that began before the middle of the pending events are given up, half of
 	 * the events can be printed.
 	 */
-	if (reorder__bytes(stream->order) > options->hold_bytes && reorder__middle(stream->order) > oldest)
+	if (reorder__bytes(stream->order) > options->hold_bytes &&
+	    reorder__middle(stream->order) > oldest)
 		stream->search_before = reorder__middle(stream->order);
 	if (stream->due >= stream->search_before)
 		return 0;
@@ -168,7 +171,8 @@ static int show_unfinished(const struct trace_event *event, size_t size, void *a
 	const struct trace_function *function = trace_stream__check(stream, event, size);
 	uint64_t *shown, time = event->start_ns;
 
-	if (event->thread == TRACE_NOT_TOLD && event->start_ns >= stream->began && will_be_reported(stream, event))
+	if (event->thread == TRACE_NOT_TOLD && event->start_ns >= stream->began &&
+	    will_be_reported(stream, event))
 		lose(stream);
 	if (!function || !will_be_reported(stream, event) ||
 	    reorder__has(stream->order, event->thread, event->depth, event->start_ns))
@@ -187,7 +191,8 @@ int trace_stream__add_unfinished(struct trace_stream *stream)
 	int ret = stream->source->calls->in_progress(stream->source, show_unfinished, stream);
 
 	if (ret && ret != -ENOMEM) {
-		log__warn(stream->log, "cannot list the calls that are still in progress: %s", strerror(-ret));
+		log__warn(stream->log, "cannot list the calls that are still in progress: %s",
+			  strerror(-ret));
 		ret = 0;
 	}
 	return ret;

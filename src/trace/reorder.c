@@ -140,7 +140,8 @@ static int make_place(struct reorder *order)
 		return 0;
 	if (order->head < order->row_capacity / 2 || !order->head)
 		return grow(&order->row, &order->row_capacity);
-	memmove(order->row, order->row + order->head, (order->tail - order->head) * sizeof(*order->row));
+	memmove(order->row, order->row + order->head,
+		(order->tail - order->head) * sizeof(*order->row));
 	order->tail -= order->head;
 	order->head = 0;
 	return 0;
@@ -183,7 +184,8 @@ static struct pending_event **heaped_calls(struct reorder *order, const struct e
 {
 	const struct pending_event *pending = entry->pending;
 
-	if (!pending->thread || entry->time != pending->event.start_ns || pending->event.thread >= TRACE_THREADS)
+	if (!pending->thread || entry->time != pending->event.start_ns ||
+	    pending->event.thread >= TRACE_THREADS)
 		return NULL;
 	return &order->heaped[pending->event.thread];
 }
@@ -209,7 +211,8 @@ static void pop_from_heap(struct reorder *order)
 	size_t at = 0;
 
 	for (size_t child = 1; child < order->heap_count; child = at * 2 + 1) {
-		if (child + 1 < order->heap_count && is_before(&order->heap[child + 1], &order->heap[child]))
+		if (child + 1 < order->heap_count &&
+		    is_before(&order->heap[child + 1], &order->heap[child]))
 			child++;
 		if (!is_before(&order->heap[child], &last))
 			break;
@@ -275,10 +278,11 @@ void reorder__pop(struct reorder *order)
 		order->head = order->tail = 0;
 }
 
-static bool is_call(const struct pending_event *pending, uint32_t thread, uint8_t depth, uint64_t start_ns)
+static bool is_call(const struct pending_event *pending, uint32_t thread, uint8_t depth,
+		    uint64_t start_ns)
 {
-	return pending->thread && pending->event.thread == thread && pending->event.depth == depth &&
-	       pending->event.start_ns == start_ns;
+	return pending->thread && pending->event.thread == thread &&
+	       pending->event.depth == depth && pending->event.start_ns == start_ns;
 }
 
 bool reorder__has(const struct reorder *order, uint32_t thread, uint8_t depth, uint64_t start_ns)
@@ -297,7 +301,9 @@ bool reorder__has(const struct reorder *order, uint32_t thread, uint8_t depth, u
 		if (is_call(order->row[low].pending, thread, depth, start_ns))
 			return true;
 	}
-	for (const struct pending_event *call = thread < TRACE_THREADS ? order->heaped[thread] : NULL; call; call = call->next) {
+	for (const struct pending_event *call = thread < TRACE_THREADS ? order->heaped[thread] :
+									 NULL;
+	     call; call = call->next) {
 		if (is_call(call, thread, depth, start_ns))
 			return true;
 	}

@@ -18,16 +18,16 @@ struct reorder;
 
 /* An event, or a loss, with the data that was found when it was read. */
 struct pending_event {
-	struct trace_thread *thread; /* NULL for a loss; holds a reference */
-	struct launch_name *name;    /* of a launch's kernel, or NULL; holds a reference */
+	struct trace_thread *thread;	   /* NULL for a loss; holds a reference */
+	struct launch_name *name;	   /* of a launch's kernel, or NULL; holds a reference */
 	struct pending_event *prev, *next; /* private to the order */
-	uint64_t sequence;	     /* order of arrival */
-	uint64_t held_ns;	     /* during which gpuprobe held the process */
-	uint32_t size;		     /* of the event including its payload */
-	uint8_t kind;		     /* enum trace_line_kind */
-	uint8_t rank;		     /* among equal times, the lower rank comes first */
-	uint16_t reason;	     /* for a loss: enum trace_loss */
-	struct trace_event event;    /* for a loss: start_ns of the first, payload[0] calls */
+	uint64_t sequence;		   /* order of arrival */
+	uint64_t held_ns;		   /* during which gpuprobe held the process */
+	uint32_t size;			   /* of the event including its payload */
+	uint8_t kind;			   /* enum trace_line_kind */
+	uint8_t rank;			   /* among equal times, the lower rank comes first */
+	uint16_t reason;		   /* for a loss: enum trace_loss */
+	struct trace_event event;	   /* for a loss: start_ns of the first, payload[0] calls */
 };
 
 /* Returns NULL if out of memory. */
@@ -35,9 +35,9 @@ struct reorder *reorder__new(void);
 void reorder__free(struct reorder *order);
 
 /*
- * Returns room for an event of `size` bytes, for the caller to fill in and to pass to reorder__insert
- * next. NULL if out of memory, or if `size` is smaller than struct trace_event or larger than
- * ORDER_EVENT_MAX.
+ * Returns room for an event of `size` bytes, for the caller to fill in and to pass to
+ * reorder__insert next. NULL if out of memory, or if `size` is smaller than struct trace_event or
+ * larger than ORDER_EVENT_MAX.
  */
 #define ORDER_EVENT_MAX 8192
 struct pending_event *reorder__room(struct reorder *order, size_t size);

@@ -15,13 +15,15 @@
  * each launch.
  */
 static const char *const chatty[] = {
-	"cudaGetDevice", "cuCtxGetCurrent", "cuCtxGetDevice*", "cudaGetLastError", "cudaPeekAtLastError",
-	"*GetAttribute*", "*GetProcAddress*", "cudaGetDriverEntryPoint*", "*Occupancy*", "cu*StreamGet*",
-	"cu*StreamIsCapturing", "*ThreadExchangeStreamCaptureMode", "__cuda*CallConfiguration"};
+	"cudaGetDevice",	   "cuCtxGetCurrent",	       "cuCtxGetDevice*",
+	"cudaGetLastError",	   "cudaPeekAtLastError",      "*GetAttribute*",
+	"*GetProcAddress*",	   "cudaGetDriverEntryPoint*", "*Occupancy*",
+	"cu*StreamGet*",	   "cu*StreamIsCapturing",     "*ThreadExchangeStreamCaptureMode",
+	"__cuda*CallConfiguration"};
 
 /* Functions of the device family that only return information. */
-static const char *const reports[] = {
-	"*Get*", "*CanAccess*", "*ComputeCapability", "*TotalMem*", "cudaChooseDevice", "cuDev*Resource*"};
+static const char *const reports[] = {"*Get*",	    "*CanAccess*",	"*ComputeCapability",
+				      "*TotalMem*", "cudaChooseDevice", "cuDev*Resource*"};
 
 /*
  * The first part of a call that is known by another name, into which it jumps. Only in the family
@@ -29,9 +31,9 @@ static const char *const reports[] = {
  */
 static const char *const halves[] = {"__cudaLaunchKernel"};
 
-static const char *const errors[] = {
-	"cudaGetLastError", "cudaPeekAtLastError", "cudaGetErrorString", "cudaGetErrorName",
-	"cuGetErrorString", "cuGetErrorName"};
+static const char *const errors[] = {"cudaGetLastError",   "cudaPeekAtLastError",
+				     "cudaGetErrorString", "cudaGetErrorName",
+				     "cuGetErrorString",   "cuGetErrorName"};
 
 enum family {
 	FAMILY_NONE = 0, /* the rule is a name */
@@ -51,18 +53,10 @@ enum family {
 };
 
 static const char *const family_words[FAMILIES] = {
-	[FAMILY_MEMORY] = "memory",
-	[FAMILY_LAUNCH] = "launch",
-	[FAMILY_COPY] = "copy",
-	[FAMILY_SYNC] = "sync",
-	[FAMILY_STREAM] = "stream",
-	[FAMILY_EVENT] = "event",
-	[FAMILY_DEVICE] = "device",
-	[FAMILY_CONTEXT] = "context",
-	[FAMILY_MODULE] = "module",
-	[FAMILY_GRAPH] = "graph",
-	[FAMILY_ERRORS] = "errors",
-	[FAMILY_ALL] = "all",
+	[FAMILY_MEMORY] = "memory", [FAMILY_LAUNCH] = "launch",	  [FAMILY_COPY] = "copy",
+	[FAMILY_SYNC] = "sync",	    [FAMILY_STREAM] = "stream",	  [FAMILY_EVENT] = "event",
+	[FAMILY_DEVICE] = "device", [FAMILY_CONTEXT] = "context", [FAMILY_MODULE] = "module",
+	[FAMILY_GRAPH] = "graph",   [FAMILY_ERRORS] = "errors",	  [FAMILY_ALL] = "all",
 };
 
 struct rule {
@@ -140,16 +134,13 @@ static bool in_family(enum family family, const struct api_function *function)
 	if (family != FAMILY_ALL && IN_LIST(halves, function->base))
 		return false;
 	switch (family) {
-	case FAMILY_ALL:
-		return true;
-	case FAMILY_ERRORS:
-		return IN_LIST(errors, function->base);
+	case FAMILY_ALL: return true;
+	case FAMILY_ERRORS: return IN_LIST(errors, function->base);
 	case FAMILY_MODULE:
 		if (strcmp(function->family, "library") == 0)
 			return true;
 		break;
-	default:
-		break;
+	default: break;
 	}
 	return strcmp(function->family, family_words[family]) == 0;
 }
@@ -173,12 +164,9 @@ static bool in_default(const struct api_function *function)
 static bool of_layer(const struct trace_selection *selection, enum layer layer)
 {
 	switch (selection->api) {
-	case API_DRIVER:
-		return layer == LAYER_DRIVER;
-	case API_RUNTIME:
-		return layer == LAYER_RUNTIME;
-	default:
-		return true;
+	case API_DRIVER: return layer == LAYER_DRIVER;
+	case API_RUNTIME: return layer == LAYER_RUNTIME;
+	default: return true;
 	}
 }
 
@@ -188,10 +176,12 @@ static bool of_layer(const struct trace_selection *selection, enum layer layer)
  */
 static bool names(const char *pattern, const struct api_function *function)
 {
-	return matches(pattern, function->symbol) || matches(pattern, function->base) || matches(pattern, function->shown);
+	return matches(pattern, function->symbol) || matches(pattern, function->base) ||
+	       matches(pattern, function->shown);
 }
 
-bool trace_selection__wants(const struct trace_selection *selection, const struct api_function *function)
+bool trace_selection__wants(const struct trace_selection *selection,
+			    const struct api_function *function)
 {
 	bool wanted;
 
@@ -214,14 +204,16 @@ static bool matches_per_thread(const char *pattern, const char *symbol)
 	char base[128];
 
 	if (length <= 5 || length >= sizeof(base) ||
-	    (strcmp(symbol + length - 5, "_ptds") != 0 && strcmp(symbol + length - 5, "_ptsz") != 0))
+	    (strcmp(symbol + length - 5, "_ptds") != 0 &&
+	     strcmp(symbol + length - 5, "_ptsz") != 0))
 		return false;
 	memcpy(base, symbol, length - 5);
 	base[length - 5] = '\0';
 	return matches(pattern, base);
 }
 
-bool trace_selection__wants_symbol(const struct trace_selection *selection, const char *symbol, enum layer layer)
+bool trace_selection__wants_symbol(const struct trace_selection *selection, const char *symbol,
+				   enum layer layer)
 {
 	bool wanted = false;
 
@@ -230,8 +222,9 @@ bool trace_selection__wants_symbol(const struct trace_selection *selection, cons
 	for (size_t i = 0; i < selection->count; i++) {
 		const struct rule *rule = &selection->rules[i];
 
-		if (rule->name ? matches(rule->name, symbol) || matches_per_thread(rule->name, symbol) :
-				 rule->family == FAMILY_ALL)
+		if (rule->name ?
+			    matches(rule->name, symbol) || matches_per_thread(rule->name, symbol) :
+			    rule->family == FAMILY_ALL)
 			wanted = !rule->away;
 	}
 	return wanted;
@@ -298,15 +291,20 @@ static int check_name(const char *word, struct error *err)
 	const char *like;
 
 	if (!*word)
-		return error__set(err, -EINVAL,
-				  "a word is missing: families, names and patterns, separated by commas");
-	if (is_spelt_well(word) && (is_pattern(word) || is_known(word) || strncmp(word, "cu", 2) == 0))
+		return error__set(
+			err, -EINVAL,
+			"a word is missing: families, names and patterns, separated by commas");
+	if (is_spelt_well(word) &&
+	    (is_pattern(word) || is_known(word) || strncmp(word, "cu", 2) == 0))
 		return 0;
 	like = is_spelt_well(word) ? function_like(word, true) : NULL;
 	if (like)
-		return error__set(err, -EINVAL, "'%s' is neither a family nor a function; did you mean %s?", word, like);
+		return error__set(err, -EINVAL,
+				  "'%s' is neither a family nor a function; did you mean %s?", word,
+				  like);
 	return error__set(err, -EINVAL,
-			  "'%.64s' is neither a family nor a function; the families are memory, launch, copy, "
+			  "'%.64s' is neither a family nor a function; the families are memory, "
+			  "launch, copy, "
 			  "sync, stream, event, device, context, module, graph, errors, all",
 			  word);
 }
@@ -323,7 +321,8 @@ static int add_word(struct trace_selection *selection, const char *word, struct 
 	if (rc)
 		return rc;
 	rule.name = rule.family ? NULL : strdup(word);
-	if ((!rule.family && !rule.name) || ARRAY_APPEND(selection->rules, selection->count, rule)) {
+	if ((!rule.family && !rule.name) ||
+	    ARRAY_APPEND(selection->rules, selection->count, rule)) {
 		free(rule.name);
 		return error__set(err, -ENOMEM, "out of memory");
 	}
@@ -356,8 +355,8 @@ static bool is_exported(const struct trace_functions *functions, const char *nam
 	return false;
 }
 
-const char *trace_selection__unknown(const struct trace_selection *selection, const struct trace_functions *functions,
-				     size_t *at)
+const char *trace_selection__unknown(const struct trace_selection *selection,
+				     const struct trace_functions *functions, size_t *at)
 {
 	while (*at < selection->count) {
 		const char *name = selection->rules[(*at)++].name;
@@ -397,8 +396,8 @@ int trace_selection__check(const struct trace_selection *selection, struct error
 	return error__set(err, -EINVAL, "the selection leaves no function");
 }
 
-int trace_selection__check_names(const struct trace_selection *selection, const struct trace_functions *functions,
-				 struct error *err)
+int trace_selection__check_names(const struct trace_selection *selection,
+				 const struct trace_functions *functions, struct error *err)
 {
 	const char *like;
 
@@ -411,9 +410,11 @@ int trace_selection__check_names(const struct trace_selection *selection, const 
 			continue;
 		like = function_like(rule->name, false);
 		if (like)
-			return error__set(err, -EINVAL, "gpuprobe knows no function %s, and no library found has it; "
-							"did you mean %s?",
-					  rule->name, like);
+			return error__set(
+				err, -EINVAL,
+				"gpuprobe knows no function %s, and no library found has it; "
+				"did you mean %s?",
+				rule->name, like);
 	}
 	return 0;
 }

@@ -46,27 +46,29 @@ int trace_selection__check(const struct trace_selection *selection, struct error
  * selection only has names that neither the table nor a library has, and one of them is similar to
  * a name in the table.
  */
-int trace_selection__check_names(const struct trace_selection *selection, const struct trace_functions *functions,
-				 struct error *err);
+int trace_selection__check_names(const struct trace_selection *selection,
+				 const struct trace_functions *functions, struct error *err);
 
 /*
  * Iterates over names and patterns that match no function of the table or of the libraries found so
  * far: they may be mistyped, or a newer library's. *at is 0 for the first. Returns NULL if there
  * are no more.
  */
-const char *trace_selection__unknown(const struct trace_selection *selection, const struct trace_functions *functions,
-				     size_t *at);
+const char *trace_selection__unknown(const struct trace_selection *selection,
+				     const struct trace_functions *functions, size_t *at);
 
 /* The most similar name in the table; NULL for a pattern, or if none is similar. */
 const char *trace_selection__like(const char *name);
 
 /* Whether the row of the table is traced. */
-bool trace_selection__wants(const struct trace_selection *selection, const struct api_function *function);
+bool trace_selection__wants(const struct trace_selection *selection,
+			    const struct api_function *function);
 
 /*
  * Whether to trace a function that a library exports and the table does not know: by name, pattern
  * or all.
  */
-bool trace_selection__wants_symbol(const struct trace_selection *selection, const char *symbol, enum layer layer);
+bool trace_selection__wants_symbol(const struct trace_selection *selection, const char *symbol,
+				   enum layer layer);
 
 #endif

@@ -50,7 +50,8 @@ void similar__try(struct similar *similar, const char *candidate)
 	if (!similar->distance)
 		return;
 	/* "Malloc" means cudaMalloc. */
-	if (longer > length && length > 3 && strcmp(candidate + longer - length, similar->word) == 0)
+	if (longer > length && length > 3 &&
+	    strcmp(candidate + longer - length, similar->word) == 0)
 		distance = 1;
 	else
 		distance = distance_between(similar->word, candidate);

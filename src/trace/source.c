@@ -28,7 +28,7 @@ struct bpf_source {
 	struct ring stack_ring;
 	struct stack_maps stack_maps;
 	int cpus;
-	uint64_t *per_cpu;	      /* one value per CPU, for reading the map of losses */
+	uint64_t *per_cpu;		  /* one value per CPU, for reading the map of losses */
 	uint64_t not_reported, not_taken; /* stacks, as of the last reading */
 };
 
@@ -152,8 +152,10 @@ static void count_lost_stacks(struct trace_source *source)
 
 	if (!source->stacks)
 		return;
-	source->lost[TRACE_LOST_STACK].count += new_losses(bpf, LOSS_STACK_RING_FULL, &bpf->not_reported);
-	source->lost[TRACE_LOST_STACK_MEMORY].count += new_losses(bpf, LOSS_STACK_NO_ROOM, &bpf->not_taken);
+	source->lost[TRACE_LOST_STACK].count +=
+		new_losses(bpf, LOSS_STACK_RING_FULL, &bpf->not_reported);
+	source->lost[TRACE_LOST_STACK_MEMORY].count +=
+		new_losses(bpf, LOSS_STACK_NO_ROOM, &bpf->not_taken);
 }
 
 static void free_source(struct trace_source *source)
@@ -252,16 +254,19 @@ static int open_parts(struct bpf_source *bpf, struct error *err)
 		return error__set(err, ret, "cannot map the ring buffer: %s", strerror(-ret));
 	ret = map_progress(bpf);
 	if (ret)
-		return error__set(err, ret, "cannot map the table of calls in progress: %s", strerror(-ret));
+		return error__set(err, ret, "cannot map the table of calls in progress: %s",
+				  strerror(-ret));
 	ret = open_stacks(bpf);
 	if (ret)
 		return error__set(err, ret, "cannot map the ring of stacks: %s", strerror(-ret));
 	bpf->source.fd = open_set(bpf);
 	if (bpf->source.fd < 0)
-		return error__set(err, bpf->source.fd, "cannot watch the ring buffer: %s", strerror(-bpf->source.fd));
+		return error__set(err, bpf->source.fd, "cannot watch the ring buffer: %s",
+				  strerror(-bpf->source.fd));
 	bpf->list = bpf_program__attach_iter(bpf->skeleton->progs.calls_in_progress, NULL);
 	if (!bpf->list)
-		return error__set(err, -errno, "cannot attach the list of calls in progress: %s", strerror(errno));
+		return error__set(err, -errno, "cannot attach the list of calls in progress: %s",
+				  strerror(errno));
 	return 0;
 }
 

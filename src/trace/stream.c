@@ -59,15 +59,15 @@ static int make_parts(struct trace_stream *stream)
 		stream->places = address_text__new();
 	if (!stream->memory || (stream->source->stacks && make_stacks(stream)))
 		return -ENOMEM;
-	if (!stream->order || !stream->threads || !stream->names || !stream->shown || !stream->missed ||
-	    (options->wants_places && !stream->places))
+	if (!stream->order || !stream->threads || !stream->names || !stream->shown ||
+	    !stream->missed || (options->wants_places && !stream->places))
 		return -ENOMEM;
 	return 0;
 }
 
 int trace_stream__open(struct trace_source *source, const struct trace_functions *functions,
-		       const struct trace_stream_options *options, const struct log *log, struct trace_stream **out,
-		       struct error *err)
+		       const struct trace_stream_options *options, const struct log *log,
+		       struct trace_stream **out, struct error *err)
 {
 	struct trace_stream *stream = calloc(1, sizeof(*stream));
 
@@ -92,8 +92,8 @@ int trace_stream__open(struct trace_source *source, const struct trace_functions
 }
 
 int trace_stream__new(struct trace_bpf *skeleton, const struct trace_functions *functions,
-		      const struct trace_stream_options *options, const struct log *log, struct trace_stream **out,
-		      struct error *err)
+		      const struct trace_stream_options *options, const struct log *log,
+		      struct trace_stream **out, struct error *err)
 {
 	struct trace_source *source;
 	int ret = trace_source__new(skeleton, &source, err);
@@ -184,7 +184,8 @@ static int read_stacks(struct trace_stream *stream)
 {
 	if (!stream->stacks)
 		return 0;
-	return ring__read(stream->source->stacks, stream->stacks_end, trace_stream__take_stack, stream);
+	return ring__read(stream->source->stacks, stream->stacks_end, trace_stream__take_stack,
+			  stream);
 }
 
 static bool has_read_stacks(const struct trace_stream *stream)
@@ -281,7 +282,8 @@ static int take_in_rest(struct trace_stream *stream)
 		if (ret != RING_BUSY && stacks != RING_BUSY)
 			continue;
 		if (++tries > BUSY_TRIES) {
-			log__warn(stream->log, "a record in the ring was never completed: later calls are not shown");
+			log__warn(stream->log, "a record in the ring was never completed: later "
+					       "calls are not shown");
 			break;
 		}
 		nanosleep(&pause, NULL);

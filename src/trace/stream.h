@@ -63,8 +63,8 @@ struct trace_counts {
  * nothing attached yet.
  */
 int trace_stream__new(struct trace_bpf *skeleton, const struct trace_functions *functions,
-		      const struct trace_stream_options *options, const struct log *log, struct trace_stream **out,
-		      struct error *err);
+		      const struct trace_stream_options *options, const struct log *log,
+		      struct trace_stream **out, struct error *err);
 void trace_stream__free(struct trace_stream *stream);
 
 /*

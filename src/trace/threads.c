@@ -55,7 +55,8 @@ void trace_threads__free(struct trace_threads *threads)
 
 bool traced_process__began(const struct trace_process *process, uint64_t start_ns)
 {
-	return start_ns + START_PRECISION_NS > process->start_ns && start_ns < process->start_ns + START_PRECISION_NS;
+	return start_ns + START_PRECISION_NS > process->start_ns &&
+	       start_ns < process->start_ns + START_PRECISION_NS;
 }
 
 bool traced_process__is_there(const struct trace_process *process)
@@ -63,15 +64,16 @@ bool traced_process__is_there(const struct trace_process *process)
 	struct process_info info;
 
 	return process->pid > 0 && !proc__info(process->pid, &info) &&
-	       traced_process__began(process, info.start_ns) && (!process->image || process->image == info.image);
+	       traced_process__began(process, info.start_ns) &&
+	       (!process->image || process->image == info.image);
 }
 
 bool traced_process__is_another(const struct trace_process *process)
 {
 	struct process_info info;
 
-	return process->image && !proc__info(process->pid, &info) && info.state != 'Z' && info.state != 'X' &&
-	       info.image != process->image;
+	return process->image && !proc__info(process->pid, &info) && info.state != 'Z' &&
+	       info.state != 'X' && info.image != process->image;
 }
 
 static void free_process(struct traced_process *process)
@@ -80,7 +82,8 @@ static void free_process(struct traced_process *process)
 	free(process);
 }
 
-static struct traced_process *add_process(struct trace_threads *threads, const struct trace_thread_record *record)
+static struct traced_process *add_process(struct trace_threads *threads,
+					  const struct trace_thread_record *record)
 {
 	struct traced_process *process = calloc(1, sizeof(*process));
 	struct trace_process *shown;
@@ -114,7 +117,8 @@ static void put_process(struct trace_threads *threads, struct traced_process *pr
 
 static bool is_same(const struct trace_thread *thread, const struct trace_thread_record *record)
 {
-	return thread && thread->tid == record->tid && thread->process->shown.number == record->process;
+	return thread && thread->tid == record->tid &&
+	       thread->process->shown.number == record->process;
 }
 
 int trace_threads__announce(struct trace_threads *threads, const struct trace_thread_record *record)

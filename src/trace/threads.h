@@ -48,7 +48,8 @@ struct trace_threads *trace_threads__new(bool wants_cgroup);
 void trace_threads__free(struct trace_threads *threads); /* pending events must have put theirs */
 
 /* Takes a TRACE_THREAD record. Returns 0, -EINVAL if it is malformed, or -ENOMEM. */
-int trace_threads__announce(struct trace_threads *threads, const struct trace_thread_record *record);
+int trace_threads__announce(struct trace_threads *threads,
+			    const struct trace_thread_record *record);
 
 /*
  * Returns the thread that has the number now, with one more reference; one without pid, tid and

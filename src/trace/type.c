@@ -40,27 +40,70 @@ static const struct plain_type plain_types[] = {
 };
 
 /* Typedefs of pointers, and numbers that are handles; by name (strcmp). */
-static const char *const handles[] = {
-	"CUarray", "CUasyncCallback", "CUasyncCallbackHandle", "CUcontext", "CUdevResourceDesc", "CUevent",
-	"CUexternalMemory", "CUexternalSemaphore", "CUfunction", "CUgraph", "CUgraphConditionalHandle",
-	"CUgraphExec", "CUgraphNode", "CUgraphicsResource", "CUgreenCtx", "CUhostFn", "CUkernel", "CUlibrary",
-	"CUlinkState", "CUlogsCallback", "CUlogsCallbackHandle", "CUmemGenericAllocationHandle",
-	"CUmemoryPool", "CUmipmappedArray", "CUmodule", "CUoccupancyB2DSize", "CUstream", "CUstreamCallback",
-	"CUsurfObject", "CUsurfref", "CUtexObject", "CUtexref", "CUuserObject", "cudaArray_const_t",
-	"cudaArray_t", "cudaAsyncCallback", "cudaAsyncCallbackHandle_t", "cudaEvent_t",
-	"cudaExternalMemory_t", "cudaExternalSemaphore_t", "cudaFunction_t", "cudaGraphConditionalHandle",
-	"cudaGraphExec_t", "cudaGraphNode_t", "cudaGraph_t", "cudaGraphicsResource_t", "cudaHostFn_t",
-	"cudaKernel_t", "cudaLibrary_t", "cudaLogsCallbackHandle", "cudaLogsCallback_t", "cudaMemPool_t",
-	"cudaMipmappedArray_const_t", "cudaMipmappedArray_t", "cudaStreamCallback_t", "cudaStream_t",
-	"cudaSurfaceObject_t", "cudaTextureObject_t", "cudaUserObject_t"};
+static const char *const handles[] = {"CUarray",
+				      "CUasyncCallback",
+				      "CUasyncCallbackHandle",
+				      "CUcontext",
+				      "CUdevResourceDesc",
+				      "CUevent",
+				      "CUexternalMemory",
+				      "CUexternalSemaphore",
+				      "CUfunction",
+				      "CUgraph",
+				      "CUgraphConditionalHandle",
+				      "CUgraphExec",
+				      "CUgraphNode",
+				      "CUgraphicsResource",
+				      "CUgreenCtx",
+				      "CUhostFn",
+				      "CUkernel",
+				      "CUlibrary",
+				      "CUlinkState",
+				      "CUlogsCallback",
+				      "CUlogsCallbackHandle",
+				      "CUmemGenericAllocationHandle",
+				      "CUmemoryPool",
+				      "CUmipmappedArray",
+				      "CUmodule",
+				      "CUoccupancyB2DSize",
+				      "CUstream",
+				      "CUstreamCallback",
+				      "CUsurfObject",
+				      "CUsurfref",
+				      "CUtexObject",
+				      "CUtexref",
+				      "CUuserObject",
+				      "cudaArray_const_t",
+				      "cudaArray_t",
+				      "cudaAsyncCallback",
+				      "cudaAsyncCallbackHandle_t",
+				      "cudaEvent_t",
+				      "cudaExternalMemory_t",
+				      "cudaExternalSemaphore_t",
+				      "cudaFunction_t",
+				      "cudaGraphConditionalHandle",
+				      "cudaGraphExec_t",
+				      "cudaGraphNode_t",
+				      "cudaGraph_t",
+				      "cudaGraphicsResource_t",
+				      "cudaHostFn_t",
+				      "cudaKernel_t",
+				      "cudaLibrary_t",
+				      "cudaLogsCallbackHandle",
+				      "cudaLogsCallback_t",
+				      "cudaMemPool_t",
+				      "cudaMipmappedArray_const_t",
+				      "cudaMipmappedArray_t",
+				      "cudaStreamCallback_t",
+				      "cudaStream_t",
+				      "cudaSurfaceObject_t",
+				      "cudaTextureObject_t",
+				      "cudaUserObject_t"};
 
 static const struct api_value copy_kinds[] = {
-	{"cudaMemcpyKind", "H2H", COPY_H2H},
-	{"cudaMemcpyKind", "H2D", COPY_H2D},
-	{"cudaMemcpyKind", "D2H", COPY_D2H},
-	{"cudaMemcpyKind", "D2D", COPY_D2D},
-	{"cudaMemcpyKind", "default", COPY_DEFAULT},
-	{"cudaMemcpyKind", "P2P", COPY_P2P},
+	{"cudaMemcpyKind", "H2H", COPY_H2H},	     {"cudaMemcpyKind", "H2D", COPY_H2D},
+	{"cudaMemcpyKind", "D2H", COPY_D2H},	     {"cudaMemcpyKind", "D2D", COPY_D2D},
+	{"cudaMemcpyKind", "default", COPY_DEFAULT}, {"cudaMemcpyKind", "P2P", COPY_P2P},
 };
 
 /* P2P is the last kind and has no cudaMemcpyKind: it only follows from the function. */
@@ -83,7 +126,8 @@ static int compare_handle(const void *name, const void *entry)
 
 static bool is_handle(const char *name)
 {
-	return bsearch(name, handles, sizeof(handles) / sizeof(handles[0]), sizeof(handles[0]), compare_handle);
+	return bsearch(name, handles, sizeof(handles) / sizeof(handles[0]), sizeof(handles[0]),
+		       compare_handle);
 }
 
 /* A type's spelling in parts. */
@@ -126,8 +170,8 @@ static void find_base(const char *base, struct trace_type *out)
 {
 	const struct plain_type *plain;
 
-	plain = bsearch(base, plain_types, sizeof(plain_types) / sizeof(plain_types[0]), sizeof(*plain),
-			compare_plain);
+	plain = bsearch(base, plain_types, sizeof(plain_types) / sizeof(plain_types[0]),
+			sizeof(*plain), compare_plain);
 	if (plain) {
 		out->form = plain->form;
 		out->size = plain->size;
@@ -164,8 +208,8 @@ static void find_base(const char *base, struct trace_type *out)
 	}
 }
 
-static enum type_reading read_pointer(const struct spelling *spelling, const struct trace_type *base,
-				      enum api_passing passing)
+static enum type_reading read_pointer(const struct spelling *spelling,
+				      const struct trace_type *base, enum api_passing passing)
 {
 	bool given = spelling->constant || passing == PASSING_GIVEN;
 
@@ -176,7 +220,8 @@ static enum type_reading read_pointer(const struct spelling *spelling, const str
 	if (base->sort == SORT_STRUCTURE || base->sort == SORT_BOX || passing == PASSING_GIVEN)
 		return READING_AT_ENTRY;
 	/* Pointers to const numbers and handles are arrays. */
-	return base->form == FORM_TEXT || base->form == FORM_BYTES ? READING_AT_ENTRY : READING_ADDRESS;
+	return base->form == FORM_TEXT || base->form == FORM_BYTES ? READING_AT_ENTRY :
+								     READING_ADDRESS;
 }
 
 enum type_reading trace_type__of(const char *type, enum api_passing passing, struct trace_type *out)

@@ -48,7 +48,8 @@ enum type_reading {
 };
 
 /* How to read an argument of this type that is passed like this. */
-enum type_reading trace_type__of(const char *type, enum api_passing passing, struct trace_type *out);
+enum type_reading trace_type__of(const char *type, enum api_passing passing,
+				 struct trace_type *out);
 
 /* Names of cudaMemcpyKind as in reports: "H2D". NULL for another value. */
 const char *trace_type__copy_kind(int64_t kind);

@@ -30,7 +30,8 @@ static void must_be_text(const char *text, bool json)
 
 	MUST(!json || (newline && !newline[1]));
 	while (*text) {
-		size_t length = json ? json__utf8_length(text) : escape__printable(text, strnlen(text, 4));
+		size_t length =
+			json ? json__utf8_length(text) : escape__printable(text, strnlen(text, 4));
 
 		MUST(length || *text == '\n');
 		text += length ? length : 1;

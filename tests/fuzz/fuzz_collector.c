@@ -37,7 +37,8 @@ static void make(struct collector *collector)
 		.records = calloc(SLOTS, sizeof(struct process_record)),
 		.index_of = malloc(SLOTS * sizeof(uint32_t)),
 	};
-	MUST(collector->names && collector->attribution && collector->records && collector->index_of);
+	MUST(collector->names && collector->attribution && collector->records &&
+	     collector->index_of);
 	memset(collector->index_of, 0xff, SLOTS * sizeof(uint32_t));
 	collector->model.sections = SECTION_ALL;
 }

@@ -84,8 +84,8 @@ int __wrap_watch__check_pids(const pid_t *pids, size_t count, struct error *err)
 }
 
 /* These commands have no separate parser: their output is discarded, and there is no file. */
-static int run(int (*command)(int argc, char **argv, int *status, struct error *err), int argc, char **argv,
-	       struct error *err)
+static int run(int (*command)(int argc, char **argv, int *status, struct error *err), int argc,
+	       char **argv, struct error *err)
 {
 	FILE *out = stdout, *messages = stderr;
 	int status = EXIT_FAILED, ret;
@@ -135,8 +135,8 @@ static int parse_values(int argc, char **argv, struct error *err)
 }
 
 static int (*const commands[])(int argc, char **argv, struct error *err) = {
-	parse_monitor, parse_trace, parse_stat, parse_diagnose, parse_memleak, parse_flame, parse_values,
-	parse_check, parse_bpftrace_script, parse_dump};
+	parse_monitor, parse_trace,  parse_stat,  parse_diagnose,	 parse_memleak,
+	parse_flame,   parse_values, parse_check, parse_bpftrace_script, parse_dump};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -48,7 +48,8 @@ static void set_progress(struct debuginfod_client *client, debuginfod_progress_f
 	__atomic_store_n(&go_on, fn, __ATOMIC_RELAXED);
 }
 
-static int find_debuginfo(struct debuginfod_client *client, const unsigned char *id, int size, char **path)
+static int find_debuginfo(struct debuginfod_client *client, const unsigned char *id, int size,
+			  char **path)
 {
 	debuginfod_progress_fn fn = __atomic_load_n(&go_on, __ATOMIC_RELAXED);
 
@@ -68,8 +69,10 @@ void __wrap_debuginfod_library__close(struct debuginfod_library *library);
 int __wrap_debuginfod_library__open(struct debuginfod_library *library, struct error *err)
 {
 	(void)err;
-	*library = (struct debuginfod_library){
-		.begin = begin, .end = end, .find_debuginfo = find_debuginfo, .set_progress = set_progress};
+	*library = (struct debuginfod_library){.begin = begin,
+					       .end = end,
+					       .find_debuginfo = find_debuginfo,
+					       .set_progress = set_progress};
 	return 0;
 }
 
@@ -104,7 +107,8 @@ static void read_objects(struct debuginfod *debuginfod, const void *object, size
 	MUST(cache);
 	symbol_cache__ask(cache, debuginfod);
 	for (int i = 0; i < OBJECTS; i++) {
-		MUST(!symbol_cache__open(cache, harness__file(object, length), 1, "/lib/object.so", &file));
+		MUST(!symbol_cache__open(cache, harness__file(object, length), 1, "/lib/object.so",
+					 &file));
 		look_up(file);
 	}
 	symbol_cache__trim(cache);

@@ -37,7 +37,9 @@ static struct trace_output *open_output(int fd, uint64_t choice, enum trace_form
 static void write_line(const struct trace_line *line, uint64_t choice)
 {
 	static int fd = -1;
-	enum trace_format format = (enum trace_format)(choice & 3) > TRACE_JSON ? TRACE_TABLE : (enum trace_format)(choice & 3);
+	enum trace_format format = (enum trace_format)(choice & 3) > TRACE_JSON ?
+					   TRACE_TABLE :
+					   (enum trace_format)(choice & 3);
 	struct trace_output *output;
 
 	if (fd < 0)
@@ -61,10 +63,12 @@ static struct trace_functions *functions_of(bool kernel_args)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct trace_process process = {.number = 1, .pid = 7, .comm = "a\nb", .cgroup = "/x\x1b"};
+	static const struct trace_process process = {
+		.number = 1, .pid = 7, .comm = "a\nb", .cgroup = "/x\x1b"};
 	static struct trace_event head;
 	struct input input = {data, size};
-	uint64_t choice = input__number(&input, 1), more = input__number(&input, 1), row = input__number(&input, 2), handle;
+	uint64_t choice = input__number(&input, 1), more = input__number(&input, 1),
+		 row = input__number(&input, 2), handle;
 	struct trace_functions *functions = functions_of(more & 1);
 	const struct trace_function *function;
 	struct trace_line line = {.process = &process, .tid = 7, .device = (int16_t)(more & 4) - 1};
@@ -72,7 +76,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const uint8_t *bytes;
 	size_t length;
 
-	function = trace_functions__at(functions, (uint32_t)(row % trace_functions__count(functions)));
+	function =
+		trace_functions__at(functions, (uint32_t)(row % trace_functions__count(functions)));
 	MUST(function);
 	head.words = trace_function__plan(function)->words;
 	head.type = more & 8 ? TRACE_ENTRY : TRACE_CALL;
@@ -88,7 +93,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(event->payload, bytes, length);
 	trace_function__stack(function, event, sizeof(head) + length);
 	trace_function__launched(function, event, sizeof(head) + length);
-	trace_function__decode(function, event, sizeof(head) + length, more & 1 ? TRACE_ARGS_MAX : 0, more & 2, &line, &handle);
+	trace_function__decode(function, event, sizeof(head) + length,
+			       more & 1 ? TRACE_ARGS_MAX : 0, more & 2, &line, &handle);
 	MUST(line.field_count <= TRACE_FIELDS_MAX);
 	line.function = function;
 	line.result = (uint32_t)head.result;

@@ -149,7 +149,14 @@ static void must_be_script(const char *script)
 static void print_script(const struct input *input)
 {
 	/* A path that exists. */
-	char *argv[] = {"bpftrace-script", "--libcuda-path", "/dev/null", "--libcudart-path", "/dev/null", "-e", "all", NULL};
+	char *argv[] = {"bpftrace-script",
+			"--libcuda-path",
+			"/dev/null",
+			"--libcudart-path",
+			"/dev/null",
+			"-e",
+			"all",
+			NULL};
 	FILE *out = stdout, *messages = stderr, *memory;
 	struct error err = {""};
 	size_t length;
@@ -196,7 +203,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct error err = {""};
 	int ret, fd = harness__file(input.at, input.left);
 
-	ret = how & 1 ? elf_file__open_debug_fd(fd, "input", &elf, &err) : elf_file__open_fd(fd, "input", &elf, &err);
+	ret = how & 1 ? elf_file__open_debug_fd(fd, "input", &elf, &err) :
+			elf_file__open_fd(fd, "input", &elf, &err);
 	MUST(ret || elf);
 	if (ret)
 		return 0;

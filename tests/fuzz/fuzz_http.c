@@ -60,7 +60,8 @@ static void converse(struct input input)
 		.idle_ms = 1000,
 	};
 	static struct event_base *base;
-	struct connection_options options = {.closed = on_closed, .responds = responds, .http = &http};
+	struct connection_options options = {
+		.closed = on_closed, .responds = responds, .http = &http};
 	size_t piece = 1 + input__number(&input, 2) % 1024, n;
 	struct connection *connection;
 	const uint8_t *bytes;

@@ -27,7 +27,8 @@ static int look_at(const struct mapping *mapping, void *arg)
 static int keep_addresses(const struct mapping *mapping, void *arg)
 {
 	const struct process_map *map = arg;
-	const uint64_t addresses[] = {mapping->start, mapping->end - 1, mapping->end, mapping->start - 1};
+	const uint64_t addresses[] = {mapping->start, mapping->end - 1, mapping->end,
+				      mapping->start - 1};
 
 	for (size_t i = 0; i < sizeof(addresses) / sizeof(*addresses); i++) {
 		const struct mapped_object *object = process_map__find(map, addresses[i]);

@@ -40,11 +40,18 @@ typedef void (*printer)(FILE *out, const struct model *model);
 static void make_scene(struct scene *scene, char *const names[NAMES])
 {
 	*scene = (struct scene){
-		.frames = {
-			{.function = "cudaMalloc", .object = "libcudart.so.13"},
-			{.function = names[0], .object = names[1], .file = names[2], .line = 7},
-			{.function = names[3], .file = names[2], .line = 9, .kind = FRAME_PYTHON},
-		},
+		.frames =
+			{
+				{.function = "cudaMalloc", .object = "libcudart.so.13"},
+				{.function = names[0],
+				 .object = names[1],
+				 .file = names[2],
+				 .line = 7},
+				{.function = names[3],
+				 .file = names[2],
+				 .line = 9,
+				 .kind = FRAME_PYTHON},
+			},
 		.kernels = {{.handle = 1, .name = names[4], .short_name = names[3], .launches = 5}},
 	};
 	scene->stack = (struct stack){.count = 3, .frames = scene->frames};
@@ -111,7 +118,8 @@ static void must_be_text(const struct page *page, bool printable)
 		size_t length = json__utf8_length(at);
 
 		MUST(length);
-		MUST(!printable || (((uint8_t)*at >= 0x20 || *at == '\n' || *at == '\t') && *at != 0x7f));
+		MUST(!printable ||
+		     (((uint8_t)*at >= 0x20 || *at == '\n' || *at == '\t') && *at != 0x7f));
 		at += length;
 	}
 }
@@ -119,8 +127,8 @@ static void must_be_text(const struct page *page, bool printable)
 static void print_metrics(FILE *out, const struct model *model);
 
 /* Printed with these names, the page has as many of a character as with harmless names. */
-static void must_have_as_many(printer print_form, char *const names[NAMES], char *const harmless[NAMES],
-			      const char *characters)
+static void must_have_as_many(printer print_form, char *const names[NAMES],
+			      char *const harmless[NAMES], const char *characters)
 {
 	struct page page = print(print_form, names), other = print(print_form, harmless);
 
@@ -154,7 +162,8 @@ static void print_metrics(FILE *out, const struct model *model)
 
 static struct flame_graph *graph_of(const struct model *model)
 {
-	struct flame_graph_options options = {.by = FLAME_LAUNCHES, .processes = true, .lines = true};
+	struct flame_graph_options options = {
+		.by = FLAME_LAUNCHES, .processes = true, .lines = true};
 	struct flame_graph *graph;
 
 	MUST(!flame_graph__new(model, &options, &graph));

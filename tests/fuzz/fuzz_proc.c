@@ -44,9 +44,23 @@ static void read_environment(struct input *input)
 	static const uint8_t uuid[16] = {0x10, [15] = 2};
 	/* The last GPU is an instance of the one before. */
 	static const struct gpu gpus[4] = {
-		{.uuid = "GPU-00000000-0000-0000-0000-000000000000", .name = "A", .bus_id = "00000000:0A:00.0", .mig = GPU_NONE},
-		{.uuid = "GPU-00000000-0000-0000-0000-000000000001", .name = "A", .bus_id = "00000000:09:00.0", .minor = 1, .index = 1, .mig = GPU_NONE},
-		{.uuid = "GPU-10000000-0000-0000-0000-000000000002", .name = "B", .bus_id = "00000000:0B:00.0", .minor = 2, .index = 2, .mig = GPU_NONE, .divided = true},
+		{.uuid = "GPU-00000000-0000-0000-0000-000000000000",
+		 .name = "A",
+		 .bus_id = "00000000:0A:00.0",
+		 .mig = GPU_NONE},
+		{.uuid = "GPU-00000000-0000-0000-0000-000000000001",
+		 .name = "A",
+		 .bus_id = "00000000:09:00.0",
+		 .minor = 1,
+		 .index = 1,
+		 .mig = GPU_NONE},
+		{.uuid = "GPU-10000000-0000-0000-0000-000000000002",
+		 .name = "B",
+		 .bus_id = "00000000:0B:00.0",
+		 .minor = 2,
+		 .index = 2,
+		 .mig = GPU_NONE,
+		 .divided = true},
 		{.uuid = "MIG-20000000-0000-0000-0000-000000000003", .name = "B", .index = 2},
 	};
 	struct cuda_environment environment = {0};
@@ -89,17 +103,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct input input = {data, size};
 
 	switch (input__number(&input, 1) % 4) {
-	case 0:
-		read_cgroup(&input);
-		break;
-	case 1:
-		read_process(&input);
-		break;
-	case 2:
-		read_environment(&input);
-		break;
-	default:
-		read_perf_map(&input);
+	case 0: read_cgroup(&input); break;
+	case 1: read_process(&input); break;
+	case 2: read_environment(&input); break;
+	default: read_perf_map(&input);
 	}
 	harness__set_file(NULL, NULL, 0);
 	return 0;

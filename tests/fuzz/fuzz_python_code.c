@@ -45,7 +45,8 @@ static void must_be_utf8(const char *text)
 		MUST((uint8_t)text[i] != 0xc0 && (uint8_t)text[i] < 0xf5);
 }
 
-static void find(struct python_codes *codes, const struct python_offsets *offsets, const struct python_frame *frame)
+static void find(struct python_codes *codes, const struct python_offsets *offsets,
+		 const struct python_frame *frame)
 {
 	const struct python_code *code = python_codes__find(codes, 1, 1, offsets, frame);
 
@@ -64,7 +65,8 @@ static void read_object(const struct python_offsets *offsets, uint32_t instructi
 	struct python_codes *codes = python_codes__new(1 << 12, NULL);
 	struct python_scratch scratch = {0};
 	struct python_frame frame = {.code = CODE, .instruction = instruction};
-	struct python_walk walk = {.scratch = &scratch, .target = &offsets->target, .frames = &frame, .max = 1};
+	struct python_walk walk = {
+		.scratch = &scratch, .target = &offsets->target, .frames = &frame, .max = 1};
 
 	MUST(codes);
 	if (!read_code(&walk, CODE))
@@ -86,7 +88,8 @@ static void walk_frames(const struct python_offsets *offsets, uint64_t fsbase)
 
 	MUST(codes);
 	walked_fsbase = fsbase;
-	count = walk_python(&(struct memory_of){}, &offsets->target, &scratch, frames, PYTHON_FRAMES_MAX, (u64 *)&sum);
+	count = walk_python(&(struct memory_of){}, &offsets->target, &scratch, frames,
+			    PYTHON_FRAMES_MAX, (u64 *)&sum);
 	MUST(count <= PYTHON_FRAMES_MAX + 1);
 	for (u32 i = 0; i < count; i++)
 		find(codes, offsets, &frames[i]);

@@ -12,7 +12,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	enum python_lines form = (enum python_lines)(input__number(&input, 1) % 4);
 	int first = (int)input__number(&input, 4);
 	uint32_t offset = (uint32_t)input__number(&input, 4);
-	struct python_code code = {.first_line = first, .lines = (uint8_t)form, .table_size = input.left};
+	struct python_code code = {
+		.first_line = first, .lines = (uint8_t)form, .table_size = input.left};
 	struct python_frame frame = {.instruction = offset};
 
 	MUST(python_lines__find(form, input.at, input.left, first, offset) >= 0);

@@ -173,14 +173,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!*top)
 		make_all();
 	switch (input__number(&input, 1) % 3) {
-	case 0:
-		walk(&input);
-		break;
-	case 1:
-		read_mounts(&input);
-		break;
-	default:
-		read_users(&input);
+	case 0: walk(&input); break;
+	case 1: read_mounts(&input); break;
+	default: read_users(&input);
 	}
 	harness__set_file(NULL, NULL, 0);
 	return 0;

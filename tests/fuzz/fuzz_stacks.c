@@ -17,10 +17,9 @@
 #define RECORDS_MAX 8
 #define COPY_MAX 512
 
-static const char maps[] =
-	"00400000-00401000 r-xp 00000000 08:01 5 /nowhere/program\n"
-	"7f0000010000-7f0000012000 r-xp 00000000 00:00 0 [vdso]\n"
-	"7f0000020000-7f0000021000 r-xp 00000000 00:00 0 \n";
+static const char maps[] = "00400000-00401000 r-xp 00000000 08:01 5 /nowhere/program\n"
+			   "7f0000010000-7f0000012000 r-xp 00000000 00:00 0 [vdso]\n"
+			   "7f0000020000-7f0000021000 r-xp 00000000 00:00 0 \n";
 
 static int forgotten;
 
@@ -42,7 +41,8 @@ static void look_at(struct stacks *stacks, uint64_t id)
 	frame_text__print_stack(harness__sink(), stack, 2);
 	for (uint32_t i = 0; stack && i < stack->count; i++) {
 		frame_text__print_label(harness__sink(), &stack->frames[i]);
-		MUST(stack->frames[i].kind != FRAME_MARK || i + 1 >= stack->count || stack->frames[i].function);
+		MUST(stack->frames[i].kind != FRAME_MARK || i + 1 >= stack->count ||
+		     stack->frames[i].function);
 	}
 }
 
@@ -52,11 +52,13 @@ static void merge(const struct stack_record *record)
 	static const struct merge_ranges ranges = {0x400000, 0x401000, 0x400100, 0x400200};
 	static struct merged_frame merged[STACK_FRAMES_MAX + PYTHON_FRAMES_MAX + 1];
 	static bool entry[PYTHON_FRAMES_MAX + 1];
-	uint32_t natives = record->natives % (STACK_FRAMES_MAX + 1), pythons = record->pythons % (PYTHON_FRAMES_MAX + 1);
+	uint32_t natives = record->natives % (STACK_FRAMES_MAX + 1),
+		 pythons = record->pythons % (PYTHON_FRAMES_MAX + 1);
 
 	for (uint32_t i = 0; i < pythons; i++)
 		entry[i] = record->python[i].instruction & PYTHON_ENTRY;
-	MUST(python_merge((const void *)record->native, natives, entry, pythons, &ranges, merged) <= natives + pythons);
+	MUST(python_merge((const void *)record->native, natives, entry, pythons, &ranges, merged) <=
+	     natives + pythons);
 }
 
 /*
@@ -72,7 +74,8 @@ static void take_record(struct stacks *stacks, struct input *input, const struct
 	void *exact;
 
 	MUST(record);
-	size = input__bytes(input, sizeof(*record) + (copied < COPY_MAX ? copied : COPY_MAX), &bytes);
+	size = input__bytes(input, sizeof(*record) + (copied < COPY_MAX ? copied : COPY_MAX),
+			    &bytes);
 	memcpy(record, bytes, size);
 	if (flags & 1) {
 		record->pid = own->pid;

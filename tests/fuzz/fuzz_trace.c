@@ -86,7 +86,8 @@ static void put_record(struct test *test, struct input *input, bool event)
 		const struct trace_function *function;
 
 		record.event.type = TRACE_CALL + (uint32_t)choice % 3;
-		record.event.row = (uint16_t)(record.event.row % trace_functions__count(test->functions));
+		record.event.row =
+			(uint16_t)(record.event.row % trace_functions__count(test->functions));
 		function = trace_functions__at(test->functions, record.event.row);
 		record.event.words = trace_function__plan(function)->words;
 		record.event.thread %= 64;
@@ -119,18 +120,10 @@ static void step(struct test *test, struct input *input)
 	uint32_t thread;
 
 	switch ((enum step)(input__number(input, 1) % STEPS)) {
-	case STEP_RECORD:
-		put_record(test, input, false);
-		break;
-	case STEP_EVENT:
-		put_record(test, input, true);
-		break;
-	case STEP_STACK:
-		put_stack(test, input);
-		break;
-	case STEP_TIME:
-		test->fake->clock += input__number(input, 4);
-		break;
+	case STEP_RECORD: put_record(test, input, false); break;
+	case STEP_EVENT: put_record(test, input, true); break;
+	case STEP_STACK: put_stack(test, input); break;
+	case STEP_TIME: test->fake->clock += input__number(input, 4); break;
 	case STEP_CALL:
 		thread = (uint32_t)input__number(input, 1) % 8;
 		if (test->fake->depth[thread] && input__number(input, 1) % 2)
@@ -141,8 +134,7 @@ static void step(struct test *test, struct input *input)
 	case STEP_LOSS:
 		fake__lose(test->fake, (enum trace_loss)(input__number(input, 1) % TRACE_LOSSES));
 		break;
-	default:
-		MUST(trace_stream__drain(test->stream) >= 0);
+	default: MUST(trace_stream__drain(test->stream) >= 0);
 	}
 }
 
@@ -202,7 +194,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	harness__set_file("/proc/", NULL, 0);
 	harness__set_maps("");
 	open_output(&test, choice);
-	MUST(!trace_stream__open(&test.fake->source, test.functions, &options, NULL, &test.stream, &err));
+	MUST(!trace_stream__open(&test.fake->source, test.functions, &options, NULL, &test.stream,
+				 &err));
 	trace_stream__begin(test.stream, FAKE_BEGIN);
 	for (int i = 0; i < STEPS_MAX && input.left; i++)
 		step(&test, &input);

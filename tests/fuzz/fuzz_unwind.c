@@ -18,10 +18,9 @@
 #define WORDS_MAX 128
 #define FRAMES_MAX 300
 
-static const char maps[] =
-	"7f0000000000-7f0000008000 r-xp 00000000 08:01 5 /input.so\n"
-	"7f0000010000-7f0000012000 r-xp 00000000 00:00 0 [vdso]\n"
-	"7f0000020000-7f0000021000 r-xp 00000000 00:00 0 \n";
+static const char maps[] = "7f0000000000-7f0000008000 r-xp 00000000 08:01 5 /input.so\n"
+			   "7f0000010000-7f0000012000 r-xp 00000000 00:00 0 [vdso]\n"
+			   "7f0000020000-7f0000021000 r-xp 00000000 00:00 0 \n";
 
 static uint64_t address(uint64_t word)
 {

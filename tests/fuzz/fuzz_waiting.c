@@ -44,7 +44,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	memset(looks, 0, sizeof(looks));
 	take_look(&input, &looks[0]);
-	looks[1] = (struct thread_look){.taken = 1, .state = TASK_SLEEPS, .system_call = NO_SYSTEM_CALL};
+	looks[1] = (struct thread_look){
+		.taken = 1, .state = TASK_SLEEPS, .system_call = NO_SYSTEM_CALL};
 	looks[1].python_state = STATE + 4096;
 	length = input__bytes(&input, input__number(&input, 2), &text);
 	harness__set_file("/proc/", text, length);

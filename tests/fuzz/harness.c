@@ -116,7 +116,8 @@ void harness__set_file(const char *path, const void *data, size_t size)
 void harness__add_file(const char *path, const void *data, size_t size)
 {
 	MUST(file_count < FILES_MAX);
-	files[file_count++] = (struct stand_in){.path = path, .data = data, .size = size, .folder = -1};
+	files[file_count++] =
+		(struct stand_in){.path = path, .data = data, .size = size, .folder = -1};
 }
 
 void harness__set_link(const char *text)

@@ -23,7 +23,8 @@ static inline void must_be_output(int fd, enum trace_format format)
 	for (const char *at = text; *at;) {
 		size_t length = json__utf8_length(at);
 
-		MUST(length && ((uint8_t)*at >= 0x20 || *at == '\n' || (*at == '\t' && format == TRACE_TSV)));
+		MUST(length &&
+		     ((uint8_t)*at >= 0x20 || *at == '\n' || (*at == '\t' && format == TRACE_TSV)));
 		MUST(*at != 0x7f);
 		at += length;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * uthash for clang's analyzer alone: it does not follow the real macros, takes what is left in a table for what has
- * been freed, and spends half a minute a file on them. Here all that a table answers is unknown to it.
+ * uthash for clang's analyzer alone: it does not follow the real macros, takes what is left in a
+ * table for what has been freed, and spends half a minute a file on them. Here the result of every
+ * lookup is unknown.
  */
 #ifndef TESTS_STATIC_UTHASH_H
 #define TESTS_STATIC_UTHASH_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* utlist for clang's analyzer alone, as tests/static/uthash.h is uthash: what a list has is unknown to it. */
+/*
+ * utlist for clang's analyzer alone, as tests/static/uthash.h is uthash: what a list has is
+ * unknown to it.
+ */
 #ifndef TESTS_STATIC_UTLIST_H
 #define TESTS_STATIC_UTLIST_H
 

@@ -100,7 +100,8 @@ static inline void put_table(struct test_image *image, const struct test_symbol 
 		entries[i + 1].st_name = (uint32_t)at;
 		entries[i + 1].st_value = symbols[i].value;
 		entries[i + 1].st_size = symbols[i].size;
-		entries[i + 1].st_info = symbols[i].info ? symbols[i].info : ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
+		entries[i + 1].st_info =
+			symbols[i].info ? symbols[i].info : ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
 		entries[i + 1].st_shndx = symbols[i].section;
 		at += (size_t)(stpcpy(names + at, symbols[i].name) - (names + at)) + 1;
 	}
@@ -209,27 +210,33 @@ static inline struct test_image build_elf(const struct test_elf *elf)
 	image_put(&image, &header, sizeof(header));
 	image_put(&image, segments, sizeof(segments));
 	fill_code(&image, elf->first_byte);
-	segments[n++] = (Elf64_Phdr){PT_LOAD, PF_R | PF_X, TEXT_OFFSET, TEXT_VADDR, TEXT_VADDR,
-				     TEXT_SIZE, TEXT_SIZE, 0x1000};
+	segments[n++] = (Elf64_Phdr){PT_LOAD,	 PF_R | PF_X, TEXT_OFFSET, TEXT_VADDR,
+				     TEXT_VADDR, TEXT_SIZE,   TEXT_SIZE,   0x1000};
 	at = image_put(&image, &note, sizeof(note));
 	segments[n++] = (Elf64_Phdr){PT_NOTE, PF_R, at, 0, 0, sizeof(note), sizeof(note), 4};
 	if (elf->interpreter) {
 		at = image_put(&image, elf->interpreter, strlen(elf->interpreter) + 1);
-		segments[n++] = (Elf64_Phdr){PT_INTERP, PF_R, at, 0, 0,
-					     strlen(elf->interpreter) + 1, 0, 1};
+		segments[n++] =
+			(Elf64_Phdr){PT_INTERP, PF_R, at, 0, 0, strlen(elf->interpreter) + 1, 0, 1};
 	}
 	if (elf->dynamic) {
 		at = put_dynamic(&image, elf, &sections[1], &sections[2], &dynamic_size);
-		segments[n++] = (Elf64_Phdr){PT_DYNAMIC, PF_R, at, data_vaddr(at), 0,
-					     dynamic_size, dynamic_size, 8};
+		segments[n++] = (Elf64_Phdr){PT_DYNAMIC, PF_R,	       at,	     data_vaddr(at),
+					     0,		 dynamic_size, dynamic_size, 8};
 		sections[1].sh_type = SHT_DYNSYM;
 		sections[1].sh_entsize = sizeof(Elf64_Sym);
 		sections[1].sh_link = 2;
 		sections[2].sh_type = SHT_STRTAB;
 		image.dynamic_strings = sections[2].sh_offset;
 	}
-	segments[n++] = (Elf64_Phdr){PT_LOAD, PF_R | PF_W, DATA_OFFSET, DATA_VADDR, DATA_VADDR,
-				     image.size - DATA_OFFSET, image.size - DATA_OFFSET, 0x1000};
+	segments[n++] = (Elf64_Phdr){PT_LOAD,
+				     PF_R | PF_W,
+				     DATA_OFFSET,
+				     DATA_VADDR,
+				     DATA_VADDR,
+				     image.size - DATA_OFFSET,
+				     image.size - DATA_OFFSET,
+				     0x1000};
 	if (elf->full) {
 		put_table(&image, elf->full, NULL, &sections[3].sh_offset, &sections[4].sh_offset,
 			  &sections[4].sh_size, NULL);

@@ -27,15 +27,11 @@ static uint64_t fake_thread_ns;
 static inline uint64_t fake_ns(clockid_t which)
 {
 	switch (which) {
-	case CLOCK_BOOTTIME:
-		return atomic_load(&fake_now_ns);
+	case CLOCK_BOOTTIME: return atomic_load(&fake_now_ns);
 	case CLOCK_MONOTONIC:
-	case CLOCK_MONOTONIC_COARSE:
-		return fake_monotonic ? atomic_load(&fake_now_ns) : 0;
-	case CLOCK_THREAD_CPUTIME_ID:
-		return fake_thread_ns;
-	default:
-		return 0;
+	case CLOCK_MONOTONIC_COARSE: return fake_monotonic ? atomic_load(&fake_now_ns) : 0;
+	case CLOCK_THREAD_CPUTIME_ID: return fake_thread_ns;
+	default: return 0;
 	}
 }
 
@@ -45,7 +41,8 @@ int clock_gettime(clockid_t which, struct timespec *now)
 
 	if (!ns)
 		return (int)syscall(SYS_clock_gettime, which, now);
-	*now = (struct timespec){.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
+	*now = (struct timespec){.tv_sec = (time_t)(ns / 1000000000),
+				 .tv_nsec = (long)(ns % 1000000000)};
 	return 0;
 }
 

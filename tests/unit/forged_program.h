@@ -49,7 +49,8 @@ static inline struct forged copy_program(void)
 		if (strcmp(names + sections[i].sh_name, ".eh_frame_hdr") == 0)
 			forged.frames = sections[i].sh_offset;
 		if (strcmp(names + sections[i].sh_name, ".eh_frame") == 0)
-			forged.frames_size = sections[i].sh_offset + sections[i].sh_size - forged.frames;
+			forged.frames_size =
+				sections[i].sh_offset + sections[i].sh_size - forged.frames;
 	}
 	assert_true(forged.frames && forged.frames_size);
 	return forged;

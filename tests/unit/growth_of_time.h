@@ -84,7 +84,8 @@ static inline uint64_t assert_no_square(uint64_t small, work_fn work, size_t siz
 	uint64_t large = best_time_of(work, size, TRIES_OF_LARGE, bound);
 
 	if (large >= bound)
-		fail_msg("%.1f ms, %d times as much in %.1f ms", (double)small / MS, GROWTH, (double)large / MS);
+		fail_msg("%.1f ms, %d times as much in %.1f ms", (double)small / MS, GROWTH,
+			 (double)large / MS);
 	return large;
 }
 

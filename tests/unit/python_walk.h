@@ -30,8 +30,7 @@ struct task_struct;
 #define SEC(name)
 #define __uint(name, value) int(*name)[value]
 #define __type(name, type) type *name
-#define barrier_var(variable) asm volatile("" \
-					   : "+r"(variable))
+#define barrier_var(variable) asm volatile("" : "+r"(variable))
 #define bpf_get_current_task_btf() NULL
 #define BPF_CORE_READ(task, member) ((void)(task), walked_fsbase)
 #define bpf_core_enum_value_exists(type, value) true

@@ -77,7 +77,8 @@ static inline uint64_t fake__position(struct trace_source *source)
 	return fake_of(source)->events.ring.read;
 }
 
-static inline int fake__read(struct trace_source *source, uint64_t end, ring_record_fn fn, void *arg)
+static inline int fake__read(struct trace_source *source, uint64_t end, ring_record_fn fn,
+			     void *arg)
 {
 	return ring__read(&fake_of(source)->events.ring, end, fn, arg);
 }
@@ -153,8 +154,8 @@ static inline void fake_ring__make(struct fake_ring *ring)
 		abort();
 	ring->data = mmap(NULL, 2 * FAKE_RING, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	for (int i = 0; i < 2; i++) {
-		if (mmap(ring->data + i * FAKE_RING, FAKE_RING, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
-			 0) == MAP_FAILED)
+		if (mmap(ring->data + i * FAKE_RING, FAKE_RING, PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED)
 			abort();
 	}
 	close(fd);
@@ -169,8 +170,9 @@ static inline void fake_ring__make(struct fake_ring *ring)
 static inline struct fake *fake__new(bool takes_stacks)
 {
 	static const struct trace_source_calls calls = {
-		fake__now, fake__thread_count, fake__acknowledge, fake__written,
-		fake__position, fake__read, fake__in_progress, NULL, fake__free};
+		fake__now,	fake__thread_count, fake__acknowledge, fake__written,
+		fake__position, fake__read,	    fake__in_progress, NULL,
+		fake__free};
 	struct fake *fake = calloc(1, sizeof(*fake));
 
 	if (!fake)
@@ -197,8 +199,8 @@ static inline void fake__lose(struct fake *fake, enum trace_loss reason)
 		fake->lost[reason].since_ns = fake->clock;
 }
 
-static inline void fake__announce(struct fake *fake, uint32_t thread, uint32_t process, pid_t pid, pid_t tid,
-				  const char *comm)
+static inline void fake__announce(struct fake *fake, uint32_t thread, uint32_t process, pid_t pid,
+				  pid_t tid, const char *comm)
 {
 	struct trace_thread_record record = {
 		.type = TRACE_THREAD,
@@ -215,8 +217,8 @@ static inline void fake__announce(struct fake *fake, uint32_t thread, uint32_t p
 	fake__put(fake, &record, sizeof(record));
 }
 
-static inline void fake__name(struct fake *fake, uint32_t process, uint64_t handle, uint32_t generation,
-			      const char *name)
+static inline void fake__name(struct fake *fake, uint32_t process, uint64_t handle,
+			      uint32_t generation, const char *name)
 {
 	size_t length = strlen(name);
 	struct record_name *record = calloc(1, sizeof(*record) + length + 1);
@@ -231,7 +233,8 @@ static inline void fake__name(struct fake *fake, uint32_t process, uint64_t hand
 }
 
 /* The event of a call that begins now, with `serial` in its first word. */
-static inline struct fake_call *fake__begin(struct fake *fake, const struct trace_functions *functions,
+static inline struct fake_call *fake__begin(struct fake *fake,
+					    const struct trace_functions *functions,
 					    uint32_t thread, const char *symbol, uint64_t serial)
 {
 	uint32_t row = (uint32_t)api__find(symbol, API_NEWEST), depth = fake->depth[thread]++;
@@ -255,7 +258,8 @@ static inline struct fake_call *fake__begin(struct fake *fake, const struct trac
 }
 
 /* Entry of a call, as BPF does it. */
-static inline struct fake_call *fake__enter(struct fake *fake, const struct trace_functions *functions,
+static inline struct fake_call *fake__enter(struct fake *fake,
+					    const struct trace_functions *functions,
 					    uint32_t thread, const char *symbol, uint64_t serial)
 {
 	struct fake_call *call;

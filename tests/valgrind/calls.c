@@ -30,7 +30,8 @@ static long call(long number, const long args[6])
 
 	__asm__ volatile("syscall"
 			 : "=a"(ret)
-			 : "a"(number), "D"(args[0]), "S"(args[1]), "d"(args[2]), "r"(fourth), "r"(fifth), "r"(sixth)
+			 : "a"(number), "D"(args[0]), "S"(args[1]), "d"(args[2]), "r"(fourth),
+			   "r"(fifth), "r"(sixth)
 			 : "rcx", "r11", "memory");
 	return ret;
 }
@@ -42,8 +43,7 @@ static size_t value_bytes(const struct bpf_map_info *info)
 	case BPF_MAP_TYPE_PERCPU_ARRAY:
 	case BPF_MAP_TYPE_LRU_PERCPU_HASH:
 		return (info->value_size + 7) / 8 * 8 * (size_t)sysconf(_SC_NPROCESSORS_CONF);
-	default:
-		return info->value_size;
+	default: return info->value_size;
 	}
 }
 
@@ -78,7 +78,8 @@ long syscall(long number, ...)
 		args[i] = va_arg(list, long);
 	va_end(list);
 	ret = call(number, args);
-	if (number == SYS_bpf && (args[0] == BPF_MAP_LOOKUP_BATCH || args[0] == BPF_MAP_LOOKUP_AND_DELETE_BATCH))
+	if (number == SYS_bpf &&
+	    (args[0] == BPF_MAP_LOOKUP_BATCH || args[0] == BPF_MAP_LOOKUP_AND_DELETE_BATCH))
 		note_batch((const union bpf_attr *)args[1], ret);
 	if (ret < 0 && ret > -4096) {
 		errno = (int)-ret;
@@ -102,7 +103,10 @@ static int receive(int from)
 {
 	char byte, room[CMSG_SPACE(sizeof(int))] = {0};
 	struct iovec part = {.iov_base = &byte, .iov_len = 1};
-	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof(room)};
+	struct msghdr message = {.msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = room,
+				 .msg_controllen = sizeof(room)};
 	int fd;
 
 	if (recvmsg(from, &message, MSG_CMSG_CLOEXEC) != 1 || !CMSG_FIRSTHDR(&message))

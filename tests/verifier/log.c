@@ -40,7 +40,8 @@ static long load(system_call real, const long *word)
 	const char *level = getenv("VERIFIER_LEVEL");
 	union bpf_attr attr = {0};
 	size_t size = (size_t)word[2];
-	char *text = mmap(NULL, LOG_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *text = mmap(NULL, LOG_SIZE, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	long result;
 
 	if (text == MAP_FAILED)

@@ -76,7 +76,8 @@ struct range_record {
  * docs/gpu-results.md). POOL_STEPS rounds `bytes` up to that.
  */
 #define POOL_STEP (32ull << 20)
-#define POOL_STEPS(bytes) ((bytes) > ~0ull - POOL_STEP ? (bytes) : ((bytes) + POOL_STEP - 1) / POOL_STEP * POOL_STEP)
+#define POOL_STEPS(bytes) \
+	((bytes) > ~0ull - POOL_STEP ? (bytes) : ((bytes) + POOL_STEP - 1) / POOL_STEP * POOL_STEP)
 
 /*
  * A memory pool. A program that allocates from its device's pool need not know the handle, so a
@@ -123,7 +124,8 @@ static inline __u64 pool_record__used(const struct pool_record *pool)
 /* The value of `beyond` after the driver reported `told` bytes in use. */
 static inline __s64 pool_record__beyond(const struct pool_record *pool, __u64 reported)
 {
-	__u64 more = reported > pool->used ? reported - pool->used : pool->used - reported, most = ~0ull >> 1;
+	__u64 more = reported > pool->used ? reported - pool->used : pool->used - reported,
+	      most = ~0ull >> 1;
 
 	if (more > most)
 		more = most;

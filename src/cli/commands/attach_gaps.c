@@ -81,12 +81,16 @@ static bool was_reported(const struct attach_gaps *gaps, uint32_t number)
 
 static void report(const struct attach_gaps *gaps, const struct gap *gap, const char *comm)
 {
-	double ms = gap->until_ns > gaps->begin_ns ? (double)(gap->until_ns - gaps->begin_ns) / NS_PER_MS : 0;
+	double ms = gap->until_ns > gaps->begin_ns ?
+			    (double)(gap->until_ns - gaps->begin_ns) / NS_PER_MS :
+			    0;
 	char name[COMM_SIZE + 4] = "";
 
 	if (*comm)
 		snprintf(name, sizeof(name), " (%s)", comm);
-	log__warn(gaps->log, "process %d%s: calls before %.3f ms may be missing: one of its libraries had no probes yet",
+	log__warn(gaps->log,
+		  "process %d%s: calls before %.3f ms may be missing: one of its libraries had no "
+		  "probes yet",
 		  gap->pid, name, ms);
 }
 

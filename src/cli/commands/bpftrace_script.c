@@ -20,10 +20,14 @@
 
 /* The functions selected without -e: the calls of a small program, at either layer. */
 #define DEFAULT_SELECTION \
-	"cudaMalloc,cudaFree,cudaMemcpy,cudaLaunchKernel,cudaStreamCreate,cudaStreamSynchronize,cudaGetDevice," \
-	"cudaSetDevice,cudaEventCreate,cudaEventRecord,cudaEventSynchronize,cuMemAlloc_v2,cuMemFree_v2," \
-	"cuMemcpyHtoD_v2,cuMemcpyDtoH_v2,cuMemcpyDtoD_v2,cuLaunchKernel,cuLaunchKernelEx,cuStreamCreate," \
-	"cuStreamSynchronize,cuCtxGetDevice,cuCtxSetCurrent,cuEventCreate,cuEventRecord,cuEventSynchronize"
+	"cudaMalloc,cudaFree,cudaMemcpy,cudaLaunchKernel,cudaStreamCreate,cudaStreamSynchronize," \
+	"cudaGetDevice," \
+	"cudaSetDevice,cudaEventCreate,cudaEventRecord,cudaEventSynchronize,cuMemAlloc_v2," \
+	"cuMemFree_v2," \
+	"cuMemcpyHtoD_v2,cuMemcpyDtoH_v2,cuMemcpyDtoD_v2,cuLaunchKernel,cuLaunchKernelEx," \
+	"cuStreamCreate," \
+	"cuStreamSynchronize,cuCtxGetDevice,cuCtxSetCurrent,cuEventCreate,cuEventRecord," \
+	"cuEventSynchronize"
 
 #define STANDARD_LIBCUDA "/usr/lib/x86_64-linux-gnu/libcuda.so.1"
 #define STANDARD_LIBCUDART "/usr/local/cuda/lib64/libcudart.so"
@@ -41,7 +45,8 @@ struct request {
 };
 
 /* The row's `min` is an enum layer. */
-static int take_library(const struct option_row *row, void *field, const char *path, struct error *err)
+static int take_library(const struct option_row *row, void *field, const char *path,
+			struct error *err)
 {
 	struct request *request = field;
 	int ret = arguments__library(path, err);
@@ -61,8 +66,10 @@ static const struct option_row option_rows[] = {
 	 "copies, launches, streams, events, devices]",
 	 option__list, FIELD(events)},
 	{"api", 0, "LAYER", "runtime, driver or both [both]", arguments__take_layers, FIELD(api)},
-	{"libcudart-path", 0, "FILE", "use this runtime, not those found (repeatable)", take_library, .min = LAYER_RUNTIME},
-	{"libcuda-path", 0, "FILE", "use this driver, not those found (repeatable)", take_library, .min = LAYER_DRIVER},
+	{"libcudart-path", 0, "FILE", "use this runtime, not those found (repeatable)",
+	 take_library, .min = LAYER_RUNTIME},
+	{"libcuda-path", 0, "FILE", "use this driver, not those found (repeatable)", take_library,
+	 .min = LAYER_DRIVER},
 	{"standard-paths", 0, NULL,
 	 "look at no library: use the usual paths, and all\n"
 	 "selected functions",
@@ -106,22 +113,28 @@ static int parse(struct request *request, int argc, char **argv, struct error *e
 	if (ret)
 		return ret;
 	if (optind < argc)
-		return error__set(err, -EINVAL, "unexpected '%.100s': see gpuprobe bpftrace-script --help", argv[optind]);
+		return error__set(err, -EINVAL,
+				  "unexpected '%.100s': see gpuprobe bpftrace-script --help",
+				  argv[optind]);
 	if (request->standard && request->named)
-		return error__set(err, -EINVAL, "--standard-paths and a path do not go together: choose one");
+		return error__set(err, -EINVAL,
+				  "--standard-paths and a path do not go together: choose one");
 	return select_functions(request, err);
 }
 
 static int add_site(struct request *request, size_t row, const char *path)
 {
 	return ARRAY_APPEND(request->sites, request->site_count,
-			    (struct bpftrace_site){path, trace_functions__at(request->functions, (uint32_t)row)});
+			    (struct bpftrace_site){
+				    path, trace_functions__at(request->functions, (uint32_t)row)});
 }
 
 /* Symbol names from a file end up in a script that root will run. */
 static bool is_identifier(const char *symbol)
 {
-	return symbol[strspn(symbol, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] == '\0';
+	return symbol[strspn(symbol,
+			     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] ==
+	       '\0';
 }
 
 /* Adds a row for a function that the table does not have. */
@@ -129,7 +142,8 @@ static int add_unknown(const char *symbol, enum layer layer, void *arg)
 {
 	struct request *request = arg;
 
-	if (!is_identifier(symbol) || !trace_selection__wants_symbol(request->selection, symbol, layer))
+	if (!is_identifier(symbol) ||
+	    !trace_selection__wants_symbol(request->selection, symbol, layer))
 		return -ENOENT;
 	return trace_functions__add(request->functions, symbol, layer);
 }
@@ -166,7 +180,8 @@ static int find_sites(struct request *request, struct error *err)
 
 		ret = add_functions(request, file);
 		if (ret)
-			error__set(err, ret, "%s: cannot read its symbols: %s", file->path, strerror(-ret));
+			error__set(err, ret, "%s: cannot read its symbols: %s", file->path,
+				   strerror(-ret));
 	}
 	return ret;
 }
@@ -178,7 +193,10 @@ static int standard_sites(struct request *request, struct error *err)
 	for (size_t row = 0; !ret && row < api_function_count; row++)
 		if (api__find(api_functions[row].symbol, API_NEWEST) == (int)row &&
 		    trace_selection__wants(request->selection, &api_functions[row]))
-			ret = add_site(request, row, api_functions[row].desc.layer == LAYER_DRIVER ? STANDARD_LIBCUDA : STANDARD_LIBCUDART);
+			ret = add_site(request, row,
+				       api_functions[row].desc.layer == LAYER_DRIVER ?
+					       STANDARD_LIBCUDA :
+					       STANDARD_LIBCUDART);
 	return ret ? error__set(err, ret, "out of memory") : 0;
 }
 
@@ -191,21 +209,28 @@ static void warn_of_missing_layers(const struct request *request)
 	for (size_t i = 0; i < request->files.count; i++)
 		found |= request->files.files[i].layers;
 	if (request->api != API_RUNTIME && !(found & LAYER_BIT(LAYER_DRIVER)))
-		log__warn(&log, "no libcuda found, so the script has no function of the driver: give --libcuda-path");
+		log__warn(&log, "no libcuda found, so the script has no function of the driver: "
+				"give --libcuda-path");
 	if (request->api != API_DRIVER && !(found & LAYER_BIT(LAYER_RUNTIME)))
-		log__warn(&log, "no libcudart found, so the script has no function of the runtime: give "
-				"--libcudart-path, which may be a program with the runtime inside");
+		log__warn(&log,
+			  "no libcudart found, so the script has no function of the runtime: give "
+			  "--libcudart-path, which may be a program with the runtime inside");
 }
 
 static const char *note_of(const struct request *request)
 {
 	if (!request->standard)
-		return "The paths are those of the machine on which gpuprobe bpftrace-script printed it.";
-	return "The paths are the usual ones. Where the libraries are elsewhere, put theirs in their place,\n"
+		return "The paths are those of the machine on which gpuprobe bpftrace-script "
+		       "printed it.";
+	return "The paths are the usual ones. Where the libraries are elsewhere, put theirs in "
+	       "their place,\n"
 	       " *   sed -i 's|" STANDARD_LIBCUDART "|/opt/cuda/lib/libcudart.so.13|' FILE\n"
-	       " * or let gpuprobe bpftrace-script print a script for that machine. bpftrace refuses the whole\n"
-	       " * script if a file lacks one function: take out what it names. A program with the runtime linked\n"
-	       " * into it (nvcc's default) needs its own path in place of libcudart's; the driver's calls are\n"
+	       " * or let gpuprobe bpftrace-script print a script for that machine. bpftrace "
+	       "refuses the whole\n"
+	       " * script if a file lacks one function: take out what it names. A program with the "
+	       "runtime linked\n"
+	       " * into it (nvcc's default) needs its own path in place of libcudart's; the "
+	       "driver's calls are\n"
 	       " * seen of any program.";
 }
 
@@ -225,10 +250,12 @@ static int print(struct request *request, struct error *err)
 
 	if (ret)
 		return ret;
-	trace_choice__warn_unknown(request->selection, request->functions, "no library has a function of this name", &log);
+	trace_choice__warn_unknown(request->selection, request->functions,
+				   "no library has a function of this name", &log);
 	if (!request->standard)
 		warn_of_missing_layers(request);
-	ret = bpftrace_script__print(request->sites, request->site_count, note_of(request), stdout, err);
+	ret = bpftrace_script__print(request->sites, request->site_count, note_of(request), stdout,
+				     err);
 	if (!ret && fflush(stdout))
 		ret = error__set(err, -errno, "cannot write standard output: %s", strerror(errno));
 	return ret;

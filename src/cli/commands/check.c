@@ -27,12 +27,15 @@ struct request {
 #define FIELD(member) .offset = offsetof(struct request, member)
 
 static const struct option_row rows[] = {
-	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid, FIELD(targets)},
+	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid,
+	 FIELD(targets)},
 	{.rows = library_rows, FIELD(targets)},
 	{"json", 0, NULL, "one JSON object instead of text", option__flag, FIELD(json)},
 	{.help = ""},
-	{"verbose", 'v', NULL, "print messages of libbpf (twice: of the kernel, too)", option__verbose, FIELD(log_level)},
-	{"quiet", 'q', NULL, "only degraded and missing lines, and the totals", option__quiet, FIELD(log_level)},
+	{"verbose", 'v', NULL, "print messages of libbpf (twice: of the kernel, too)",
+	 option__verbose, FIELD(log_level)},
+	{"quiet", 'q', NULL, "only degraded and missing lines, and the totals", option__quiet,
+	 FIELD(log_level)},
 	{.rows = help_rows},
 	{0},
 };
@@ -57,7 +60,8 @@ static int parse(struct request *request, int argc, char **argv, struct error *e
 	int ret = option_table__parse(&check_command_options, request, argc, argv, err);
 
 	if (!ret && optind < argc)
-		return error__set(err, -EINVAL, "unexpected '%.100s': see " PROGRAM " --help", argv[optind]);
+		return error__set(err, -EINVAL, "unexpected '%.100s': see " PROGRAM " --help",
+				  argv[optind]);
 	return ret;
 }
 

@@ -55,7 +55,8 @@ static int set_up(struct dump_command *run, struct error *err)
 
 static int take(struct dump_command *run, uint64_t since_ns, struct dump **dump, struct error *err)
 {
-	const struct dump_request request = {.pids = run->pids.pids, .count = run->pids.count, .since_ns = since_ns};
+	const struct dump_request request = {
+		.pids = run->pids.pids, .count = run->pids.count, .since_ns = since_ns};
 	int ret = dumper__take(run->dumper, &request, dump);
 
 	return ret ? error__set(err, ret, "out of memory") : 0;
@@ -63,7 +64,8 @@ static int take(struct dump_command *run, uint64_t since_ns, struct dump **dump,
 
 static void sleep_for(uint64_t ns)
 {
-	struct timespec left = {.tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S)};
+	struct timespec left = {.tv_sec = (time_t)(ns / NS_PER_S),
+				.tv_nsec = (long)(ns % NS_PER_S)};
 
 	while (nanosleep(&left, &left) && errno == EINTR)
 		;

@@ -43,7 +43,8 @@ static bool is_chosen(const struct earlier_lines *lines, const struct trace_proc
 }
 
 /* Returns false if the process has ended or its pid was reused. The caller frees its cgroup. */
-static bool describe(const struct earlier_lines *lines, const struct process *dumped, struct trace_process *process)
+static bool describe(const struct earlier_lines *lines, const struct process *dumped,
+		     struct trace_process *process)
 {
 	struct process_info info;
 	uid_t uid;
@@ -65,14 +66,16 @@ static bool describe(const struct earlier_lines *lines, const struct process *du
 	return true;
 }
 
-static void write_line(struct earlier_lines *lines, const struct dump_thread *thread, const struct trace_process *process)
+static void write_line(struct earlier_lines *lines, const struct dump_thread *thread,
+		       const struct trace_process *process)
 {
 	const struct earlier_lines_scene *scene = &lines->scene;
 	struct trace_line line;
 	struct stack stack;
 
 	/* Serials of the tracer's own stacks count up from 0, so these count down. */
-	if (!trace_before__line(thread, scene->options->selection, scene->functions, UINT64_MAX - lines->count, &stack, &line))
+	if (!trace_before__line(thread, scene->options->selection, scene->functions,
+				UINT64_MAX - lines->count, &stack, &line))
 		return;
 	line.process = process;
 	line.start_ns = trace_stream__time(scene->stream);
@@ -92,7 +95,8 @@ static void write_process(struct earlier_lines *lines, const struct dump_process
 	process.number = number;
 	if (is_chosen(lines, &process))
 		for (size_t i = 0; i < dumped->thread_count; i++)
-			if (dumped->threads[i].call && latest_calls__of(latest, dumped->threads[i].tid) < lines->began_ns)
+			if (dumped->threads[i].call &&
+			    latest_calls__of(latest, dumped->threads[i].tid) < lines->began_ns)
 				write_line(lines, &dumped->threads[i], &process);
 	free((char *)process.cgroup);
 }
@@ -112,7 +116,8 @@ static void write_lines(struct earlier_lines *lines)
 	 */
 	if (dump && !latest_calls__read(&latest, lines->scene.skeleton))
 		for (size_t i = 0; i < dump->count; i++)
-			write_process(lines, &dump->processes[i], &latest, UINT32_MAX - 1 - (uint32_t)i);
+			write_process(lines, &dump->processes[i], &latest,
+				      UINT32_MAX - 1 - (uint32_t)i);
 	latest_calls__clear(&latest);
 	dump__free(dump);
 }
@@ -138,7 +143,8 @@ static void on_due(evutil_socket_t fd, short what, void *arg)
 static int start(struct earlier_lines *lines, struct event_base *loop)
 {
 	uint64_t wait_us = (lines->scene.options->config.min_duration_ns + 999) / 1000;
-	const struct timeval wait = {.tv_sec = (time_t)(wait_us / 1000000), .tv_usec = (suseconds_t)(wait_us % 1000000)};
+	const struct timeval wait = {.tv_sec = (time_t)(wait_us / 1000000),
+				     .tv_usec = (suseconds_t)(wait_us % 1000000)};
 
 	lines->ended = event_new(loop, background_look__fd(lines->look), EV_READ, on_ended, lines);
 	if (!lines->ended || event_add(lines->ended, NULL))
@@ -149,8 +155,9 @@ static int start(struct earlier_lines *lines, struct event_base *loop)
 	return lines->due ? evtimer_add(lines->due, &wait) : -1;
 }
 
-struct earlier_lines *earlier_lines__begin(const struct earlier_lines_scene *scene, struct event_base *loop,
-					   void (*enough)(void *arg), void *arg)
+struct earlier_lines *earlier_lines__begin(const struct earlier_lines_scene *scene,
+					   struct event_base *loop, void (*enough)(void *arg),
+					   void *arg)
 {
 	const struct trace_options *options = scene->options;
 	struct earlier_lines *lines;
@@ -165,8 +172,11 @@ struct earlier_lines *earlier_lines__begin(const struct earlier_lines_scene *sce
 	lines->began_ns = trace_stream__time(scene->stream);
 	lines->enough = enough;
 	lines->arg = arg;
-	lines->look = background_look__new(options->targets.pids, options->targets.pid_count, scene->log);
-	if (lines->look && !(options->cgroup && cgroup_place__find(options->cgroup, &lines->cgroup, &err)) && !start(lines, loop))
+	lines->look =
+		background_look__new(options->targets.pids, options->targets.pid_count, scene->log);
+	if (lines->look &&
+	    !(options->cgroup && cgroup_place__find(options->cgroup, &lines->cgroup, &err)) &&
+	    !start(lines, loop))
 		return lines;
 	earlier_lines__free(lines);
 	return NULL;

@@ -33,8 +33,9 @@ struct earlier_lines_scene {
  * the lines are left out. Calls `enough` once the sink has enough lines. NULL if nothing was
  * started.
  */
-struct earlier_lines *earlier_lines__begin(const struct earlier_lines_scene *scene, struct event_base *loop,
-					   void (*enough)(void *arg), void *arg);
+struct earlier_lines *earlier_lines__begin(const struct earlier_lines_scene *scene,
+					   struct event_base *loop, void (*enough)(void *arg),
+					   void *arg);
 void earlier_lines__free(struct earlier_lines *lines); /* NULL ok, here and below */
 
 /*

@@ -45,14 +45,15 @@ static int set_up(struct flame *flame, struct error *err)
 {
 	const struct flame_options *options = flame->options;
 	struct live_run_options live = {
-		.live = {
-			.targets = &options->targets,
-			.duration = options->duration,
-			.api = API_AUTO,
-			.limits = COUNTING_LIMITS,
-			.top = 1,
-			.stacks = options->stacks,
-		},
+		.live =
+			{
+				.targets = &options->targets,
+				.duration = options->duration,
+				.api = API_AUTO,
+				.limits = COUNTING_LIMITS,
+				.top = 1,
+				.stacks = options->stacks,
+			},
 	};
 	int ret;
 
@@ -71,15 +72,14 @@ static int set_up(struct flame *flame, struct error *err)
 
 static int print_form(const struct flame *flame, const struct flame_graph *graph, FILE *out)
 {
-	const struct flame_caption caption = {.title = flame->options->title, .begin = flame->begin};
+	const struct flame_caption caption = {.title = flame->options->title,
+					      .begin = flame->begin};
 
 	switch (flame->options->form) {
 	case FLAME_SVG:
 		return flame_svg__print(out, graph, live_model__model(flame->live->live), &caption);
-	case FLAME_SPEEDSCOPE:
-		return flame_speedscope__print(out, graph, &caption);
-	default:
-		return flame_folded__print(out, graph);
+	case FLAME_SPEEDSCOPE: return flame_speedscope__print(out, graph, &caption);
+	default: return flame_folded__print(out, graph);
 	}
 }
 
@@ -92,7 +92,8 @@ static int write_form(const struct flame *flame, const struct flame_graph *graph
 
 	if (out && fclose(out) && !ret)
 		ret = -ENOMEM;
-	ret = ret ? error__set(err, ret, "out of memory") : atomic_file__write(flame->file, text, length, err);
+	ret = ret ? error__set(err, ret, "out of memory") :
+		    atomic_file__write(flame->file, text, length, err);
 	free(text);
 	return ret;
 }
@@ -108,7 +109,8 @@ static void report_notes(const struct flame *flame, const struct flame_graph *gr
 		return;
 	flame_notes__print(out, graph, live_model__model(flame->live->live));
 	if (!fclose(out))
-		for (char *note = strtok_r(notes, "\n", &rest); note; note = strtok_r(NULL, "\n", &rest))
+		for (char *note = strtok_r(notes, "\n", &rest); note;
+		     note = strtok_r(NULL, "\n", &rest))
 			log__warn(flame->log, "%s", note);
 	stack_choice__warn_broken(&flame->options->stacks, graph->broken, flame->log);
 	free(notes);

@@ -58,12 +58,14 @@ void idle_times__free(struct idle_times *times)
 	free(times);
 }
 
-void idle_times__add(struct idle_times *times, const struct process *process, const struct record_idle *record)
+void idle_times__add(struct idle_times *times, const struct process *process,
+		     const struct record_idle *record)
 {
 	fprintf(times->out, "%d,", process->pid);
 	if (record->device < PROFILE_DEVICES - 1)
 		fprintf(times->out, "%u", record->device);
-	fprintf(times->out, ",%" PRIu64 ",%" PRIu64 "\n", (uint64_t)record->begin_ns, (uint64_t)record->end_ns);
+	fprintf(times->out, ",%" PRIu64 ",%" PRIu64 "\n", (uint64_t)record->begin_ns,
+		(uint64_t)record->end_ns);
 }
 
 int idle_times__finish(struct idle_times *times, struct error *err)

@@ -22,7 +22,8 @@ int idle_times__new(const char *path, struct idle_times **out, struct error *err
 void idle_times__free(struct idle_times *times);
 
 /* Adds a line. idle_times__finish reports write errors. */
-void idle_times__add(struct idle_times *times, const struct process *process, const struct record_idle *record);
+void idle_times__add(struct idle_times *times, const struct process *process,
+		     const struct record_idle *record);
 
 /* Returns 0 if everything was written, or a negative errno with a message. NULL ok. */
 int idle_times__finish(struct idle_times *times, struct error *err);

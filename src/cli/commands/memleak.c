@@ -36,7 +36,8 @@ static void sample(void *arg)
 {
 	struct memleak *memleak = arg;
 
-	if (!growth__sample(memleak->growth, live_model__model(memleak->live->live)) || memleak->warned)
+	if (!growth__sample(memleak->growth, live_model__model(memleak->live->live)) ||
+	    memleak->warned)
 		return;
 	memleak->warned = true;
 	log__warn(memleak->log, "out of memory: the growth of some call sites is not judged");
@@ -52,7 +53,8 @@ static bool shows_broken(const struct memleak *memleak)
 		for (size_t n = 0; n < p->live_site_count; n++) {
 			const struct live_site *live = &p->live_sites[n];
 
-			if (live->stack && live->stack->broken && memleak_site__shows(live, &memleak->options->output))
+			if (live->stack && live->stack->broken &&
+			    memleak_site__shows(live, &memleak->options->output))
 				return true;
 		}
 	}
@@ -73,31 +75,35 @@ static int set_up(struct memleak *memleak, struct error *err)
 {
 	const struct memleak_command *options = memleak->options;
 	const struct live_run_options live = {
-		.live = {
-			.targets = &options->targets,
-			.duration = options->duration,
-			.sections = SECTION_MEMORY,
-			.api = options->api,
-			.limits = options->limits,
-			.top = options->output.show_allocations ? 0 : 1,
-			.stacks = options->stacks,
-			.stack_sites = 1u << SITE_ALLOCATION,
-			.live_filter = options->filter,
-		},
-		.reports = {
-			.interval = options->interval,
-			.count = options->count,
-			.always_last = options->targets.command,
-			.look = look,
-			.print = print,
-			.arg = memleak,
-		},
-		.samples = {
-			.period = (double)GROWTH_SAMPLE_NS(options->window_ns) / (double)NS_PER_S,
-			.with_lists = true,
-			.take = sample,
-			.arg = memleak,
-		},
+		.live =
+			{
+				.targets = &options->targets,
+				.duration = options->duration,
+				.sections = SECTION_MEMORY,
+				.api = options->api,
+				.limits = options->limits,
+				.top = options->output.show_allocations ? 0 : 1,
+				.stacks = options->stacks,
+				.stack_sites = 1u << SITE_ALLOCATION,
+				.live_filter = options->filter,
+			},
+		.reports =
+			{
+				.interval = options->interval,
+				.count = options->count,
+				.always_last = options->targets.command,
+				.look = look,
+				.print = print,
+				.arg = memleak,
+			},
+		.samples =
+			{
+				.period = (double)GROWTH_SAMPLE_NS(options->window_ns) /
+					  (double)NS_PER_S,
+				.with_lists = true,
+				.take = sample,
+				.arg = memleak,
+			},
 	};
 	int ret;
 

@@ -83,7 +83,9 @@ static void sample(void *arg)
 static void draw(struct monitor *monitor)
 {
 	sample(monitor);
-	warn_memory(monitor, findings__detect(monitor->findings, live_model__model(monitor->live->live), &monitor->list));
+	warn_memory(monitor,
+		    findings__detect(monitor->findings, live_model__model(monitor->live->live),
+				     &monitor->list));
 }
 
 /* --- reports --- */
@@ -112,7 +114,8 @@ static int print(FILE *out, void *arg)
 	};
 
 	if (options->json)
-		report_json__print(out, live_model__model(monitor->live->live), form.findings, form.verdicts);
+		report_json__print(out, live_model__model(monitor->live->live), form.findings,
+				   form.verdicts);
 	else
 		report_text__print(out, live_model__model(monitor->live->live), &form);
 	return 0;
@@ -145,14 +148,17 @@ static int render_metrics(void *arg, enum exposition form, bool anew, uint64_t *
  * Listens with the caller's permissions: gpuprobe does not bind a port for them that they may not
  * bind, such as one below 1024.
  */
-static int listen_as_invoker(struct monitor *monitor, const struct http_options *options, struct error *err)
+static int listen_as_invoker(struct monitor *monitor, const struct http_options *options,
+			     struct error *err)
 {
 	struct file_rights rights;
 	int ret = file_rights__take_invokers(&rights);
 
 	if (ret)
-		return error__set(err, ret, "cannot serve metrics on %s: %s", options->address, strerror(-ret));
-	ret = http_server__new(session__loop(live_model__session(monitor->live->live)), options, &monitor->server, err);
+		return error__set(err, ret, "cannot serve metrics on %s: %s", options->address,
+				  strerror(-ret));
+	ret = http_server__new(session__loop(live_model__session(monitor->live->live)), options,
+			       &monitor->server, err);
 	file_rights__give_back(&rights);
 	return ret;
 }
@@ -192,36 +198,43 @@ static int set_up(struct monitor *monitor, struct error *err)
 	const struct monitor_options *options = monitor->options;
 	const double verdict_period = options->verdict ? VERDICT_PERIOD : 0;
 	const struct live_run_options live = {
-		.live = {
-			.targets = &options->targets,
-			.duration = options->duration,
-			.sections = options->sections,
-			.api = options->api,
-			.needs = options->verdict ? NEEDS_PROFILE : 0,
-			.check_launches = options->check_launches,
-			.no_returns = options->no_returns,
-			.steps = options->sections & SECTION_LAUNCH && !options->no_returns ? STEP_THREADS_WATCHED : 0,
-			.max_overhead = options->max_overhead,
-			.limits = options->limits,
-			.top = options->top,
-			.stacks = options->stacks,
-			.stack_sites = ((1u << SITE_KINDS) - 1) & ~(1u << SITE_COPY),
-		},
-		.reports = {
-			.interval = options->display_interval,
-			.look = look,
-			.print = print,
-			.arg = monitor,
-		},
+		.live =
+			{
+				.targets = &options->targets,
+				.duration = options->duration,
+				.sections = options->sections,
+				.api = options->api,
+				.needs = options->verdict ? NEEDS_PROFILE : 0,
+				.check_launches = options->check_launches,
+				.no_returns = options->no_returns,
+				.steps =
+					options->sections & SECTION_LAUNCH && !options->no_returns ?
+						STEP_THREADS_WATCHED :
+						0,
+				.max_overhead = options->max_overhead,
+				.limits = options->limits,
+				.top = options->top,
+				.stacks = options->stacks,
+				.stack_sites = ((1u << SITE_KINDS) - 1) & ~(1u << SITE_COPY),
+			},
+		.reports =
+			{
+				.interval = options->display_interval,
+				.look = look,
+				.print = print,
+				.arg = monitor,
+			},
 		/*
 		 * Missed calls are distributed at each reading of the maps, which is as often as
 		 * the watched families may change. A verdict's window begins at a reading.
 		 */
-		.samples = {
-			.period = options->max_overhead > 0 ? ESTIMATE_PERIOD : verdict_period,
-			.take = options->verdict ? sample : NULL,
-			.arg = monitor,
-		},
+		.samples =
+			{
+				.period = options->max_overhead > 0 ? ESTIMATE_PERIOD :
+								      verdict_period,
+				.take = options->verdict ? sample : NULL,
+				.arg = monitor,
+			},
 	};
 	int ret = live_run__new(&live, monitor->log, &monitor->live, err);
 

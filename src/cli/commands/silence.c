@@ -42,7 +42,8 @@ static void report_place(const struct dump_thread *thread, char *text, size_t si
 		if (!frame->function || !frame->file || !frame->line)
 			continue;
 		slash = strrchr(frame->file, '/');
-		snprintf(text, size, " (%.40s, %.40s:%u)", frame->function, slash ? slash + 1 : frame->file, frame->line);
+		snprintf(text, size, " (%.40s, %.40s:%u)", frame->function,
+			 slash ? slash + 1 : frame->file, frame->line);
 		return;
 	}
 }
@@ -71,7 +72,9 @@ static void report_doing(const struct dump *dump, pid_t pid, char *text, size_t 
 	char place[112];
 
 	if (!thread && uses_cuda(dump)) {
-		snprintf(text, size, "none of its threads is in a CUDA call (gpuprobe dump -p %d shows them)", (int)pid);
+		snprintf(text, size,
+			 "none of its threads is in a CUDA call (gpuprobe dump -p %d shows them)",
+			 (int)pid);
 	} else if (!thread) {
 		snprintf(text, size, "it has no CUDA library");
 	} else {
@@ -101,7 +104,8 @@ void silence__look(struct silence *silence, struct target_processes *asked, bool
 	uint64_t now = clock__boot_ns();
 	size_t looked_at = 0;
 
-	if (!silence || !silent_targets__count(asked) || (!final && silence->looked_ns && now < silence->looked_ns + REST_NS))
+	if (!silence || !silent_targets__count(asked) ||
+	    (!final && silence->looked_ns && now < silence->looked_ns + REST_NS))
 		return;
 	silence->looked_ns = now;
 	for (size_t i = 0; i < asked->count && looked_at < LOOKED_AT; i++) {

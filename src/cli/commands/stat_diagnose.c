@@ -63,7 +63,8 @@ static void look(void *arg)
 	struct profile_run *run = arg;
 
 	sample(run);
-	warn_memory(run, findings__detect(run->findings, live_model__model(run->live->live), &run->list));
+	warn_memory(run, findings__detect(run->findings, live_model__model(run->live->live),
+					  &run->list));
 	run->broken = has_broken_stack(&run->list);
 }
 
@@ -91,7 +92,8 @@ static int print(FILE *out, void *arg)
 	return 0;
 }
 
-static void add_idle_time(const struct process *process, const struct record_idle *record, void *arg)
+static void add_idle_time(const struct process *process, const struct record_idle *record,
+			  void *arg)
 {
 	const struct profile_run *run = arg;
 
@@ -112,7 +114,8 @@ static int make_findings(struct profile_run *run, struct error *err)
 	run->findings = findings__new(&options);
 	if (!run->findings)
 		return error__set(err, -ENOMEM, "out of memory");
-	ret = findings__set_thresholds(run->findings, run->options->thresholds.texts, run->options->thresholds.count, err);
+	ret = findings__set_thresholds(run->findings, run->options->thresholds.texts,
+				       run->options->thresholds.count, err);
 	return ret ? error__prefix(err, ret, "--threshold") : 0;
 }
 
@@ -120,44 +123,50 @@ static int set_up(struct profile_run *run, struct error *err)
 {
 	const struct profile_command *options = run->options;
 	const struct live_run_options live = {
-		.live = {
-			.targets = &options->targets,
-			.duration = options->duration,
-			.sections = SECTION_ALL,
-			.api = options->api,
-			.needs = run->needs,
-			.idle_time = options->idle_file ? add_idle_time : NULL,
-			.idle_arg = run,
-			.steps = STEP_RECORDS,
-			.host_rate = options->host ? options->host_rate : 0,
-			.max_overhead = options->max_overhead,
-			.overhead_by_default = options->overhead_by_default,
-			.sample_launches_alone = options->diagnose,
-			.limits = options->limits,
-			.top = 1,
-			.stacks = options->stacks,
-			.stack_sites = (1u << SITE_KINDS) - 1,
-		},
-		.reports = {
-			.interval = options->interval,
-			.file = options->file,
-			.whole = true,
-			.look = look,
-			.print = print,
-			.arg = run,
-		},
+		.live =
+			{
+				.targets = &options->targets,
+				.duration = options->duration,
+				.sections = SECTION_ALL,
+				.api = options->api,
+				.needs = run->needs,
+				.idle_time = options->idle_file ? add_idle_time : NULL,
+				.idle_arg = run,
+				.steps = STEP_RECORDS,
+				.host_rate = options->host ? options->host_rate : 0,
+				.max_overhead = options->max_overhead,
+				.overhead_by_default = options->overhead_by_default,
+				.sample_launches_alone = options->diagnose,
+				.limits = options->limits,
+				.top = 1,
+				.stacks = options->stacks,
+				.stack_sites = (1u << SITE_KINDS) - 1,
+			},
+		.reports =
+			{
+				.interval = options->interval,
+				.file = options->file,
+				.whole = true,
+				.look = look,
+				.print = print,
+				.arg = run,
+			},
 		/*
 		 * Only findings on sites of live memory need the lists, and there are no sites
 		 * without stacks.
 		 */
-		.samples = {
-			.period = fmin(SAMPLE_PERIOD, (double)GROWTH_SAMPLE_NS(options->window_ns) / (double)NS_PER_S),
-			.with_lists = options->stacks.mode != STACK_OFF,
-			.take = sample,
-			.arg = run,
-		},
+		.samples =
+			{
+				.period = fmin(SAMPLE_PERIOD,
+					       (double)GROWTH_SAMPLE_NS(options->window_ns) /
+						       (double)NS_PER_S),
+				.with_lists = options->stacks.mode != STACK_OFF,
+				.take = sample,
+				.arg = run,
+			},
 	};
-	int ret = options->idle_file ? idle_times__new(options->idle_file, &run->idle_times, err) : 0;
+	int ret =
+		options->idle_file ? idle_times__new(options->idle_file, &run->idle_times, err) : 0;
 
 	if (!ret)
 		ret = live_run__new(&live, run->log, &run->live, err);
@@ -174,7 +183,8 @@ static int status_of(const struct profile_run *run)
 	int status = live_run__status(run->live);
 
 	for (size_t i = 0; i < run->list.count && !status; i++)
-		if (run->options->fail_on != NO_FAIL && (int)run->list.items[i].severity >= run->options->fail_on)
+		if (run->options->fail_on != NO_FAIL &&
+		    (int)run->list.items[i].severity >= run->options->fail_on)
 			status = EXIT_FINDINGS;
 	return status;
 }
@@ -185,7 +195,8 @@ static int run_command(const struct profile_command *options, int *status, struc
 	struct profile_run run = {
 		.options = options,
 		.log = &log,
-		.needs = NEEDS_PROFILE | (options->diagnose ? NEEDS_ASKS : 0) | (options->getters ? NEEDS_GETTERS : 0),
+		.needs = NEEDS_PROFILE | (options->diagnose ? NEEDS_ASKS : 0) |
+			 (options->getters ? NEEDS_GETTERS : 0),
 	};
 	char silence[ASKED_TEXT_SIZE];
 	int ret = make_findings(&run, err);

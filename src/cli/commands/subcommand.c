@@ -15,18 +15,26 @@
 #include "cli/options/trace_options.h"
 
 static const struct subcommand subcommands[] = {
-	{"dump", "what each thread is doing now, and what it waits for", dump_command__run, &dump_options},
+	{"dump", "what each thread is doing now, and what it waits for", dump_command__run,
+	 &dump_options},
 	{"trace", "every call as it happens, decoded", trace_command__run, &trace_option_table},
-	{"stat", "where the time of a run goes, by thread and call", stat_command__run, &stat_options},
-	{"diagnose", "what is wrong with a program, and what it costs", diagnose_command__run, &diagnose_options},
-	{"memleak", "live device memory by call stack, and where it grows", memleak_command__run, &memleak_option_table},
-	{"flame", "a flame graph of memory, launches, waits or failures", flame_command__run, &flame_options},
-	{"check", "what works on this machine, and how to fix the rest", check_command__run, &check_command_options},
-	{"bpftrace-script", "print a bpftrace script that shows CUDA calls", bpftrace_script_command__run, &bpftrace_script_options},
+	{"stat", "where the time of a run goes, by thread and call", stat_command__run,
+	 &stat_options},
+	{"diagnose", "what is wrong with a program, and what it costs", diagnose_command__run,
+	 &diagnose_options},
+	{"memleak", "live device memory by call stack, and where it grows", memleak_command__run,
+	 &memleak_option_table},
+	{"flame", "a flame graph of memory, launches, waits or failures", flame_command__run,
+	 &flame_options},
+	{"check", "what works on this machine, and how to fix the rest", check_command__run,
+	 &check_command_options},
+	{"bpftrace-script", "print a bpftrace script that shows CUDA calls",
+	 bpftrace_script_command__run, &bpftrace_script_options},
 	{NULL, NULL, NULL, NULL},
 };
 
-static const struct subcommand monitor = {"", "the monitor", monitor_command__run, &monitor_options};
+static const struct subcommand monitor = {"", "the monitor", monitor_command__run,
+					  &monitor_options};
 
 void subcommand__each(void (*each)(const struct subcommand *subcommand, void *arg), void *arg)
 {
@@ -54,7 +62,9 @@ const struct subcommand *subcommand__find(const char *word, struct error *err)
 		strncat(words, i ? ", " : "", sizeof(words) - strlen(words) - 1);
 		strncat(words, subcommands[i].word, sizeof(words) - strlen(words) - 1);
 	}
-	error__set(err, -EINVAL, "no command '%.100s' (commands: %s): put -- before a program to run, see gpuprobe --help",
+	error__set(err, -EINVAL,
+		   "no command '%.100s' (commands: %s): put -- before a program to run, see "
+		   "gpuprobe --help",
 		   word, words);
 	return NULL;
 }
@@ -71,13 +81,15 @@ bool subcommand__is_done(int parsed, const struct option_table *table, int *stat
 	return true;
 }
 
-static __attribute__((format(printf, 2, 0))) int print_all(enum libbpf_print_level level, const char *format, va_list args)
+static __attribute__((format(printf, 2, 0))) int print_all(enum libbpf_print_level level,
+							   const char *format, va_list args)
 {
 	(void)level;
 	return vfprintf(stderr, format, args);
 }
 
-static __attribute__((format(printf, 2, 0))) int print_warnings(enum libbpf_print_level level, const char *format, va_list args)
+static __attribute__((format(printf, 2, 0))) int print_warnings(enum libbpf_print_level level,
+								const char *format, va_list args)
 {
 	return level == LIBBPF_WARN ? vfprintf(stderr, format, args) : 0;
 }
@@ -92,8 +104,9 @@ static int print_nothing(enum libbpf_print_level level, const char *format, va_l
 
 struct log subcommand__set_log(enum log_level level)
 {
-	libbpf_set_print(level >= LOG_DEBUG ? print_all : level >= LOG_INFO ? print_warnings :
-									      print_nothing);
+	libbpf_set_print(level >= LOG_DEBUG ? print_all :
+			 level >= LOG_INFO  ? print_warnings :
+					      print_nothing);
 	return (struct log){.level = level};
 }
 

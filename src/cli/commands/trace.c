@@ -59,7 +59,8 @@ static void note_caller(struct trace *trace, const struct trace_process *process
 	if (*place == process->number + 1)
 		return;
 	*place = process->number + 1;
-	target_pids__see_call(session__target_processes(trace->session), process->pid, process->parent);
+	target_pids__see_call(session__target_processes(trace->session), process->pid,
+			      process->parent);
 }
 
 static int on_line(const struct trace_line *line, void *arg)
@@ -137,7 +138,8 @@ static void on_late_process(pid_t pid, uint64_t time_ns, void *arg)
 
 /* --- setting up --- */
 
-static int choose_links(struct features *features, bool no_returns, enum link_kind *links, struct error *err)
+static int choose_links(struct features *features, bool no_returns, enum link_kind *links,
+			struct error *err)
 {
 	int ret = features__probe(features, err);
 
@@ -146,7 +148,8 @@ static int choose_links(struct features *features, bool no_returns, enum link_ki
 	return ret || no_returns ? ret : return_probes__check(*links, err);
 }
 
-static int load(struct trace *trace, const struct features *features, enum link_kind links, struct error *err)
+static int load(struct trace *trace, const struct features *features, enum link_kind links,
+		struct error *err)
 {
 	const struct trace_options *options = trace->options;
 	struct trace_object_options object = {
@@ -154,7 +157,8 @@ static int load(struct trace *trace, const struct features *features, enum link_
 		.only_watched = options->targets.command || options->targets.pid_count,
 		.hold = options->targets.command,
 		.ring_bytes = options->ring_bytes,
-		.stacks = {options->stacks.mode, options->stacks.size, (uint32_t)options->stacks.max},
+		.stacks = {options->stacks.mode, options->stacks.size,
+			   (uint32_t)options->stacks.max},
 		.config = options->config,
 	};
 	struct cgroup_place place;
@@ -190,7 +194,8 @@ static int open_stream(struct trace *trace, struct error *err)
 		.arg = trace,
 	};
 
-	return trace_stream__new(trace->skeleton, trace->functions, &stream, trace->log, &trace->stream, err);
+	return trace_stream__new(trace->skeleton, trace->functions, &stream, trace->log,
+				 &trace->stream, err);
 }
 
 static int prepare_probes(struct trace *trace, enum link_kind links, struct error *err)
@@ -198,7 +203,8 @@ static int prepare_probes(struct trace *trace, enum link_kind links, struct erro
 	const struct selection selection = {
 		.api = API_BOTH,
 		.choice = &trace->choice.choice,
-		.of_machine = !(trace->options->targets.command || trace->options->targets.pid_count),
+		.of_machine =
+			!(trace->options->targets.command || trace->options->targets.pid_count),
 		.no_returns = trace->options->no_returns,
 	};
 	const struct session_probes probes = {
@@ -209,7 +215,8 @@ static int prepare_probes(struct trace *trace, enum link_kind links, struct erro
 		.mapping = &trace->skeleton->links.mapping_exit,
 	};
 
-	trace_choice__init(&trace->choice, trace->options->selection, trace->functions, trace->skeleton, trace->log);
+	trace_choice__init(&trace->choice, trace->options->selection, trace->functions,
+			   trace->skeleton, trace->log);
 	return session__prepare(trace->session, &probes, err);
 }
 
@@ -218,13 +225,15 @@ static int make_events(struct trace *trace, struct error *err)
 	static const struct timeval period = {.tv_usec = DRAIN_MS * 1000};
 	struct event_base *loop = session__loop(trace->session);
 
-	trace->ring = event_new(loop, trace_stream__fd(trace->stream), EV_READ | EV_PERSIST, on_ring, trace);
+	trace->ring = event_new(loop, trace_stream__fd(trace->stream), EV_READ | EV_PERSIST,
+				on_ring, trace);
 	trace->tick = event_new(loop, -1, EV_PERSIST, on_tick, trace);
 	trace->more = evtimer_new(loop, on_ring, trace);
 	trace->resized = evsignal_new(loop, SIGWINCH, on_resize, trace);
 	if (!trace->ring || !trace->tick || !trace->more || !trace->resized)
 		return error__set(err, -ENOMEM, "out of memory");
-	if (event_add(trace->ring, NULL) || event_add(trace->tick, &period) || event_add(trace->resized, NULL))
+	if (event_add(trace->ring, NULL) || event_add(trace->tick, &period) ||
+	    event_add(trace->resized, NULL))
 		return error__set(err, -ENOMEM, "out of memory");
 	return 0;
 }
@@ -244,7 +253,8 @@ static int check_names(const struct trace *trace, struct error *err)
 
 	if (ret)
 		return error__prefix(err, ret, "-e");
-	trace_choice__warn_unknown(selection, trace->functions, "no function of this name is known", trace->log);
+	trace_choice__warn_unknown(selection, trace->functions, "no function of this name is known",
+				   trace->log);
 	return 0;
 }
 
@@ -267,7 +277,8 @@ static void begin(struct trace *trace)
 	};
 
 	trace_stream__begin(trace->stream, clock__boot_ns());
-	trace->earlier = earlier_lines__begin(&scene, session__loop(trace->session), on_enough, trace);
+	trace->earlier =
+		earlier_lines__begin(&scene, session__loop(trace->session), on_enough, trace);
 }
 
 static int set_up(struct trace *trace, int *status, struct error *err)
@@ -283,12 +294,14 @@ static int set_up(struct trace *trace, int *status, struct error *err)
 	enum link_kind links;
 	int ret;
 
-	ret = session__new(&options->targets, options->duration, &hooks, trace->log, &trace->session, err);
+	ret = session__new(&options->targets, options->duration, &hooks, trace->log,
+			   &trace->session, err);
 	if (!ret)
 		ret = choose_links(&features, trace->options->no_returns, &links, err);
 	/* Opens its file while gpuprobe has all the privileges that it was started with. */
 	if (!ret)
-		ret = trace_sink__new(options, begin_ns, session__end_fd(trace->session), &trace->sink, err);
+		ret = trace_sink__new(options, begin_ns, session__end_fd(trace->session),
+				      &trace->sink, err);
 	if (!ret)
 		ret = privileges__give_up(links, trace->log, err);
 	if (!ret)
@@ -337,10 +350,13 @@ static int finish(struct trace *trace, int *status, struct error *err)
 	session__look_at_silent(trace->session, true);
 	end.asked = session__target_processes(trace->session);
 	trace_stream__count(trace->stream, &end.counts);
-	end.missing = (struct trace_missing){.calls = end.counts.lost, .libraries = attached.skipped, .before = trace_sink__earlier_calls(trace->sink)};
+	end.missing = (struct trace_missing){.calls = end.counts.lost,
+					     .libraries = attached.skipped,
+					     .before = trace_sink__earlier_calls(trace->sink)};
 	end.failed = ret < 0 && ret != -ECANCELED;
 	trace_end__warn(&end, trace->gaps);
-	ret = end.failed ? error__set(err, ret, "cannot read further calls: %s", strerror(-ret)) : 0;
+	ret = end.failed ? error__set(err, ret, "cannot read further calls: %s", strerror(-ret)) :
+			   0;
 	if (trace_sink__finish(trace->sink, &end.missing, ret ? NULL : err) && !ret)
 		ret = -EIO;
 	trace_end__report(&end);
@@ -394,9 +410,11 @@ static void list_functions(const struct trace_selection *selection)
 	for (size_t row = 0; row < api_function_count; row++) {
 		const struct api_function *function = &api_functions[row];
 
-		if (api__find(function->symbol, API_NEWEST) != (int)row || !trace_selection__wants(selection, function))
+		if (api__find(function->symbol, API_NEWEST) != (int)row ||
+		    !trace_selection__wants(selection, function))
 			continue;
-		printf("%s %s %s\n", function->symbol, function->desc.layer == LAYER_DRIVER ? "driver" : "runtime",
+		printf("%s %s %s\n", function->symbol,
+		       function->desc.layer == LAYER_DRIVER ? "driver" : "runtime",
 		       function->family);
 	}
 }

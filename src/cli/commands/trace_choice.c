@@ -39,11 +39,13 @@ static void report_lack(struct trace_choice *choice, const char *symbol, int cod
 	choice->lack_reported = true;
 	if (code == -ENOSPC)
 		log__warn(choice->log,
-			  "%s and maybe others are not traced: gpuprobe traces at most %zu functions that it does "
+			  "%s and maybe others are not traced: gpuprobe traces at most %zu "
+			  "functions that it does "
 			  "not know; select some with -e",
 			  symbol, MAX_FUNCTIONS - api_function_count);
 	else
-		log__warn(choice->log, "%s and maybe others are not traced: %s", symbol, strerror(-code));
+		log__warn(choice->log, "%s and maybe others are not traced: %s", symbol,
+			  strerror(-code));
 }
 
 static int row_of_unknown(const char *symbol, enum layer layer, void *arg)
@@ -55,14 +57,16 @@ static int row_of_unknown(const char *symbol, enum layer layer, void *arg)
 		return -1;
 	row = trace_functions__add(choice->functions, symbol, layer);
 	if (row >= 0)
-		trace_object__set_plan(choice->skeleton, (uint32_t)row, plan_of(choice, (uint32_t)row));
+		trace_object__set_plan(choice->skeleton, (uint32_t)row,
+				       plan_of(choice, (uint32_t)row));
 	else
 		report_lack(choice, symbol, row);
 	return row;
 }
 
 void trace_choice__init(struct trace_choice *choice, const struct trace_selection *selection,
-			struct trace_functions *functions, struct trace_bpf *skeleton, const struct log *log)
+			struct trace_functions *functions, struct trace_bpf *skeleton,
+			const struct log *log)
 {
 	*choice = (struct trace_choice){
 		.selection = selection,
@@ -76,8 +80,9 @@ void trace_choice__init(struct trace_choice *choice, const struct trace_selectio
 				       trace_selection__wants(selection, &api_functions[row]);
 }
 
-void trace_choice__warn_unknown(const struct trace_selection *selection, const struct trace_functions *functions,
-				const char *what, const struct log *log)
+void trace_choice__warn_unknown(const struct trace_selection *selection,
+				const struct trace_functions *functions, const char *what,
+				const struct log *log)
 {
 	size_t at = 0, count = 0;
 	const char *name;
@@ -86,8 +91,8 @@ void trace_choice__warn_unknown(const struct trace_selection *selection, const s
 		const char *like = count < NAMED ? trace_selection__like(name) : NULL;
 
 		if (count++ < NAMED)
-			log__warn(log, "-e %s: %s%s%s%s", name, what, like ? "; did you mean " : "", like ? like : "",
-				  like ? "?" : "");
+			log__warn(log, "-e %s: %s%s%s%s", name, what, like ? "; did you mean " : "",
+				  like ? like : "", like ? "?" : "");
 	}
 	if (count > NAMED)
 		log__warn(log, "-e: the same for %zu more names", count - NAMED);

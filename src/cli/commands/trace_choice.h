@@ -29,13 +29,15 @@ struct trace_choice {
 
 /* All four must outlive it. Nothing needs to be released. */
 void trace_choice__init(struct trace_choice *choice, const struct trace_selection *selection,
-			struct trace_functions *functions, struct trace_bpf *skeleton, const struct log *log);
+			struct trace_functions *functions, struct trace_bpf *skeleton,
+			const struct log *log);
 
 /*
  * Warns of each name of -e that no library has: mistyped, or of a library that is loaded later. If
  * there are many, only the first are named. `what` says what is wrong with them.
  */
-void trace_choice__warn_unknown(const struct trace_selection *selection, const struct trace_functions *functions,
-				const char *what, const struct log *log);
+void trace_choice__warn_unknown(const struct trace_selection *selection,
+				const struct trace_functions *functions, const char *what,
+				const struct log *log);
 
 #endif

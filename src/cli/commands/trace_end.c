@@ -13,7 +13,8 @@ static bool is_of_some(const struct trace_options *options)
 /* Whether a process may have made calls that have no line. */
 static bool is_filtered(const struct trace_options *options)
 {
-	return is_of_some(options) || options->config.failed || options->config.min_duration_ns || options->count;
+	return is_of_some(options) || options->config.failed || options->config.min_duration_ns ||
+	       options->count;
 }
 
 /* The reasons for losses, "; 3 had no room in the ring: see --buffer". */
@@ -32,8 +33,9 @@ static void report_losses(const struct trace_counts *counts, char *text, size_t 
 	*text = '\0';
 	for (int i = 0; i < TRACE_LOSSES && length < size; i++)
 		if (counts->losses[i])
-			length += (size_t)snprintf(text + length, size - length, "%s%llu %s", length ? ", " : ": ",
-						   (unsigned long long)counts->losses[i], reasons[i]);
+			length += (size_t)snprintf(
+				text + length, size - length, "%s%llu %s", length ? ", " : ": ",
+				(unsigned long long)counts->losses[i], reasons[i]);
 }
 
 /* Warns of lines without their stacks, which were evicted by then or lost. */
@@ -43,8 +45,11 @@ static void warn_stacks(const struct trace_end *end)
 
 	if (!counts->unknown_stacks)
 		return;
-	log__warn(end->log, "the stacks of %llu calls are missing%s", (unsigned long long)counts->unknown_stacks,
-		  counts->evicted ? ": some were replaced by newer ones (see --stack-storage-size)" : "");
+	log__warn(end->log, "the stacks of %llu calls are missing%s",
+		  (unsigned long long)counts->unknown_stacks,
+		  counts->evicted ?
+			  ": some were replaced by newer ones (see --stack-storage-size)" :
+			  "");
 }
 
 /*
@@ -55,7 +60,8 @@ static void warn_silence(const struct trace_end *end)
 {
 	char text[ASKED_TEXT_SIZE];
 
-	if (end->missing.calls || end->failed || is_filtered(end->options) || trace_sink__is_closed(end->sink))
+	if (end->missing.calls || end->failed || is_filtered(end->options) ||
+	    trace_sink__is_closed(end->sink))
 		return;
 	if (silent_targets__write(end->asked, text))
 		log__warn(end->log, "%s", text);
@@ -80,14 +86,18 @@ void trace_end__report(const struct trace_end *end)
 	report_losses(&end->counts, losses, sizeof(losses));
 	if (!*losses && !files && (end->options->quiet || trace_sink__is_closed(end->sink)))
 		return;
-	fprintf(stderr, "gpuprobe: %s %llu call%s, lost %llu%s", end->options->lines ? "written" : "summed up",
-		calls, calls == 1 ? "" : "s", (unsigned long long)end->counts.lost, losses);
+	fprintf(stderr, "gpuprobe: %s %llu call%s, lost %llu%s",
+		end->options->lines ? "written" : "summed up", calls, calls == 1 ? "" : "s",
+		(unsigned long long)end->counts.lost, losses);
 	if (end->counts.unfollowed)
-		fprintf(stderr, "; the return of %llu was not followed", (unsigned long long)end->counts.unfollowed);
+		fprintf(stderr, "; the return of %llu was not followed",
+			(unsigned long long)end->counts.unfollowed);
 	if (end->missing.before)
-		fprintf(stderr, "; %llu call%s had begun before attach", (unsigned long long)end->missing.before,
+		fprintf(stderr, "; %llu call%s had begun before attach",
+			(unsigned long long)end->missing.before,
 			end->missing.before == 1 ? "" : "s");
 	if (files)
-		fprintf(stderr, "; %llu file%s that may be CUDA libraries got no probes", files, files == 1 ? "" : "s");
+		fprintf(stderr, "; %llu file%s that may be CUDA libraries got no probes", files,
+			files == 1 ? "" : "s");
 	fputc('\n', stderr);
 }

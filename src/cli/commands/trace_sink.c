@@ -83,7 +83,8 @@ static bool wants_color(const struct trace_sink *sink)
 {
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 
-	return sink->is_terminal && !(no_color && *no_color) && term && *term && strcmp(term, "dumb");
+	return sink->is_terminal && !(no_color && *no_color) && term && *term &&
+	       strcmp(term, "dumb");
 }
 
 static int open_output(struct trace_sink *sink, uint64_t begin_ns, int stop_fd, struct error *err)
@@ -95,7 +96,8 @@ static int open_output(struct trace_sink *sink, uint64_t begin_ns, int stop_fd, 
 	form.width = terminal_width(sink);
 	form.color = wants_color(sink);
 	form.begin_ns = begin_ns;
-	form.wall_offset_ns = (int64_t)wall.tv_sec * (int64_t)NS_PER_S + wall.tv_nsec - (int64_t)clock__boot_ns();
+	form.wall_offset_ns =
+		(int64_t)wall.tv_sec * (int64_t)NS_PER_S + wall.tv_nsec - (int64_t)clock__boot_ns();
 	ret = trace_output__new(sink->fd, &form, &sink->output, err);
 	if (ret)
 		return ret;
@@ -104,8 +106,8 @@ static int open_output(struct trace_sink *sink, uint64_t begin_ns, int stop_fd, 
 	return 0;
 }
 
-int trace_sink__new(const struct trace_options *options, uint64_t begin_ns, int stop_fd, struct trace_sink **out,
-		    struct error *err)
+int trace_sink__new(const struct trace_options *options, uint64_t begin_ns, int stop_fd,
+		    struct trace_sink **out, struct error *err)
 {
 	struct trace_sink *sink = calloc(1, sizeof(*sink));
 	int ret;
@@ -228,7 +230,8 @@ static int print_summary(const struct trace_sink *sink, const struct trace_missi
 	return ret;
 }
 
-int trace_sink__finish(struct trace_sink *sink, const struct trace_missing *missing, struct error *err)
+int trace_sink__finish(struct trace_sink *sink, const struct trace_missing *missing,
+		       struct error *err)
 {
 	const char *where = sink->options->file ? sink->options->file : "standard output";
 
@@ -241,9 +244,11 @@ int trace_sink__finish(struct trace_sink *sink, const struct trace_missing *miss
 	if (!sink->failure || trace_sink__is_closed(sink))
 		return 0;
 	if (!sink->output)
-		return error__set(err, sink->failure, "cannot write %s: %s", where, strerror(-sink->failure));
-	return error__set(err, sink->failure, "cannot write %s: %s after %llu calls were written%s", where,
-			  strerror(-sink->failure), (unsigned long long)trace_sink__calls(sink),
+		return error__set(err, sink->failure, "cannot write %s: %s", where,
+				  strerror(-sink->failure));
+	return error__set(err, sink->failure, "cannot write %s: %s after %llu calls were written%s",
+			  where, strerror(-sink->failure),
+			  (unsigned long long)trace_sink__calls(sink),
 			  sink->options->targets.command ? "; COMMAND continues unwatched" : "");
 }
 

@@ -20,8 +20,8 @@ struct trace_sink;
  * trace_sink__finish, the sink does not wait for a stalled reader while `stop_fd`, a descriptor of
  * the caller's, is readable.
  */
-int trace_sink__new(const struct trace_options *options, uint64_t begin_ns, int stop_fd, struct trace_sink **out,
-		    struct error *err);
+int trace_sink__new(const struct trace_options *options, uint64_t begin_ns, int stop_fd,
+		    struct trace_sink **out, struct error *err);
 void trace_sink__free(struct trace_sink *sink);
 
 /*
@@ -43,7 +43,8 @@ void trace_sink__resize(struct trace_sink *sink);
  * Writes the rest, and the summary with the `missing` data. Returns 0, also if the reader has gone,
  * or a negative errno with a message that has the number of calls written.
  */
-int trace_sink__finish(struct trace_sink *sink, const struct trace_missing *missing, struct error *err);
+int trace_sink__finish(struct trace_sink *sink, const struct trace_missing *missing,
+		       struct error *err);
 
 /* Whether it ended because the reader has gone. */
 bool trace_sink__is_closed(const struct trace_sink *sink);

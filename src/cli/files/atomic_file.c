@@ -111,11 +111,13 @@ static int make_temporary(struct atomic_file *file)
 
 		if (getrandom(&number, sizeof(number), 0) != sizeof(number))
 			return -errno;
-		if (asprintf(&file->temporary, "%s.%06x", file->name, (unsigned int)(number & 0xffffff)) < 0) {
+		if (asprintf(&file->temporary, "%s.%06x", file->name,
+			     (unsigned int)(number & 0xffffff)) < 0) {
 			file->temporary = NULL;
 			return -ENOMEM;
 		}
-		file->fd = openat(file->directory, file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		file->fd = openat(file->directory, file->temporary,
+				  O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 		if (file->fd >= 0)
 			return fchmod(file->fd, mode_of(file)) ? -errno : 0;
 		ret = -errno;
@@ -150,7 +152,9 @@ static int open_file(struct atomic_file *file, struct error *err)
 	if (stat(file->path, &status) || S_ISREG(status.st_mode))
 		return open_beside(file, err);
 	file->fd = open(file->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-	return file->fd < 0 ? error__set(err, -errno, "cannot write %s: %s", file->path, strerror(errno)) : 0;
+	return file->fd < 0 ?
+		       error__set(err, -errno, "cannot write %s: %s", file->path, strerror(errno)) :
+		       0;
 }
 
 static int open_as_invoker(struct atomic_file *file, struct error *err)
@@ -194,7 +198,8 @@ static int replace(const struct atomic_file *file)
 	return renameat(file->directory, file->temporary, file->directory, file->name) ? -errno : 0;
 }
 
-static int change_as_invoker(const struct atomic_file *file, int (*change)(const struct atomic_file *file))
+static int change_as_invoker(const struct atomic_file *file,
+			     int (*change)(const struct atomic_file *file))
 {
 	struct file_rights rights;
 	int ret = file_rights__take_invokers(&rights);
@@ -261,5 +266,6 @@ int atomic_file__write(struct atomic_file *file, const char *text, size_t length
 		ret = put_in_place(file);
 	if (!ret || (ret == -EPIPE && !file->path))
 		return 0;
-	return error__set(err, ret, "cannot write %s: %s", file->path ? file->path : "standard output", strerror(-ret));
+	return error__set(err, ret, "cannot write %s: %s",
+			  file->path ? file->path : "standard output", strerror(-ret));
 }

@@ -26,6 +26,7 @@ void atomic_file__free(struct atomic_file *file);
  * Writes the file; called once. Returns 0, also if the reader of standard output has gone, or a
  * negative errno with a message.
  */
-int atomic_file__write(struct atomic_file *file, const char *text, size_t length, struct error *err);
+int atomic_file__write(struct atomic_file *file, const char *text, size_t length,
+		       struct error *err);
 
 #endif

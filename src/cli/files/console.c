@@ -37,7 +37,8 @@ static void forget_text(struct console *console)
 static int write_piece(struct console *console)
 {
 	size_t left = console->length - console->written;
-	ssize_t n = write(console->fd, console->text + console->written, left < PIECE ? left : PIECE);
+	ssize_t n =
+		write(console->fd, console->text + console->written, left < PIECE ? left : PIECE);
 
 	if (n < 0)
 		return errno == EINTR || errno == EAGAIN ? 0 : -errno;
@@ -85,8 +86,8 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 	advance(arg);
 }
 
-int console__new(struct event_base *loop, int fd, void (*closed)(void *arg), void *arg, struct console **out,
-		 struct error *err)
+int console__new(struct event_base *loop, int fd, void (*closed)(void *arg), void *arg,
+		 struct console **out, struct error *err)
 {
 	struct console *console = calloc(1, sizeof(*console));
 
@@ -143,5 +144,6 @@ int console__failure(const struct console *console, const char *name, struct err
 	/* A reader that has gone has seen enough. */
 	if (!console->failure || console->failure == -EPIPE)
 		return 0;
-	return error__set(err, console->failure, "cannot write %s: %s", name, strerror(-console->failure));
+	return error__set(err, console->failure, "cannot write %s: %s", name,
+			  strerror(-console->failure));
 }

@@ -18,8 +18,8 @@ struct console;
  * `closed` is called when the reader has gone or writing fails; nothing can be written from then
  * on.
  */
-int console__new(struct event_base *loop, int fd, void (*closed)(void *arg), void *arg, struct console **out,
-		 struct error *err);
+int console__new(struct event_base *loop, int fd, void (*closed)(void *arg), void *arg,
+		 struct console **out, struct error *err);
 void console__free(struct console *console);
 
 /* Whether the last text is still being written. Another one would only pile up. */

@@ -60,7 +60,8 @@ static int place(const struct placement *placement)
 	return ret;
 }
 
-static void __attribute__((noreturn)) run(const struct placement *placement, uid_t owner, int socket)
+static void __attribute__((noreturn))
+run(const struct placement *placement, uid_t owner, int socket)
 {
 	int ret = keep_open(socket, placement->directory);
 	char byte;

@@ -14,19 +14,21 @@
 #include "base/clock.h"
 #include "cli/session/live_model.h"
 
-int arguments__number(const char *name, const char *text, unsigned long min, unsigned long max, unsigned long *value,
-		      struct error *err)
+int arguments__number(const char *name, const char *text, unsigned long min, unsigned long max,
+		      unsigned long *value, struct error *err)
 {
 	char *end;
 
 	errno = 0;
 	*value = strtoul(text, &end, 10);
 	if (errno || end == text || *end || *text == '-' || *value < min || *value > max)
-		return error__set(err, -EINVAL, "%s '%.100s': give a whole number from %lu to %lu", name, text, min, max);
+		return error__set(err, -EINVAL, "%s '%.100s': give a whole number from %lu to %lu",
+				  name, text, min, max);
 	return 0;
 }
 
-int arguments__seconds(const char *name, const char *text, double min, double *value, struct error *err)
+int arguments__seconds(const char *name, const char *text, double min, double *value,
+		       struct error *err)
 {
 	char *end;
 
@@ -34,8 +36,10 @@ int arguments__seconds(const char *name, const char *text, double min, double *v
 	*value = strtod(text, &end);
 	if (errno || end == text || *end || !isfinite(*value) || *value > 1e9 || *value < 0 ||
 	    (*value > 0 && *value < min))
-		return error__set(err, -EINVAL, "%s '%.100s': give seconds from %g to 1000000000, such as 5 or 0.5", name,
-				  text, min);
+		return error__set(
+			err, -EINVAL,
+			"%s '%.100s': give seconds from %g to 1000000000, such as 5 or 0.5", name,
+			text, min);
 	return 0;
 }
 
@@ -52,7 +56,10 @@ int arguments__overhead(const char *text, double *fraction, struct error *err)
 	if (*end == '%' && end != text)
 		end++;
 	if (errno || end == text || *end || !(percent >= 0.1 && percent <= 100))
-		return error__set(err, -EINVAL, "--max-overhead '%.100s': give percent from 0.1 to 100, such as 5, or off", text);
+		return error__set(
+			err, -EINVAL,
+			"--max-overhead '%.100s': give percent from 0.1 to 100, such as 5, or off",
+			text);
 	*fraction = percent / 100;
 	return 0;
 }
@@ -78,7 +85,8 @@ int arguments__time(const char *name, const char *text, uint64_t *ns, struct err
 		return 0;
 	}
 	return error__set(err, -EINVAL,
-			  "%s '%.100s': give a time from 1ns to 1000000000s with its unit, ns, us, ms or s, such as 1ms",
+			  "%s '%.100s': give a time from 1ns to 1000000000s with its unit, ns, us, "
+			  "ms or s, such as 1ms",
 			  name, text);
 }
 
@@ -87,7 +95,8 @@ bool arguments__in_unit(const char *text, const char *unit, double unit_ns, uint
 	char *end;
 	double value = strtod(text, &end);
 
-	if (end == text || strcmp(end, unit) || !isfinite(value) || value < 0 || value * unit_ns > 1e18)
+	if (end == text || strcmp(end, unit) || !isfinite(value) || value < 0 ||
+	    value * unit_ns > 1e18)
 		return false;
 	*ns = (uint64_t)llround(value * unit_ns);
 	return true;
@@ -95,10 +104,13 @@ bool arguments__in_unit(const char *text, const char *unit, double unit_ns, uint
 
 int arguments__window(const char *text, uint64_t *ns, struct error *err)
 {
-	bool right = arguments__in_unit(text, "m", 60e9, ns) || !arguments__time("--window", text, ns, err);
+	bool right = arguments__in_unit(text, "m", 60e9, ns) ||
+		     !arguments__time("--window", text, ns, err);
 
 	if (!right || *ns < NS_PER_S || *ns > 86400 * NS_PER_S)
-		return error__set(err, -EINVAL, "--window '%.100s': give a time from 1s to 1440m, such as 60s", text);
+		return error__set(err, -EINVAL,
+				  "--window '%.100s': give a time from 1s to 1440m, such as 60s",
+				  text);
 	return 0;
 }
 
@@ -113,7 +125,8 @@ static const char *size_text(uint64_t bytes, char text[32])
 	return text;
 }
 
-int arguments__size(const char *name, const char *text, uint64_t min, uint64_t max, uint64_t *bytes, struct error *err)
+int arguments__size(const char *name, const char *text, uint64_t min, uint64_t max, uint64_t *bytes,
+		    struct error *err)
 {
 	static const char suffixes[] = "KMGkmg";
 	char *end, low[32], high[32];
@@ -130,14 +143,15 @@ int arguments__size(const char *name, const char *text, uint64_t min, uint64_t m
 	if (errno || *text < '0' || *text > '9' || *end || *bytes > UINT64_MAX >> shift ||
 	    *bytes << shift < min || *bytes << shift > max)
 		return error__set(err, -EINVAL,
-				  "%s '%.100s': give a size from %s to %s, in bytes or with K, M or G, such as 1M", name,
-				  text, size_text(min, low), size_text(max, high));
+				  "%s '%.100s': give a size from %s to %s, in bytes or with K, M "
+				  "or G, such as 1M",
+				  name, text, size_text(min, low), size_text(max, high));
 	*bytes <<= shift;
 	return 0;
 }
 
-int arguments__word(const char *name, const char *text, const char *const *words, size_t count, size_t *which,
-		    struct error *err)
+int arguments__word(const char *name, const char *text, const char *const *words, size_t count,
+		    size_t *which, struct error *err)
 {
 	char list[256] = "";
 
@@ -147,13 +161,15 @@ int arguments__word(const char *name, const char *text, const char *const *words
 			return 0;
 		}
 		if (i)
-			strncat(list, i + 1 < count ? ", " : " or ", sizeof(list) - strlen(list) - 1);
+			strncat(list, i + 1 < count ? ", " : " or ",
+				sizeof(list) - strlen(list) - 1);
 		strncat(list, words[i], sizeof(list) - strlen(list) - 1);
 	}
 	return error__set(err, -EINVAL, "%s '%.100s': choose %s", name, text, list);
 }
 
-int arguments__capacity(const char *name, const char *text, unsigned long max, uint32_t *value, struct error *err)
+int arguments__capacity(const char *name, const char *text, unsigned long max, uint32_t *value,
+			struct error *err)
 {
 	unsigned long number;
 	int ret = arguments__number(name, text, 1, max, &number, err);
@@ -170,7 +186,8 @@ int arguments__once(const char *name, const char **given, const char *text, stru
 	*given = text;
 	if (!first || !strcmp(first, text))
 		return 0;
-	return error__set(err, -EINVAL, "%s %.100s and %s %.100s do not go together: choose one", name, first, name, text);
+	return error__set(err, -EINVAL, "%s %.100s and %s %.100s do not go together: choose one",
+			  name, first, name, text);
 }
 
 int arguments__file(const char *name, const char **file, const char *text, struct error *err)
@@ -208,29 +225,36 @@ int arguments__library_error(int ret, struct error *err)
 {
 	struct error reason = *err;
 
-	if (ret != -ENOENT && ret != -ENOEXEC && ret != -EACCES && ret != -ENOTDIR && ret != -EISDIR)
+	if (ret != -ENOENT && ret != -ENOEXEC && ret != -EACCES && ret != -ENOTDIR &&
+	    ret != -EISDIR)
 		return ret;
-	return error__set(err, ret, "%s; give --libcuda-path and --libcudart-path the file of such a library", reason.text);
+	return error__set(err, ret,
+			  "%s; give --libcuda-path and --libcudart-path the file of such a library",
+			  reason.text);
 }
 
 int targets__add_library(struct targets *targets, const char *path, struct error *err)
 {
 	int ret = arguments__library(path, err);
 
-	return ret ? ret : arguments__append(&targets->libraries, &targets->library_count, path, err);
+	return ret ? ret :
+		     arguments__append(&targets->libraries, &targets->library_count, path, err);
 }
 
-int targets__take_command(struct targets *targets, int argc, char **argv, const char *program, struct error *err)
+int targets__take_command(struct targets *targets, int argc, char **argv, const char *program,
+			  struct error *err)
 {
 	if (optind < argc && strcmp(argv[optind - 1], "--"))
-		return error__set(err, -EINVAL, "unexpected '%.100s': put -- before a COMMAND, see %s --help", argv[optind],
-				  program);
+		return error__set(err, -EINVAL,
+				  "unexpected '%.100s': put -- before a COMMAND, see %s --help",
+				  argv[optind], program);
 	if (optind < argc)
 		targets->command = argv + optind;
 	else if (argc > 1 && !strcmp(argv[argc - 1], "--"))
 		return error__set(err, -EINVAL, "no COMMAND after --");
 	if (targets->command && targets->pid_count)
-		return error__set(err, -EINVAL, "--pid and a COMMAND do not go together: choose one");
+		return error__set(err, -EINVAL,
+				  "--pid and a COMMAND do not go together: choose one");
 	return 0;
 }
 
@@ -277,8 +301,8 @@ static const char *why_not_here(const char *word, const char *program)
 	return NULL;
 }
 
-int arguments__bad_option(int id, int argc, char **argv, const struct option *options, const char *program,
-			  struct error *err)
+int arguments__bad_option(int id, int argc, char **argv, const struct option *options,
+			  const char *program, struct error *err)
 {
 	const char *word = optind > 0 && optind <= argc ? argv[optind - 1] : "";
 	bool is_long = word[0] == '-' && word[1] == '-';
@@ -287,16 +311,20 @@ int arguments__bad_option(int id, int argc, char **argv, const struct option *op
 	if (id == ':')
 		return error__set(err, -EINVAL, "%s needs a value: see %s --help", word, program);
 	if (optopt > 0 && optopt < 256 && word[0] == '-' && !is_long)
-		return error__set(err, -EINVAL, "unknown option '-%c': see %s --help", optopt, program);
-	if (is_long && optopt)
-		return error__set(err, -EINVAL, "'%.100s': --%.*s takes no value, see %s --help", word,
-				  (int)strcspn(word + 2, "="), word + 2, program);
-	if (is_long && begins_name(word, options))
-		return error__set(err, -EINVAL, "'%.100s' may be more than one option: write it out, see %s --help", word,
+		return error__set(err, -EINVAL, "unknown option '-%c': see %s --help", optopt,
 				  program);
+	if (is_long && optopt)
+		return error__set(err, -EINVAL, "'%.100s': --%.*s takes no value, see %s --help",
+				  word, (int)strcspn(word + 2, "="), word + 2, program);
+	if (is_long && begins_name(word, options))
+		return error__set(
+			err, -EINVAL,
+			"'%.100s' may be more than one option: write it out, see %s --help", word,
+			program);
 	if (why)
 		return error__set(err, -EINVAL,
-				  "'%.100s': %s %s, which takes return probes: only gpuprobe and gpuprobe trace have "
+				  "'%.100s': %s %s, which takes return probes: only gpuprobe and "
+				  "gpuprobe trace have "
 				  "that option",
 				  word, program, why);
 	return error__set(err, -EINVAL, "unknown option '%.100s': see %s --help", word, program);
@@ -311,48 +339,57 @@ const char *const api_words[] = {
 	[API_BOTH] = "both",
 };
 
-int arguments__take_pid(const struct option_row *row, void *field, const char *text, struct error *err)
+int arguments__take_pid(const struct option_row *row, void *field, const char *text,
+			struct error *err)
 {
 	(void)row;
 	return targets__add_pid(field, text, err);
 }
 
-static int take_library(const struct option_row *row, void *field, const char *text, struct error *err)
+static int take_library(const struct option_row *row, void *field, const char *text,
+			struct error *err)
 {
 	(void)row;
 	return targets__add_library(field, text, err);
 }
 
-int arguments__take_layers(const struct option_row *row, void *field, const char *text, struct error *err)
+int arguments__take_layers(const struct option_row *row, void *field, const char *text,
+			   struct error *err)
 {
 	static const char *const words[] = {"runtime", "driver", "both"};
 	static const enum api_mode modes[] = {API_RUNTIME, API_DRIVER, API_BOTH};
 	size_t which = 0;
-	int ret = arguments__word(option_row__name(row).text, text, words, sizeof(words) / sizeof(*words), &which, err);
+	int ret = arguments__word(option_row__name(row).text, text, words,
+				  sizeof(words) / sizeof(*words), &which, err);
 
 	*(enum api_mode *)field = modes[which];
 	return ret;
 }
 
-int arguments__take_capacity(const struct option_row *row, void *field, const char *text, struct error *err)
+int arguments__take_capacity(const struct option_row *row, void *field, const char *text,
+			     struct error *err)
 {
-	return arguments__capacity(option_row__name(row).text, text, (unsigned long)row->max, field, err);
+	return arguments__capacity(option_row__name(row).text, text, (unsigned long)row->max, field,
+				   err);
 }
 
-int arguments__take_overhead(const struct option_row *row, void *field, const char *text, struct error *err)
+int arguments__take_overhead(const struct option_row *row, void *field, const char *text,
+			     struct error *err)
 {
 	(void)row;
 	return arguments__overhead(text, field, err);
 }
 
-int arguments__take_window(const struct option_row *row, void *field, const char *text, struct error *err)
+int arguments__take_window(const struct option_row *row, void *field, const char *text,
+			   struct error *err)
 {
 	(void)row;
 	return arguments__window(text, field, err);
 }
 
 const struct option_row library_rows[] = {
-	{"libcudart-path", 0, "FILE", "probe this library too (repeatable)", take_library, .offset = 0},
+	{"libcudart-path", 0, "FILE", "probe this library too (repeatable)", take_library,
+	 .offset = 0},
 	{"libcuda-path", 0, "FILE", "the same", take_library, .offset = 0},
 	{0},
 };
@@ -368,7 +405,8 @@ const struct option_row overhead_rows[] = {
 
 #define CAPACITY_ROW(name, member, most, help) \
 	{ \
-		name, 0, "N", help, arguments__take_capacity, .offset = offsetof(struct live_model_limits, member), .max = (most) \
+		name, 0, "N", help, arguments__take_capacity, \
+			.offset = offsetof(struct live_model_limits, member), .max = (most) \
 	}
 
 const struct option_row capacity_rows[] = {
@@ -376,6 +414,7 @@ const struct option_row capacity_rows[] = {
 	CAPACITY_ROW("max-processes", max_processes, MAX_PROCESSES, "processes at a time [4096]"),
 	CAPACITY_ROW("max-allocations", max_allocations, MAX_ENTRIES, "live allocations [1048576]"),
 	CAPACITY_ROW("max-kernels", max_kernels, MAX_ENTRIES, "kernel handles [65536]"),
-	CAPACITY_ROW("max-inflight", max_inflight, MAX_ENTRIES, "streams with asynchronous copies [16384]"),
+	CAPACITY_ROW("max-inflight", max_inflight, MAX_ENTRIES,
+		     "streams with asynchronous copies [16384]"),
 	{0},
 };

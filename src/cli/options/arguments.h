@@ -34,15 +34,17 @@ int targets__add_library(struct targets *targets, const char *path, struct error
  * Takes COMMAND from where getopt_long stopped (optind). `program` names the help in messages,
  * "gpuprobe trace". COMMAND and processes exclude each other.
  */
-int targets__take_command(struct targets *targets, int argc, char **argv, const char *program, struct error *err);
+int targets__take_command(struct targets *targets, int argc, char **argv, const char *program,
+			  struct error *err);
 
 void targets__clear(struct targets *targets);
 
-int arguments__number(const char *name, const char *text, unsigned long min, unsigned long max, unsigned long *value,
-		      struct error *err);
+int arguments__number(const char *name, const char *text, unsigned long min, unsigned long max,
+		      unsigned long *value, struct error *err);
 
 /* Seconds: 0, or at least `min`. */
-int arguments__seconds(const char *name, const char *text, double min, double *value, struct error *err);
+int arguments__seconds(const char *name, const char *text, double min, double *value,
+		       struct error *err);
 
 /* --max-overhead: "5" or "5%", from 0.1 to 100 percent. The value is a fraction, 0 for "off". */
 int arguments__overhead(const char *text, double *fraction, struct error *err);
@@ -67,8 +69,8 @@ int arguments__size(const char *name, const char *text, uint64_t min, uint64_t m
 		    struct error *err);
 
 /* Finds the text among `count` words. */
-int arguments__word(const char *name, const char *text, const char *const *words, size_t count, size_t *which,
-		    struct error *err);
+int arguments__word(const char *name, const char *text, const char *const *words, size_t count,
+		    size_t *which, struct error *err);
 
 /*
  * Limits of BPF map sizes; no kernel has the memory for larger ones. A process has 64 entries in
@@ -78,7 +80,8 @@ int arguments__word(const char *name, const char *text, const char *const *words
 #define MAX_PROCESSES (1ul << 16)
 
 /* The number of entries that BPF maps are created with: --max-processes and similar options. */
-int arguments__capacity(const char *name, const char *text, unsigned long max, uint32_t *value, struct error *err);
+int arguments__capacity(const char *name, const char *text, unsigned long max, uint32_t *value,
+			struct error *err);
 
 /*
  * For an option that takes effect only once: `*given`, NULL before, becomes `text`. Returns an
@@ -100,8 +103,8 @@ int arguments__library_error(int ret, struct error *err);
 int arguments__append(const char ***list, size_t *count, const char *text, struct error *err);
 
 /* Makes the error after getopt_long (with opterr 0 and "+:…") has returned ':' or '?'. */
-int arguments__bad_option(int id, int argc, char **argv, const struct option *options, const char *program,
-			  struct error *err);
+int arguments__bad_option(int id, int argc, char **argv, const struct option *options,
+			  const char *program, struct error *err);
 
 /* --- rows that commands share --- */
 
@@ -115,14 +118,19 @@ extern const struct option_row capacity_rows[]; /* for a struct live_model_limit
 extern const char *const api_words[4];		/* for an enum api_mode */
 
 /* struct targets */
-int arguments__take_pid(const struct option_row *row, void *field, const char *text, struct error *err);
+int arguments__take_pid(const struct option_row *row, void *field, const char *text,
+			struct error *err);
 /* enum api_mode, not API_AUTO */
-int arguments__take_layers(const struct option_row *row, void *field, const char *text, struct error *err);
+int arguments__take_layers(const struct option_row *row, void *field, const char *text,
+			   struct error *err);
 /* uint32_t, up to max */
-int arguments__take_capacity(const struct option_row *row, void *field, const char *text, struct error *err);
+int arguments__take_capacity(const struct option_row *row, void *field, const char *text,
+			     struct error *err);
 /* double, a fraction */
-int arguments__take_overhead(const struct option_row *row, void *field, const char *text, struct error *err);
+int arguments__take_overhead(const struct option_row *row, void *field, const char *text,
+			     struct error *err);
 /* uint64_t */
-int arguments__take_window(const struct option_row *row, void *field, const char *text, struct error *err);
+int arguments__take_window(const struct option_row *row, void *field, const char *text,
+			   struct error *err);
 
 #endif

@@ -11,15 +11,18 @@
 #define LONGEST_S 86400ull
 
 /* A number without a unit is in seconds. */
-static int take_again(const struct option_row *row, void *field, const char *text, struct error *err)
+static int take_again(const struct option_row *row, void *field, const char *text,
+		      struct error *err)
 {
 	uint64_t *ns = field;
-	bool right = arguments__in_unit(text, "", (double)NS_PER_S, ns) || !option__time(row, ns, text, err);
+	bool right = arguments__in_unit(text, "", (double)NS_PER_S, ns) ||
+		     !option__time(row, ns, text, err);
 
 	if (!right || *ns < NS_PER_MS || *ns > LONGEST_S * NS_PER_S)
-		return error__set(err, -EINVAL,
-				  "--again '%.100s': give a time from 1ms to %llus, such as 5, 5s or 500ms", text,
-				  LONGEST_S);
+		return error__set(
+			err, -EINVAL,
+			"--again '%.100s': give a time from 1ms to %llus, such as 5, 5s or 500ms",
+			text, LONGEST_S);
 	return 0;
 }
 
@@ -66,7 +69,8 @@ int dump_options__parse(struct dump_options *options, int argc, char **argv, str
 	*options = (struct dump_options){.log_level = LOG_WARN};
 	ret = option_table__parse(&dump_options, options, argc, argv, err);
 	if (!ret && optind < argc)
-		return error__set(err, -EINVAL, "unexpected '%.100s': see " PROGRAM " --help", argv[optind]);
+		return error__set(err, -EINVAL, "unexpected '%.100s': see " PROGRAM " --help",
+				  argv[optind]);
 	return ret;
 }
 

@@ -32,7 +32,9 @@ static int take_form(const struct option_row *row, void *field, const char *text
 
 	(void)text;
 	if (*form && *form != chosen)
-		return error__set(err, -EINVAL, "--folded, --svg and --speedscope do not go together: choose one");
+		return error__set(
+			err, -EINVAL,
+			"--folded, --svg and --speedscope do not go together: choose one");
 	*form = chosen;
 	return 0;
 }
@@ -41,11 +43,15 @@ static const struct option_row rows[] = {
 	{"by", 0, "bytes", "device memory allocated in total", take_by, FIELD(by)},
 	{.name = "by", .value = "live-bytes", .help = "device memory still live at the end"},
 	{.name = "by", .value = "launches", .help = "kernel launches, by kernel"},
-	{.name = "by", .value = "wait-time", .help = "time blocked in synchronising calls, copies and frees"},
+	{.name = "by",
+	 .value = "wait-time",
+	 .help = "time blocked in synchronising calls, copies and frees"},
 	{.name = "by", .value = "failures", .help = "calls that failed, by error"},
 	{.help = "What to write:"},
-	{"output", 'o', "FILE", "file to write at the end [standard output]", option__file, FIELD(file)},
-	{"folded", 0, NULL, "one line per stack, for flamegraph.pl and the like", take_form, FIELD(form), .min = FLAME_FOLDED},
+	{"output", 'o', "FILE", "file to write at the end [standard output]", option__file,
+	 FIELD(file)},
+	{"folded", 0, NULL, "one line per stack, for flamegraph.pl and the like", take_form,
+	 FIELD(form), .min = FLAME_FOLDED},
 	{"svg", 0, NULL, "a flame graph for a browser", take_form, FIELD(form), .min = FLAME_SVG},
 	{"speedscope", 0, NULL,
 	 "JSON for https://www.speedscope.app\n"
@@ -53,10 +59,13 @@ static const struct option_row rows[] = {
 	 "without FILE: folded]",
 	 take_form, FIELD(form), .min = FLAME_SPEEDSCOPE},
 	{"title", 0, "TEXT", "title of the graph", option__text, FIELD(title)},
-	{"processes", 0, NULL, "add a frame for the process even if there is only one", option__flag, FIELD(processes)},
+	{"processes", 0, NULL, "add a frame for the process even if there is only one",
+	 option__flag, FIELD(processes)},
 	{.help = "What to watch:"},
-	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid, FIELD(targets)},
-	{"duration", 0, "S", "stop after S seconds", option__duration, FIELD(duration), .min = 0.001},
+	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid,
+	 FIELD(targets)},
+	{"duration", 0, "S", "stop after S seconds", option__duration, FIELD(duration),
+	 .min = 0.001},
 	{.rows = library_rows, FIELD(targets)},
 	{.help = "Stacks:"},
 	{.rows = stack_needed_rows, FIELD(stacks)},
@@ -66,7 +75,8 @@ static const struct option_row rows[] = {
 	 stack_choice__take_row, FIELD(stacks), .min = OPT_MIN_WAIT},
 	{.rows = stack_sample_rows, FIELD(stacks)},
 	{.help = ""},
-	{"verbose", 'v', NULL, "more messages on stderr (twice: even more)", option__verbose, FIELD(log_level)},
+	{"verbose", 'v', NULL, "more messages on stderr (twice: even more)", option__verbose,
+	 FIELD(log_level)},
 	{"quiet", 'q', NULL, "no warnings and no notes", option__quiet, FIELD(log_level)},
 	{.rows = help_rows},
 	{0},
@@ -107,7 +117,8 @@ static enum flame_form form_by_ending(const char *file)
 }
 
 /* An extension of another form would mislead anyone who opens the file. */
-static int check_form(enum flame_form given, enum flame_form form, const char *file, struct error *err)
+static int check_form(enum flame_form given, enum flame_form form, const char *file,
+		      struct error *err)
 {
 	static const char *const names[] = {
 		[FLAME_FOLDED] = "--folded",
@@ -117,11 +128,13 @@ static int check_form(enum flame_form given, enum flame_form form, const char *f
 
 	if (!given && !form)
 		return error__set(err, -EINVAL,
-				  "-o '%.100s': no format has this extension: give --folded, --svg or --speedscope",
+				  "-o '%.100s': no format has this extension: give --folded, --svg "
+				  "or --speedscope",
 				  file);
 	if (given && form && form != given)
 		return error__set(err, -EINVAL,
-				  "%s and -o '%.100s' do not go together: this extension means %s; leave out %s or "
+				  "%s and -o '%.100s' do not go together: this extension means %s; "
+				  "leave out %s or "
 				  "choose another name",
 				  names[given], file, names[form], names[given]);
 	return 0;
@@ -129,7 +142,8 @@ static int check_form(enum flame_form given, enum flame_form form, const char *f
 
 static int choose_form(struct flame_options *options, struct error *err)
 {
-	enum flame_form given = options->form, form = options->file ? form_by_ending(options->file) : FLAME_FOLDED;
+	enum flame_form given = options->form,
+			form = options->file ? form_by_ending(options->file) : FLAME_FOLDED;
 
 	if (!given)
 		options->form = form;
@@ -155,7 +169,10 @@ static int check(struct flame_options *options, struct error *err)
 	int ret;
 
 	if (options->by == FLAME_BYS)
-		return error__set(err, -EINVAL, "give --by bytes, live-bytes, launches, wait-time or failures, see " PROGRAM " --help");
+		return error__set(
+			err, -EINVAL,
+			"give --by bytes, live-bytes, launches, wait-time or failures, see " PROGRAM
+			" --help");
 	ret = check_stacks(options, err);
 	return ret ? ret : choose_form(options, err);
 }

@@ -20,38 +20,49 @@ static int take_age(const struct option_row *row, void *field, const char *text,
 {
 	uint64_t *ns = field;
 
-	if (arguments__in_unit(text, "m", 60e9, ns) || arguments__in_unit(text, "", NS_PER_MS, ns) ||
-	    !option__time(row, ns, text, err))
+	if (arguments__in_unit(text, "m", 60e9, ns) ||
+	    arguments__in_unit(text, "", NS_PER_MS, ns) || !option__time(row, ns, text, err))
 		return 0;
-	return error__set(err, -EINVAL, "-o, --older '%.100s': give milliseconds, or a time such as 500ms, 2s or 1m", text);
+	return error__set(
+		err, -EINVAL,
+		"-o, --older '%.100s': give milliseconds, or a time such as 500ms, 2s or 1m", text);
 }
 
 #define FIELD(member) .offset = offsetof(struct memleak_command, member)
 #define LIMIT(member) .offset = offsetof(struct memleak_command, limits.member)
 
 static const struct option_row rows[] = {
-	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid, FIELD(targets)},
-	{"show-allocs", 'a', NULL, "also list each allocation: address, size, age", option__flag, FIELD(output.show_allocations)},
+	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid,
+	 FIELD(targets)},
+	{"show-allocs", 'a', NULL, "also list each allocation: address, size, age", option__flag,
+	 FIELD(output.show_allocations)},
 	{"older", 'o', "AGE",
 	 "leave out younger allocations: milliseconds, or a time\n"
 	 "with its unit such as 2s or 1m [500ms]",
 	 take_age, FIELD(filter.older_ns)},
-	{"top", 'T', "N", "call sites shown per process; 0 = all [10]", option__unsigned, FIELD(output.top), .max = 1000000},
-	{"min-size", 'z', "BYTES", "only allocations of at least this size: 4096, 1M", option__size, FIELD(filter.min_bytes),
-	 .max = SIZE_MAX_BYTES},
-	{"max-size", 'Z', "BYTES", "only allocations of at most this size", option__size, FIELD(filter.max_bytes), .min = 1,
-	 .max = SIZE_MAX_BYTES},
-	{"min-count", 0, "N", "only call sites with at least N live allocations", option__u64, FIELD(output.min_count), .max = 1ul << 40},
-	{"window", 0, "TIME", "time window for growth detection: 30s, 10m [60s]", arguments__take_window, FIELD(window_ns)},
-	{"duration", 0, "S", "stop after S seconds", option__seconds, FIELD(duration), .min = 0.001},
+	{"top", 'T', "N", "call sites shown per process; 0 = all [10]", option__unsigned,
+	 FIELD(output.top), .max = 1000000},
+	{"min-size", 'z', "BYTES", "only allocations of at least this size: 4096, 1M", option__size,
+	 FIELD(filter.min_bytes), .max = SIZE_MAX_BYTES},
+	{"max-size", 'Z', "BYTES", "only allocations of at most this size", option__size,
+	 FIELD(filter.max_bytes), .min = 1, .max = SIZE_MAX_BYTES},
+	{"min-count", 0, "N", "only call sites with at least N live allocations", option__u64,
+	 FIELD(output.min_count), .max = 1ul << 40},
+	{"window", 0, "TIME", "time window for growth detection: 30s, 10m [60s]",
+	 arguments__take_window, FIELD(window_ns)},
+	{"duration", 0, "S", "stop after S seconds", option__seconds, FIELD(duration),
+	 .min = 0.001},
 	{"json", 0, NULL, "one JSON object per report instead of text", option__flag, FIELD(json)},
-	{"api", 0, "auto|driver|runtime|both", "layers to probe [auto]", option__word, FIELD(api), WORDS(api_words)},
+	{"api", 0, "auto|driver|runtime|both", "layers to probe [auto]", option__word, FIELD(api),
+	 WORDS(api_words)},
 	{.rows = library_rows, FIELD(targets)},
 	{.help = "Call stacks:"},
 	{.rows = stack_needed_rows, FIELD(stacks)},
 	{.help = CAPACITIES},
-	{"max-processes", 0, "N", "processes at a time [4096]", arguments__take_capacity, LIMIT(max_processes), .max = MAX_PROCESSES},
-	{"max-allocations", 0, "N", "live allocations [1048576]", arguments__take_capacity, LIMIT(max_allocations), .max = MAX_ENTRIES},
+	{"max-processes", 0, "N", "processes at a time [4096]", arguments__take_capacity,
+	 LIMIT(max_processes), .max = MAX_PROCESSES},
+	{"max-allocations", 0, "N", "live allocations [1048576]", arguments__take_capacity,
+	 LIMIT(max_allocations), .max = MAX_ENTRIES},
 	{.help = ""},
 	{.rows = log_rows, FIELD(log_level)},
 	{0},
@@ -88,14 +99,18 @@ static int take_interval(struct memleak_command *options, int argc, char **argv,
 		return 0;
 	ret = arguments__seconds("INTERVAL", argv[optind++], 0.01, &options->interval, err);
 	if (!ret && options->interval <= 0)
-		ret = error__set(err, -EINVAL, "INTERVAL '%.100s': give seconds from 0.01 to 1000000000, such as 5 or 0.5",
-				 argv[optind - 1]);
+		ret = error__set(
+			err, -EINVAL,
+			"INTERVAL '%.100s': give seconds from 0.01 to 1000000000, such as 5 or 0.5",
+			argv[optind - 1]);
 	if (!ret && optind < argc && argv[optind][0] != '-')
-		ret = arguments__number("COUNT", argv[optind++], 1, 1ul << 40, &options->count, err);
+		ret = arguments__number("COUNT", argv[optind++], 1, 1ul << 40, &options->count,
+					err);
 	return ret ? say_where_command_goes(ret, argv[optind - 1], err) : 0;
 }
 
-int memleak_options__parse(struct memleak_command *options, int argc, char **argv, struct error *err)
+int memleak_options__parse(struct memleak_command *options, int argc, char **argv,
+			   struct error *err)
 {
 	int ret, first;
 
@@ -118,7 +133,9 @@ int memleak_options__parse(struct memleak_command *options, int argc, char **arg
 	if (ret)
 		return ret;
 	if (options->filter.max_bytes && options->filter.max_bytes < options->filter.min_bytes)
-		return error__set(err, -EINVAL, "--max-size is smaller than --min-size: no allocation would be shown");
+		return error__set(
+			err, -EINVAL,
+			"--max-size is smaller than --min-size: no allocation would be shown");
 	ret = stack_choice__check(&options->stacks, err);
 	if (ret)
 		return ret;

@@ -35,7 +35,8 @@ extern const struct option_table memleak_option_table;
  * Parses the command line; argv[0] is "memleak". Returns an enum option_result, or -EINVAL with a
  * message in `err` (exit status 2). The caller always calls memleak_options__clear.
  */
-int memleak_options__parse(struct memleak_command *options, int argc, char **argv, struct error *err);
+int memleak_options__parse(struct memleak_command *options, int argc, char **argv,
+			   struct error *err);
 void memleak_options__clear(struct memleak_command *options);
 
 #endif

@@ -11,7 +11,8 @@
 
 #define DEFAULT_ADDRESS "0.0.0.0:9000"
 
-static int take_address(const struct option_row *row, void *field, const char *text, struct error *err)
+static int take_address(const struct option_row *row, void *field, const char *text,
+			struct error *err)
 {
 	struct monitor_options *options = field;
 	char host[ADDRESS_HOST_MAX], port[ADDRESS_PORT_MAX];
@@ -31,9 +32,12 @@ static int take_address(const struct option_row *row, void *field, const char *t
 
 static const struct option_row rows[] = {
 	{.help = "What to watch (none of the three: all):"},
-	{"memleak", 0, NULL, "memory: live allocations, frees, failures, leaks", option__bits, FIELD(sections), .min = SECTION_MEMORY},
-	{"cudatrace", 0, NULL, "kernel launches by process and kernel", option__bits, FIELD(sections), .min = SECTION_LAUNCH},
-	{"bandwidth-util", 0, NULL, "copies: bytes, time and bandwidth by kind", option__bits, FIELD(sections), .min = SECTION_COPY},
+	{"memleak", 0, NULL, "memory: live allocations, frees, failures, leaks", option__bits,
+	 FIELD(sections), .min = SECTION_MEMORY},
+	{"cudatrace", 0, NULL, "kernel launches by process and kernel", option__bits,
+	 FIELD(sections), .min = SECTION_LAUNCH},
+	{"bandwidth-util", 0, NULL, "copies: bytes, time and bandwidth by kind", option__bits,
+	 FIELD(sections), .min = SECTION_COPY},
 	{"pid", 'p', "PID",
 	 "only this process and its children (repeatable);\n"
 	 "gpuprobe ends when they have all ended",
@@ -42,28 +46,33 @@ static const struct option_row rows[] = {
 	 "layers to probe [auto: the driver for everything, the\n"
 	 "runtime for allocations and frees]",
 	 option__word, FIELD(api), WORDS(api_words)},
-	{"check-launches", 0, NULL, "check the result of each launch, not of one in 256", option__flag, FIELD(check_launches)},
+	{"check-launches", 0, NULL, "check the result of each launch, not of one in 256",
+	 option__flag, FIELD(check_launches)},
 	{.rows = overhead_rows, FIELD(max_overhead)},
 	{"verdict", 0, NULL,
 	 "profile calls as diagnose does, to prove who waits for\n"
 	 "whom: the GPU or the program",
 	 option__flag, FIELD(verdict)},
-	{"no-return-probes", 0, NULL, "probe only the start of calls: no results, no times", option__flag, FIELD(no_returns)},
+	{"no-return-probes", 0, NULL, "probe only the start of calls: no results, no times",
+	 option__flag, FIELD(no_returns)},
 	{.rows = library_rows, FIELD(targets)},
 	{.help = "What to show:"},
-	{"display-interval", 0, "S", "seconds between reports; 0 = only the final one [5]", option__seconds, FIELD(display_interval),
-	 .min = 0.01},
-	{"duration", 0, "S", "stop after S seconds", option__seconds, FIELD(duration), .min = 0.001},
-	{"top", 0, "N", "entries shown of each list; 0 = all [20]", option__unsigned, FIELD(top), .max = 1000000},
+	{"display-interval", 0, "S", "seconds between reports; 0 = only the final one [5]",
+	 option__seconds, FIELD(display_interval), .min = 0.01},
+	{"duration", 0, "S", "stop after S seconds", option__seconds, FIELD(duration),
+	 .min = 0.001},
+	{"top", 0, "N", "entries shown of each list; 0 = all [20]", option__unsigned, FIELD(top),
+	 .max = 1000000},
 	{"full-names", 0, NULL, "whole demangled kernel names", option__flag, FIELD(full_names)},
 	{"json", 0, NULL, "one JSON object per report instead of text", option__flag, FIELD(json)},
 	{"threshold", 0, "ID=VALUE",
 	 "threshold that triggers a finding, or ID.NAME=VALUE\n"
 	 "(repeatable); gpuprobe diagnose --list has them all",
 	 option__list, FIELD(thresholds)},
-	{"metrics-addr", 0, "A:P", "OpenMetrics endpoint, or none [" DEFAULT_ADDRESS "]", take_address, .offset = 0},
-	{"metrics-kernels", 0, "N", "kernels per process that get their own series [100]", option__unsigned, FIELD(metrics_kernels),
-	 .max = 1000000},
+	{"metrics-addr", 0, "A:P", "OpenMetrics endpoint, or none [" DEFAULT_ADDRESS "]",
+	 take_address, .offset = 0},
+	{"metrics-kernels", 0, "N", "kernels per process that get their own series [100]",
+	 option__unsigned, FIELD(metrics_kernels), .max = 1000000},
 	{.help = "Call stacks (off by default):"},
 	{.rows = stack_rows, FIELD(stacks)},
 	{.rows = stack_call_rows, FIELD(stacks)},
@@ -86,23 +95,27 @@ const struct option_table monitor_options = {
 static int check_verdict(const struct monitor_options *options, struct error *err)
 {
 	if (options->verdict && options->chosen)
-		return error__set(err, -EINVAL, "--verdict does not go together with --memleak, --cudatrace and "
-						"--bandwidth-util: a verdict needs all calls");
+		return error__set(err, -EINVAL,
+				  "--verdict does not go together with --memleak, --cudatrace and "
+				  "--bandwidth-util: a verdict needs all calls");
 	if (options->verdict && options->no_returns)
-		return error__set(err, -EINVAL, "--verdict and --no-return-probes do not go together: a verdict "
-						"needs to know how long calls take");
+		return error__set(err, -EINVAL,
+				  "--verdict and --no-return-probes do not go together: a verdict "
+				  "needs to know how long calls take");
 	return 0;
 }
 
 static int check_returns(const struct monitor_options *options, struct error *err)
 {
 	if (options->no_returns && options->check_launches)
-		return error__set(err, -EINVAL, "--no-return-probes and --check-launches do not go together: the "
-						"result of a launch is known when it returns");
+		return error__set(err, -EINVAL,
+				  "--no-return-probes and --check-launches do not go together: the "
+				  "result of a launch is known when it returns");
 	return 0;
 }
 
-int monitor_options__parse(struct monitor_options *options, int argc, char **argv, struct error *err)
+int monitor_options__parse(struct monitor_options *options, int argc, char **argv,
+			   struct error *err)
 {
 	int ret;
 

@@ -43,7 +43,8 @@ extern const struct option_table monitor_options;
  * Parses the command line. Returns an enum option_result, or -EINVAL with a message in `err` (exit
  * status 2). The caller always calls monitor_options__clear.
  */
-int monitor_options__parse(struct monitor_options *options, int argc, char **argv, struct error *err);
+int monitor_options__parse(struct monitor_options *options, int argc, char **argv,
+			   struct error *err);
 void monitor_options__clear(struct monitor_options *options);
 
 #endif

@@ -58,8 +58,9 @@ static void add_letter(struct flat_table *flat, const struct option_row *row)
 
 static bool do_the_same(const struct placed_row *one, const struct placed_row *other)
 {
-	return one->row->take == other->row->take && one->offset == other->offset && one->row->min == other->row->min &&
-	       one->row->max == other->row->max && one->row->words == other->row->words;
+	return one->row->take == other->row->take && one->offset == other->offset &&
+	       one->row->min == other->row->min && one->row->max == other->row->max &&
+	       one->row->words == other->row->words;
 }
 
 /* Two names of one option have one id, so that getopt_long accepts their common prefix. */
@@ -78,7 +79,8 @@ static void add_option(struct flat_table *flat, const struct option_row *row, si
 	int id = id_of_name(flat, &placed);
 
 	if (row->name)
-		flat->options[flat->option_count++] = (struct option){row->name, argument_of(row), NULL, id};
+		flat->options[flat->option_count++] =
+			(struct option){row->name, argument_of(row), NULL, id};
 	if (row->letter)
 		add_letter(flat, row);
 	flat->rows[flat->row_count++] = placed;
@@ -97,7 +99,8 @@ static void flatten(struct flat_table *flat, const struct option_row *rows, size
 static const struct placed_row *find_row(const struct flat_table *flat, int id)
 {
 	if (id >= FIRST_ID)
-		return (size_t)(id - FIRST_ID) < flat->row_count ? &flat->rows[id - FIRST_ID] : NULL;
+		return (size_t)(id - FIRST_ID) < flat->row_count ? &flat->rows[id - FIRST_ID] :
+								   NULL;
 	for (size_t i = 0; i < flat->row_count; i++)
 		if (flat->rows[i].row->letter == id)
 			return &flat->rows[i];
@@ -112,23 +115,27 @@ static const char *value_of(const struct option_row *row, int argc, char **argv)
 	return optarg;
 }
 
-static int parse(const struct option_table *table, const struct flat_table *flat, void *options, int argc, char **argv,
-		 struct error *err)
+static int parse(const struct option_table *table, const struct flat_table *flat, void *options,
+		 int argc, char **argv, struct error *err)
 {
 	int id, ret = 0;
 
 	/* Words after COMMAND belong to COMMAND. */
 	while (!ret && (id = getopt_long(argc, argv, flat->letters, flat->options, NULL)) != -1) {
-		const struct placed_row *placed = id == '?' || id == ':' ? NULL : find_row(flat, id);
+		const struct placed_row *placed =
+			id == '?' || id == ':' ? NULL : find_row(flat, id);
 
 		if (!placed)
-			return arguments__bad_option(id, argc, argv, flat->options, table->program, err);
-		ret = placed->row->take(placed->row, (char *)options + placed->offset, value_of(placed->row, argc, argv), err);
+			return arguments__bad_option(id, argc, argv, flat->options, table->program,
+						     err);
+		ret = placed->row->take(placed->row, (char *)options + placed->offset,
+					value_of(placed->row, argc, argv), err);
 	}
 	return ret;
 }
 
-int option_table__parse_on(const struct option_table *table, void *options, int argc, char **argv, struct error *err)
+int option_table__parse_on(const struct option_table *table, void *options, int argc, char **argv,
+			   struct error *err)
 {
 	/*
 	 * "+": options end at the first other word; ":": getopt_long reports a missing value
@@ -141,13 +148,15 @@ int option_table__parse_on(const struct option_table *table, void *options, int 
 	return parse(table, &flat, options, argc, argv, err);
 }
 
-int option_table__parse(const struct option_table *table, void *options, int argc, char **argv, struct error *err)
+int option_table__parse(const struct option_table *table, void *options, int argc, char **argv,
+			struct error *err)
 {
 	optind = 0; /* a new argv: makes getopt_long start afresh */
 	return option_table__parse_on(table, options, argc, argv, err);
 }
 
-static void each_row(const struct option_row *rows, void (*each)(const struct option_row *row, void *arg), void *arg)
+static void each_row(const struct option_row *rows,
+		     void (*each)(const struct option_row *row, void *arg), void *arg)
 {
 	for (const struct option_row *row = rows; !is_end(row); row++) {
 		if (row->rows)
@@ -157,7 +166,8 @@ static void each_row(const struct option_row *rows, void (*each)(const struct op
 	}
 }
 
-void option_table__each(const struct option_table *table, void (*each)(const struct option_row *row, void *arg), void *arg)
+void option_table__each(const struct option_table *table,
+			void (*each)(const struct option_row *row, void *arg), void *arg)
 {
 	each_row(table->rows, each, arg);
 }
@@ -189,7 +199,8 @@ static void print_row(const struct option_row *row, FILE *out)
 	while (line) {
 		const char *end = strchr(line, '\n');
 
-		fprintf(out, "%*s%.*s\n", TEXT_COLUMN - column, "", (int)(end ? (size_t)(end - line) : strlen(line)), line);
+		fprintf(out, "%*s%.*s\n", TEXT_COLUMN - column, "",
+			(int)(end ? (size_t)(end - line) : strlen(line)), line);
 		line = end ? end + 1 : NULL;
 		column = 0;
 	}
@@ -239,7 +250,8 @@ int option__flag(const struct option_row *row, void *field, const char *text, st
 	return 0;
 }
 
-int option__byte_flag(const struct option_row *row, void *field, const char *text, struct error *err)
+int option__byte_flag(const struct option_row *row, void *field, const char *text,
+		      struct error *err)
 {
 	(void)row;
 	(void)text;
@@ -256,12 +268,14 @@ int option__bits(const struct option_row *row, void *field, const char *text, st
 	return 0;
 }
 
-static int number_of(const struct option_row *row, const char *text, unsigned long *number, struct error *err)
+static int number_of(const struct option_row *row, const char *text, unsigned long *number,
+		     struct error *err)
 {
 	/* Converted to double, LONG_MAX becomes one larger. */
 	unsigned long max = row->max >= (double)LONG_MAX ? LONG_MAX : (unsigned long)row->max;
 
-	return arguments__number(option_row__name(row).text, text, (unsigned long)row->min, max, number, err);
+	return arguments__number(option_row__name(row).text, text, (unsigned long)row->min, max,
+				 number, err);
 }
 
 int option__unsigned(const struct option_row *row, void *field, const char *text, struct error *err)
@@ -293,7 +307,8 @@ int option__byte(const struct option_row *row, void *field, const char *text, st
 
 int option__size(const struct option_row *row, void *field, const char *text, struct error *err)
 {
-	return arguments__size(option_row__name(row).text, text, (uint64_t)row->min, (uint64_t)row->max, field, err);
+	return arguments__size(option_row__name(row).text, text, (uint64_t)row->min,
+			       (uint64_t)row->max, field, err);
 }
 
 int option__seconds(const struct option_row *row, void *field, const char *text, struct error *err)
@@ -306,7 +321,8 @@ int option__duration(const struct option_row *row, void *field, const char *text
 	int ret = option__seconds(row, field, text, err);
 
 	if (!ret && *(double *)field <= 0)
-		return error__set(err, -EINVAL, "%s '%.100s': give more than 0 seconds", option_row__name(row).text, text);
+		return error__set(err, -EINVAL, "%s '%.100s': give more than 0 seconds",
+				  option_row__name(row).text, text);
 	return ret;
 }
 
@@ -318,7 +334,8 @@ int option__time(const struct option_row *row, void *field, const char *text, st
 int option__word(const struct option_row *row, void *field, const char *text, struct error *err)
 {
 	size_t which = 0;
-	int ret = arguments__word(option_row__name(row).text, text, row->words, row->word_count, &which, err);
+	int ret = arguments__word(option_row__name(row).text, text, row->words, row->word_count,
+				  &which, err);
 
 	*(unsigned int *)field = (unsigned int)which;
 	return ret;
@@ -387,7 +404,8 @@ const struct option_row help_rows[] = {
 };
 
 const struct option_row log_rows[] = {
-	{"verbose", 'v', NULL, "more messages on stderr (twice: even more)", option__verbose, .offset = 0},
+	{"verbose", 'v', NULL, "more messages on stderr (twice: even more)", option__verbose,
+	 .offset = 0},
 	{"quiet", 'q', NULL, "no warnings", option__quiet, .offset = 0},
 	{.rows = help_rows},
 	{0},

@@ -19,7 +19,8 @@ struct option_row;
  * Stores a value in the row's field; `text` is NULL if there is none. Returns 0, a negative errno
  * with a message, or a positive result that option_table__parse returns at once.
  */
-typedef int (*option_take)(const struct option_row *row, void *field, const char *text, struct error *err);
+typedef int (*option_take)(const struct option_row *row, void *field, const char *text,
+			   struct error *err);
 
 /*
  * A row is an option, a heading of the help text (only `help`), a line of it (`take` is NULL), or a
@@ -60,15 +61,18 @@ enum option_result {
  * optind then points at. Returns an enum option_result (or one of the command's own, see
  * option__result), -EINVAL with a message, or -ENOMEM.
  */
-int option_table__parse(const struct option_table *table, void *options, int argc, char **argv, struct error *err);
+int option_table__parse(const struct option_table *table, void *options, int argc, char **argv,
+			struct error *err);
 
 /* The same from optind on, for options that follow other words. */
-int option_table__parse_on(const struct option_table *table, void *options, int argc, char **argv, struct error *err);
+int option_table__parse_on(const struct option_table *table, void *options, int argc, char **argv,
+			   struct error *err);
 
 void option_table__print_help(const struct option_table *table, FILE *out);
 
 /* Calls `each` for every option, once for each name. */
-void option_table__each(const struct option_table *table, void (*each)(const struct option_row *row, void *arg), void *arg);
+void option_table__each(const struct option_table *table,
+			void (*each)(const struct option_row *row, void *arg), void *arg);
 
 /* An option's name in messages: "-p, --pid". */
 struct option_name {
@@ -88,11 +92,13 @@ struct option_list {
 /* bool: true */
 int option__flag(const struct option_row *row, void *field, const char *text, struct error *err);
 /* uint8_t: 1 */
-int option__byte_flag(const struct option_row *row, void *field, const char *text, struct error *err);
+int option__byte_flag(const struct option_row *row, void *field, const char *text,
+		      struct error *err);
 /* unsigned int: |= min */
 int option__bits(const struct option_row *row, void *field, const char *text, struct error *err);
 /* unsigned int, uint32_t */
-int option__unsigned(const struct option_row *row, void *field, const char *text, struct error *err);
+int option__unsigned(const struct option_row *row, void *field, const char *text,
+		     struct error *err);
 /* uint64_t, size_t */
 int option__u64(const struct option_row *row, void *field, const char *text, struct error *err);
 /* uint8_t */
@@ -102,7 +108,8 @@ int option__size(const struct option_row *row, void *field, const char *text, st
 /* double: 0, or at least min */
 int option__seconds(const struct option_row *row, void *field, const char *text, struct error *err);
 /* double: at least min */
-int option__duration(const struct option_row *row, void *field, const char *text, struct error *err);
+int option__duration(const struct option_row *row, void *field, const char *text,
+		     struct error *err);
 /* uint64_t, nanoseconds */
 int option__time(const struct option_row *row, void *field, const char *text, struct error *err);
 /* an enum */

@@ -46,7 +46,8 @@ static int take_host(const struct option_row *row, void *field, const char *text
  * The row's field is the whole structure: a value on the command line also clears
  * overhead_by_default.
  */
-static int take_overhead(const struct option_row *row, void *field, const char *text, struct error *err)
+static int take_overhead(const struct option_row *row, void *field, const char *text,
+			 struct error *err)
 {
 	struct profile_command *options = field;
 
@@ -61,8 +62,10 @@ static const struct option_row report_rows[] = {
 	 "also print a cumulative report every S seconds\n"
 	 "[0 = off]",
 	 option__seconds, FIELD(interval), .min = 0.01},
-	{"json", 0, NULL, "one JSON object per report instead of text", take_form, FIELD(form), .min = PROFILE_JSON},
-	{"output", 'O', "FILE", "write to FILE, apart from the output of COMMAND", option__file, FIELD(file)},
+	{"json", 0, NULL, "one JSON object per report instead of text", take_form, FIELD(form),
+	 .min = PROFILE_JSON},
+	{"output", 'O', "FILE", "write to FILE, apart from the output of COMMAND", option__file,
+	 FIELD(file)},
 	{0},
 };
 
@@ -84,8 +87,10 @@ static const struct option_row watched_rows[] = {
 	 "chatty-getters (costs about 1 us per call)",
 	 option__flag, FIELD(getters)},
 	{.help = "What to watch:"},
-	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid, FIELD(targets)},
-	{"duration", 0, "S", "stop after S seconds; COMMAND runs on [0 = off]", option__seconds, FIELD(duration), .min = 0.001},
+	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid,
+	 FIELD(targets)},
+	{"duration", 0, "S", "stop after S seconds; COMMAND runs on [0 = off]", option__seconds,
+	 FIELD(duration), .min = 0.001},
 	{"api", 0, "auto|driver|runtime|both",
 	 "layers to probe [auto: the driver for everything, the\n"
 	 "runtime for allocations and frees]",
@@ -109,9 +114,11 @@ static const struct option_row end_rows[] = {
 
 static const struct option_row stat_rows[] = {
 	{.rows = report_rows},
-	{"csv", 0, NULL, "the tables as comma-separated values", take_form, FIELD(form), .min = PROFILE_CSV},
+	{"csv", 0, NULL, "the tables as comma-separated values", take_form, FIELD(form),
+	 .min = PROFILE_CSV},
 	TOP_ROW("rows of each table, and processes; 0 = all [10]"),
-	{"full-names", 0, NULL, "whole demangled kernel names", option__flag, FIELD(output.full_names)},
+	{"full-names", 0, NULL, "whole demangled kernel names", option__flag,
+	 FIELD(output.full_names)},
 	{.rows = watched_rows},
 	{.rows = overhead_rows, FIELD(max_overhead)},
 	{.rows = library_rows, FIELD(targets)},
@@ -141,16 +148,17 @@ static const char *const severity_words[] = {
 };
 
 static const struct option_row diagnose_rows[] = {
-	{"explain", 0, "ID", "what a finding means and what to do about it, or all", option__once, FIELD(explain)},
+	{"explain", 0, "ID", "what a finding means and what to do about it, or all", option__once,
+	 FIELD(explain)},
 	{"list", 0, NULL, "every kind of finding with its thresholds", option__flag, FIELD(list)},
 	{"host", 0, "on|off",
 	 "follow threads that submit work, and those they wait\n"
 	 "for, to show why the GPU waits for them [on]",
 	 take_host, FIELD(host), WORDS(host_words)},
-	{"host-rate", 0, "N", "samples per second of a thread's CPU time [99]", option__unsigned, FIELD(host_rate),
-	 .min = 1, .max = 1000},
-	{"fail-on", 0, "info|warning|critical", "exit with 4 if a finding is this severe or more", option__word, FIELD(fail_on),
-	 WORDS(severity_words)},
+	{"host-rate", 0, "N", "samples per second of a thread's CPU time [99]", option__unsigned,
+	 FIELD(host_rate), .min = 1, .max = 1000},
+	{"fail-on", 0, "info|warning|critical", "exit with 4 if a finding is this severe or more",
+	 option__word, FIELD(fail_on), WORDS(severity_words)},
 	{.rows = report_rows},
 	TOP_ROW("findings shown; 0 = all [10]"),
 	{.rows = watched_rows},
@@ -167,8 +175,8 @@ static const struct option_row diagnose_rows[] = {
 	 "DWARF unwinding, or not at all [fp]",
 	 stack_choice__take_row, FIELD(stacks), .min = OPT_STACK},
 	{.rows = stack_storage_rows, FIELD(stacks)},
-	{"min-wait", 0, "TIME", "take stacks of waits this long (ns, us, ms, s) [0]", stack_choice__take_row, FIELD(stacks),
-	 .min = OPT_MIN_WAIT},
+	{"min-wait", 0, "TIME", "take stacks of waits this long (ns, us, ms, s) [0]",
+	 stack_choice__take_row, FIELD(stacks), .min = OPT_MIN_WAIT},
 	{.rows = stack_sample_rows, FIELD(stacks)},
 	{.rows = end_rows},
 	{0},
@@ -207,18 +215,24 @@ static uint64_t window_of(double duration)
 static int check_reported(const struct profile_command *options, struct error *err)
 {
 	if (options->explain && options->list)
-		return error__set(err, -EINVAL, "--explain and --list do not go together: choose one");
+		return error__set(err, -EINVAL,
+				  "--explain and --list do not go together: choose one");
 	if ((options->explain || options->list) && (options->file || options->form))
-		return error__set(err, -EINVAL, "%s has no effect with --explain and --list, which print no report",
-				  options->file ? "--output" : "--json");
-	if ((options->explain || options->list) && (options->targets.command || options->targets.pid_count))
+		return error__set(
+			err, -EINVAL,
+			"%s has no effect with --explain and --list, which print no report",
+			options->file ? "--output" : "--json");
+	if ((options->explain || options->list) &&
+	    (options->targets.command || options->targets.pid_count))
 		return error__set(err, -EINVAL, "%s watches nothing: leave out the program",
 				  options->list ? "--list" : "--explain");
-	if ((options->explain || options->list) && (options->fail_on != NO_FAIL || options->thresholds.count))
+	if ((options->explain || options->list) &&
+	    (options->fail_on != NO_FAIL || options->thresholds.count))
 		return error__set(err, -EINVAL, "%s looks for no findings: leave out %s",
 				  options->list ? "--list" : "--explain",
 				  options->thresholds.count ? "--threshold" : "--fail-on");
-	if (!options->explain || !strcmp(options->explain, "all") || finding_kind__find(options->explain))
+	if (!options->explain || !strcmp(options->explain, "all") ||
+	    finding_kind__find(options->explain))
 		return 0;
 	return finding_kind__unknown(options->explain, strlen(options->explain), err);
 }
@@ -243,7 +257,8 @@ static void set_defaults(struct profile_command *options, bool diagnose)
 		options->stacks.min_wait_ns = 0;
 }
 
-int profile_options__parse(struct profile_command *options, bool diagnose, int argc, char **argv, struct error *err)
+int profile_options__parse(struct profile_command *options, bool diagnose, int argc, char **argv,
+			   struct error *err)
 {
 	const struct option_table *table = diagnose ? &diagnose_options : &stat_options;
 	int ret;

@@ -57,7 +57,8 @@ extern const struct option_table stat_options, diagnose_options;
  * Parses the command line; argv[0] is "stat" or "diagnose". Returns an enum option_result, or
  * -EINVAL with a message in `err` (exit status 2). The caller always calls profile_options__clear.
  */
-int profile_options__parse(struct profile_command *options, bool diagnose, int argc, char **argv, struct error *err);
+int profile_options__parse(struct profile_command *options, bool diagnose, int argc, char **argv,
+			   struct error *err);
 void profile_options__clear(struct profile_command *options);
 
 #endif

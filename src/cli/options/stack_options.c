@@ -33,7 +33,8 @@ static int take_mode(struct stack_choice *choice, const char *text, struct error
 		[STACK_AUTO] = "auto",
 	};
 	size_t first = choice->needed ? STACK_FP : STACK_OFF, which = 0;
-	int ret = arguments__word("--stack", text, words + first, sizeof(words) / sizeof(*words) - first, &which, err);
+	int ret = arguments__word("--stack", text, words + first,
+				  sizeof(words) / sizeof(*words) - first, &which, err);
 
 	if (!ret)
 		choice->mode = (enum stack_mode)(first + which);
@@ -62,13 +63,16 @@ static int take_sample(struct stack_choice *choice, const char *text, struct err
 	int ret = arguments__number("--stack-sample", text, 1, SAMPLE_MAX, &number, NULL);
 
 	if (ret || number & (number - 1))
-		return error__set(err, -EINVAL, "--stack-sample '%.100s': give a power of two from 1 to %lu, such as 64", text,
-				  SAMPLE_MAX);
+		return error__set(
+			err, -EINVAL,
+			"--stack-sample '%.100s': give a power of two from 1 to %lu, such as 64",
+			text, SAMPLE_MAX);
 	choice->sample = (uint32_t)number;
 	return 0;
 }
 
-static const char *const names[] = {"--stack", "--stack-size", "--stack-storage-size", "--min-wait", "--stack-sample"};
+static const char *const names[] = {"--stack", "--stack-size", "--stack-storage-size", "--min-wait",
+				    "--stack-sample"};
 
 int stack_choice__take(struct stack_choice *choice, int id, const char *text, struct error *err)
 {
@@ -78,25 +82,24 @@ int stack_choice__take(struct stack_choice *choice, int id, const char *text, st
 	if (id >= OPT_STACK && id <= OPT_STACK_SAMPLE)
 		choice->given[id - OPT_STACK] = names[id - OPT_STACK];
 	switch (id) {
-	case OPT_STACK:
-		return take_mode(choice, text, err);
-	case OPT_STACK_SIZE:
-		return take_size(choice, text, err);
+	case OPT_STACK: return take_mode(choice, text, err);
+	case OPT_STACK_SIZE: return take_size(choice, text, err);
 	case OPT_STACK_STORAGE_SIZE:
 		ret = arguments__number("--stack-storage-size", text, 1, STACKS_MAX, &number, err);
 		choice->max = number;
 		return ret;
 	case OPT_MIN_WAIT:
 		choice->min_wait_ns = 0;
-		return strcmp(text, "0") ? arguments__time("--min-wait", text, &choice->min_wait_ns, err) : 0;
-	case OPT_STACK_SAMPLE:
-		return take_sample(choice, text, err);
+		return strcmp(text, "0") ?
+			       arguments__time("--min-wait", text, &choice->min_wait_ns, err) :
+			       0;
+	case OPT_STACK_SAMPLE: return take_sample(choice, text, err);
 	}
 	return -ENOENT;
 }
 
-int stack_choice__refuse(const struct stack_choice *choice, enum stack_option_id id, const char *with,
-			 struct error *err)
+int stack_choice__refuse(const struct stack_choice *choice, enum stack_option_id id,
+			 const char *with, struct error *err)
 {
 	const char *name = choice->given[id - OPT_STACK];
 
@@ -108,13 +111,16 @@ int stack_choice__check(const struct stack_choice *choice, struct error *err)
 	int ret = 0;
 
 	if (choice->mode == STACK_FP)
-		return stack_choice__refuse(choice, OPT_STACK_SIZE, "--stack fp, which copies none", err);
-	for (int id = OPT_STACK_SIZE; choice->mode == STACK_OFF && id <= OPT_STACK_SAMPLE && !ret; id++)
+		return stack_choice__refuse(choice, OPT_STACK_SIZE, "--stack fp, which copies none",
+					    err);
+	for (int id = OPT_STACK_SIZE; choice->mode == STACK_OFF && id <= OPT_STACK_SAMPLE && !ret;
+	     id++)
 		ret = stack_choice__refuse(choice, id, "--stack off", err);
 	return ret;
 }
 
-void stack_choice__warn_broken(const struct stack_choice *choice, bool broken, const struct log *log)
+void stack_choice__warn_broken(const struct stack_choice *choice, bool broken,
+			       const struct log *log)
 {
 	if (broken && choice->mode == STACK_FP)
 		log__warn(log, "some stacks break off: try --stack auto");
@@ -122,14 +128,17 @@ void stack_choice__warn_broken(const struct stack_choice *choice, bool broken, c
 
 /* --- rows --- */
 
-int stack_choice__take_row(const struct option_row *row, void *field, const char *text, struct error *err)
+int stack_choice__take_row(const struct option_row *row, void *field, const char *text,
+			   struct error *err)
 {
 	return stack_choice__take(field, (int)row->min, text, err);
 }
 
 const struct option_row stack_storage_rows[] = {
-	{"stack-size", 0, "8|16|32", "KiB of stack copied for dwarf and auto [16]", stack_choice__take_row, .min = OPT_STACK_SIZE},
-	{"stack-storage-size", 0, "N", "distinct stacks kept [16384]", stack_choice__take_row, .min = OPT_STACK_STORAGE_SIZE},
+	{"stack-size", 0, "8|16|32", "KiB of stack copied for dwarf and auto [16]",
+	 stack_choice__take_row, .min = OPT_STACK_SIZE},
+	{"stack-storage-size", 0, "N", "distinct stacks kept [16384]", stack_choice__take_row,
+	 .min = OPT_STACK_STORAGE_SIZE},
 	{0},
 };
 
@@ -162,7 +171,8 @@ const struct option_row stack_sample_rows[] = {
 };
 
 const struct option_row stack_call_rows[] = {
-	{"min-wait", 0, "TIME", "take stacks of waits this long (ns, us, ms, s) [1ms]", stack_choice__take_row, .min = OPT_MIN_WAIT},
+	{"min-wait", 0, "TIME", "take stacks of waits this long (ns, us, ms, s) [1ms]",
+	 stack_choice__take_row, .min = OPT_MIN_WAIT},
 	{.rows = stack_sample_rows},
 	{0},
 };

@@ -53,7 +53,8 @@ extern const struct option_row stack_call_rows[];
 extern const struct option_row stack_sample_rows[];
 
 /* The rows' function; `min` of a row is an enum stack_option_id. */
-int stack_choice__take_row(const struct option_row *row, void *field, const char *text, struct error *err);
+int stack_choice__take_row(const struct option_row *row, void *field, const char *text,
+			   struct error *err);
 
 /* Sets the defaults for this mode; `needed` unless it is STACK_OFF. */
 void stack_choice__init(struct stack_choice *choice, enum stack_mode mode);
@@ -71,10 +72,11 @@ int stack_choice__take(struct stack_choice *choice, int id, const char *text, st
 int stack_choice__check(const struct stack_choice *choice, struct error *err);
 
 /* The same for one option that has no effect together with `with`: "--by bytes". */
-int stack_choice__refuse(const struct stack_choice *choice, enum stack_option_id id, const char *with,
-			 struct error *err);
+int stack_choice__refuse(const struct stack_choice *choice, enum stack_option_id id,
+			 const char *with, struct error *err);
 
 /* Warns if shown stacks are truncated (`broken`), as happens with frame pointers. */
-void stack_choice__warn_broken(const struct stack_choice *choice, bool broken, const struct log *log);
+void stack_choice__warn_broken(const struct stack_choice *choice, bool broken,
+			       const struct log *log);
 
 #endif

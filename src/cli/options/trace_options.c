@@ -45,19 +45,23 @@ static int take_comm(const struct option_row *row, void *field, const char *text
 	struct trace_config *config = &words->options.config;
 
 	if (!*text)
-		return error__set(err, -EINVAL, "--comm '': give the name of a process, as ps -e shows it");
+		return error__set(err, -EINVAL,
+				  "--comm '': give the name of a process, as ps -e shows it");
 	config->by_comm = 1;
 	memset(config->comm, 0, sizeof(config->comm));
 	memcpy(config->comm, text, strnlen(text, sizeof(config->comm) - 1));
 	return option__once(row, &words->given.comm, text, err);
 }
 
-static int find_user(const struct option_row *row, const char *text, uint32_t *uid, struct error *err)
+static int find_user(const struct option_row *row, const char *text, uint32_t *uid,
+		     struct error *err)
 {
 	if (*text && strspn(text, "0123456789") == strlen(text))
 		return option__unsigned(row, uid, text, err);
 	if (user_name__to_uid(text, uid))
-		return error__set(err, -EINVAL, "--uid '%.100s': no user has this name; give a number or a name", text);
+		return error__set(err, -EINVAL,
+				  "--uid '%.100s': no user has this name; give a number or a name",
+				  text);
 	return 0;
 }
 
@@ -71,14 +75,17 @@ static int take_user(const struct option_row *row, void *field, const char *text
 	return ret ? ret : option__once(row, &words->given.uid, text, err);
 }
 
-static int take_cgroup(const struct option_row *row, void *field, const char *text, struct error *err)
+static int take_cgroup(const struct option_row *row, void *field, const char *text,
+		       struct error *err)
 {
 	if (!*text)
-		return error__set(err, -EINVAL, "--cgroup '': give a control group's path: see systemd-cgls");
+		return error__set(err, -EINVAL,
+				  "--cgroup '': give a control group's path: see systemd-cgls");
 	return option__once(row, field, text, err);
 }
 
-static int take_columns(const struct option_row *row, void *field, const char *text, struct error *err)
+static int take_columns(const struct option_row *row, void *field, const char *text,
+			struct error *err)
 {
 	int ret = trace_output__parse_columns(field, text, err);
 
@@ -86,7 +93,8 @@ static int take_columns(const struct option_row *row, void *field, const char *t
 	return ret ? error__prefix(err, ret, "-o") : 0;
 }
 
-static int take_timestamps(const struct option_row *row, void *field, const char *text, struct error *err)
+static int take_timestamps(const struct option_row *row, void *field, const char *text,
+			   struct error *err)
 {
 	struct command_words *words = field;
 
@@ -94,12 +102,14 @@ static int take_timestamps(const struct option_row *row, void *field, const char
 	return option__word(row, &words->options.output.timestamps, text, err);
 }
 
-static int take_stack(const struct option_row *row, void *field, const char *text, struct error *err)
+static int take_stack(const struct option_row *row, void *field, const char *text,
+		      struct error *err)
 {
 	return stack_choice__take_row(row, field, text ? text : "fp", err);
 }
 
-static int take_format(const struct option_row *row, void *field, const char *text, struct error *err)
+static int take_format(const struct option_row *row, void *field, const char *text,
+		       struct error *err)
 {
 	struct command_words *words = field;
 	int ret = option__word(row, &words->options.output.format, text, err);
@@ -108,7 +118,8 @@ static int take_format(const struct option_row *row, void *field, const char *te
 }
 
 /* Rounds up to a valid ring size: a power of two, in whole pages. */
-static int take_buffer(const struct option_row *row, void *field, const char *text, struct error *err)
+static int take_buffer(const struct option_row *row, void *field, const char *text,
+		       struct error *err)
 {
 	uint64_t bytes, rounded = (uint64_t)sysconf(_SC_PAGESIZE);
 	int ret = option__size(row, &bytes, text, err);
@@ -121,7 +132,8 @@ static int take_buffer(const struct option_row *row, void *field, const char *te
 	return 0;
 }
 
-static int take_quiet(const struct option_row *row, void *field, const char *text, struct error *err)
+static int take_quiet(const struct option_row *row, void *field, const char *text,
+		      struct error *err)
 {
 	struct command_words *words = field;
 
@@ -132,14 +144,13 @@ static int take_quiet(const struct option_row *row, void *field, const char *tex
 /* --- the table --- */
 
 static const char *const timestamp_words[] = {
-	[TIMESTAMPS_RELATIVE] = "relative",
-	[TIMESTAMPS_WALL] = "wall",
-	[TIMESTAMPS_ISO] = "iso",
-	[TIMESTAMPS_NS] = "ns",
+	[TIMESTAMPS_RELATIVE] = "relative", [TIMESTAMPS_WALL] = "wall",
+	[TIMESTAMPS_ISO] = "iso",	    [TIMESTAMPS_NS] = "ns",
 	[TIMESTAMPS_DELTA] = "delta",
 };
 
-static const char *const format_words[] = {[TRACE_TABLE] = "table", [TRACE_TSV] = "tsv", [TRACE_JSON] = "json"};
+static const char *const format_words[] = {
+	[TRACE_TABLE] = "table", [TRACE_TSV] = "tsv", [TRACE_JSON] = "json"};
 
 #define FIELD(member) .offset = offsetof(struct command_words, options.member)
 #define GIVEN(member) .offset = offsetof(struct command_words, given.member)
@@ -154,18 +165,28 @@ static const struct option_row rows[] = {
 	 "repeatable [memory, launch, copy, sync, stream, event\n"
 	 "and device without getters]",
 	 option__list, GIVEN(events)},
-	{"list-functions", 0, NULL, "print the functions that are selected, and exit", option__flag, GIVEN(list)},
-	{"api", 0, "runtime|driver|both", "layers to trace [both]", arguments__take_layers, GIVEN(api)},
-	{"nested", 0, NULL, "also driver calls made inside a runtime call", option__byte_flag, FIELD(config.nested)},
+	{"list-functions", 0, NULL, "print the functions that are selected, and exit", option__flag,
+	 GIVEN(list)},
+	{"api", 0, "runtime|driver|both", "layers to trace [both]", arguments__take_layers,
+	 GIVEN(api)},
+	{"nested", 0, NULL, "also driver calls made inside a runtime call", option__byte_flag,
+	 FIELD(config.nested)},
 	{"failed", 0, NULL, "only calls that fail", option__byte_flag, FIELD(config.failed)},
-	{"min-duration", 0, "TIME", "only calls at least this long: 1ms (ns, us, ms, s)", option__time, FIELD(config.min_duration_ns)},
-	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid, FIELD(targets)},
+	{"min-duration", 0, "TIME", "only calls at least this long: 1ms (ns, us, ms, s)",
+	 option__time, FIELD(config.min_duration_ns)},
+	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid,
+	 FIELD(targets)},
 	{"comm", 0, "NAME", "only processes of this name", take_comm, ALL},
-	{"uid", 0, "USER", "only this user's processes: a number or a name", take_user, ALL, .max = UINT32_MAX - 1},
-	{"cgroup", 0, "PATH", "only this control group, below /sys/fs/cgroup (v2)", take_cgroup, FIELD(cgroup)},
-	{"count", 0, "N", "stop after N calls", option__u64, FIELD(count), .min = 1, .max = (double)LONG_MAX},
-	{"duration", 0, "S", "stop after S seconds", option__duration, FIELD(duration), .min = 0.001},
-	{"no-return-probes", 0, NULL, "probe only the start of calls: no results, no times", option__flag, FIELD(no_returns)},
+	{"uid", 0, "USER", "only this user's processes: a number or a name", take_user, ALL,
+	 .max = UINT32_MAX - 1},
+	{"cgroup", 0, "PATH", "only this control group, below /sys/fs/cgroup (v2)", take_cgroup,
+	 FIELD(cgroup)},
+	{"count", 0, "N", "stop after N calls", option__u64, FIELD(count), .min = 1,
+	 .max = (double)LONG_MAX},
+	{"duration", 0, "S", "stop after S seconds", option__duration, FIELD(duration),
+	 .min = 0.001},
+	{"no-return-probes", 0, NULL, "probe only the start of calls: no results, no times",
+	 option__flag, FIELD(no_returns)},
 	{.rows = library_rows, FIELD(targets)},
 	{.help = "How they are shown:"},
 	{NULL, 'o', "COLUMN,...",
@@ -174,32 +195,39 @@ static const struct option_row rows[] = {
 	 "kernel grid block shmem stream args stack duration\n"
 	 "result",
 	 take_columns, FIELD(output)},
-	{"timestamps", 0, "relative|wall|iso|ns|delta", "[relative: milliseconds since the start]", take_timestamps, ALL,
-	 WORDS(timestamp_words)},
-	{"entry-return", 0, NULL, "two lines per call, at its start and at its return", option__byte_flag, FIELD(config.entry_return)},
+	{"timestamps", 0, "relative|wall|iso|ns|delta", "[relative: milliseconds since the start]",
+	 take_timestamps, ALL, WORDS(timestamp_words)},
+	{"entry-return", 0, NULL, "two lines per call, at its start and at its return",
+	 option__byte_flag, FIELD(config.entry_return)},
 	{"stack", 0, "[fp|dwarf|auto|off]",
 	 "add a column with the call stack, taken by frame\n"
 	 "pointers, by DWARF unwinding, or auto: by frame\n"
 	 "pointers, falling back to DWARF [fp, as -o stack]",
 	 take_stack, FIELD(stacks), .min = OPT_STACK},
 	{.rows = stack_storage_rows, FIELD(stacks)},
-	{"args", 0, "N", "show the first N arguments of kernels as 64-bit words", option__byte, FIELD(config.kernel_args), .max = TRACE_ARGS_MAX},
+	{"args", 0, "N", "show the first N arguments of kernels as 64-bit words", option__byte,
+	 FIELD(config.kernel_args), .max = TRACE_ARGS_MAX},
 	{"full-names", 0, NULL, "whole demangled kernel names", option__flag, FIELD(full_names)},
-	{"format", 0, "table|tsv|json", "[table]; json: one object per line", take_format, ALL, WORDS(format_words)},
-	{"json-schema", 0, NULL, "print the schema of --format json, and exit", option__result, .min = TRACE_OPTIONS_SCHEMA},
+	{"format", 0, "table|tsv|json", "[table]; json: one object per line", take_format, ALL,
+	 WORDS(format_words)},
+	{"json-schema", 0, NULL, "print the schema of --format json, and exit", option__result,
+	 .min = TRACE_OPTIONS_SCHEMA},
 	{NULL, 'O', "FILE", "write to FILE", option__file, FIELD(file)},
-	{"summary", 'c', NULL, "only a summary by function, at the end", option__flag, GIVEN(only_summary)},
+	{"summary", 'c', NULL, "only a summary by function, at the end", option__flag,
+	 GIVEN(only_summary)},
 	{NULL, 'C', NULL, "the calls and then the summary", option__flag, GIVEN(also_summary)},
 	{.help = "Losses:"},
-	{"buffer", 0, "SIZE", "size of the ring for pending calls, 64K to 2G [16M]", take_buffer, FIELD(ring_bytes),
-	 .min = BUFFER_MIN, .max = BUFFER_MAX},
+	{"buffer", 0, "SIZE", "size of the ring for pending calls, 64K to 2G [16M]", take_buffer,
+	 FIELD(ring_bytes), .min = BUFFER_MIN, .max = BUFFER_MAX},
 	{"strict", 0, NULL,
 	 "exit with 3 if a call was lost or a library got no\n"
 	 "probes",
 	 option__flag, FIELD(strict)},
 	{.help = ""},
-	{"verbose", 'v', NULL, "more messages on stderr (twice: even more)", option__verbose, FIELD(log_level)},
-	{"quiet", 'q', NULL, "no warnings, and no last line unless calls were lost", take_quiet, ALL},
+	{"verbose", 'v', NULL, "more messages on stderr (twice: even more)", option__verbose,
+	 FIELD(log_level)},
+	{"quiet", 'q', NULL, "no warnings, and no last line unless calls were lost", take_quiet,
+	 ALL},
 	{.rows = help_rows},
 	{0},
 };
@@ -226,11 +254,13 @@ static int contradiction(const char *one, const char *other, const char *why, st
 	return error__set(err, -EINVAL, "%s and %s do not go together: %s", one, other, why);
 }
 
-static int check_combination(const struct trace_options *options, const struct given *given, struct error *err)
+static int check_combination(const struct trace_options *options, const struct given *given,
+			     struct error *err)
 {
 	static const char early[] = "the result of a call is not known when it begins";
 	static const char no_return[] = "the result of a call is known when it returns";
-	static const char no_lines[] = "a summary has no lines to apply it to; -C prints the lines as well";
+	static const char no_lines[] =
+		"a summary has no lines to apply it to; -C prints the lines as well";
 
 	if (given->only_summary && given->also_summary)
 		return contradiction("-c", "-C", "choose one", err);
@@ -244,7 +274,8 @@ static int check_combination(const struct trace_options *options, const struct g
 		return contradiction("--no-return-probes", "--failed", no_return, err);
 	if (options->no_returns && options->config.min_duration_ns)
 		return contradiction("--no-return-probes", "--min-duration", no_return, err);
-	if (gives_stack(options) && options->stacks.mode == STACK_OFF && trace_options__shows(options, COLUMN_STACK))
+	if (gives_stack(options) && options->stacks.mode == STACK_OFF &&
+	    trace_options__shows(options, COLUMN_STACK))
 		return contradiction("--stack off", "-o stack", "the column would be empty", err);
 	if (!given->only_summary)
 		return 0;
@@ -259,7 +290,8 @@ static int check_combination(const struct trace_options *options, const struct g
 	return options->config.kernel_args ? contradiction("-c", "--args", no_lines, err) : 0;
 }
 
-static int select_functions(struct trace_options *options, const struct given *given, struct error *err)
+static int select_functions(struct trace_options *options, const struct given *given,
+			    struct error *err)
 {
 	int ret = 0;
 
@@ -290,9 +322,11 @@ static void choose_stacks(struct trace_options *options)
 }
 
 /* Runs after all options were taken. */
-static int settle(struct trace_options *options, const struct given *given, int argc, char **argv, struct error *err)
+static int settle(struct trace_options *options, const struct given *given, int argc, char **argv,
+		  struct error *err)
 {
-	int ret = targets__take_command(&options->targets, argc, argv, trace_option_table.program, err);
+	int ret = targets__take_command(&options->targets, argc, argv, trace_option_table.program,
+					err);
 
 	if (!ret)
 		ret = check_combination(options, given, err);

@@ -14,7 +14,8 @@ struct background_look;
  * Prepares a look at these processes and those of their descendants that use CUDA. `pids` and `log`
  * must outlive it. NULL without memory.
  */
-struct background_look *background_look__new(const pid_t *pids, size_t count, const struct log *log);
+struct background_look *background_look__new(const pid_t *pids, size_t count,
+					     const struct log *log);
 void background_look__free(struct background_look *look); /* NULL ok; waits for the thread to end */
 
 /* Starts the look; called once. Returns 0 or a negative errno. */

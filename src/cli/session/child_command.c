@@ -186,7 +186,8 @@ static void wake_all(const struct sigio_kill *sigio_kill, int held_fd, const str
  * Returns when gpuprobe has ended. If gpuprobe's loop stalls, resumes the processes that it should
  * have woken, and records that for gpuprobe.
  */
-static void watch_over(int life, int held_fd, const struct sigio_kill *sigio_kill, struct shared *shared)
+static void watch_over(int life, int held_fd, const struct sigio_kill *sigio_kill,
+		       struct shared *shared)
 {
 	struct pollfd poller = {.fd = life, .events = POLLIN};
 	int patience = -1; /* until the first beat */
@@ -241,11 +242,13 @@ static void __attribute__((noreturn)) run_guard(int life, int held_fd, struct sh
 
 int child_command__guard(struct child_command *command, int held_fd, struct error *err)
 {
-	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int life[2];
 
 	if (shared == MAP_FAILED)
-		return error__set(err, -errno, "cannot share memory with the guard: %s", strerror(errno));
+		return error__set(err, -errno, "cannot share memory with the guard: %s",
+				  strerror(errno));
 	command->shared = shared;
 	if (pipe2(life, O_CLOEXEC))
 		return error__set(err, -errno, "cannot make a pipe: %s", strerror(errno));
@@ -270,7 +273,8 @@ bool child_command__was_let_go(const struct child_command *command, uint64_t sto
 	return __atomic_load_n(&command->shared->let_go_ns, __ATOMIC_ACQUIRE) >= stopped_ns;
 }
 
-uint64_t child_command__held_until(const struct child_command *command, uint64_t stopped_ns, uint64_t now_ns)
+uint64_t child_command__held_until(const struct child_command *command, uint64_t stopped_ns,
+				   uint64_t now_ns)
 {
 	uint64_t stall_ns = __atomic_load_n(&command->shared->stall_ns, __ATOMIC_ACQUIRE);
 
@@ -304,7 +308,8 @@ int child_command__start(struct child_command *command, struct error *err)
 	ssize_t n;
 
 	if (write(command->go, "", 1) != 1)
-		return error__set(err, -EPIPE, "cannot start '%s': its process is gone", command->argv[0]);
+		return error__set(err, -EPIPE, "cannot start '%s': its process is gone",
+				  command->argv[0]);
 	command->started = true;
 	do {
 		n = read(command->failure, &code, sizeof(code));
@@ -314,9 +319,11 @@ int child_command__start(struct child_command *command, struct error *err)
 	waitpid(command->pid, NULL, 0);
 	command->ended = true;
 	if (code == ENOENT)
-		return error__set(err, -code, "cannot run '%s': no such command; give a path or a name in PATH",
+		return error__set(err, -code,
+				  "cannot run '%s': no such command; give a path or a name in PATH",
 				  command->argv[0]);
-	return error__set(err, -code, "cannot run '%s': %s; give a program that may be executed", command->argv[0], strerror(code));
+	return error__set(err, -code, "cannot run '%s': %s; give a program that may be executed",
+			  command->argv[0], strerror(code));
 }
 
 bool child_command__ended(struct child_command *command, int *status)

@@ -48,7 +48,8 @@ bool child_command__was_let_go(const struct child_command *command, uint64_t sto
  * The end of a process's hold: now_ns, unless the guard resumed the process before. The process was
  * stopped at `stopped_ns` and is being resumed now.
  */
-uint64_t child_command__held_until(const struct child_command *command, uint64_t stopped_ns, uint64_t now_ns);
+uint64_t child_command__held_until(const struct child_command *command, uint64_t stopped_ns,
+				   uint64_t now_ns);
 
 /*
  * Removes the process, which gpuprobe has stopped, from the map `held_fd` and resumes it. The guard

@@ -86,8 +86,8 @@ static struct stack stack_of(const struct dump_thread *thread)
 	return thread->stack;
 }
 
-static void add(const struct earlier_looks *looks, struct earlier_calls *calls, const struct dump_process *process,
-		const struct dump_thread *thread)
+static void add(const struct earlier_looks *looks, struct earlier_calls *calls,
+		const struct dump_process *process, const struct dump_thread *thread)
 {
 	int outer = row_of(thread->call), inner = row_of(thread->inner);
 	struct stack *stack = &looks->stacks[calls->count];
@@ -114,7 +114,8 @@ static void add(const struct earlier_looks *looks, struct earlier_calls *calls, 
 	calls->count++;
 }
 
-static void take_calls(const struct earlier_looks *looks, struct earlier_calls *calls, struct collector *collector)
+static void take_calls(const struct earlier_looks *looks, struct earlier_calls *calls,
+		       struct collector *collector)
 {
 	const struct dump *dump = looks->first;
 
@@ -139,8 +140,8 @@ static size_t count_in_cuda(const struct dump *dump)
 	return count;
 }
 
-void earlier_looks__begin(struct earlier_looks *looks, const pid_t *pids, size_t count, enum api_mode api,
-			  struct collector *collector)
+void earlier_looks__begin(struct earlier_looks *looks, const pid_t *pids, size_t count,
+			  enum api_mode api, struct collector *collector)
 {
 	struct earlier_calls *calls = collector__earlier(collector);
 	struct pid_list chosen = {0};
@@ -164,24 +165,28 @@ void earlier_looks__begin(struct earlier_looks *looks, const pid_t *pids, size_t
 
 /* --- before a reading --- */
 
-static const struct dump_thread *find_thread(const struct dump *dump, const struct earlier_call *call,
+static const struct dump_thread *find_thread(const struct dump *dump,
+					     const struct earlier_call *call,
 					     const struct dump_process **process)
 {
 	for (size_t i = 0; i < dump->count; i++)
 		for (size_t k = 0; k < dump->processes[i].thread_count; k++)
-			if (dump->processes[i].threads[k].tid == call->tid && dump->processes[i].process->pid == call->pid) {
+			if (dump->processes[i].threads[k].tid == call->tid &&
+			    dump->processes[i].process->pid == call->pid) {
 				*process = &dump->processes[i];
 				return &dump->processes[i].threads[k];
 			}
 	return NULL;
 }
 
-static bool stands(const struct earlier_looks *looks, const struct earlier_call *call, const struct dump *now)
+static bool stands(const struct earlier_looks *looks, const struct earlier_call *call,
+		   const struct dump *now)
 {
 	const struct dump_process *process;
 	const struct dump_thread *thread = find_thread(now, call, &process);
 
-	return thread && dump_before__motion(dump_before__process(looks->first, process), thread) == DUMP_STANDS;
+	return thread && dump_before__motion(dump_before__process(looks->first, process), thread) ==
+				 DUMP_STANDS;
 }
 
 /*
@@ -213,7 +218,8 @@ void earlier_looks__look(struct earlier_looks *looks, struct earlier_calls *call
 		return;
 	dump = look(looks, calls);
 	took_ns = clock__boot_ns() - now;
-	looks->next_ns = now + took_ns + (took_ns * REST_TIMES > REST_NS ? took_ns * REST_TIMES : REST_NS);
+	looks->next_ns =
+		now + took_ns + (took_ns * REST_TIMES > REST_NS ? took_ns * REST_TIMES : REST_NS);
 	if (!dump)
 		return;
 	for (size_t i = 0; i < calls->count; i++) {

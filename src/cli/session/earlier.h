@@ -28,8 +28,8 @@ void earlier_looks__free(struct earlier_looks *looks); /* NULL ok */
  * calls of these processes and of their descendants, and makes it adopt the processes that are in
  * one.
  */
-void earlier_looks__begin(struct earlier_looks *looks, const pid_t *pids, size_t count, enum api_mode api,
-			  struct collector *collector);
+void earlier_looks__begin(struct earlier_looks *looks, const pid_t *pids, size_t count,
+			  enum api_mode api, struct collector *collector);
 
 /*
  * Looks, before a reading, at the threads whose calls are in progress. Looks at most once a second

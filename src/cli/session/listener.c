@@ -63,11 +63,13 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 	listener__read(arg);
 }
 
-int listener__new(struct event_base *loop, const struct listener_hooks *hooks, struct listener **out, struct error *err)
+int listener__new(struct event_base *loop, const struct listener_hooks *hooks,
+		  struct listener **out, struct error *err)
 {
 	const struct timeval every = {.tv_usec = LOOKS_MS * 1000};
 	struct listener *listener = calloc(1, sizeof(*listener));
-	const struct mapping_events_hooks events = {.mapped = on_mapped, .lost = on_lost, .arg = listener};
+	const struct mapping_events_hooks events = {
+		.mapped = on_mapped, .lost = on_lost, .arg = listener};
 	int ret;
 
 	if (!listener)

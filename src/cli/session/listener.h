@@ -26,7 +26,8 @@ struct listener_hooks {
 };
 
 /* Starts to listen; the loop calls the hooks. Returns 0 or a negative errno. */
-int listener__new(struct event_base *loop, const struct listener_hooks *hooks, struct listener **out, struct error *err);
+int listener__new(struct event_base *loop, const struct listener_hooks *hooks,
+		  struct listener **out, struct error *err);
 void listener__free(struct listener *listener);
 
 /* Looks now instead of at the next turn of the loop. */

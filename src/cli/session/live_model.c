@@ -68,7 +68,8 @@ static void on_reap(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	warn_unread(live, collector__reap(live->collector, false));
-	live->reap_ns = (uint64_t)((double)(clock__boot_ns() - began) * collector__living(live->collector));
+	live->reap_ns =
+		(uint64_t)((double)(clock__boot_ns() - began) * collector__living(live->collector));
 }
 
 static void on_idle_time(const struct process *process, const struct record_idle *record, void *arg)
@@ -87,7 +88,8 @@ static void on_process_ended(void *arg)
 	 * reading includes them.
 	 */
 	uint64_t delay_ms = REAP_DELAY_MS + 10 * live->reap_ns / NS_PER_MS;
-	struct timeval delay = {.tv_sec = (time_t)(delay_ms / 1000), .tv_usec = (suseconds_t)(delay_ms % 1000 * 1000)};
+	struct timeval delay = {.tv_sec = (time_t)(delay_ms / 1000),
+				.tv_usec = (suseconds_t)(delay_ms % 1000 * 1000)};
 
 	if (live->reap && !evtimer_pending(live->reap, NULL))
 		evtimer_add(live->reap, &delay);
@@ -125,8 +127,8 @@ static void on_second(void *arg)
 
 /* --- setting up --- */
 
-int live_model__new(const struct live_model_options *options, const struct log *log, struct live_model **out,
-		    struct error *err)
+int live_model__new(const struct live_model_options *options, const struct log *log,
+		    struct live_model **out, struct error *err)
 {
 	struct live_model *live = calloc(1, sizeof(*live));
 	struct session_hooks hooks = {
@@ -162,10 +164,12 @@ static int make_overhead(struct live_model *live, const struct object_options *o
 	const struct overhead_options options = {
 		.max = live->options.max_overhead,
 		.by_default = live->options.overhead_by_default,
-		.sampling = live->options.sample_launches_alone ? 1u << RATE_LAUNCH : GOVERNED_FAMILIES,
+		.sampling =
+			live->options.sample_launches_alone ? 1u << RATE_LAUNCH : GOVERNED_FAMILIES,
 	};
 	struct call_costs costs;
-	int ret = calibration__measure(object, features, live->options.sample_launches_alone, &costs, err);
+	int ret = calibration__measure(object, features, live->options.sample_launches_alone,
+				       &costs, err);
 
 	if (ret && options.by_default) {
 		log__info(live->log, "cannot limit what probes cost: %s", err->text);
@@ -174,11 +178,17 @@ static int make_overhead(struct live_model *live, const struct object_options *o
 	}
 	if (ret)
 		return ret;
-	log__info(live->log, "a probed call costs: launch %.0f ns, copy %.0f, wait %.0f, others %.0f",
-		  costs.ns[RATE_LAUNCH], costs.ns[RATE_COPY], costs.ns[RATE_WAIT], costs.ns[RATE_EXACT]);
+	log__info(live->log,
+		  "a probed call costs: launch %.0f ns, copy %.0f, wait %.0f, others %.0f",
+		  costs.ns[RATE_LAUNCH], costs.ns[RATE_COPY], costs.ns[RATE_WAIT],
+		  costs.ns[RATE_EXACT]);
 	if (live->options.sample_launches_alone)
-		log__info(live->log, "while a program's own data fills the caches, it costs %.1f times as much", costs.cold);
-	return overhead__new(&options, &costs, live->session, live->skeleton, live->log, &live->overhead, err);
+		log__info(
+			live->log,
+			"while a program's own data fills the caches, it costs %.1f times as much",
+			costs.cold);
+	return overhead__new(&options, &costs, live->session, live->skeleton, live->log,
+			     &live->overhead, err);
 }
 
 /* Drops a default budget if the links do not support one. */
@@ -191,8 +201,8 @@ static bool is_held_to_budget(struct live_model *live, enum link_kind links)
 	return options->max_overhead > 0;
 }
 
-static int load_object(struct live_model *live, struct session_probes *probes, uint32_t *launch_sample,
-		       struct error *err)
+static int load_object(struct live_model *live, struct session_probes *probes,
+		       uint32_t *launch_sample, struct error *err)
 {
 	const struct live_model_options *options = &live->options;
 	const struct targets *targets = options->targets;
@@ -221,7 +231,8 @@ static int load_object(struct live_model *live, struct session_probes *probes, u
 
 	ret = features__probe(&features, err);
 	if (!ret)
-		ret = features__choose_links(&features, getenv("GPUPROBE_LINKS"), &object.links, err);
+		ret = features__choose_links(&features, getenv("GPUPROBE_LINKS"), &object.links,
+					     err);
 	if (!ret)
 		object.rates = is_held_to_budget(live, object.links);
 	if (!ret && !options->no_returns)
@@ -255,8 +266,8 @@ static int make_events(struct live_model *live, struct error *err)
 {
 	struct event_base *loop = session__loop(live->session);
 
-	live->ring =
-		event_new(loop, collector__ring_fd(live->collector), EV_READ | EV_PERSIST, on_ring, live);
+	live->ring = event_new(loop, collector__ring_fd(live->collector), EV_READ | EV_PERSIST,
+			       on_ring, live);
 	live->reap = evtimer_new(loop, on_reap, live);
 	if (!live->ring || !live->reap || make_look(live))
 		return error__set(err, -ENOMEM, "out of memory");
@@ -271,7 +282,8 @@ static void see_followed(pid_t pid, void *arg)
 }
 
 /* Returns NULL if no reading has found the process yet. */
-static const struct process *find_process(const struct live_model *live, pid_t pid, uint64_t start_ns)
+static const struct process *find_process(const struct live_model *live, pid_t pid,
+					  uint64_t start_ns)
 {
 	const struct model *model = collector__model(live->collector);
 
@@ -314,9 +326,12 @@ static void make_host(struct live_model *live)
 		.arg = live,
 	};
 
-	if (!options.rate || !host_watch__new(live->skeleton, &options, &live->host, &live->host_lack))
+	if (!options.rate ||
+	    !host_watch__new(live->skeleton, &options, &live->host, &live->host_lack))
 		return;
-	log__warn(live->log, "cannot follow threads between CUDA calls, so no reasons are given: %s", live->host_lack.text);
+	log__warn(live->log,
+		  "cannot follow threads between CUDA calls, so no reasons are given: %s",
+		  live->host_lack.text);
 	live->unfollowed = (struct host_side){.lack = live->host_lack.text};
 }
 
@@ -385,8 +400,10 @@ static int watch_asks(void *arg, bool in)
 	struct error err;
 	int ret = session__watch_asks(live->session, in, &err);
 
-	log__debug(live->log, "probes of calls that ask for errors: %s", ret ? err.text : in ? "in" :
-											       "out");
+	log__debug(live->log, "probes of calls that ask for errors: %s",
+		   ret ? err.text :
+		   in  ? "in" :
+			 "out");
 	return ret;
 }
 
@@ -398,7 +415,8 @@ static void begin_without_asks(struct live_model *live)
 {
 	const struct targets *targets = live->options.targets;
 
-	if (live->options.needs & NEEDS_ASKS && !live->asks_stay && targets->pid_count && !targets->command)
+	if (live->options.needs & NEEDS_ASKS && !live->asks_stay && targets->pid_count &&
+	    !targets->command)
 		live->asks.out = !watch_asks(live, false);
 }
 
@@ -465,7 +483,8 @@ static void note_callers(struct live_model *live)
 
 		if (process->attributed || !process->called)
 			continue;
-		target_pids__see_call(asked, process->pid, process->identified ? process->parent : 0);
+		target_pids__see_call(asked, process->pid,
+				      process->identified ? process->parent : 0);
 		process->attributed = true;
 	}
 }
@@ -481,7 +500,8 @@ static void name_shims(struct live_model *live)
 		if (process->shim_number && !process->shim)
 			process->shim = session__driver_path(live->session, process->shim_number);
 		if (process->shim_number && !process->driver)
-			process->driver = session__driver_path(live->session, process->driver_number);
+			process->driver =
+				session__driver_path(live->session, process->driver_number);
 	}
 }
 

@@ -54,7 +54,8 @@ struct live_model_options {
 	 * With NEEDS_PROFILE: called for each period in which a device was idle; NULL: idle times
 	 * are only summed up
 	 */
-	void (*idle_time)(const struct process *process, const struct record_idle *record, void *arg);
+	void (*idle_time)(const struct process *process, const struct record_idle *record,
+			  void *arg);
 	void *idle_arg;
 	/* detect steps in at most this many threads, at most STEP_RECORDS; 0: off */
 	uint32_t steps;
@@ -82,8 +83,8 @@ struct live_model_options {
  * Creates the session: the event loop, signals, the deadline, COMMAND. `log` must outlive it.
  * Returns 0 or a negative errno; -ESRCH as session__new.
  */
-int live_model__new(const struct live_model_options *options, const struct log *log, struct live_model **out,
-		    struct error *err);
+int live_model__new(const struct live_model_options *options, const struct log *log,
+		    struct live_model **out, struct error *err);
 
 /* Detaches the probes and resumes all held processes. NULL ok. */
 void live_model__free(struct live_model *live);

@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int live_run__new(const struct live_run_options *options, const struct log *log, struct live_run **out,
-		  struct error *err)
+int live_run__new(const struct live_run_options *options, const struct log *log,
+		  struct live_run **out, struct error *err)
 {
 	struct live_run *run = calloc(1, sizeof(*run));
 	int ret;

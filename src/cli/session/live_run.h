@@ -32,8 +32,8 @@ struct live_run_options {
  * Starts the session and opens the file of the reports. `log` must outlive the run. This and the
  * next two functions return 0, or a negative errno with a message.
  */
-int live_run__new(const struct live_run_options *options, const struct log *log, struct live_run **out,
-		  struct error *err);
+int live_run__new(const struct live_run_options *options, const struct log *log,
+		  struct live_run **out, struct error *err);
 
 /* Gives up privileges, loads the BPF object and attaches the probes: counting begins. */
 int live_run__attach(struct live_run *run, struct error *err);

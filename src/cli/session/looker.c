@@ -39,7 +39,8 @@ static bool load(struct looker *looker)
 	if (looker->dumper || looker->refused)
 		return looker->dumper;
 	looker->memory = memory_reader__new(looker->log);
-	looker->refused = !looker->memory || dumper__new(looker->memory, looker->log, &looker->dumper, &err);
+	looker->refused =
+		!looker->memory || dumper__new(looker->memory, looker->log, &looker->dumper, &err);
 	if (looker->refused)
 		log__info(looker->log, "cannot look at what threads are doing: %s", err.text);
 	return looker->dumper;

@@ -57,7 +57,8 @@ static uint64_t now(void *arg)
 
 static void wait_for(const struct overhead *overhead, uint64_t ns)
 {
-	struct timeval delay = {.tv_sec = (time_t)(ns / NS_PER_S), .tv_usec = (suseconds_t)(ns % NS_PER_S / 1000)};
+	struct timeval delay = {.tv_sec = (time_t)(ns / NS_PER_S),
+				.tv_usec = (suseconds_t)(ns % NS_PER_S / 1000)};
 
 	evtimer_add(overhead->timer, &delay);
 }
@@ -71,11 +72,16 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 	wait_for(overhead, governor__tick(overhead->governor));
 }
 
-int overhead__new(const struct overhead_options *options, const struct call_costs *costs, struct session *session,
-		  const struct gpuprobe_bpf *skeleton, const struct log *log, struct overhead **out, struct error *err)
+int overhead__new(const struct overhead_options *options, const struct call_costs *costs,
+		  struct session *session, const struct gpuprobe_bpf *skeleton,
+		  const struct log *log, struct overhead **out, struct error *err)
 {
 	struct overhead *overhead = calloc(1, sizeof(*overhead));
-	const struct governor_hooks hooks = {.watch = watch, .read = read_rates, .run_time = run_time, .now = now, .arg = overhead};
+	const struct governor_hooks hooks = {.watch = watch,
+					     .read = read_rates,
+					     .run_time = run_time,
+					     .now = now,
+					     .arg = overhead};
 	int ret;
 
 	if (!overhead)
@@ -86,7 +92,8 @@ int overhead__new(const struct overhead_options *options, const struct call_cost
 	overhead->log = log;
 	ret = rates__new(skeleton, &overhead->rates, err);
 	if (!ret) {
-		overhead->governor = governor__new(options->max, options->sampling, costs, &hooks, log);
+		overhead->governor =
+			governor__new(options->max, options->sampling, costs, &hooks, log);
 		overhead->timer = evtimer_new(session__loop(session), on_timer, overhead);
 		if (!overhead->governor || !overhead->timer)
 			ret = error__set(err, -ENOMEM, "out of memory");

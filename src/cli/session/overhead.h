@@ -26,8 +26,9 @@ struct overhead_options {
  * Copies `options` and `costs`; the others must outlive it. The skeleton must have been loaded with
  * object_options.rates. Returns 0 or a negative errno.
  */
-int overhead__new(const struct overhead_options *options, const struct call_costs *costs, struct session *session,
-		  const struct gpuprobe_bpf *skeleton, const struct log *log, struct overhead **out, struct error *err);
+int overhead__new(const struct overhead_options *options, const struct call_costs *costs,
+		  struct session *session, const struct gpuprobe_bpf *skeleton,
+		  const struct log *log, struct overhead **out, struct error *err);
 void overhead__free(struct overhead *overhead);
 
 /* Starts to act from the session's loop. Called once the probes are attached. */

@@ -118,12 +118,12 @@ static int open_output(struct reports *reports, struct error *err)
 		reports->fd = output_file__open(file, err);
 	if (reports->fd < 0)
 		return reports->fd;
-	return console__new(session__loop(live_model__session(reports->live)), reports->fd, on_output_closed, reports,
-			    &reports->console, err);
+	return console__new(session__loop(live_model__session(reports->live)), reports->fd,
+			    on_output_closed, reports, &reports->console, err);
 }
 
-int reports__new(struct live_model *live, const struct reports_options *options, const struct log *log,
-		 struct reports **out, struct error *err)
+int reports__new(struct live_model *live, const struct reports_options *options,
+		 const struct log *log, struct reports **out, struct error *err)
 {
 	struct reports *reports = calloc(1, sizeof(*reports));
 	int ret;
@@ -188,5 +188,7 @@ int reports__finish(struct reports *reports, struct error *err)
 		report(reports, true);
 		console__finish(reports->console);
 	}
-	return console__failure(reports->console, reports->options.file ? reports->options.file : "standard output", err);
+	return console__failure(reports->console,
+				reports->options.file ? reports->options.file : "standard output",
+				err);
 }

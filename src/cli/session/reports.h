@@ -34,8 +34,8 @@ struct reports_options {
  * Call it between live_model__new and live_model__prepare. Truncates the file. `live` and `log`
  * must outlive it. Returns 0 or a negative errno.
  */
-int reports__new(struct live_model *live, const struct reports_options *options, const struct log *log,
-		 struct reports **out, struct error *err);
+int reports__new(struct live_model *live, const struct reports_options *options,
+		 const struct log *log, struct reports **out, struct error *err);
 
 /* Call it before live_model__free. NULL ok. */
 void reports__free(struct reports *reports);

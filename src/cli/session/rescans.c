@@ -38,7 +38,8 @@ static uint64_t later(uint64_t a_ns, uint64_t b_ns)
 
 static uint64_t ready_ns_of(const struct rescans *rescans, const struct slow_process *process)
 {
-	return process->reads_long ? later(process->ready_ns, rescans->rests_until_ns) : process->ready_ns;
+	return process->reads_long ? later(process->ready_ns, rescans->rests_until_ns) :
+				     process->ready_ns;
 }
 
 /*
@@ -67,7 +68,8 @@ static void set_timer(struct rescans *rescans, uint64_t now_ns)
 
 	if (!next)
 		return;
-	wait = clock__timeval((double)(later(ready_ns_of(rescans, next), now_ns) - now_ns) / NS_PER_S);
+	wait = clock__timeval((double)(later(ready_ns_of(rescans, next), now_ns) - now_ns) /
+			      NS_PER_S);
 	evtimer_add(rescans->timer, &wait);
 }
 
@@ -163,7 +165,8 @@ static void join(struct rescans *rescans, struct slow_process *process, const st
 	if (process->waits && rescan->scan == SCAN_PROGRAM)
 		miss(rescans, &process->next);
 	else if (process->waits) {
-		process->next.since_ns = since_ns < process->next.since_ns ? since_ns : process->next.since_ns;
+		process->next.since_ns =
+			since_ns < process->next.since_ns ? since_ns : process->next.since_ns;
 		return;
 	}
 	process->next = *rescan;

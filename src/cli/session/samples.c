@@ -65,8 +65,8 @@ static void on_due(evutil_socket_t fd, short what, void *arg)
 	evtimer_add(samples->due, &wait);
 }
 
-int samples__new(struct live_model *live, const struct samples_options *options, struct samples **out,
-		 struct error *err)
+int samples__new(struct live_model *live, const struct samples_options *options,
+		 struct samples **out, struct error *err)
 {
 	struct samples *samples = calloc(1, sizeof(*samples));
 	struct timeval at_once = {0};

@@ -26,8 +26,8 @@ struct samples_options {
  * Takes the first sample at once. Call it between live_model__prepare and live_model__attach.
  * Returns 0 or a negative errno.
  */
-int samples__new(struct live_model *live, const struct samples_options *options, struct samples **out,
-		 struct error *err);
+int samples__new(struct live_model *live, const struct samples_options *options,
+		 struct samples **out, struct error *err);
 
 /* Call it before live_model__free. NULL ok. */
 void samples__free(struct samples *samples);

@@ -81,15 +81,16 @@ struct session {
 static void end_without_command(struct session *session)
 {
 	if (!child_command__ended(session->command, &session->status))
-		log__warn(session->log, "%s (%d) has not ended: it keeps running", session->targets->command[0],
-			  child_command__pid(session->command));
+		log__warn(session->log, "%s (%d) has not ended: it keeps running",
+			  session->targets->command[0], child_command__pid(session->command));
 	session__stop(session);
 }
 
 static int set_deadline(const struct session *session, double seconds)
 {
 	double whole = floor(seconds);
-	struct itimerspec at = {.it_value = {.tv_sec = (time_t)whole, .tv_nsec = (long)((seconds - whole) * 1e9)}};
+	struct itimerspec at = {
+		.it_value = {.tv_sec = (time_t)whole, .tv_nsec = (long)((seconds - whole) * 1e9)}};
 
 	if (!at.it_value.tv_sec && !at.it_value.tv_nsec)
 		at.it_value.tv_nsec = 1; /* 0 would disarm the timer */
@@ -143,7 +144,8 @@ static void on_signal(evutil_socket_t fd, short what, void *arg)
 	while (read(fd, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo != SIGCHLD)
 			on_stop_signal(session, &info);
-		else if (session->command && child_command__ended(session->command, &session->status))
+		else if (session->command &&
+			 child_command__ended(session->command, &session->status))
 			session__stop(session);
 	}
 }
@@ -166,7 +168,8 @@ static void on_second(evutil_socket_t fd, short what, void *arg)
 static int look_at(struct session *session, const struct rescan *rescan)
 {
 	struct attach_failure attach_failure;
-	int late = attacher__add_process(session->attacher, rescan->pid, rescan->scan, rescan->since_ns, &attach_failure);
+	int late = attacher__add_process(session->attacher, rescan->pid, rescan->scan,
+					 rescan->since_ns, &attach_failure);
 
 	unwatchable__report(&session->refusals, rescan->pid, &attach_failure, session->log);
 	return late;
@@ -209,7 +212,8 @@ static uint64_t on_rescan(const struct rescan *rescan, uint64_t *ready_ns, void 
 }
 
 /* Looks at a held process at once: it waits for that. */
-static void look_at_held(struct session *session, const struct rescan *rescan, uint16_t stopped_above)
+static void look_at_held(struct session *session, const struct rescan *rescan,
+			 uint16_t stopped_above)
 {
 	int late;
 
@@ -219,9 +223,11 @@ static void look_at_held(struct session *session, const struct rescan *rescan, u
 	if (late > 0 && child_command__was_let_go(session->command, rescan->since_ns))
 		report_late(session, rescan);
 	stopped_parents__letting_go(session->waker, rescan->pid, stopped_above);
-	holds__note(session->probes.programs, rescan->pid, rescan->since_ns,
-		    child_command__held_until(session->command, rescan->since_ns, clock__boot_ns()));
-	child_command__let_go(session->command, bpf_map__fd(session->probes.programs->held), rescan->pid);
+	holds__note(
+		session->probes.programs, rescan->pid, rescan->since_ns,
+		child_command__held_until(session->command, rescan->since_ns, clock__boot_ns()));
+	child_command__let_go(session->command, bpf_map__fd(session->probes.programs->held),
+			      rescan->pid);
 }
 
 /*
@@ -230,21 +236,27 @@ static void look_at_held(struct session *session, const struct rescan *rescan, u
 static void note_missed_program(struct session *session, pid_t pid)
 {
 	if (!session->missed_programs++)
-		log__warn(session->log,
-			  "process %d loaded a CUDA library and ended before the probes were in: some or all of its "
-			  "calls are missing; this happens to programs that end within some 20 ms and are the first "
-			  "to load a library: name that file with --libcuda-path or --libcudart-path",
-			  pid);
+		log__warn(
+			session->log,
+			"process %d loaded a CUDA library and ended before the probes were in: "
+			"some or all of its "
+			"calls are missing; this happens to programs that end within some 20 ms "
+			"and are the first "
+			"to load a library: name that file with --libcuda-path or --libcudart-path",
+			pid);
 }
 
 /*
  * A process that has ended meanwhile has no mappings, but it may have called functions whose probes
  * came too late.
  */
-static void look_for_libraries(struct session *session, const struct mapping_event *event, uint64_t there_ns)
+static void look_for_libraries(struct session *session, const struct mapping_event *event,
+			       uint64_t there_ns)
 {
-	const struct rescan rescan = {
-		.pid = event->pid, .scan = SCAN_NAMED, .since_ns = event->time_ns, .there_ns = there_ns};
+	const struct rescan rescan = {.pid = event->pid,
+				      .scan = SCAN_NAMED,
+				      .since_ns = event->time_ns,
+				      .there_ns = there_ns};
 	int32_t key = event->pid;
 	uint8_t state;
 	bool late;
@@ -253,12 +265,13 @@ static void look_for_libraries(struct session *session, const struct mapping_eve
 	    bpf_map_lookup_elem(bpf_map__fd(session->probes.programs->watched), &key, &state))
 		return;
 	rescans__add(session->rescans, &rescan, clock__boot_ns());
-	late = attacher__is_late(session->attacher, event->pid, event->device, event->inode, event->time_ns);
+	late = attacher__is_late(session->attacher, event->pid, event->device, event->inode,
+				 event->time_ns);
 	if (late)
 		report_late(session, &rescan);
 	if (event->inode && !proc__exists(event->pid) &&
-	    (late ||
-	     attacher__has_missed(session->attacher, event->pid, event->device, event->inode, event->time_ns)))
+	    (late || attacher__has_missed(session->attacher, event->pid, event->device,
+					  event->inode, event->time_ns)))
 		note_missed_program(session, event->pid);
 }
 
@@ -288,7 +301,8 @@ static void on_lost(uint64_t time_ns, void *arg)
 	struct lost_since lost = {.session = session, .time_ns = time_ns};
 	struct error err = {""};
 
-	log__info(session->log, "too many programs started at once to track their libraries: looking at all processes");
+	log__info(session->log, "too many programs started at once to track their libraries: "
+				"looking at all processes");
 	if (watch__each_process(session->targets, look_again, &lost, &err))
 		log__warn(session->log, "%s", err.text);
 }
@@ -369,12 +383,15 @@ static int make_events(struct session *session, struct error *err)
 {
 	const struct timeval second = {.tv_sec = 1};
 
-	session->signals = event_new(session->loop, session->signal_fd, EV_READ | EV_PERSIST, on_signal, session);
-	session->deadline = event_new(session->loop, session->timer_fd, EV_READ | EV_PERSIST, on_deadline, session);
+	session->signals = event_new(session->loop, session->signal_fd, EV_READ | EV_PERSIST,
+				     on_signal, session);
+	session->deadline = event_new(session->loop, session->timer_fd, EV_READ | EV_PERSIST,
+				      on_deadline, session);
 	session->second = event_new(session->loop, -1, EV_PERSIST, on_second, session);
 	if (!session->signals || !session->deadline || !session->second)
 		return error__set(err, -ENOMEM, "out of memory");
-	if (event_add(session->signals, NULL) || event_add(session->deadline, NULL) || event_add(session->second, &second))
+	if (event_add(session->signals, NULL) || event_add(session->deadline, NULL) ||
+	    event_add(session->second, &second))
 		return error__set(err, -ENOMEM, "out of memory");
 	if (session->duration > 0 && set_deadline(session, session->duration))
 		return error__set(err, -errno, "cannot set a timer: %s", strerror(errno));
@@ -423,7 +440,8 @@ static int read_unused(struct session *session, struct error *err)
 static int set_up(struct session *session, struct error *err)
 {
 	const struct targets *targets = session->targets;
-	const struct rescans_hooks rescans = {.look = on_rescan, .missed = on_missed_rescan, .arg = session};
+	const struct rescans_hooks rescans = {
+		.look = on_rescan, .missed = on_missed_rescan, .arg = session};
 	int ret;
 
 	session->loop = event_base_new();
@@ -464,7 +482,8 @@ int session__new(const struct targets *targets, double duration, const struct se
 	if (!session)
 		return error__set(err, -ENOMEM, "out of memory");
 	session->targets = targets;
-	session->asked.processes = calloc(targets->pid_count + 1, sizeof(*session->asked.processes));
+	session->asked.processes =
+		calloc(targets->pid_count + 1, sizeof(*session->asked.processes));
 	session->refusals.named = targets->command || targets->pid_count ? REFUSALS_NAMED : 1;
 	session->duration = duration;
 	session->hooks = *hooks;
@@ -473,7 +492,8 @@ int session__new(const struct targets *targets, double duration, const struct se
 	session->silence = silence__new(session->looker);
 	session->earlier = earlier_looks__new(session->looker);
 	session->signal_fd = session->timer_fd = session->end_fd = -1;
-	ret = session->asked.processes ? set_up(session, err) : error__set(err, -ENOMEM, "out of memory");
+	ret = session->asked.processes ? set_up(session, err) :
+					 error__set(err, -ENOMEM, "out of memory");
 	if (ret) {
 		session__free(session);
 		return ret;
@@ -493,12 +513,15 @@ static void listen_to_mappings(struct session *session)
 
 	if (session->command || !listener__new(session->loop, &hooks, &session->listener, &err))
 		return;
-	log__warn(session->log, "%s: gpuprobe will not notice libraries that are loaded later for the first time; "
-				"name them with --libcuda-path and --libcudart-path",
-		  err.text);
+	log__warn(
+		session->log,
+		"%s: gpuprobe will not notice libraries that are loaded later for the first time; "
+		"name them with --libcuda-path and --libcudart-path",
+		err.text);
 }
 
-int session__prepare(struct session *session, const struct session_probes *probes, struct error *err)
+int session__prepare(struct session *session, const struct session_probes *probes,
+		     struct error *err)
 {
 	const struct probe_programs *programs = probes->programs;
 	int ret = 0;
@@ -506,13 +529,15 @@ int session__prepare(struct session *session, const struct session_probes *probe
 	log__info(session->log, "the kernel has the BPF programs");
 	session->probes = *probes;
 	if (session->command)
-		ret = stopped_parents__new(session->loop, session->command, bpf_map__fd(programs->watched),
+		ret = stopped_parents__new(session->loop, session->command,
+					   bpf_map__fd(programs->watched),
 					   bpf_map__fd(programs->held), &session->waker, err);
 	/* Before any probe: the guard's open descriptors must not keep one in place. */
 	if (!ret && session->command)
 		ret = child_command__guard(session->command, bpf_map__fd(programs->held), err);
 	if (!ret)
-		ret = attacher__new(probes->selection, probes->links, programs, session->log, &session->attacher, err);
+		ret = attacher__new(probes->selection, probes->links, programs, session->log,
+				    &session->attacher, err);
 	if (!ret)
 		listen_to_mappings(session);
 	if (!ret)
@@ -534,7 +559,8 @@ static void report_attached(const struct session *session)
 		snprintf(whom, sizeof(whom), ", for all processes of the machine");
 	for (int layer = 0; layer < LAYER_COUNT; layer++)
 		sites += counts.sites[layer];
-	log__info(session->log, "the probes are in: %zu functions of %zu libraries%s", sites, counts.libraries, whom);
+	log__info(session->log, "the probes are in: %zu functions of %zu libraries%s", sites,
+		  counts.libraries, whom);
 }
 
 int session__attach(struct session *session, struct error *err)
@@ -544,11 +570,13 @@ int session__attach(struct session *session, struct error *err)
 
 	if (!ret)
 		ret = watch__begin(session->targets, session->command, programs, session->attacher,
-				   &session->refusals, &session->asked, session->rescans, session->log, err);
+				   &session->refusals, &session->asked, session->rescans,
+				   session->log, err);
 	if (!ret)
 		report_attached(session);
 	if (!ret && session->targets->pid_count)
-		ret = target_exit__new(session->loop, session->targets, bpf_map__fd(programs->watched), on_all_ended, session,
+		ret = target_exit__new(session->loop, session->targets,
+				       bpf_map__fd(programs->watched), on_all_ended, session,
 				       &session->exits, err);
 	return ret;
 }
@@ -602,12 +630,14 @@ void session__look_at_silent(struct session *session, bool final)
 
 void session__find_earlier(struct session *session, enum api_mode api, struct collector *collector)
 {
-	earlier_looks__begin(session->earlier, session->targets->pids, session->targets->pid_count, api, collector);
+	earlier_looks__begin(session->earlier, session->targets->pids, session->targets->pid_count,
+			     api, collector);
 }
 
 void session__look_at_earlier(struct session *session, struct collector *collector)
 {
-	earlier_looks__look(session->earlier, collector__earlier(collector), collector__model(collector)->final);
+	earlier_looks__look(session->earlier, collector__earlier(collector),
+			    collector__model(collector)->final);
 }
 
 int session__watch(struct session *session, unsigned int families, struct error *err)
@@ -647,13 +677,17 @@ static void report_missed(struct session *session)
 	uint64_t count = session->missed_rescans;
 
 	if (session->missed_programs > 1)
-		log__warn(session->log, "%" PRIu64 " programs ended before the probes of their CUDA library were in",
+		log__warn(session->log,
+			  "%" PRIu64
+			  " programs ended before the probes of their CUDA library were in",
 			  session->missed_programs);
 	session->missed_rescans = session->missed_programs = 0;
 	if (count)
 		log__warn(session->log,
-			  "calls may be missing: %" PRIu64 " time%s a process with many mappings loaded a library or "
-			  "another program, and ended, or gpuprobe did, before gpuprobe had read them",
+			  "calls may be missing: %" PRIu64
+			  " time%s a process with many mappings loaded a library or "
+			  "another program, and ended, or gpuprobe did, before gpuprobe had read "
+			  "them",
 			  count, count == 1 ? "" : "s");
 }
 

@@ -61,7 +61,8 @@ void session__free(struct session *session);
 struct event_base *session__loop(const struct session *session);
 
 /* Prepares for probes; none is attached yet. The hooks may be called from here on. */
-int session__prepare(struct session *session, const struct session_probes *probes, struct error *err);
+int session__prepare(struct session *session, const struct session_probes *probes,
+		     struct error *err);
 
 /* Attaches the probes. Only session__run handles events of the loop. */
 int session__attach(struct session *session, struct error *err);

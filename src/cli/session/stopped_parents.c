@@ -81,7 +81,8 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 		start_timer(waker, LOOKS_MS);
 }
 
-int stopped_parents__new(struct event_base *loop, const struct child_command *command, int watched_fd, int held_fd, struct stopped_parents **out,
+int stopped_parents__new(struct event_base *loop, const struct child_command *command,
+			 int watched_fd, int held_fd, struct stopped_parents **out,
 			 struct error *err)
 {
 	struct stopped_parents *waker = calloc(1, sizeof(*waker));
@@ -126,9 +127,11 @@ static void look_after(struct stopped_parents *waker, pid_t pid)
  * The bits only cover the nearest ancestors. A held one will see its child's stop when it is
  * resumed.
  */
-static bool was_stopped(const struct stopped_parents *waker, pid_t pid, uint16_t stopped_above, int depth)
+static bool was_stopped(const struct stopped_parents *waker, pid_t pid, uint16_t stopped_above,
+			int depth)
 {
-	return depth < STOPPED_ANCESTORS && stopped_above & 1 << depth && !has_pid(waker->held_fd, pid);
+	return depth < STOPPED_ANCESTORS && stopped_above & 1 << depth &&
+	       !has_pid(waker->held_fd, pid);
 }
 
 void stopped_parents__letting_go(struct stopped_parents *waker, pid_t pid, uint16_t stopped_above)

@@ -22,7 +22,8 @@ struct stopped_parents;
  * that may be woken. `held_fd` is the BPF map of those that gpuprobe has stopped, which are left
  * alone.
  */
-int stopped_parents__new(struct event_base *loop, const struct child_command *command, int watched_fd, int held_fd, struct stopped_parents **out,
+int stopped_parents__new(struct event_base *loop, const struct child_command *command,
+			 int watched_fd, int held_fd, struct stopped_parents **out,
 			 struct error *err);
 void stopped_parents__free(struct stopped_parents *waker);
 

@@ -91,7 +91,8 @@ static int follow(struct target_exit *exits, struct event_base *loop, size_t i, 
 	if (fd < 0 && errno == ESRCH)
 		return 0;
 	if (fd < 0)
-		return error__set(err, -errno, "cannot wait for the end of process %d: %s", pid, strerror(errno));
+		return error__set(err, -errno, "cannot wait for the end of process %d: %s", pid,
+				  strerror(errno));
 	exits->ends[i] = event_new(loop, fd, EV_READ, on_end, exits);
 	if (!exits->ends[i]) {
 		close(fd);
@@ -119,15 +120,17 @@ static int set_up(struct target_exit *exits, struct event_base *loop, struct err
 	return ret;
 }
 
-int target_exit__new(struct event_base *loop, const struct targets *targets, int watched_fd, void (*all_ended)(void *arg),
-		     void *arg, struct target_exit **out, struct error *err)
+int target_exit__new(struct event_base *loop, const struct targets *targets, int watched_fd,
+		     void (*all_ended)(void *arg), void *arg, struct target_exit **out,
+		     struct error *err)
 {
 	struct target_exit *exits = calloc(1, sizeof(*exits));
 	int ret;
 
 	if (!exits)
 		return error__set(err, -ENOMEM, "out of memory");
-	*exits = (struct target_exit){.targets = targets, .watched_fd = watched_fd, .all_ended = all_ended, .arg = arg};
+	*exits = (struct target_exit){
+		.targets = targets, .watched_fd = watched_fd, .all_ended = all_ended, .arg = arg};
 	ret = set_up(exits, loop, err);
 	if (ret) {
 		target_exit__free(exits);

@@ -24,7 +24,8 @@ void target_pids__add(struct target_processes *asked, pid_t pid)
 	if (find(asked, pid) || proc__info(pid, &info))
 		return;
 	process->pid = pid;
-	snprintf(process->comm, sizeof(process->comm), "%.*s", (int)sizeof(process->comm) - 1, info.comm);
+	snprintf(process->comm, sizeof(process->comm), "%.*s", (int)sizeof(process->comm) - 1,
+		 info.comm);
 	asked->count++;
 }
 

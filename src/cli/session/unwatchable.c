@@ -10,13 +10,15 @@ static bool is_known(const struct unwatchable *refusals, pid_t pid, uint64_t sta
 	for (size_t i = 0; i < refusals->count; i++) {
 		const struct unwatchable_process *known = &refusals->known[i];
 
-		if (known->pid == pid && (!start_ns || !known->start_ns || known->start_ns == start_ns))
+		if (known->pid == pid &&
+		    (!start_ns || !known->start_ns || known->start_ns == start_ns))
 			return true;
 	}
 	return false;
 }
 
-void unwatchable__report(struct unwatchable *refusals, pid_t pid, const struct attach_failure *attach_failure, const struct log *log)
+void unwatchable__report(struct unwatchable *refusals, pid_t pid,
+			 const struct attach_failure *attach_failure, const struct log *log)
 {
 	struct process_info info;
 	uint64_t start_ns;
@@ -45,7 +47,9 @@ void unwatchable__report_rest(const struct unwatchable *refusals, const struct l
 	 * times.
 	 */
 	if (refusals->more)
-		log__warn(log, "at least %zu more processes could not be watched: --verbose names them", rest + 1);
+		log__warn(log,
+			  "at least %zu more processes could not be watched: --verbose names them",
+			  rest + 1);
 	else if (rest)
 		log__warn(log, "%zu more process%s could not be watched: --verbose names %s", rest,
 			  rest == 1 ? "" : "es", rest == 1 ? "it" : "them");

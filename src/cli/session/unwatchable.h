@@ -30,7 +30,8 @@ struct unwatchable {
 };
 
 /* Reports why the process cannot be watched. Ignores an empty attach_failure. */
-void unwatchable__report(struct unwatchable *refusals, pid_t pid, const struct attach_failure *attach_failure, const struct log *log);
+void unwatchable__report(struct unwatchable *refusals, pid_t pid,
+			 const struct attach_failure *attach_failure, const struct log *log);
 
 /* Reports, at the end, the number of those that got no line. */
 void unwatchable__report_rest(const struct unwatchable *refusals, const struct log *log);

@@ -28,12 +28,15 @@ int watch__check_pids(const pid_t *pids, size_t count, struct error *err)
 		pid_t process;
 
 		if (ret == -EMFILE || ret == -ENFILE || ret == -ENOMEM)
-			return error__set(err, ret, "cannot look at process %d: %s", pids[i], strerror(-ret));
+			return error__set(err, ret, "cannot look at process %d: %s", pids[i],
+					  strerror(-ret));
 		if (!proc__exists(pids[i]))
 			return error__set(err, -ESRCH, "no process has pid %d: see ps -e", pids[i]);
 		process = proc__of_thread(pids[i]);
 		if (process > 0 && process != pids[i])
-			return error__set(err, -EINVAL, "-p %d: a thread of process %d: give its pid", pids[i], process);
+			return error__set(err, -EINVAL,
+					  "-p %d: a thread of process %d: give its pid", pids[i],
+					  process);
 	}
 	return wrong;
 }
@@ -45,7 +48,8 @@ int watch__refuse_kernel(const pid_t *pids, size_t count, struct error *err)
 	for (size_t i = 0; i < count; i++)
 		if (!proc__info(pids[i], &info) && info.of_kernel)
 			return error__set(err, -EINVAL,
-					  "-p %d: a kernel thread, which never calls CUDA: give the pid of a program "
+					  "-p %d: a kernel thread, which never calls CUDA: give "
+					  "the pid of a program "
 					  "that does",
 					  pids[i]);
 	return 0;
@@ -56,7 +60,8 @@ static int watch_pid(const struct probe_programs *programs, pid_t pid, struct er
 	int32_t key = pid;
 	uint8_t state = WATCHED;
 
-	if (bpf_map__update_elem(programs->watched, &key, sizeof(key), &state, sizeof(state), BPF_ANY))
+	if (bpf_map__update_elem(programs->watched, &key, sizeof(key), &state, sizeof(state),
+				 BPF_ANY))
 		return error__set(err, -errno, "cannot watch process %d: %s", pid, strerror(errno));
 	return 0;
 }
@@ -118,7 +123,8 @@ static void act_on_cached(library_act act, struct attacher *attacher, const stru
 		log__warn(log, "%s", why.text);
 	for (int driver = 1; driver >= 0; driver--)
 		for (size_t i = 0; i < list.count; i++)
-			if (is_driver_path(list.paths[i]) == driver && act(attacher, list.paths[i], &why) < 0)
+			if (is_driver_path(list.paths[i]) == driver &&
+			    act(attacher, list.paths[i], &why) < 0)
 				log__info(log, "%s", why.text);
 	path_list__clear(&list);
 }
@@ -142,14 +148,16 @@ static void act_on_environment(library_act act, struct attacher *attacher, const
 	}
 }
 
-static void act_on_known(library_act act, const struct child_command *command, struct attacher *attacher, const struct log *log)
+static void act_on_known(library_act act, const struct child_command *command,
+			 struct attacher *attacher, const struct log *log)
 {
 	if (command)
 		act_on_environment(act, attacher, log);
 	act_on_cached(act, attacher, log);
 }
 
-void watch__attach_known(const struct child_command *command, struct attacher *attacher, const struct log *log)
+void watch__attach_known(const struct child_command *command, struct attacher *attacher,
+			 const struct log *log)
 {
 	act_on_known(attacher__add_library, command, attacher, log);
 }
@@ -177,8 +185,10 @@ static bool attach_process(struct looking *looking, pid_t pid, enum process_scan
 
 	attacher__add_process(looking->attacher, pid, scan, 0, &attach_failure);
 	if (attacher__is_unfinished(looking->attacher, &ready_ns))
-		rescans__go_on(looking->rescans, &(struct rescan){.pid = pid, .scan = scan, .since_ns = clock__boot_ns()},
-			       ready_ns);
+		rescans__go_on(
+			looking->rescans,
+			&(struct rescan){.pid = pid, .scan = scan, .since_ns = clock__boot_ns()},
+			ready_ns);
 	looking->watched += !attach_failure.whole;
 	/*
 	 * A process that cannot be looked into may have nothing to do with CUDA, unless it has a
@@ -207,18 +217,26 @@ static bool ends_before(struct looking *looking, pid_t pid, struct target_proces
 	return !proc__exists(pid);
 }
 
-static int report_ended(const struct looking *looking, const pid_t *ended, size_t count, bool all, struct error *err)
+static int report_ended(const struct looking *looking, const pid_t *ended, size_t count, bool all,
+			struct error *err)
 {
 	if (all && count == 1)
-		return error__set(err, -ESRCH, "process %d ended before it was watched: nothing of it was seen; start it under gpuprobe, "
-					       "with -- COMMAND, to see it from its first call",
+		return error__set(err, -ESRCH,
+				  "process %d ended before it was watched: nothing of it was seen; "
+				  "start it under gpuprobe, "
+				  "with -- COMMAND, to see it from its first call",
 				  ended[0]);
 	if (all)
-		return error__set(err, -ESRCH, "all %zu processes ended before they were watched: nothing of them was seen; "
-					       "start them under gpuprobe, with -- COMMAND, to see them from their first calls",
+		return error__set(err, -ESRCH,
+				  "all %zu processes ended before they were watched: nothing of "
+				  "them was seen; "
+				  "start them under gpuprobe, with -- COMMAND, to see them from "
+				  "their first calls",
 				  count);
 	for (size_t i = 0; i < count; i++)
-		log__warn(looking->log, "process %d ended before it was watched: nothing of it was seen", ended[i]);
+		log__warn(looking->log,
+			  "process %d ended before it was watched: nothing of it was seen",
+			  ended[i]);
 	return 0;
 }
 
@@ -226,8 +244,8 @@ static int report_ended(const struct looking *looking, const pid_t *ended, size_
  * If no library has probes in all processes, nothing is seen of processes that cannot be looked
  * into.
  */
-static int attach_given(const struct targets *targets, struct looking *looking, struct target_processes *asked,
-			bool blind, struct error *err)
+static int attach_given(const struct targets *targets, struct looking *looking,
+			struct target_processes *asked, bool blind, struct error *err)
 {
 	pid_t *ended = calloc(targets->pid_count, sizeof(*ended));
 	struct pid_list list = {0};
@@ -285,11 +303,13 @@ static void expect_process(pid_t pid, void *arg)
 		attacher__expect_process(arg, pid);
 }
 
-int watch__begin(const struct targets *targets, const struct child_command *command, const struct probe_programs *programs,
-		 struct attacher *attacher, struct unwatchable *refusals, struct target_processes *asked,
+int watch__begin(const struct targets *targets, const struct child_command *command,
+		 const struct probe_programs *programs, struct attacher *attacher,
+		 struct unwatchable *refusals, struct target_processes *asked,
 		 struct rescans *rescans, const struct log *log, struct error *err)
 {
-	struct looking looking = {.attacher = attacher, .refusals = refusals, .rescans = rescans, .log = log};
+	struct looking looking = {
+		.attacher = attacher, .refusals = refusals, .rescans = rescans, .log = log};
 	struct attacher_counts counts;
 	int ret = 0;
 
@@ -310,7 +330,8 @@ int watch__begin(const struct targets *targets, const struct child_command *comm
 		watch__attach_known(command, attacher, log);
 	attacher__count(attacher, &counts);
 	if (targets->pid_count)
-		ret = attach_given(targets, &looking, asked, !counts.sites[LAYER_DRIVER] && !targets->library_count, err);
+		ret = attach_given(targets, &looking, asked,
+				   !counts.sites[LAYER_DRIVER] && !targets->library_count, err);
 	else if (!targets->command)
 		attach_machine(&looking);
 	attacher__forget_expected(attacher);
@@ -346,5 +367,7 @@ int watch__each_process(const struct targets *targets, void (*fn)(pid_t pid, voi
 		ret = proc__list(&list);
 	each_of(&list, fn, arg);
 	pid_list__clear(&list);
-	return ret && ret != -ESRCH ? error__set(err, ret, "cannot list processes: %s", strerror(-ret)) : 0;
+	return ret && ret != -ESRCH ?
+		       error__set(err, ret, "cannot list processes: %s", strerror(-ret)) :
+		       0;
 }

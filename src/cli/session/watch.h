@@ -35,7 +35,8 @@ int watch__each_process(const struct targets *targets, void (*fn)(pid_t pid, voi
  * Attaches the libraries of the loader's cache and, with a COMMAND, those that its loader would
  * find first.
  */
-void watch__attach_known(const struct child_command *command, struct attacher *attacher, const struct log *log);
+void watch__attach_known(const struct child_command *command, struct attacher *attacher,
+			 const struct log *log);
 
 /*
  * Puts the target processes into the map `watched`. Attaches the libraries named on the command
@@ -44,8 +45,9 @@ void watch__attach_known(const struct child_command *command, struct attacher *a
  * process can be watched. Adds the watched target processes to `asked`, which has room for all.
  * `rescans` continues looks at processes that take long.
  */
-int watch__begin(const struct targets *targets, const struct child_command *command, const struct probe_programs *programs,
-		 struct attacher *attacher, struct unwatchable *refusals, struct target_processes *asked,
+int watch__begin(const struct targets *targets, const struct child_command *command,
+		 const struct probe_programs *programs, struct attacher *attacher,
+		 struct unwatchable *refusals, struct target_processes *asked,
 		 struct rescans *rescans, const struct log *log, struct error *err);
 
 #endif

@@ -13,7 +13,11 @@
  */
 static bool is_list(const char *key)
 {
-	static const char *const lists[] = {"layers", "libraries", "topics", "probed_functions_missing", "functions_not_in_table",
+	static const char *const lists[] = {"layers",
+					    "libraries",
+					    "topics",
+					    "probed_functions_missing",
+					    "functions_not_in_table",
 					    "slow_functions"};
 
 	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)

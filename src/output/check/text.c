@@ -25,7 +25,8 @@ void check_text__print(FILE *out, const struct check_list *list, bool brief)
 	for (size_t i = 0; i < list->count; i++)
 		if (!brief || list->lines[i].state != CHECK_OK)
 			print_line(out, &list->lines[i]);
-	fprintf(out, "%zu ok, %zu degraded, %zu missing: %s\n", check_list__in_state(list, CHECK_OK), degraded, missing,
+	fprintf(out, "%zu ok, %zu degraded, %zu missing: %s\n",
+		check_list__in_state(list, CHECK_OK), degraded, missing,
 		missing ? "gpuprobe cannot fully work here" :
 			  (degraded ? "gpuprobe works, with degraded features" : "gpuprobe works"));
 }

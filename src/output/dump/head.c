@@ -15,7 +15,8 @@
 
 static void print_command(FILE *out, const struct dump_process *process)
 {
-	const char *command = process->command && process->command[0] ? process->command : process->process->comm;
+	const char *command =
+		process->command && process->command[0] ? process->command : process->process->comm;
 
 	fprintf(out, "process %d (", process->process->pid);
 	clip__print(out, command, COMMAND_COLUMNS);

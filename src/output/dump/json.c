@@ -9,7 +9,8 @@
 #define SCHEMA 1
 
 /* The thread or process that is waited for; null if there is none or it is unknown. */
-static void write_other(struct json *j, const char *key, const char *id, const struct dump_waiting *waiting)
+static void write_other(struct json *j, const char *key, const char *id,
+			const struct dump_waiting *waiting)
 {
 	json__key(j, key);
 	if (!waiting->other) {
@@ -49,8 +50,8 @@ static void key_moved(struct json *j, enum dump_motion motion)
 		json__bool(j, motion == DUMP_MOVED);
 }
 
-static void write_thread(struct json *j, const struct dump_view *view, const struct dump_process *before,
-			 const struct dump_thread *thread)
+static void write_thread(struct json *j, const struct dump_view *view,
+			 const struct dump_process *before, const struct dump_thread *thread)
 {
 	bool known = !thread->no_stack && thread->stack.count;
 

@@ -55,7 +55,8 @@ struct dump_rest {
 	size_t runs[DUMP_RUN_STATES]; /* threads about which only the state is known */
 };
 
-void dump_rest__add(struct dump_rest *rest, const struct dump_thread *thread, enum dump_motion motion);
+void dump_rest__add(struct dump_rest *rest, const struct dump_thread *thread,
+		    enum dump_motion motion);
 
 /*
  * Prints "14 other threads: 12 wait for a lock, 2 sleep for a time" with the largest group first,

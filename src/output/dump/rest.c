@@ -10,7 +10,8 @@ struct group {
 	const char *words;
 };
 
-void dump_rest__add(struct dump_rest *rest, const struct dump_thread *thread, enum dump_motion motion)
+void dump_rest__add(struct dump_rest *rest, const struct dump_thread *thread,
+		    enum dump_motion motion)
 {
 	rest->threads++;
 	rest->stand += motion == DUMP_STANDS;
@@ -33,17 +34,20 @@ static const char *run_words(enum dump_run run, size_t threads)
 	return run == DUMP_READY && threads > 1 ? "wait for a CPU" : dump_words__run(run);
 }
 
-static size_t make_groups(const struct dump_rest *rest, struct group groups[DUMP_WAITS + DUMP_RUN_STATES])
+static size_t make_groups(const struct dump_rest *rest,
+			  struct group groups[DUMP_WAITS + DUMP_RUN_STATES])
 {
 	size_t count = 0;
 
 	for (int kind = DUMP_WAIT_NONE + 1; kind < DUMP_WAITS; kind++)
 		if (rest->waits[kind])
-			groups[count++] = (struct group){rest->waits[kind],
-							 dump_words__wait((enum dump_wait)kind, rest->waits[kind] > 1)};
+			groups[count++] = (struct group){
+				rest->waits[kind],
+				dump_words__wait((enum dump_wait)kind, rest->waits[kind] > 1)};
 	for (int run = 0; run < DUMP_RUN_STATES; run++)
 		if (rest->runs[run])
-			groups[count++] = (struct group){rest->runs[run], run_words((enum dump_run)run, rest->runs[run])};
+			groups[count++] = (struct group){
+				rest->runs[run], run_words((enum dump_run)run, rest->runs[run])};
 	qsort(groups, count, sizeof(*groups), compare);
 	return count;
 }
@@ -55,10 +59,12 @@ void dump_rest__print(FILE *out, const struct dump_rest *rest, int indent)
 
 	if (!rest->threads)
 		return;
-	fprintf(out, "%*s%zu other thread%s", indent, "", rest->threads, rest->threads == 1 ? "" : "s");
+	fprintf(out, "%*s%zu other thread%s", indent, "", rest->threads,
+		rest->threads == 1 ? "" : "s");
 	for (size_t i = 0; i < count; i++)
 		fprintf(out, "%s %zu %s", i ? "," : ":", groups[i].threads, groups[i].words);
 	if (rest->stand)
-		fprintf(out, "; %zu of them %s not moved", rest->stand, rest->stand == 1 ? "has" : "have");
+		fprintf(out, "; %zu of them %s not moved", rest->stand,
+			rest->stand == 1 ? "has" : "have");
 	fputc('\n', out);
 }

@@ -52,8 +52,9 @@ static bool repeats(const struct part *part, size_t i)
 {
 	const struct stack_frame *frame = &part->stack->frames[i], *before = frame - 1;
 
-	return i > part->from && before->kind == FRAME_NATIVE && !frame->function && !before->function && frame->object &&
-	       before->object && !strcmp(frame->object, before->object);
+	return i > part->from && before->kind == FRAME_NATIVE && !frame->function &&
+	       !before->function && frame->object && before->object &&
+	       !strcmp(frame->object, before->object);
 }
 
 static bool is_shown(const struct part *part, size_t i)
@@ -68,7 +69,8 @@ static void make_brief(struct brief *brief, const struct stack_frame *frame)
 	*brief = (struct brief){.name = frame->function ? frame->function : frame->object};
 	if (!brief->name) {
 		snprintf(brief->address, sizeof(brief->address),
-			 frame->kind == FRAME_PYTHON ? "[Python code 0x%" PRIx64 "]" : "0x%" PRIx64, frame->offset);
+			 frame->kind == FRAME_PYTHON ? "[Python code 0x%" PRIx64 "]" : "0x%" PRIx64,
+			 frame->offset);
 		brief->name = brief->address;
 	}
 	if (!frame->file)
@@ -83,7 +85,8 @@ static int brief_columns(const struct brief *brief)
 	int columns = clip__columns_of(brief->name, NAME_COLUMNS);
 
 	if (brief->file)
-		columns += clip__columns_of(brief->file, FILE_COLUMNS) + (int)strlen(brief->line) + (int)strlen(" ()");
+		columns += clip__columns_of(brief->file, FILE_COLUMNS) + (int)strlen(brief->line) +
+			   (int)strlen(" ()");
 	return columns;
 }
 
@@ -143,7 +146,8 @@ static void print_tail(FILE *out, const struct part *part, size_t end)
 
 void short_stack__print(FILE *out, const struct stack *stack, size_t from, size_t to, int indent)
 {
-	const struct part part = {.stack = stack, .from = from, .to = to, .python = has_python(stack, from)};
+	const struct part part = {
+		.stack = stack, .from = from, .to = to, .python = has_python(stack, from)};
 	const char *separator = "";
 	size_t end;
 

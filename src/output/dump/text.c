@@ -24,7 +24,8 @@ struct page {
 /* Whether the thread gets its own line. */
 static bool is_shown(const struct page *page, const struct dump_thread *thread)
 {
-	return page->view->all || dump_thread__in_cuda(thread) || thread->tid == page->process->process->pid ||
+	return page->view->all || dump_thread__in_cuda(thread) ||
+	       thread->tid == page->process->process->pid ||
 	       short_stack__has_python(&thread->stack);
 }
 
@@ -32,7 +33,8 @@ static void measure(struct page *page)
 {
 	for (size_t i = 0; i < page->process->thread_count; i++) {
 		const struct dump_thread *thread = &page->process->threads[i];
-		int tid = snprintf(NULL, 0, "%d", thread->tid), comm = clip__columns_of(thread->comm, COMM_COLUMNS);
+		int tid = snprintf(NULL, 0, "%d", thread->tid),
+		    comm = clip__columns_of(thread->comm, COMM_COLUMNS);
 
 		if (!is_shown(page, thread))
 			continue;
@@ -48,7 +50,8 @@ static void print_stack(const struct page *page, const struct dump_thread *threa
 	if (page->view->native || !known)
 		frame_text__print_stack(page->out, known ? &thread->stack : NULL, STACK_INDENT);
 	else
-		short_stack__print(page->out, &thread->stack, thread->beyond, thread->ends, STACK_INDENT);
+		short_stack__print(page->out, &thread->stack, thread->beyond, thread->ends,
+				   STACK_INDENT);
 }
 
 static void print_thread(const struct page *page, const struct dump_thread *thread)
@@ -68,8 +71,8 @@ static void print_thread(const struct page *page, const struct dump_thread *thre
 static void print_unseen(FILE *out, size_t unseen)
 {
 	if (unseen)
-		fprintf(out, "%*s%zu more thread%s that gpuprobe did not look at\n", THREAD_INDENT, "", unseen,
-			unseen == 1 ? "" : "s");
+		fprintf(out, "%*s%zu more thread%s that gpuprobe did not look at\n", THREAD_INDENT,
+			"", unseen, unseen == 1 ? "" : "s");
 }
 
 static void print_process(FILE *out, const struct dump *dump, const struct dump_view *view,
@@ -104,7 +107,9 @@ void dump_text__print(FILE *out, const struct dump *dump, const struct dump_view
 		return;
 	}
 	if (view->before)
-		fprintf(out, "%s after the first dump; a thread that has not moved has the same call and stack in both\n\n",
+		fprintf(out,
+			"%s after the first dump; a thread that has not moved has the same call "
+			"and stack in both\n\n",
 			quantity__time((double)dump_before__ns(view->before, dump)).text);
 	for (size_t i = 0; i < dump->count; i++) {
 		if (i)

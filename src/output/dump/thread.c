@@ -74,20 +74,11 @@ static void print_system_call(FILE *out, const struct dump_waiting *waiting)
 static void print_wait(FILE *out, const struct dump_waiting *waiting)
 {
 	switch (waiting->kind) {
-	case DUMP_WAIT_GIL:
-		print_gil(out, waiting);
-		return;
-	case DUMP_WAIT_CHILD:
-		print_child(out, waiting);
-		return;
-	case DUMP_WAIT_FILES:
-		print_files(out, waiting);
-		return;
-	case DUMP_WAIT_OTHER:
-		print_system_call(out, waiting);
-		return;
-	default:
-		print_object(out, waiting);
+	case DUMP_WAIT_GIL: print_gil(out, waiting); return;
+	case DUMP_WAIT_CHILD: print_child(out, waiting); return;
+	case DUMP_WAIT_FILES: print_files(out, waiting); return;
+	case DUMP_WAIT_OTHER: print_system_call(out, waiting); return;
+	default: print_object(out, waiting);
 	}
 }
 
@@ -97,7 +88,8 @@ static bool is_reported(const struct dump_thread *thread)
 	enum dump_wait kind = thread->waiting.kind;
 
 	return kind != DUMP_WAIT_NONE &&
-	       !(dump_thread__in_cuda(thread) && (kind == DUMP_WAIT_SLEEP || kind == DUMP_WAIT_FILES || kind == DUMP_WAIT_FILE));
+	       !(dump_thread__in_cuda(thread) &&
+		 (kind == DUMP_WAIT_SLEEP || kind == DUMP_WAIT_FILES || kind == DUMP_WAIT_FILE));
 }
 
 void dump_thread__print(FILE *out, const struct dump_thread *thread)

@@ -20,12 +20,9 @@ const char *dump_words__run(enum dump_run run)
 const char *dump_words__run_key(enum dump_run run)
 {
 	static const char *const keys[DUMP_RUN_STATES] = {
-		[DUMP_RUNS] = "running",
-		[DUMP_READY] = "ready",
-		[DUMP_SLEEPS] = "sleeping",
-		[DUMP_SLEEPS_ON] = "uninterruptible",
-		[DUMP_STOPPED] = "stopped",
-		[DUMP_TRACED] = "traced",
+		[DUMP_RUNS] = "running",    [DUMP_READY] = "ready",
+		[DUMP_SLEEPS] = "sleeping", [DUMP_SLEEPS_ON] = "uninterruptible",
+		[DUMP_STOPPED] = "stopped", [DUMP_TRACED] = "traced",
 		[DUMP_FROZEN] = "frozen",
 	};
 
@@ -37,7 +34,8 @@ const char *dump_words__wait(enum dump_wait kind, bool several)
 	static const char *const words[DUMP_WAITS][2] = {
 		[DUMP_WAIT_LOCK] = {"waits for a lock", "wait for a lock"},
 		[DUMP_WAIT_GIL] = {"waits for Python's lock (GIL)", "wait for Python's lock (GIL)"},
-		[DUMP_WAIT_FILES] = {"waits for one of several files", "wait for one of several files"},
+		[DUMP_WAIT_FILES] = {"waits for one of several files",
+				     "wait for one of several files"},
 		[DUMP_WAIT_PIPE] = {"waits for a pipe", "wait for a pipe"},
 		[DUMP_WAIT_SOCKET] = {"waits for a socket", "wait for a socket"},
 		[DUMP_WAIT_FILE] = {"waits for a file", "wait for a file"},
@@ -55,16 +53,11 @@ const char *dump_words__wait(enum dump_wait kind, bool several)
 const char *dump_words__wait_key(enum dump_wait kind)
 {
 	static const char *const keys[DUMP_WAITS] = {
-		[DUMP_WAIT_LOCK] = "lock",
-		[DUMP_WAIT_GIL] = "gil",
-		[DUMP_WAIT_FILES] = "files",
-		[DUMP_WAIT_PIPE] = "pipe",
-		[DUMP_WAIT_SOCKET] = "socket",
-		[DUMP_WAIT_FILE] = "file",
-		[DUMP_WAIT_CHILD] = "child",
-		[DUMP_WAIT_SLEEP] = "sleep",
-		[DUMP_WAIT_SIGNAL] = "signal",
-		[DUMP_WAIT_DRIVER] = "driver",
+		[DUMP_WAIT_LOCK] = "lock",     [DUMP_WAIT_GIL] = "gil",
+		[DUMP_WAIT_FILES] = "files",   [DUMP_WAIT_PIPE] = "pipe",
+		[DUMP_WAIT_SOCKET] = "socket", [DUMP_WAIT_FILE] = "file",
+		[DUMP_WAIT_CHILD] = "child",   [DUMP_WAIT_SLEEP] = "sleep",
+		[DUMP_WAIT_SIGNAL] = "signal", [DUMP_WAIT_DRIVER] = "driver",
 		[DUMP_WAIT_OTHER] = "other",
 	};
 

@@ -9,20 +9,13 @@
 static struct quantity value_text(const struct finding_threshold *threshold)
 {
 	switch (threshold->unit) {
-	case UNIT_BYTES:
-		return quantity__bytes(threshold->value);
-	case UNIT_NS:
-		return quantity__time(threshold->value);
-	case UNIT_SHARE:
-		return quantity__share(threshold->value);
-	case UNIT_PER_SECOND:
-		return quantity__rate(threshold->value);
-	case UNIT_BYTES_PER_SECOND:
-		return quantity__bandwidth(threshold->value);
-	case UNIT_RATIO:
-		return quantity__ratio(threshold->value);
-	case UNIT_COUNT:
-		break;
+	case UNIT_BYTES: return quantity__bytes(threshold->value);
+	case UNIT_NS: return quantity__time(threshold->value);
+	case UNIT_SHARE: return quantity__share(threshold->value);
+	case UNIT_PER_SECOND: return quantity__rate(threshold->value);
+	case UNIT_BYTES_PER_SECOND: return quantity__bandwidth(threshold->value);
+	case UNIT_RATIO: return quantity__ratio(threshold->value);
+	case UNIT_COUNT: break;
 	}
 	return quantity__count((uint64_t)threshold->value);
 }
@@ -41,17 +34,20 @@ static void print_needs(FILE *out, const struct finding_kind *kind)
 
 void findings_text__explain(FILE *out, const struct finding_kind *kind)
 {
-	fprintf(out, "%s (%s): %s\n\n", kind->id, findings_text__severity_word(kind->severity), kind->title);
+	fprintf(out, "%s (%s): %s\n\n", kind->id, findings_text__severity_word(kind->severity),
+		kind->title);
 	wrap__print(out, kind->advice, 0, 0, LINE_WIDTH);
 	fputc('\n', out);
 	if (kind->cost)
 		fprintf(out, "Cost: the time of %s\n", kind->cost);
 	print_needs(out, kind);
-	fprintf(out, "Thresholds (--threshold %s.NAME=VALUE; without .NAME: the first):\n", kind->id);
+	fprintf(out, "Thresholds (--threshold %s.NAME=VALUE; without .NAME: the first):\n",
+		kind->id);
 	for (size_t i = 0; i < FINDING_THRESHOLDS && kind->thresholds[i].name; i++) {
 		const struct finding_threshold *threshold = &kind->thresholds[i];
 
-		fprintf(out, "  %-9s %10s  %s\n", threshold->name, value_text(threshold).text, threshold->meaning);
+		fprintf(out, "  %-9s %10s  %s\n", threshold->name, value_text(threshold).text,
+			threshold->meaning);
 	}
 }
 
@@ -61,7 +57,8 @@ void findings_text__list(FILE *out)
 	for (size_t i = 0; i < finding_kind_count; i++) {
 		const struct finding_kind *kind = &finding_kinds[i];
 
-		fprintf(out, "%-24s %-9s %s\n", kind->id, findings_text__severity_word(kind->severity), kind->title);
+		fprintf(out, "%-24s %-9s %s\n", kind->id,
+			findings_text__severity_word(kind->severity), kind->title);
 		for (size_t n = 0; n < FINDING_THRESHOLDS && kind->thresholds[n].name; n++)
 			fprintf(out, "%34s  %-8s %10s  %s\n", "", kind->thresholds[n].name,
 				value_text(&kind->thresholds[n]).text, kind->thresholds[n].meaning);

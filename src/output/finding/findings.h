@@ -18,20 +18,23 @@ const char *findings_text__severity_word(enum finding_severity severity); /* "wa
  * in the order of the list, worst first. The list was evaluated from the model. `top` limits their
  * number; 0: all. Prints "no findings" if the list is empty.
  */
-void findings_text__print(FILE *out, const struct model *model, const struct finding_list *list, unsigned int top);
+void findings_text__print(FILE *out, const struct model *model, const struct finding_list *list,
+			  unsigned int top);
 
 /*
  * Whether findings_text__print prints the reasons of the process's threads
  * (output/finding/reasons.h) with one of its findings.
  */
-bool findings_text__has_reasons(const struct finding_list *list, unsigned int top, const struct process *process);
+bool findings_text__has_reasons(const struct finding_list *list, unsigned int top,
+				const struct process *process);
 
 /*
  * Prints which kinds were not checked and how to enable them, and which were not judged because the
  * observation was too short. An empty line comes before each. Prints nothing if there are no
  * limits.
  */
-void findings_text__limits(FILE *out, const struct findings *findings, const struct finding_list *list);
+void findings_text__limits(FILE *out, const struct findings *findings,
+			   const struct finding_list *list);
 
 /* Prints the meaning of a kind, its advice and its thresholds. */
 void findings_text__explain(FILE *out, const struct finding_kind *kind);
@@ -46,7 +49,8 @@ void json_findings__write(struct json *j, const struct finding_list *list);
  * Writes the keys "not_looked_for", an array of ids, and "not_judged", an array of the kinds that
  * were observed for too short a time.
  */
-void json_findings__write_limits(struct json *j, const struct findings *findings, const struct finding_list *list);
+void json_findings__write_limits(struct json *j, const struct findings *findings,
+				 const struct finding_list *list);
 
 /* Writes the key "thresholds": the thresholds in use, by id and name. */
 void json_findings__write_thresholds(struct json *j, const struct findings *findings);

@@ -124,7 +124,8 @@ void json_findings__write_thresholds(struct json *j, const struct findings *find
 		json__key(j, kind->id);
 		json__object_begin(j);
 		for (size_t n = 0; n < FINDING_THRESHOLDS && kind->thresholds[n].name; n++)
-			json__key_double(j, kind->thresholds[n].name, findings__threshold(findings, kind, n));
+			json__key_double(j, kind->thresholds[n].name,
+					 findings__threshold(findings, kind, n));
 		json__object_end(j);
 	}
 	json__object_end(j);

@@ -15,7 +15,8 @@ static const char *remedy(const struct finding_kind *kind)
 	return kind->needs & NEEDS_GETTERS ? "use --getters" : "use gpuprobe diagnose";
 }
 
-static void write_unlooked(FILE *out, const struct findings *findings, const struct finding_list *list)
+static void write_unlooked(FILE *out, const struct findings *findings,
+			   const struct finding_list *list)
 {
 	const char *before = "not looked for: ";
 
@@ -32,7 +33,8 @@ static void write_unlooked(FILE *out, const struct findings *findings, const str
  * "not judged: leak-growing in 3 of 7 places: too little data (1.2 s of 50.0 s); shorten
  * --window"
  */
-static void write_unjudged(FILE *out, const struct findings *findings, const struct finding_list *list)
+static void write_unjudged(FILE *out, const struct findings *findings,
+			   const struct finding_list *list)
 {
 	const char *before = "not judged: ";
 
@@ -43,9 +45,10 @@ static void write_unjudged(FILE *out, const struct findings *findings, const str
 		if (!trend->unjudged)
 			continue;
 		fprintf(out, "%s%s in %s of %s place%s: too little data (%s of %s)", before,
-			trend->kind->id, quantity__count(trend->unjudged).text, quantity__count(trend->places).text,
-			trend->places == 1 ? "" : "s",
-			trend->followed_ns ? quantity__time((double)trend->followed_ns).text : "under a second",
+			trend->kind->id, quantity__count(trend->unjudged).text,
+			quantity__count(trend->places).text, trend->places == 1 ? "" : "s",
+			trend->followed_ns ? quantity__time((double)trend->followed_ns).text :
+					     "under a second",
 			quantity__time((double)trend->needed_ns).text);
 		before = ", ";
 	}
@@ -70,7 +73,8 @@ static void print_line(FILE *out, const struct findings *findings, const struct 
 	free(text);
 }
 
-void findings_text__limits(FILE *out, const struct findings *findings, const struct finding_list *list)
+void findings_text__limits(FILE *out, const struct findings *findings,
+			   const struct finding_list *list)
 {
 	print_line(out, findings, list, write_unlooked);
 	print_line(out, findings, list, write_unjudged);
@@ -87,7 +91,8 @@ static void write_trend(struct json *j, const struct finding_trend *trend)
 	json__object_end(j);
 }
 
-void json_findings__write_limits(struct json *j, const struct findings *findings, const struct finding_list *list)
+void json_findings__write_limits(struct json *j, const struct findings *findings,
+				 const struct finding_list *list)
 {
 	json__key(j, "not_looked_for");
 	json__array_begin(j);

@@ -52,7 +52,8 @@ static void print_lines(FILE *out, const struct stack *stack, const struct stack
 }
 
 /* ", 1 a step", ", 12 a step": printed if the frequency is known. */
-static void print_times(FILE *out, const struct host_reasons *reasons, const struct host_reason *reason)
+static void print_times(FILE *out, const struct host_reasons *reasons,
+			const struct host_reason *reason)
 {
 	double times = step_cost__times(&reasons->cost, reason->calls);
 
@@ -77,7 +78,8 @@ static const char *relation_of(enum host_kind kind)
  * "fed by python3 (4719): 97.9 % on the CPU  transform (data.py:7)", followed by the thread that
  * that one waits for.
  */
-static void print_hops(FILE *out, const struct host_reasons *reasons, const struct host_reason *reason)
+static void print_hops(FILE *out, const struct host_reasons *reasons,
+		       const struct host_reason *reason)
 {
 	struct host_other hops[HOST_HOPS];
 	size_t count = host_reasons__hops(reasons, reason, hops);
@@ -88,7 +90,8 @@ static void print_hops(FILE *out, const struct host_reasons *reasons, const stru
 		print_partner(out, hops[i].who);
 		if (hops[i].thread) {
 			kind = (enum host_kind)hops[i].kind;
-			fprintf(out, ": %s %s  ", quantity__share(hops[i].share).text, host_kind__doing(kind));
+			fprintf(out, ": %s %s  ", quantity__share(hops[i].share).text,
+				host_kind__doing(kind));
 			print_lines(out, hops[i].stack, user_line__find(hops[i].stack));
 		}
 		if (hops[i].file) {
@@ -112,9 +115,11 @@ static void print_rivals(FILE *out, const struct host_reason *reason)
 		fputc('\n', out);
 }
 
-static void print_reason(FILE *out, const struct host_reasons *reasons, const struct host_reason *reason)
+static void print_reason(FILE *out, const struct host_reasons *reasons,
+			 const struct host_reason *reason)
 {
-	double ns = reasons->cost.step_ns ? step_cost__ns(&reasons->cost, reason->ns) : (double)reason->ns;
+	double ns = reasons->cost.step_ns ? step_cost__ns(&reasons->cost, reason->ns) :
+					    (double)reason->ns;
 	const char *file = host_reasons__file(reason);
 
 	fprintf(out, "    %8s %7s  %-26s  ", quantity__time(ns).text,
@@ -155,7 +160,8 @@ void reasons_text__print(FILE *out, const struct process *process, uint64_t now_
 	host_reasons__clear(&reasons);
 }
 
-void reasons_text__print_advised(FILE *out, const struct process *process, uint64_t now_ns, const char *finding)
+void reasons_text__print_advised(FILE *out, const struct process *process, uint64_t now_ns,
+				 const char *finding)
 {
 	struct host_reasons reasons;
 	const char *advice;

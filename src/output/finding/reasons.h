@@ -26,7 +26,8 @@ void reasons_text__print(FILE *out, const struct process *process, uint64_t now_
  * As reasons_text__print, followed by advice on the first reason: "    Load modules before the loop
  * (--explain host-bound)."
  */
-void reasons_text__print_advised(FILE *out, const struct process *process, uint64_t now_ns, const char *finding);
+void reasons_text__print_advised(FILE *out, const struct process *process, uint64_t now_ns,
+				 const char *finding);
 
 #define REASONS_SHOWN 8
 #define REASON_LEAST_SHARE 0.01

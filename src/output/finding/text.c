@@ -33,12 +33,9 @@
 const char *findings_text__severity_word(enum finding_severity severity)
 {
 	switch (severity) {
-	case SEVERITY_INFO:
-		return "info";
-	case SEVERITY_WARNING:
-		return "warning";
-	case SEVERITY_CRITICAL:
-		return "critical";
+	case SEVERITY_INFO: return "info";
+	case SEVERITY_WARNING: return "warning";
+	case SEVERITY_CRITICAL: return "critical";
 	}
 	return "unknown";
 }
@@ -76,7 +73,8 @@ static void write_evidence(FILE *out, const struct finding *finding)
 static void write_cost(FILE *out, const struct finding *finding)
 {
 	fprintf(out, "cost: %s, %s of the %s%stime", quantity__time((double)finding->cost_ns).text,
-		quantity__share(finding->share).text, finding->tid ? "thread's " : (finding->pid ? "process's " : ""),
+		quantity__share(finding->share).text,
+		finding->tid ? "thread's " : (finding->pid ? "process's " : ""),
 		finding->steady ? "steady " : (finding->tid ? "active " : "watched "));
 	if (!finding->tid && finding->share > 1)
 		fputs(" (several threads together)", out);
@@ -109,7 +107,8 @@ static void print_sentence(FILE *out, const struct finding *finding,
 
 static void print_stack(FILE *out, const char *title, const struct stack *stack)
 {
-	uint32_t shown = stack && stack->count > FRAMES_SHOWN ? FRAMES_SHOWN : (stack ? stack->count : 0);
+	uint32_t shown =
+		stack && stack->count > FRAMES_SHOWN ? FRAMES_SHOWN : (stack ? stack->count : 0);
 
 	if (!shown)
 		return;
@@ -120,8 +119,8 @@ static void print_stack(FILE *out, const char *title, const struct stack *stack)
 		fputc('\n', out);
 	}
 	if (shown < stack->count)
-		fprintf(out, "%*s... and %" PRIu32 " more frame%s\n", STACK_INDENT, "", stack->count - shown,
-			report_line__plural(stack->count - shown));
+		fprintf(out, "%*s... and %" PRIu32 " more frame%s\n", STACK_INDENT, "",
+			stack->count - shown, report_line__plural(stack->count - shown));
 }
 
 /* For findings with several reasons: lists all that make the process wait, instead of one place. */
@@ -137,7 +136,8 @@ static void print_reasons(FILE *out, const struct model *model, const struct fin
 
 static bool is_same_subject(const struct finding *a, const struct finding *b)
 {
-	return (!is_named(a) && !is_named(b)) || (is_named(a) && is_named(b) && !strcmp(a->subject, b->subject));
+	return (!is_named(a) && !is_named(b)) ||
+	       (is_named(a) && is_named(b) && !strcmp(a->subject, b->subject));
 }
 
 /*
@@ -146,8 +146,9 @@ static bool is_same_subject(const struct finding *a, const struct finding *b)
  */
 static bool are_alike(const struct finding *a, const struct finding *b)
 {
-	return a->kind == b->kind && a->severity == b->severity && a->pid == b->pid && a->start_ns == b->start_ns && a->tid && b->tid &&
-	       a->tid != b->tid && a->stack && a->stack == b->stack && !a->other_stack && !b->other_stack && is_same_subject(a, b);
+	return a->kind == b->kind && a->severity == b->severity && a->pid == b->pid &&
+	       a->start_ns == b->start_ns && a->tid && b->tid && a->tid != b->tid && a->stack &&
+	       a->stack == b->stack && !a->other_stack && !b->other_stack && is_same_subject(a, b);
 }
 
 /* Whether an earlier finding, about a thread with a higher cost, represents this one. */
@@ -172,7 +173,8 @@ static void write_alike(FILE *out, const struct finding_list *list, size_t index
 		}
 	if (!count)
 		return;
-	fprintf(out, "%*sthe same in %zu other thread%s (", TEXT_INDENT, "", count, report_line__plural(count));
+	fprintf(out, "%*sthe same in %zu other thread%s (", TEXT_INDENT, "", count,
+		report_line__plural(count));
 	count = 0;
 	for (size_t i = index + 1; i < list->count && count <= THREADS_NAMED; i++)
 		if (are_alike(&list->items[index], &list->items[i]) && count++ < THREADS_NAMED)
@@ -183,14 +185,17 @@ static void write_alike(FILE *out, const struct finding_list *list, size_t index
 	fputc('\n', out);
 }
 
-static void print_finding(FILE *out, const struct model *model, const struct finding_list *list, size_t index)
+static void print_finding(FILE *out, const struct model *model, const struct finding_list *list,
+			  size_t index)
 {
 	const struct finding *finding = &list->items[index];
 
-	fprintf(out, "\n%s  %s: ", findings_text__severity_word(finding->severity), finding->kind->id);
+	fprintf(out, "\n%s  %s: ", findings_text__severity_word(finding->severity),
+		finding->kind->id);
 	escape__text(out, finding->title ? finding->title : finding->kind->title);
 	if (finding->step_ns)
-		fprintf(out, ", up to %s a step", quantity__time_of(finding->a_step_ns, (double)finding->step_ns).text);
+		fprintf(out, ", up to %s a step",
+			quantity__time_of(finding->a_step_ns, (double)finding->step_ns).text);
 	fputc('\n', out);
 	print_subject(out, finding);
 	if (finding->evidence)
@@ -219,7 +224,8 @@ static void print_counts(FILE *out, const struct finding_list *list)
 		if (!counts[severity])
 			continue;
 		fprintf(out, "%s%zu %s", comma, counts[severity],
-			counts[severity] == 1 ? findings_text__severity_word(severity) : plurals[severity]);
+			counts[severity] == 1 ? findings_text__severity_word(severity) :
+						plurals[severity]);
 		comma = ", ";
 	}
 	fputc('\n', out);
@@ -278,7 +284,8 @@ static bool is_of(const struct finding *finding, const struct process *process)
 	return finding->pid == process->pid && finding->start_ns == process->start_ns;
 }
 
-bool findings_text__has_reasons(const struct finding_list *list, unsigned int top, const struct process *process)
+bool findings_text__has_reasons(const struct finding_list *list, unsigned int top,
+				const struct process *process)
 {
 	size_t left, shown = shown_of(list, top, &left);
 
@@ -288,7 +295,8 @@ bool findings_text__has_reasons(const struct finding_list *list, unsigned int to
 	return false;
 }
 
-void findings_text__print(FILE *out, const struct model *model, const struct finding_list *list, unsigned int top)
+void findings_text__print(FILE *out, const struct model *model, const struct finding_list *list,
+			  unsigned int top)
 {
 	size_t left, shown = shown_of(list, top, &left);
 

@@ -24,21 +24,23 @@
 static const char *sentence_of(const struct verdict *verdict)
 {
 	switch (verdict->kind) {
-	case VERDICT_GPU_BOUND:
-		return "the program waits for the GPU (GPU-bound)";
+	case VERDICT_GPU_BOUND: return "the program waits for the GPU (GPU-bound)";
 	case VERDICT_HOST_BOUND:
-		return verdict->beside.pid ? "the program gives the GPU too little to do (host-bound)" :
-					     "the GPU waits for the program (host-bound)";
+		return verdict->beside.pid ?
+			       "the program gives the GPU too little to do (host-bound)" :
+			       "the GPU waits for the program (host-bound)";
 	case VERDICT_OTHERS:
-		return verdict->collectives ? "the program waits in collective operations for " : "the program waits for its work from ";
+		return verdict->collectives ? "the program waits in collective operations for " :
+					      "the program waits for its work from ";
 	case VERDICT_NO_WORK:
 		if (verdict->stopped >= SHOWN_SHARE)
 			return "the program does nothing (no work)";
 		return verdict->requests ? "the program waits for requests (no work)" :
 					   "the program gives the GPU nothing to do (no work)";
 	default:
-		return verdict->window_ns ? "it is unclear who waits for whom" :
-					    "it was steady for too short a time to tell who waits for whom";
+		return verdict->window_ns ?
+			       "it is unclear who waits for whom" :
+			       "it was steady for too short a time to tell who waits for whom";
 	}
 }
 
@@ -48,7 +50,8 @@ static void print_waits(FILE *out, const struct verdict *verdict)
 	fprintf(out, ": it waits for the GPU for %s of %s", quantity__share(verdict->held).text,
 		quantity__time((double)verdict->window_ns).text);
 	if (verdict->busy != SHARE_UNKNOWN)
-		fprintf(out, ", the GPU is busy about %s (NVML)", quantity__share(verdict->busy).text);
+		fprintf(out, ", the GPU is busy about %s (NVML)",
+			quantity__share(verdict->busy).text);
 	if (verdict->kind == VERDICT_UNKNOWN)
 		fputs("; use --verdict to find out more", out);
 }
@@ -73,7 +76,8 @@ static void print_beside(FILE *out, const struct verdict *verdict)
 	print_other(out, &verdict->beside);
 	fputs(*verdict->beside.comm ? " uses the GPU, too" : " has memory on the GPU, too", out);
 	if (verdict->idle >= SHOWN_SHARE)
-		fprintf(out, "; the GPU was idle at least %s (proved)", quantity__share(verdict->idle).text);
+		fprintf(out, "; the GPU was idle at least %s (proved)",
+			quantity__share(verdict->idle).text);
 }
 
 /* The wording depends on the subject of the sentence. */
@@ -94,10 +98,11 @@ static void print_held(FILE *out, const struct verdict *verdict)
 	const struct quantity window = quantity__time((double)verdict->window_ns);
 
 	if (verdict->threads < SEVERAL_THREADS)
-		fprintf(out, "; the GPU holds the program up for %s of %s", quantity__share(verdict->held).text, window.text);
+		fprintf(out, "; the GPU holds the program up for %s of %s",
+			quantity__share(verdict->held).text, window.text);
 	else
-		fprintf(out, "; the GPU holds each of its %.0f threads up for %s of %s on average", verdict->threads,
-			quantity__share(verdict->thread_held).text, window.text);
+		fprintf(out, "; the GPU holds each of its %.0f threads up for %s of %s on average",
+			verdict->threads, quantity__share(verdict->thread_held).text, window.text);
 }
 
 /*
@@ -107,7 +112,8 @@ static void print_held(FILE *out, const struct verdict *verdict)
 static void print_shares(FILE *out, const struct verdict *verdict, const char *of)
 {
 	if (verdict->unfed >= SHOWN_SHARE)
-		fprintf(out, ": %s at least %s of %s (proved)", idle_words(verdict), quantity__share(verdict->unfed).text, of);
+		fprintf(out, ": %s at least %s of %s (proved)", idle_words(verdict),
+			quantity__share(verdict->unfed).text, of);
 	else
 		fputs(": the GPU has no proved idle time", out);
 	if (verdict->busy != SHARE_UNKNOWN)
@@ -128,7 +134,8 @@ static void print_sentence(FILE *out, const struct verdict *verdict, const char 
 		print_beside(out, verdict);
 	}
 	if (verdict->stopped >= SHOWN_SHARE)
-		fprintf(out, "; it was stopped for %s of the time, by a signal or a debugger", quantity__share(verdict->stopped).text);
+		fprintf(out, "; it was stopped for %s of the time, by a signal or a debugger",
+			quantity__share(verdict->stopped).text);
 }
 
 /* Prints wrapped lines; nothing without memory. */
@@ -146,7 +153,8 @@ static void print_verdict(FILE *out, const struct verdict *verdict)
 	free(text);
 }
 
-void verdict_text__print_line(FILE *out, const struct process *process, const struct verdict *verdict)
+void verdict_text__print_line(FILE *out, const struct process *process,
+			      const struct verdict *verdict)
 {
 	fprintf(out, "process %d (", process->pid);
 	escape__text(out, process->comm);
@@ -156,7 +164,8 @@ void verdict_text__print_line(FILE *out, const struct process *process, const st
 }
 
 /* ", GPU 0": the GPU that waits or is waited for. Prints nothing if it is unknown. */
-static void print_gpu(FILE *out, const struct model *model, const struct process *process, const struct verdict *verdict)
+static void print_gpu(FILE *out, const struct model *model, const struct process *process,
+		      const struct verdict *verdict)
 {
 	char label[GPU_LABEL_SIZE];
 
@@ -188,16 +197,14 @@ static bool needs_reasons(const struct verdict *verdict)
 {
 	switch (verdict->kind) {
 	case VERDICT_GPU_BOUND:
-	case VERDICT_NO_WORK:
-		return false;
-	case VERDICT_OTHERS:
-		return !verdict->collectives;
-	default:
-		return true;
+	case VERDICT_NO_WORK: return false;
+	case VERDICT_OTHERS: return !verdict->collectives;
+	default: return true;
 	}
 }
 
-static void print_process(FILE *out, const struct stat_report *report, const struct process *process)
+static void print_process(FILE *out, const struct stat_report *report,
+			  const struct process *process)
 {
 	const struct model *model = report->model;
 	struct verdict verdict;
@@ -206,14 +213,16 @@ static void print_process(FILE *out, const struct stat_report *report, const str
 	if (!verdict.window_ns && !report_steps__knows(process))
 		return;
 	fprintf(out, "\nprocess %d (", process->pid);
-	clip__print(out, process->command[0] ? without_folder(process->command) : process->comm, COMMAND_COLUMNS);
+	clip__print(out, process->command[0] ? without_folder(process->command) : process->comm,
+		    COMMAND_COLUMNS);
 	fputc(')', out);
 	print_gpu(out, model, process, &verdict);
 	fputs(": ", out);
 	report_steps__line(out, process);
 	fputc('\n', out);
 	print_verdict(out, &verdict);
-	if (needs_reasons(&verdict) && !findings_text__has_reasons(report->findings, report->options->top, process))
+	if (needs_reasons(&verdict) &&
+	    !findings_text__has_reasons(report->findings, report->options->top, process))
 		reasons_text__print(out, process, model->now_ns);
 }
 

@@ -25,7 +25,8 @@ void verdict_text__print(FILE *out, const struct stat_report *report);
  * Prints one line: "process 123 (python3): the GPU waits for the program (host-bound): idle at
  * least ...".
  */
-void verdict_text__print_line(FILE *out, const struct process *process, const struct verdict *verdict);
+void verdict_text__print_line(FILE *out, const struct process *process,
+			      const struct verdict *verdict);
 
 /* Writes the member `verdict`. */
 void verdict_json__write_one(struct json *j, const struct verdict *verdict);
@@ -33,6 +34,7 @@ void verdict_json__write_one(struct json *j, const struct verdict *verdict);
 /*
  * The same, judged over the process's steady time. Writes nothing for a process without a profile.
  */
-void verdict_json__write(struct json *j, const struct stat_report *report, const struct process *process);
+void verdict_json__write(struct json *j, const struct stat_report *report,
+			 const struct process *process);
 
 #endif

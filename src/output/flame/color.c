@@ -36,7 +36,8 @@ void flame_color(enum flame_frame_kind kind, const char *label, char text[FLAME_
 	uint8_t color[3];
 
 	for (int i = 0; i < 3; i++)
-		color[i] = (uint8_t)(range->least[i] + range->span[i] * (hash >> 8 * i & 0xff) / 255);
+		color[i] =
+			(uint8_t)(range->least[i] + range->span[i] * (hash >> 8 * i & 0xff) / 255);
 	snprintf(text, FLAME_COLOR_SIZE, "#%02x%02x%02x", color[0], color[1], color[2]);
 }
 

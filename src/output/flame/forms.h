@@ -39,6 +39,7 @@ int flame_svg__print(FILE *out, const struct flame_graph *graph, const struct mo
  * Prints a file for https://www.speedscope.app with one profile a process. The graph must have been
  * made with `processes` and `lines`.
  */
-int flame_speedscope__print(FILE *out, const struct flame_graph *graph, const struct flame_caption *caption);
+int flame_speedscope__print(FILE *out, const struct flame_graph *graph,
+			    const struct flame_caption *caption);
 
 #endif

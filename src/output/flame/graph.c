@@ -21,7 +21,8 @@ struct path {
 };
 
 /* Takes ownership of the label. */
-static void enter(struct path *path, enum flame_frame_kind kind, char *label, const struct stack_frame *source)
+static void enter(struct path *path, enum flame_frame_kind kind, char *label,
+		  const struct stack_frame *source)
 {
 	const char *file = source && path->options->lines ? source->file : NULL;
 
@@ -40,7 +41,8 @@ static void enter_text(struct path *path, enum flame_frame_kind kind, const char
 
 static bool is_cuda_function(const struct stack_frame *frame)
 {
-	return frame->kind == FRAME_NATIVE && frame->function && api__find(frame->function, API_NEWEST) >= 0;
+	return frame->kind == FRAME_NATIVE && frame->function &&
+	       api__find(frame->function, API_NEWEST) >= 0;
 }
 
 static enum flame_frame_kind kind_of(const struct stack_frame *frame)
@@ -59,7 +61,8 @@ static void enter_stack(struct path *path, const struct stack *stack)
 		return;
 	}
 	for (uint32_t i = stack->count; i-- > 0;)
-		enter(path, kind_of(&stack->frames[i]), flame_label__frame(&stack->frames[i]), &stack->frames[i]);
+		enter(path, kind_of(&stack->frames[i]), flame_label__frame(&stack->frames[i]),
+		      &stack->frames[i]);
 }
 
 /* If symbols do not show which CUDA function it was, the probe does. */
@@ -127,14 +130,10 @@ static uint64_t weight_of(const struct call_site *site, enum flame_by by)
 		    !memory_kind__is_device(api_functions[site->row].desc.kind))
 			return 0;
 		return site->amount;
-	case FLAME_LAUNCHES:
-		return site->kind == SITE_LAUNCH ? site->calls : 0;
-	case FLAME_WAIT_TIME:
-		return site->kind == SITE_WAIT ? site->amount : 0;
-	case FLAME_FAILURES:
-		return site->kind == SITE_FAILURE ? site->calls : 0;
-	default:
-		return 0;
+	case FLAME_LAUNCHES: return site->kind == SITE_LAUNCH ? site->calls : 0;
+	case FLAME_WAIT_TIME: return site->kind == SITE_WAIT ? site->amount : 0;
+	case FLAME_FAILURES: return site->kind == SITE_FAILURE ? site->calls : 0;
+	default: return 0;
 	}
 }
 
@@ -152,8 +151,8 @@ static bool has_part(const struct process *process, enum flame_by by)
 	return false;
 }
 
-static int add_live(struct flame_graph *graph, const struct flame_graph_options *options, struct flame_node *from,
-		    const struct process *process)
+static int add_live(struct flame_graph *graph, const struct flame_graph_options *options,
+		    struct flame_node *from, const struct process *process)
 {
 	int ret = 0;
 
@@ -169,8 +168,8 @@ static int add_live(struct flame_graph *graph, const struct flame_graph_options 
 	return ret;
 }
 
-static int add_calls(struct flame_graph *graph, const struct flame_graph_options *options, struct flame_node *from,
-		     const struct process *process)
+static int add_calls(struct flame_graph *graph, const struct flame_graph_options *options,
+		     struct flame_node *from, const struct process *process)
 {
 	int ret = 0;
 
@@ -215,7 +214,8 @@ const struct flame_node *flame_node__next(const struct flame_node *node)
 	return node->child ? node->child : flame_node__after(node);
 }
 
-int flame_graph__new(const struct model *model, const struct flame_graph_options *options, struct flame_graph **out)
+int flame_graph__new(const struct model *model, const struct flame_graph_options *options,
+		     struct flame_graph **out)
 {
 	struct flame_graph *graph = calloc(1, sizeof(*graph));
 	int ret;
@@ -254,7 +254,8 @@ void flame_graph__free(struct flame_graph *graph)
 
 const char *flame_by__word(enum flame_by by)
 {
-	static const char *const words[FLAME_BYS] = {"bytes", "live-bytes", "launches", "wait-time", "failures"};
+	static const char *const words[FLAME_BYS] = {"bytes", "live-bytes", "launches", "wait-time",
+						     "failures"};
 
 	return words[by];
 }
@@ -262,10 +263,7 @@ const char *flame_by__word(enum flame_by by)
 const char *flame_by__title(enum flame_by by)
 {
 	static const char *const titles[FLAME_BYS] = {
-		"Device memory allocated",
-		"Live device memory",
-		"Kernel launches",
-		"Time waited",
+		"Device memory allocated", "Live device memory", "Kernel launches", "Time waited",
 		"Failed CUDA calls",
 	};
 
@@ -274,7 +272,8 @@ const char *flame_by__title(enum flame_by by)
 
 const char *flame_by__unit(enum flame_by by)
 {
-	static const char *const units[FLAME_BYS] = {"bytes", "bytes", "launches", "nanoseconds", "failures"};
+	static const char *const units[FLAME_BYS] = {"bytes", "bytes", "launches", "nanoseconds",
+						     "failures"};
 
 	return units[by];
 }

@@ -73,7 +73,8 @@ struct flame_graph {
 };
 
 /* Returns 0 or -ENOMEM. The caller frees *out with flame_graph__free. */
-int flame_graph__new(const struct model *model, const struct flame_graph_options *options, struct flame_graph **out);
+int flame_graph__new(const struct model *model, const struct flame_graph_options *options,
+		     struct flame_graph **out);
 void flame_graph__free(struct flame_graph *graph);
 
 /* The next node, children before siblings; NULL after the last. */

@@ -69,8 +69,9 @@ static void note_short_waits(FILE *out, const struct model *model)
 		sum_waits(process, &all);
 		for (size_t n = 0; n < process->site_count; n++)
 			if (process->sites[n].kind == SITE_WAIT)
-				add_waits(&shown, &(struct wait_totals){.calls = process->sites[n].calls,
-									.ns = process->sites[n].amount});
+				add_waits(&shown,
+					  &(struct wait_totals){.calls = process->sites[n].calls,
+								.ns = process->sites[n].amount});
 	}
 	if (!model->min_wait_ns || all.calls <= shown.calls)
 		return;
@@ -87,11 +88,13 @@ static void note_samples(FILE *out, const struct flame_graph *graph, const struc
 {
 	if (graph->by == FLAME_LAUNCHES && graph->root->total && model->stack_sample > 1)
 		fprintf(out,
-			"stacks are those of a kernel's first launch by a call and of one in %u after it, and stand "
+			"stacks are those of a kernel's first launch by a call and of one in %u "
+			"after it, and stand "
 			"for the launches between: --stack-sample 1 takes all\n",
 			model->stack_sample);
 	if (graph->by == FLAME_FAILURES && model->launch_sample > 1)
-		fprintf(out, "launches: the result of one in %u was checked\n", model->launch_sample);
+		fprintf(out, "launches: the result of one in %u was checked\n",
+			model->launch_sample);
 	if (graph->by == FLAME_FAILURES && !model->launch_sample)
 		fputs("launches: results were not checked\n", out);
 }
@@ -122,6 +125,7 @@ int flame_notes__print(FILE *out, const struct flame_graph *graph, const struct 
 			model->stacks_evicted);
 	for (int loss = 0; loss < LOSS_COUNT; loss++)
 		if (model->lost[loss])
-			fprintf(out, "lost: %s: %" PRIu64 "\n", enum_names__loss_text(loss), model->lost[loss]);
+			fprintf(out, "lost: %s: %" PRIu64 "\n", enum_names__loss_text(loss),
+				model->lost[loss]);
 	return 0;
 }

@@ -40,16 +40,14 @@ static const char *unit_of(enum flame_by by)
 {
 	switch (by) {
 	case FLAME_BYTES:
-	case FLAME_LIVE_BYTES:
-		return "bytes";
-	case FLAME_WAIT_TIME:
-		return "nanoseconds";
-	default:
-		return "none";
+	case FLAME_LIVE_BYTES: return "bytes";
+	case FLAME_WAIT_TIME: return "nanoseconds";
+	default: return "none";
 	}
 }
 
-static void write_sample(struct writer *writer, const struct flame_node *top, const struct flame_node *node)
+static void write_sample(struct writer *writer, const struct flame_node *top,
+			 const struct flame_node *node)
 {
 	struct json *j = &writer->json;
 
@@ -108,10 +106,12 @@ static void write_profiles(struct writer *writer, const char *name)
 	json__array_end(&writer->json);
 }
 
-int flame_speedscope__print(FILE *out, const struct flame_graph *graph, const struct flame_caption *caption)
+int flame_speedscope__print(FILE *out, const struct flame_graph *graph,
+			    const struct flame_caption *caption)
 {
 	const char *name = caption->title ? caption->title : flame_by__title(graph->by);
-	struct writer writer = {.graph = graph, .path = calloc(graph->depth + 1, sizeof(struct flame_node *))};
+	struct writer writer = {.graph = graph,
+				.path = calloc(graph->depth + 1, sizeof(struct flame_node *))};
 	struct json *j = &writer.json;
 
 	if (!writer.path)

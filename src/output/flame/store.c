@@ -67,7 +67,8 @@ void flame_store__free(struct flame_store *store)
 /* --- frames --- */
 
 /* A label contains no newline, so newlines separate the parts of the key. */
-static char *make_key(enum flame_frame_kind kind, const char *label, const char *file, uint32_t line)
+static char *make_key(enum flame_frame_kind kind, const char *label, const char *file,
+		      uint32_t line)
 {
 	char *key;
 
@@ -77,8 +78,9 @@ static char *make_key(enum flame_frame_kind kind, const char *label, const char 
 }
 
 /* Takes ownership of `key`. */
-static struct stored_frame *new_frame(struct flame_store *store, char *key, enum flame_frame_kind kind,
-				      const char *label, const char *file, uint32_t line)
+static struct stored_frame *new_frame(struct flame_store *store, char *key,
+				      enum flame_frame_kind kind, const char *label,
+				      const char *file, uint32_t line)
 {
 	struct stored_frame *stored = calloc(1, sizeof(*stored));
 
@@ -107,8 +109,8 @@ static struct stored_frame *new_frame(struct flame_store *store, char *key, enum
 	return stored;
 }
 
-static const struct flame_frame *frame_of(struct flame_store *store, enum flame_frame_kind kind, const char *label,
-					  const char *file, uint32_t line)
+static const struct flame_frame *frame_of(struct flame_store *store, enum flame_frame_kind kind,
+					  const char *label, const char *file, uint32_t line)
 {
 	char *key = make_key(kind, label, file, line);
 	struct stored_frame *stored;
@@ -131,7 +133,8 @@ struct flame_frame *flame_store__frames(const struct flame_store *store, size_t 
 
 /* --- nodes --- */
 
-static struct stored_node *new_node(struct flame_store *store, struct flame_node *parent, const struct node_key *key)
+static struct stored_node *new_node(struct flame_store *store, struct flame_node *parent,
+				    const struct node_key *key)
 {
 	struct stored_node *stored = TABLE_ADD_NEW(store->by_parent, key, key);
 
@@ -147,8 +150,8 @@ static struct stored_node *new_node(struct flame_store *store, struct flame_node
 }
 
 struct flame_node *flame_store__child(struct flame_store *store, struct flame_node *parent,
-				      enum flame_frame_kind kind, const char *label, const char *file,
-				      uint32_t line)
+				      enum flame_frame_kind kind, const char *label,
+				      const char *file, uint32_t line)
 {
 	struct node_key key = {.parent = parent, .frame = frame_of(store, kind, label, file, line)};
 	struct stored_node *stored;
@@ -174,7 +177,9 @@ static int compare(const void *one, const void *other)
 	const struct flame_frame *b = (*(struct flame_node *const *)other)->frame;
 	int order = strcmp(a->label, b->label);
 
-	return order ? order : strcmp(((const struct stored_frame *)a)->key, ((const struct stored_frame *)b)->key);
+	return order ? order :
+		       strcmp(((const struct stored_frame *)a)->key,
+			      ((const struct stored_frame *)b)->key);
 }
 
 /*
@@ -205,7 +210,8 @@ static void place(struct flame_store *store)
 
 int flame_store__arrange(struct flame_store *store)
 {
-	struct flame_node **sorted = calloc(store->nodes ? store->nodes : 1, sizeof(struct flame_node *));
+	struct flame_node **sorted =
+		calloc(store->nodes ? store->nodes : 1, sizeof(struct flame_node *));
 	struct stored_node *node, *next;
 	size_t count = 0;
 

@@ -17,8 +17,8 @@ void flame_store__free(struct flame_store *store);
  * flame_store__arrange.
  */
 struct flame_node *flame_store__child(struct flame_store *store, struct flame_node *parent,
-				      enum flame_frame_kind kind, const char *label, const char *file,
-				      uint32_t line);
+				      enum flame_frame_kind kind, const char *label,
+				      const char *file, uint32_t line);
 
 /*
  * Links the nodes, children in the order of their labels, and sets their `begin`. Returns 0 or

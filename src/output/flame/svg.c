@@ -50,7 +50,8 @@ static void print_time(FILE *out, const struct timespec *time)
 	char text[32];
 	struct tm tm;
 
-	if (localtime_r(&time->tv_sec, &tm) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm))
+	if (localtime_r(&time->tv_sec, &tm) &&
+	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm))
 		fputs(text, out);
 	else
 		fprintf(out, "%lld", (long long)time->tv_sec);
@@ -59,7 +60,8 @@ static void print_time(FILE *out, const struct timespec *time)
 /* Begins a nested picture, which clips a line before the text beside it. */
 static void begin_cut(const struct page *page, unsigned int y, unsigned int width)
 {
-	fprintf(page->out, "<svg x=\"%d\" y=\"%u\" width=\"%u\" height=\"%d\">", MARGIN, y, width, 2 * LINE);
+	fprintf(page->out, "<svg x=\"%d\" y=\"%u\" width=\"%u\" height=\"%d\">", MARGIN, y, width,
+		2 * LINE);
 }
 
 /* Later elements cover earlier ones, so the background is drawn first. */
@@ -67,7 +69,9 @@ static void print_heading(const struct page *page, const char *title)
 {
 	fputs("<title>", page->out);
 	xml__text(page->out, title);
-	fprintf(page->out, "</title>\n<style><![CDATA[\n%s]]></style>\n<rect id=\"page\" width=\"100%%\" height=\"100%%\"/>\n",
+	fprintf(page->out,
+		"</title>\n<style><![CDATA[\n%s]]></style>\n<rect id=\"page\" width=\"100%%\" "
+		"height=\"100%%\"/>\n",
 		flame_svg_style);
 	begin_cut(page, 0, TITLE_WIDTH);
 	fputs("<title>", page->out);
@@ -91,7 +95,8 @@ static int print_title(const struct page *page)
 
 static void begin_line(const struct page *page, unsigned int line)
 {
-	fprintf(page->out, "<text class=\"note\" x=\"%d\" y=\"%u\">", MARGIN, FIRST_LINE + line * LINE);
+	fprintf(page->out, "<text class=\"note\" x=\"%d\" y=\"%u\">", MARGIN,
+		FIRST_LINE + line * LINE);
 }
 
 static void print_summary(const struct page *page, const struct model *model)
@@ -114,9 +119,10 @@ static void print_legend(const struct page *page)
 	for (int kind = 0; kind < FLAME_FRAME_KINDS; kind++) {
 		char color[FLAME_COLOR_SIZE];
 
-		flame_color((enum flame_frame_kind)kind, flame_color__word((enum flame_frame_kind)kind), color);
-		fprintf(page->out, "%s<tspan fill=\"%s\">\xe2\x96\xa0</tspan> %s", kind ? "  " : "", color,
-			flame_color__word((enum flame_frame_kind)kind));
+		flame_color((enum flame_frame_kind)kind,
+			    flame_color__word((enum flame_frame_kind)kind), color);
+		fprintf(page->out, "%s<tspan fill=\"%s\">\xe2\x96\xa0</tspan> %s", kind ? "  " : "",
+			color, flame_color__word((enum flame_frame_kind)kind));
 	}
 	fputs("</text>\n", page->out);
 }
@@ -125,7 +131,8 @@ static void print_left_out(const struct page *page)
 {
 	begin_line(page, 2);
 	if (page->left_out)
-		fprintf(page->out, "%" PRIu64 " frame%s narrower than 0.1 px, and those above, not drawn",
+		fprintf(page->out,
+			"%" PRIu64 " frame%s narrower than 0.1 px, and those above, not drawn",
 			page->left_out, page->left_out == 1 ? "" : "s");
 	else
 		fputs("all frames are drawn", page->out);
@@ -137,7 +144,8 @@ static void print_notes(const struct page *page)
 	unsigned int line = 3;
 	char *rest = NULL;
 
-	for (char *note = strtok_r(page->notes, "\n", &rest); note; note = strtok_r(NULL, "\n", &rest)) {
+	for (char *note = strtok_r(page->notes, "\n", &rest); note;
+	     note = strtok_r(NULL, "\n", &rest)) {
 		begin_line(page, line++);
 		xml__text(page->out, note);
 		fputs("</text>\n", page->out);
@@ -149,8 +157,10 @@ static void print_controls(const struct page *page)
 	unsigned int below = frames_top(page) + page->rows * ROW + LINE;
 
 	fprintf(page->out,
-		"<text id=\"search\" class=\"button\" x=\"%d\" y=\"24\" text-anchor=\"end\">search (Ctrl-F)</text>\n"
-		"<text id=\"reset\" class=\"button\" x=\"%d\" y=\"24\" text-anchor=\"end\">reset</text>\n"
+		"<text id=\"search\" class=\"button\" x=\"%d\" y=\"24\" text-anchor=\"end\">search "
+		"(Ctrl-F)</text>\n"
+		"<text id=\"reset\" class=\"button\" x=\"%d\" y=\"24\" "
+		"text-anchor=\"end\">reset</text>\n"
 		"<text id=\"found\" x=\"%d\" y=\"%u\" text-anchor=\"end\"></text>\n",
 		WIDTH - MARGIN - 60, WIDTH - MARGIN, WIDTH - MARGIN, below);
 	begin_cut(page, below - LINE, DETAILS_WIDTH);
@@ -162,7 +172,8 @@ static void print_controls(const struct page *page)
 /* The comparison uses integers: exact. */
 static bool is_drawn(const struct page *page, const struct flame_node *node)
 {
-	return !node->parent || (unsigned __int128)node->total * FRAMES_WIDTH * 10 >= page->graph->root->total;
+	return !node->parent ||
+	       (unsigned __int128)node->total * FRAMES_WIDTH * 10 >= page->graph->root->total;
 }
 
 /* The next node that is drawn. Skipped nodes and everything above them count as left out. */
@@ -194,17 +205,22 @@ static void print_frame(const struct page *page, const struct flame_node *node)
 	FILE *out = page->out;
 
 	flame_color(node->frame ? node->frame->kind : FLAME_MARK, label, color);
-	fprintf(out, "<svg class=\"frame%s\" x=\"%.5f%%\" width=\"%.5f%%\" y=\"%u\" height=\"%d\" data-depth=\"%u\" "
-		     "data-begin=\"%" PRIu64 "\" data-end=\"%" PRIu64 "\"><title>",
-		share * FRAMES_WIDTH < SMALL ? " small" : "", 100 * (node->frame ? share_of(page, node->begin) : 0),
-		100 * share, (page->rows - 1 - node->depth) * ROW, FRAME_HEIGHT, node->depth,
+	fprintf(out,
+		"<svg class=\"frame%s\" x=\"%.5f%%\" width=\"%.5f%%\" y=\"%u\" height=\"%d\" "
+		"data-depth=\"%u\" "
+		"data-begin=\"%" PRIu64 "\" data-end=\"%" PRIu64 "\"><title>",
+		share * FRAMES_WIDTH < SMALL ? " small" : "",
+		100 * (node->frame ? share_of(page, node->begin) : 0), 100 * share,
+		(page->rows - 1 - node->depth) * ROW, FRAME_HEIGHT, node->depth,
 		node->begin >> page->shift, (node->begin + node->total) >> page->shift);
 	xml__text(out, label);
 	fputc('\n', out);
 	flame_text__amount(out, page->graph->by, node->total);
 	fputs(", ", out);
 	flame_text__share(out, node->total, page->graph->root->total);
-	fprintf(out, "</title><rect width=\"100%%\" height=\"100%%\" rx=\"1\" fill=\"%s\"/><text x=\"3\" y=\"12\">",
+	fprintf(out,
+		"</title><rect width=\"100%%\" height=\"100%%\" rx=\"1\" fill=\"%s\"/><text "
+		"x=\"3\" y=\"12\">",
 		color);
 	xml__text(out, label);
 	fputs("</text></svg>\n", out);
@@ -212,8 +228,8 @@ static void print_frame(const struct page *page, const struct flame_node *node)
 
 static void print_frames(struct page *page)
 {
-	fprintf(page->out, "<svg id=\"frames\" x=\"%d\" y=\"%u\" width=\"%d\" height=\"%u\">\n", MARGIN,
-		frames_top(page), FRAMES_WIDTH, page->rows * ROW);
+	fprintf(page->out, "<svg id=\"frames\" x=\"%d\" y=\"%u\" width=\"%d\" height=\"%u\">\n",
+		MARGIN, frames_top(page), FRAMES_WIDTH, page->rows * ROW);
 	for (const struct flame_node *node = page->graph->root; node; node = next_drawn(page, node))
 		print_frame(page, node);
 	fputs("</svg>\n", page->out);
@@ -249,7 +265,8 @@ static int print_page(struct page *page, const struct model *model)
 	height = height_of(page);
 	fprintf(page->out,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" viewBox=\"0 0 %d %u\">\n",
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" viewBox=\"0 "
+		"0 %d %u\">\n",
 		WIDTH, height, WIDTH, height);
 	ret = print_title(page);
 	if (ret)
@@ -282,7 +299,8 @@ static char *make_notes(const struct flame_graph *graph, const struct model *mod
 int flame_svg__print(FILE *out, const struct flame_graph *graph, const struct model *model,
 		     const struct flame_caption *caption)
 {
-	struct page page = {.out = out, .graph = graph, .caption = caption, .notes = make_notes(graph, model)};
+	struct page page = {
+		.out = out, .graph = graph, .caption = caption, .notes = make_notes(graph, model)};
 	int ret = page.notes ? print_page(&page, model) : -ENOMEM;
 
 	free(page.notes);

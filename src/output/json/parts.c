@@ -29,7 +29,8 @@ void json_parts__key_time(struct json *j, const struct timespec *wall)
 	struct tm tm;
 
 	json__key(j, "time");
-	if (!gmtime_r(&wall->tv_sec, &tm) || !strftime(seconds, sizeof(seconds), "%Y-%m-%dT%H:%M:%S", &tm)) {
+	if (!gmtime_r(&wall->tv_sec, &tm) ||
+	    !strftime(seconds, sizeof(seconds), "%Y-%m-%dT%H:%M:%S", &tm)) {
 		json__null(j);
 		return;
 	}

@@ -99,7 +99,8 @@ void json_process__write_slow(struct json *j, const struct model *model, const s
 	json__object_end(j);
 }
 
-static void write_process_gpu(struct json *j, const struct model *model, const struct process_gpu *g)
+static void write_process_gpu(struct json *j, const struct model *model,
+			      const struct process_gpu *g)
 {
 	const struct gpu *gpu = gpu_label__find(model, g);
 	char label[GPU_LABEL_SIZE];

@@ -14,7 +14,8 @@ void json_profile__key_totals(struct json *j, const char *key, const struct time
 	json__object_end(j);
 }
 
-static void write_function(struct json *j, const struct process *p, const struct profile_function *f)
+static void write_function(struct json *j, const struct process *p,
+			   const struct profile_function *f)
 {
 	const struct api_function *function = &api_functions[f->row];
 	const struct duration_record *time = &f->time;

@@ -11,7 +11,8 @@
 #include "model/model.h"
 
 /* Writes the keys "all_threads", "threads" and "unlisted_threads". */
-void json_threads__write(struct json *j, const struct process *p, uint64_t began_ns, uint64_t now_ns);
+void json_threads__write(struct json *j, const struct process *p, uint64_t began_ns,
+			 uint64_t now_ns);
 
 /*
  * Writes the key "functions": calls and durations by row of the API; `p` is needed for the

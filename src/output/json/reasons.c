@@ -6,7 +6,8 @@
 #include "output/enum_names.h"
 
 /* null if nothing repeats. */
-static void key_a_step(struct json *j, const char *key, const struct host_reasons *reasons, double number)
+static void key_a_step(struct json *j, const char *key, const struct host_reasons *reasons,
+		       double number)
 {
 	json__key(j, key);
 	if (reasons->cost.step_ns)
@@ -43,7 +44,8 @@ static const char *relation_of(enum host_kind kind)
 }
 
 /* Each hop is nested in the one that waits for it. */
-static void write_hops(struct json *j, const struct host_reasons *reasons, const struct host_reason *reason)
+static void write_hops(struct json *j, const struct host_reasons *reasons,
+		       const struct host_reason *reason)
 {
 	struct host_other hops[HOST_HOPS];
 	size_t count = host_reasons__hops(reasons, reason, hops);
@@ -78,7 +80,8 @@ static void write_rivals(struct json *j, const struct host_reason *reason)
 	json__array_end(j);
 }
 
-static void write_reason(struct json *j, const struct host_reasons *reasons, const struct host_reason *reason)
+static void write_reason(struct json *j, const struct host_reasons *reasons,
+			 const struct host_reason *reason)
 {
 	const char *file = host_reasons__file(reason);
 
@@ -86,7 +89,8 @@ static void write_reason(struct json *j, const struct host_reasons *reasons, con
 	json__key_string(j, "kind", enum_names__host_kind(reason->kind));
 	json__key_string(j, "what", host_kind__doing((enum host_kind)reason->kind));
 	json__key_double(j, "seconds", (double)reason->ns / (double)NS_PER_S);
-	key_a_step(j, "step_seconds", reasons, step_cost__ns(&reasons->cost, reason->ns) / (double)NS_PER_S);
+	key_a_step(j, "step_seconds", reasons,
+		   step_cost__ns(&reasons->cost, reason->ns) / (double)NS_PER_S);
 	json__key_double(j, "share", reasons->ns ? (double)reason->ns / (double)reasons->ns : 0);
 	json__key_u64(j, "times", reason->times);
 	json__key(j, "calls");

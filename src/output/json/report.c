@@ -44,13 +44,15 @@ static void write_totals(struct json *j, const struct model *model)
 		json__key_u64(j, "captured_launches", totals.captured_launches);
 		json__key_u64(j, "graph_launches", totals.graph_launches);
 		json__key_u64(j, "graph_kernels", totals.graph_kernels);
-		json__key_u64(j, "graph_launches_of_unknown_size", totals.graph_launches_of_unknown_size);
+		json__key_u64(j, "graph_launches_of_unknown_size",
+			      totals.graph_launches_of_unknown_size);
 	}
 	json__object_end(j);
 }
 
 /* Writes the verdict on the latest minute. */
-static void write_verdict(struct json *j, const struct findings *verdicts, const struct model *model, const struct process *p)
+static void write_verdict(struct json *j, const struct findings *verdicts,
+			  const struct model *model, const struct process *p)
 {
 	struct verdict verdict;
 
@@ -58,7 +60,8 @@ static void write_verdict(struct json *j, const struct findings *verdicts, const
 	verdict_json__write_one(j, &verdict);
 }
 
-static void write_process(struct json *j, const struct model *model, const struct process *p, const struct findings *verdicts)
+static void write_process(struct json *j, const struct model *model, const struct process *p,
+			  const struct findings *verdicts)
 {
 	unsigned int sections = model->sections;
 
@@ -91,7 +94,8 @@ static void write_process(struct json *j, const struct model *model, const struc
 	json__object_end(j);
 }
 
-static void write_processes(struct json *j, const struct model *model, const struct findings *verdicts)
+static void write_processes(struct json *j, const struct model *model,
+			    const struct findings *verdicts)
 {
 	size_t i;
 

@@ -34,7 +34,10 @@ static void write_calls(struct json *j, const struct family_calls *calls, enum r
 	json__object_begin(j);
 	json__key_u64(j, "counted", calls->counted);
 	json__key_u64(j, "missed", calls->missed);
-	json__key_double(j, "share", calls->counted ? (double)calls->counted / (double)(calls->counted + calls->missed) : 0);
+	json__key_double(j, "share",
+			 calls->counted ?
+				 (double)calls->counted / (double)(calls->counted + calls->missed) :
+				 0);
 	json__object_end(j);
 }
 

@@ -7,7 +7,8 @@
 static void write_failure(struct json *j, const struct call_site *site)
 {
 	json__key_i64(j, "code", site->code);
-	json__key_string(j, "error", api__error_name(api_functions[site->row].desc.layer, site->code));
+	json__key_string(j, "error",
+			 api__error_name(api_functions[site->row].desc.layer, site->code));
 }
 
 static void write_site(struct json *j, const struct call_site *site)

@@ -7,24 +7,19 @@
 static const char *start_part_key(enum start_part part)
 {
 	static const char *const keys[START_PARTS] = {
-		[START_BEFORE] = "before_cuda_ns",
-		[START_DRIVER] = "driver_ns",
-		[START_CONTEXT] = "context_ns",
-		[START_MODULES] = "modules_ns",
-		[START_GRAPHS] = "graphs_ns",
-		[START_MEMORY] = "memory_ns",
-		[START_COPIES] = "copies_ns",
-		[START_LAUNCHES] = "launches_ns",
-		[START_WAITS] = "waits_ns",
-		[START_CALLS] = "other_calls_ns",
-		[START_HOST] = "outside_ns",
-		[START_REST] = "not_told_apart_ns",
+		[START_BEFORE] = "before_cuda_ns", [START_DRIVER] = "driver_ns",
+		[START_CONTEXT] = "context_ns",	   [START_MODULES] = "modules_ns",
+		[START_GRAPHS] = "graphs_ns",	   [START_MEMORY] = "memory_ns",
+		[START_COPIES] = "copies_ns",	   [START_LAUNCHES] = "launches_ns",
+		[START_WAITS] = "waits_ns",	   [START_CALLS] = "other_calls_ns",
+		[START_HOST] = "outside_ns",	   [START_REST] = "not_told_apart_ns",
 	};
 
 	return keys[part];
 }
 
-static void write_parts(struct json *j, const char *key, bool known, const uint64_t parts[START_PARTS])
+static void write_parts(struct json *j, const char *key, bool known,
+			const uint64_t parts[START_PARTS])
 {
 	json__key(j, key);
 	if (!known) {

@@ -15,7 +15,8 @@ static const char *excess_word(enum step_excess excess)
 {
 	if (excess == STEP_EXCESS_UNKNOWN)
 		return NULL;
-	return excess == STEP_EXCESS_OUTSIDE ? "outside" : enum_names__time_class(excess - STEP_EXCESS_INSIDE);
+	return excess == STEP_EXCESS_OUTSIDE ? "outside" :
+					       enum_names__time_class(excess - STEP_EXCESS_INSIDE);
 }
 
 /* Leaves out bytes, allocations and times if only the thread's own submissions are known. */
@@ -44,7 +45,8 @@ static void write_content(struct json *j, const struct step_summary *summary)
 	json__object_end(j);
 }
 
-static void write_slow(struct json *j, const struct step_summary *summary, const struct slow_step *step)
+static void write_slow(struct json *j, const struct step_summary *summary,
+		       const struct slow_step *step)
 {
 	uint64_t ns;
 	enum step_excess excess = step_summary__excess(summary, step, &ns);

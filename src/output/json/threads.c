@@ -22,7 +22,8 @@ static void write_time(struct json *j, const struct process *p, const struct pro
 	write_times(j, time->time);
 }
 
-static void write_implicit(struct json *j, const char *key, const struct time_totals waits[IMPLICIT_WAITS])
+static void write_implicit(struct json *j, const char *key,
+			   const struct time_totals waits[IMPLICIT_WAITS])
 {
 	json__key(j, key);
 	json__object_begin(j);
@@ -85,7 +86,8 @@ static void write_error(struct json *j, const struct thread_profile *t)
 	json__key_u64(j, "error_launches", t->error_launches);
 }
 
-static void write_thread(struct json *j, const struct process *p, const struct thread_profile *t, uint64_t began_ns, uint64_t now_ns)
+static void write_thread(struct json *j, const struct process *p, const struct thread_profile *t,
+			 uint64_t began_ns, uint64_t now_ns)
 {
 	struct profile_time time;
 
@@ -106,7 +108,8 @@ static void write_thread(struct json *j, const struct process *p, const struct t
 	json__object_end(j);
 }
 
-void json_threads__write(struct json *j, const struct process *p, uint64_t began_ns, uint64_t now_ns)
+void json_threads__write(struct json *j, const struct process *p, uint64_t began_ns,
+			 uint64_t now_ns)
 {
 	const struct profile *profile = p->profile;
 	struct time_totals unlisted[TIME_CLASSES];

@@ -49,7 +49,8 @@ void verdict_json__write_one(struct json *j, const struct verdict *verdict)
 	json__object_end(j);
 }
 
-void verdict_json__write(struct json *j, const struct stat_report *report, const struct process *process)
+void verdict_json__write(struct json *j, const struct stat_report *report,
+			 const struct process *process)
 {
 	struct verdict verdict;
 

@@ -5,8 +5,8 @@
 #include "output/enum_names.h"
 
 /* `family` is the one whose probes see these waits; RATE_EXACT: they are always attached. */
-static void write_wait(struct json *j, const struct process *p, const char *in, const struct wait_totals *waits,
-		       enum rate_family family)
+static void write_wait(struct json *j, const struct process *p, const char *in,
+		       const struct wait_totals *waits, enum rate_family family)
 {
 	if (!waits->calls && !waits->unfollowed && !waits->ns)
 		return;

@@ -17,12 +17,9 @@ struct writer {
 static const char *verdict_word(const struct growth_evidence *growth)
 {
 	switch (growth->verdict) {
-	case GROWTH_GROWING:
-		return "growing";
-	case GROWTH_STABLE:
-		return "stable";
-	case GROWTH_UNKNOWN:
-		break;
+	case GROWTH_GROWING: return "growing";
+	case GROWTH_STABLE: return "stable";
+	case GROWTH_UNKNOWN: break;
 	}
 	return "unknown";
 }
@@ -39,7 +36,8 @@ static void write_growth(struct json *j, const struct growth_evidence *growth)
 	json__object_end(j);
 }
 
-static uint64_t age_of(const struct writer *writer, const struct process *process, uint64_t start_ns)
+static uint64_t age_of(const struct writer *writer, const struct process *process,
+		       uint64_t start_ns)
 {
 	uint64_t now_ns = process->ended ? process->ended_ns : writer->model->now_ns;
 
@@ -101,8 +99,8 @@ static void write_sites(const struct writer *writer, const struct memleak_proces
 			continue;
 		if (writer->options->top && shown++ == writer->options->top)
 			break;
-		memleak_site__know(writer->model, known, &process->live_sites[i], writer->growth, writer->options,
-				   &site);
+		memleak_site__know(writer->model, known, &process->live_sites[i], writer->growth,
+				   writer->options, &site);
 		write_site(writer, &site);
 	}
 	json__array_end(writer->j);
@@ -146,7 +144,8 @@ int memleak_json__print(FILE *out, const struct model *model, const struct growt
 			const struct memleak_options *options)
 {
 	struct json j;
-	const struct writer writer = {.j = &j, .model = model, .growth = growth, .options = options};
+	const struct writer writer = {
+		.j = &j, .model = model, .growth = growth, .options = options};
 	int ret = 0;
 
 	json__init(&j, out);

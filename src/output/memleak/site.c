@@ -23,7 +23,8 @@ bool memleak_site__shows(const struct live_site *live, const struct memleak_opti
 /* Ties are ordered by address: all allocations are in one array, in the order of display. */
 static int by_stack(const void *a, const void *b)
 {
-	const struct allocation *x = *(const struct allocation *const *)a, *y = *(const struct allocation *const *)b;
+	const struct allocation *x = *(const struct allocation *const *)a,
+				*y = *(const struct allocation *const *)b;
 
 	if (x->stack != y->stack)
 		return (uintptr_t)x->stack < (uintptr_t)y->stack ? -1 : 1;
@@ -68,7 +69,8 @@ void memleak_process__end(struct memleak_process *known)
 /* Without a stack, allocations cannot be attributed to one call site. */
 static uint64_t count_calls(const struct memleak_process *known, const struct stack *stack)
 {
-	const struct allocated_site *site = stack ? allocated_sites__find(&known->allocated, stack) : NULL;
+	const struct allocated_site *site =
+		stack ? allocated_sites__find(&known->allocated, stack) : NULL;
 
 	return site ? site->calls : 0;
 }
@@ -94,8 +96,9 @@ static void find_allocations(const struct memleak_process *known, struct memleak
 	site->allocation_count = high - low;
 }
 
-void memleak_site__know(const struct model *model, const struct memleak_process *known, const struct live_site *live,
-			const struct growth *growth, const struct memleak_options *options, struct memleak_site *site)
+void memleak_site__know(const struct model *model, const struct memleak_process *known,
+			const struct live_site *live, const struct growth *growth,
+			const struct memleak_options *options, struct memleak_site *site)
 {
 	const struct process *process = known->process;
 
@@ -124,8 +127,9 @@ void memleak_site__know(const struct model *model, const struct memleak_process 
 					(site->allocated && site->freed > site->allocated / 2));
 }
 
-void memleak_site__sum(const struct model *model, const struct memleak_process *known, const struct growth *growth,
-		       const struct memleak_options *options, struct memleak_sums *sums)
+void memleak_site__sum(const struct model *model, const struct memleak_process *known,
+		       const struct growth *growth, const struct memleak_options *options,
+		       struct memleak_sums *sums)
 {
 	const struct process *process = known->process;
 	struct memleak_site site;

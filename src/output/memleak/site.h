@@ -54,10 +54,12 @@ int memleak_process__begin(struct memleak_process *known, const struct process *
 			   const struct memleak_options *options);
 void memleak_process__end(struct memleak_process *known);
 
-void memleak_site__know(const struct model *model, const struct memleak_process *known, const struct live_site *live,
-			const struct growth *growth, const struct memleak_options *options, struct memleak_site *site);
+void memleak_site__know(const struct model *model, const struct memleak_process *known,
+			const struct live_site *live, const struct growth *growth,
+			const struct memleak_options *options, struct memleak_site *site);
 
-void memleak_site__sum(const struct model *model, const struct memleak_process *known, const struct growth *growth,
-		       const struct memleak_options *options, struct memleak_sums *sums);
+void memleak_site__sum(const struct model *model, const struct memleak_process *known,
+		       const struct growth *growth, const struct memleak_options *options,
+		       struct memleak_sums *sums);
 
 #endif

@@ -77,7 +77,8 @@ static void print_seconds(FILE *out, uint64_t ns)
 /* Prints `what` and the reason, "15 allocations beyond --max-allocations". */
 static void print_untracked(const struct printer *printer, const char *what, enum loss loss)
 {
-	fprintf(printer->out, "%s%" PRIu64 " %s", what, printer->model->lost[loss], enum_names__loss_text(loss));
+	fprintf(printer->out, "%s%" PRIu64 " %s", what, printer->model->lost[loss],
+		enum_names__loss_text(loss));
 }
 
 static void print_growth(const struct printer *printer, const struct memleak_site *site)
@@ -108,7 +109,8 @@ static void print_growth(const struct printer *printer, const struct memleak_sit
 }
 
 /* Allocations of an ended process do not age. */
-static uint64_t age_of(const struct printer *printer, const struct process *process, uint64_t start_ns)
+static uint64_t age_of(const struct printer *printer, const struct process *process,
+		       uint64_t start_ns)
 {
 	uint64_t now_ns = process->ended ? process->ended_ns : printer->model->now_ns;
 
@@ -128,7 +130,8 @@ static void print_evidence(const struct printer *printer, const struct memleak_s
 	}
 	print_seconds(out, oldest);
 	if (site->growth.samples)
-		fprintf(out, ", %" PRIu64 " sample%s", site->growth.samples, report_line__plural(site->growth.samples));
+		fprintf(out, ", %" PRIu64 " sample%s", site->growth.samples,
+			report_line__plural(site->growth.samples));
 	if (site->freed)
 		fprintf(out, ", %" PRIu64 " of %" PRIu64 " freed", site->freed, site->allocated);
 	else if (site->allocated)
@@ -143,7 +146,8 @@ static void print_allocations(const struct printer *printer, const struct memlea
 	for (size_t i = 0; i < site->allocation_count; i++) {
 		const struct allocation *a = site->allocations[i];
 
-		fprintf(printer->out, EVIDENCE_INDENT "0x%016" PRIx64 ": %" PRIu64 " bytes, ", a->address, a->size);
+		fprintf(printer->out, EVIDENCE_INDENT "0x%016" PRIx64 ": %" PRIu64 " bytes, ",
+			a->address, a->size);
 		if (a->kind != MEMORY_DEVICE)
 			fprintf(printer->out, "%s, ", enum_names__memory_kind(a->kind));
 		print_seconds(printer->out, age_of(printer, site->process, a->start_ns));
@@ -169,7 +173,8 @@ static void print_site(const struct printer *printer, const struct memleak_site 
 }
 
 /* The largest sites, and the sum of the others. */
-static void print_sites(const struct printer *printer, const struct memleak_process *known, struct memleak_sums rest)
+static void print_sites(const struct printer *printer, const struct memleak_process *known,
+			struct memleak_sums rest)
 {
 	const struct process *process = known->process;
 	struct memleak_site site;
@@ -183,7 +188,8 @@ static void print_sites(const struct printer *printer, const struct memleak_proc
 		if (printer->options->top && shown == printer->options->top)
 			break;
 		shown++;
-		memleak_site__know(printer->model, known, live, printer->growth, printer->options, &site);
+		memleak_site__know(printer->model, known, live, printer->growth, printer->options,
+				   &site);
 		print_site(printer, &site);
 		rest.sites--;
 		rest.growing -= site.growth.verdict == GROWTH_GROWING;
@@ -205,7 +211,8 @@ static void print_time(const struct printer *printer)
 	char text[32];
 	struct tm tm;
 
-	if (localtime_r(&printer->model->wall.tv_sec, &tm) && strftime(text, sizeof(text), "%H:%M:%S", &tm))
+	if (localtime_r(&printer->model->wall.tv_sec, &tm) &&
+	    strftime(text, sizeof(text), "%H:%M:%S", &tm))
 		fprintf(printer->out, "[%s] ", text);
 }
 
@@ -234,25 +241,31 @@ static void print_left_out(const struct printer *printer, const struct memleak_s
 		fprintf(out, "%s of call sites with fewer than %" PRIu64, or, options->min_count);
 }
 
-static void print_head(const struct printer *printer, const struct memleak_sums *sums, size_t processes)
+static void print_head(const struct printer *printer, const struct memleak_sums *sums,
+		       size_t processes)
 {
 	FILE *out = printer->out;
 
 	print_time(printer);
-	if (!processes && !printer->model->process_count && report_line__no_call(out, printer->model))
+	if (!processes && !printer->model->process_count &&
+	    report_line__no_call(out, printer->model))
 		return;
 	if (!processes) {
-		fputs(printer->model->final ? "no CUDA process was seen\n" : "no CUDA process seen yet\n", out);
+		fputs(printer->model->final ? "no CUDA process was seen\n" :
+					      "no CUDA process seen yet\n",
+		      out);
 		return;
 	}
-	fprintf(out, "%" PRIu64 " call site%s with live device memory", sums->sites, report_line__plural(sums->sites));
+	fprintf(out, "%" PRIu64 " call site%s with live device memory", sums->sites,
+		report_line__plural(sums->sites));
 	if (sums->sites)
 		fprintf(out, ", %" PRIu64 " of them growing", sums->growing);
 	print_left_out(printer, sums);
 	fputc('\n', out);
 }
 
-static void sum_process(const struct printer *printer, const struct process *p, struct memleak_sums *all)
+static void sum_process(const struct printer *printer, const struct process *p,
+			struct memleak_sums *all)
 {
 	const struct memleak_process known = {.process = p};
 	struct memleak_sums sums;
@@ -303,7 +316,8 @@ static int print_running(const struct printer *printer)
 	print_head(printer, &all, model->process_count);
 	for (size_t i = 0; i < model->process_count && !ret; i++)
 		if (!model->processes[i].ended)
-			ret = print_process(printer, &model->processes[i], running > 1 || model->processes[i].since_attach);
+			ret = print_process(printer, &model->processes[i],
+					    running > 1 || model->processes[i].since_attach);
 	return ret;
 }
 
@@ -322,7 +336,8 @@ static void print_end(const struct printer *printer, const struct memleak_proces
 	escape__text(out, p->comm);
 	fprintf(out, ")%s ended: ", p->since_attach ? " since attach" : "");
 	if (!p->live_at_exit_count) {
-		fprintf(out, "no device memory%s was live at exit", p->since_attach ? " allocated since attach" : "");
+		fprintf(out, "no device memory%s was live at exit",
+			p->since_attach ? " allocated since attach" : "");
 		if (untracked != LOSS_COUNT)
 			print_untracked(printer, ", except perhaps of ", untracked);
 		fputc('\n', out);
@@ -359,7 +374,8 @@ static int print_ended(const struct printer *printer, const struct process *p)
 int memleak_text__print(FILE *out, const struct model *model, const struct growth *growth,
 			const struct memleak_options *options)
 {
-	const struct printer printer = {.out = out, .model = model, .growth = growth, .options = options};
+	const struct printer printer = {
+		.out = out, .model = model, .growth = growth, .options = options};
 	size_t unfollowed = growth__unfollowed(growth);
 	int ret = print_running(&printer);
 
@@ -367,8 +383,9 @@ int memleak_text__print(FILE *out, const struct model *model, const struct growt
 		if (model->processes[i].ended && report__shows(&model->processes[i]))
 			ret = print_ended(&printer, &model->processes[i]);
 	if (unfollowed)
-		fprintf(out, REPORT_INDENT "%zu call site%s more than gpuprobe can follow for growth\n", unfollowed,
-			report_line__plural(unfollowed));
+		fprintf(out,
+			REPORT_INDENT "%zu call site%s more than gpuprobe can follow for growth\n",
+			unfollowed, report_line__plural(unfollowed));
 	if (model->process_count)
 		report_line__no_call(out, model);
 	report_line__evicted(out, model);

@@ -29,7 +29,8 @@ static const struct metric memory_metrics[] = {
 	 .process = write_live},
 };
 static const struct metric launch_metrics[] = {
-	{{"gpuprobe_device_launches", METRIC_COUNTER, "Kernel launches on the device, those into graphs left out."},
+	{{"gpuprobe_device_launches", METRIC_COUNTER,
+	  "Kernel launches on the device, those into graphs left out."},
 	 COUNT(launches)},
 };
 static const struct metric copy_metrics[] = {

@@ -38,7 +38,8 @@ static int compare_series(const struct failure *a, const struct failure *b)
 /* Failures of one series keep their order: all are in one array. */
 static int by_series(const void *a, const void *b)
 {
-	const struct failure *x = *(const struct failure *const *)a, *y = *(const struct failure *const *)b;
+	const struct failure *x = *(const struct failure *const *)a,
+			     *y = *(const struct failure *const *)b;
 	int order = compare_series(x, y);
 
 	return order ? order : (x < y ? -1 : x > y);
@@ -63,7 +64,8 @@ static void sum_up(const struct process *p, const struct failure **sorted, uint6
 	}
 }
 
-static void write_failures(struct exposition_writer *w, const struct process *p, const uint64_t *sums)
+static void write_failures(struct exposition_writer *w, const struct process *p,
+			   const uint64_t *sums)
 {
 	char buffer[16];
 

@@ -20,12 +20,9 @@ void exposition__begin(struct exposition_writer *w, FILE *out, enum exposition f
 static const char *sample_suffix(enum metric_type type)
 {
 	switch (type) {
-	case METRIC_COUNTER:
-		return "_total";
-	case METRIC_INFO:
-		return "_info";
-	default:
-		return "";
+	case METRIC_COUNTER: return "_total";
+	case METRIC_INFO: return "_info";
+	default: return "";
 	}
 }
 

@@ -13,12 +13,14 @@
 static const struct metric_family active = {
 	"gpuprobe_finding_active",
 	METRIC_GAUGE,
-	"What is wrong with a process, by the finding's id: 1 while there is evidence for it, 0 when there is no more.",
+	"What is wrong with a process, by the finding's id: 1 while there is evidence for it, 0 "
+	"when there is no more.",
 };
 static const struct metric_family cost = {
 	"gpuprobe_finding_cost_seconds",
 	METRIC_COUNTER,
-	"Time that a finding has cost its process so far, the most that was known at any time, in seconds.",
+	"Time that a finding has cost its process so far, the most that was known at any time, in "
+	"seconds.",
 };
 
 /* The reported state of one kind of finding of one process. */
@@ -90,7 +92,8 @@ static struct entry *find_or_add(struct finding_series *series, const struct fin
 	entry = calloc(1, sizeof(*entry) + finding_kind_count * sizeof(entry->reported[0]));
 	if (!entry)
 		return NULL;
-	entry->identity = (struct identity){.start_ns = finding->start_ns, .pid = (uint32_t)finding->pid};
+	entry->identity =
+		(struct identity){.start_ns = finding->start_ns, .pid = (uint32_t)finding->pid};
 	HASH_ADD(hh, series->entries, identity, sizeof(entry->identity), entry);
 	if (entry->hh.tbl)
 		return entry;
@@ -103,7 +106,8 @@ static void begin(struct finding_series *series)
 	for (struct entry *entry = series->entries; entry; entry = entry->hh.next) {
 		entry->seen = false;
 		for (size_t kind = 0; kind < finding_kind_count; kind++) {
-			memset(entry->reported[kind].active, 0, sizeof(entry->reported[kind].active));
+			memset(entry->reported[kind].active, 0,
+			       sizeof(entry->reported[kind].active));
 			entry->reported[kind].next_ns = 0;
 		}
 	}
@@ -166,7 +170,8 @@ static void write_cost(struct exposition_writer *w, const struct entry *entry)
 	}
 }
 
-static void write_family(struct metrics_page *page, struct finding_series *series, const struct metric_family *family,
+static void write_family(struct metrics_page *page, struct finding_series *series,
+			 const struct metric_family *family,
 			 void (*write)(struct exposition_writer *w, const struct entry *entry))
 {
 	struct entry *entry = find(series, 0, 0);
@@ -194,7 +199,8 @@ static void sweep(struct finding_series *series)
 			forget(series, entry);
 }
 
-int finding_series__write(struct metrics_page *page, struct finding_series *series, const struct finding_list *list)
+int finding_series__write(struct metrics_page *page, struct finding_series *series,
+			  const struct finding_list *list)
 {
 	int ret = 0;
 

@@ -24,6 +24,7 @@ void finding_series__free(struct finding_series *series);
  * that belong to several processes have an empty pid. Forgets processes that are not on the page.
  * Returns 0, or -ENOMEM: then the page is unusable.
  */
-int finding_series__write(struct metrics_page *page, struct finding_series *series, const struct finding_list *list);
+int finding_series__write(struct metrics_page *page, struct finding_series *series,
+			  const struct finding_list *list);
 
 #endif

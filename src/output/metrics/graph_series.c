@@ -3,15 +3,19 @@
 #include "output/metrics/series.h"
 
 static const struct metric metrics[] = {
-	{{"gpuprobe_graph_launches", METRIC_COUNTER, "Graph launch calls."}, METRIC_TOTAL(graph_launches)},
+	{{"gpuprobe_graph_launches", METRIC_COUNTER, "Graph launch calls."},
+	 METRIC_TOTAL(graph_launches)},
 	{{"gpuprobe_graph_kernels", METRIC_COUNTER,
 	  "Kernels executed by launches of graphs that were captured or built while watched."},
 	 METRIC_TOTAL(graph_kernels)},
-	{{"gpuprobe_graph_launches_unsized", METRIC_COUNTER, "Graph launches that executed an unknown number of kernels."},
+	{{"gpuprobe_graph_launches_unsized", METRIC_COUNTER,
+	  "Graph launches that executed an unknown number of kernels."},
 	 METRIC_TOTAL(graph_launches_of_unknown_size)},
-	{{"gpuprobe_captured_launches", METRIC_COUNTER, "Kernel launch calls that were put into a graph, not executed."},
+	{{"gpuprobe_captured_launches", METRIC_COUNTER,
+	  "Kernel launch calls that were put into a graph, not executed."},
 	 METRIC_TOTAL(captured_launches)},
-	{{"gpuprobe_host_functions", METRIC_COUNTER, "Host functions put on streams."}, METRIC_TOTAL(host_functions)},
+	{{"gpuprobe_host_functions", METRIC_COUNTER, "Host functions put on streams."},
+	 METRIC_TOTAL(host_functions)},
 };
 
 /* Known only if returns of launches are probed. */

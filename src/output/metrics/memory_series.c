@@ -54,23 +54,30 @@ static void write_live_at_exit(struct metrics_page *page)
 #define SUM(member) .process = write_sum, METRIC_VALUE(struct memory_totals, member)
 
 static const struct metric metrics[] = {
-	{{"gpuprobe_memory_live_bytes", METRIC_GAUGE, "Bytes allocated and not freed, by kind of memory."},
+	{{"gpuprobe_memory_live_bytes", METRIC_GAUGE,
+	  "Bytes allocated and not freed, by kind of memory."},
 	 LIVE(live_bytes)},
-	{{"gpuprobe_memory_live_allocations", METRIC_GAUGE, "Allocations not freed, by kind of memory."},
+	{{"gpuprobe_memory_live_allocations", METRIC_GAUGE,
+	  "Allocations not freed, by kind of memory."},
 	 LIVE(live_count)},
 	{{"gpuprobe_allocations", METRIC_COUNTER,
-	  "Successful allocation calls for memory of every kind, host memory included; address ranges are no memory."},
+	  "Successful allocation calls for memory of every kind, host memory included; address "
+	  "ranges are no memory."},
 	 SUM(allocations)},
 	{{"gpuprobe_allocation_failures", METRIC_COUNTER,
 	  "Failed allocation calls for memory of every kind, host memory included."},
 	 SUM(allocation_failures)},
-	{{"gpuprobe_frees", METRIC_COUNTER, "Successful free calls for memory of every kind, host memory included."},
+	{{"gpuprobe_frees", METRIC_COUNTER,
+	  "Successful free calls for memory of every kind, host memory included."},
 	 SUM(frees)},
-	{{"gpuprobe_free_failures", METRIC_COUNTER, "Failed free calls for memory of every kind, host memory included."},
+	{{"gpuprobe_free_failures", METRIC_COUNTER,
+	  "Failed free calls for memory of every kind, host memory included."},
 	 SUM(free_failures)},
-	{{"gpuprobe_allocation_seconds", METRIC_COUNTER, "Time inside successful allocation calls, in seconds."},
+	{{"gpuprobe_allocation_seconds", METRIC_COUNTER,
+	  "Time inside successful allocation calls, in seconds."},
 	 SUM(allocation_ns)},
-	{{"gpuprobe_live_at_exit_bytes", METRIC_COUNTER, "Bytes of memory on devices that ended processes had not freed."},
+	{{"gpuprobe_live_at_exit_bytes", METRIC_COUNTER,
+	  "Bytes of memory on devices that ended processes had not freed."},
 	 .page = write_live_at_exit},
 };
 

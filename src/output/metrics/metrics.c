@@ -67,9 +67,13 @@ static void write_build(struct metrics_page *page)
 }
 
 static const struct metric gpuprobe_metrics[] = {
-	{{"gpuprobe_events_lost", METRIC_COUNTER, "Calls and records that gpuprobe missed, by reason."}, .page = write_lost},
-	{{"gpuprobe_probes_attached", METRIC_GAUGE, "Probe sites attached, by layer."}, .page = write_probes},
-	{{"gpuprobe_build", METRIC_INFO, "The gpuprobe that serves this page."}, .page = write_build},
+	{{"gpuprobe_events_lost", METRIC_COUNTER,
+	  "Calls and records that gpuprobe missed, by reason."},
+	 .page = write_lost},
+	{{"gpuprobe_probes_attached", METRIC_GAUGE, "Probe sites attached, by layer."},
+	 .page = write_probes},
+	{{"gpuprobe_build", METRIC_INFO, "The gpuprobe that serves this page."},
+	 .page = write_build},
 };
 
 int metrics__render(struct metrics *metrics, FILE *out, const struct model *model,

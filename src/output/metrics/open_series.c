@@ -18,7 +18,8 @@ static uint64_t lasted_ns(const struct metrics_page *page, const struct open_cal
 
 static bool counts(const struct metrics_page *page, const struct process *p, size_t place)
 {
-	return !p->ended && !p->open[place].ended_ns && lasted_ns(page, &p->open[place]) >= LEAST_NS;
+	return !p->ended && !p->open[place].ended_ns &&
+	       lasted_ns(page, &p->open[place]) >= LEAST_NS;
 }
 
 /*

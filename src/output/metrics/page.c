@@ -46,7 +46,8 @@ int metrics_page__choose_processes(struct metrics_page *page)
 		all[i] = &page->model->processes[i];
 	qsort(all, count, sizeof(*all), by_pid);
 	for (i = 0; i < count; i++) {
-		if ((i + 1 == count || all[i]->pid != all[i + 1]->pid) && has_series(page->model, all[i]))
+		if ((i + 1 == count || all[i]->pid != all[i + 1]->pid) &&
+		    has_series(page->model, all[i]))
 			all[kept++] = all[i];
 	}
 	qsort(all, kept, sizeof(*all), by_age);

@@ -35,7 +35,8 @@ struct metric {
 	.offset = (offsetof(type, member) + _Generic(&((type *)0)->member, uint64_t * : 0))
 
 /* A row with one sample for each process: this member of struct process. */
-#define METRIC_TOTAL(member) .process = metrics_page__write_total, METRIC_VALUE(struct process, member)
+#define METRIC_TOTAL(member) \
+	.process = metrics_page__write_total, METRIC_VALUE(struct process, member)
 
 #define METRIC_COUNT(table) (sizeof(table) / sizeof(*(table)))
 

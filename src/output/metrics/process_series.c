@@ -89,34 +89,41 @@ static void write_unfollowed(struct metrics_page *page, const struct process *p)
 
 #define GPUS(member) .page = write_gpus, METRIC_VALUE(struct gpu, member)
 #define GPUS_OF(member) .process = write_gpus_of, METRIC_VALUE(struct process_gpu, member)
-#define UNFOLLOWED(member) .process = write_unfollowed, METRIC_VALUE(struct unfollowed_totals, member)
+#define UNFOLLOWED(member) \
+	.process = write_unfollowed, METRIC_VALUE(struct unfollowed_totals, member)
 
 static const struct metric metrics[] = {
 	{{"gpuprobe_process", METRIC_INFO,
 	  "Who a process is: parent, user, container and pod, and the pid in its own namespace."},
 	 .process = write_info},
-	{{"gpuprobe_gpu_memory_used_bytes", METRIC_GAUGE, "Memory of a GPU in use by all processes, by NVML."},
+	{{"gpuprobe_gpu_memory_used_bytes", METRIC_GAUGE,
+	  "Memory of a GPU in use by all processes, by NVML."},
 	 GPUS(used_bytes)},
 	{{"gpuprobe_gpu_memory_total_bytes", METRIC_GAUGE, "Memory of a GPU, by NVML."},
 	 GPUS(total_bytes)},
-	{{"gpuprobe_process_gpu_memory_bytes", METRIC_GAUGE, "Memory of a GPU in use by a process, by NVML."},
+	{{"gpuprobe_process_gpu_memory_bytes", METRIC_GAUGE,
+	  "Memory of a GPU in use by a process, by NVML."},
 	 GPUS_OF(used_bytes)},
 	{{"gpuprobe_device_memory_untracked_bytes", METRIC_GAUGE,
-	  "Memory of a GPU that NVML counts for a process and no allocation seen accounts for: context,"
+	  "Memory of a GPU that NVML counts for a process and no allocation seen accounts for: "
+	  "context,"
 	  " code, libraries."},
 	 GPUS_OF(untracked_bytes)},
 	{{"gpuprobe_process_since_attach", METRIC_GAUGE,
-	  "Processes that were there before gpuprobe, 1 of each: what they did, allocated and made until then is in none of their"
+	  "Processes that were there before gpuprobe, 1 of each: what they did, allocated and made "
+	  "until then is in none of their"
 	  " series."},
 	 .process = write_since_attach},
 };
 
 static const struct metric unfollowed_metrics[] = {
 	{{"gpuprobe_unfollowed_calls", METRIC_COUNTER,
-	  "Calls whose return was not followed, since their thread had switched stacks inside a call or by --no-return-probes: results and"
+	  "Calls whose return was not followed, since their thread had switched stacks inside a "
+	  "call or by --no-return-probes: results and"
 	  " durations are unknown, and memory, copies and waits are without them."},
 	 UNFOLLOWED(calls)},
-	{{"gpuprobe_unfollowed_allocated_bytes", METRIC_COUNTER, "Bytes that allocations among these calls asked for."},
+	{{"gpuprobe_unfollowed_allocated_bytes", METRIC_COUNTER,
+	  "Bytes that allocations among these calls asked for."},
 	 UNFOLLOWED(allocated_bytes)},
 };
 

@@ -42,13 +42,16 @@ static void write_missed(struct metrics_page *page, const struct process *p)
 
 static const struct metric metrics[] = {
 	{{"gpuprobe_overhead_ratio", METRIC_GAUGE,
-	  "Estimated cost of the probes in the watched thread that pays most, relative to its time without them."},
+	  "Estimated cost of the probes in the watched thread that pays most, relative to its time "
+	  "without them."},
 	 .page = write_overhead},
 	{{"gpuprobe_max_overhead_ratio", METRIC_GAUGE,
-	  "What --max-overhead lets the probes cost a thread, about, relative to its time without them."},
+	  "What --max-overhead lets the probes cost a thread, about, relative to its time without "
+	  "them."},
 	 .page = write_max_overhead},
 	{{"gpuprobe_sampling_ratio", METRIC_GAUGE,
-	  "Share of the time that calls of a family are counted now; below 1 their counters are partly estimated."},
+	  "Share of the time that calls of a family are counted now; below 1 their counters are "
+	  "partly estimated."},
 	 .page = write_shares},
 	{{"gpuprobe_estimated_calls", METRIC_COUNTER,
 	  "Calls in the counters of a family that were not counted but estimated."},

@@ -129,12 +129,23 @@ static const struct {
 	struct metric_family family;
 	bool (*read)(uint64_t *value); /* false if it cannot be read */
 } metrics[] = {
-	{{"process_cpu_seconds", METRIC_COUNTER, "User and system CPU time of gpuprobe itself in seconds."}, read_cpu},
-	{{"process_resident_memory_bytes", METRIC_GAUGE, "Resident memory of gpuprobe itself in bytes."}, read_resident},
-	{{"process_virtual_memory_bytes", METRIC_GAUGE, "Virtual memory of gpuprobe itself in bytes."}, read_virtual},
-	{{"process_open_fds", METRIC_GAUGE, "Open file descriptors of gpuprobe itself."}, read_open_fds},
-	{{"process_max_fds", METRIC_GAUGE, "Most file descriptors that gpuprobe itself may have open."}, read_max_fds},
-	{{"process_start_time_seconds", METRIC_GAUGE, "Start of gpuprobe itself in seconds since the Unix epoch."}, read_start},
+	{{"process_cpu_seconds", METRIC_COUNTER,
+	  "User and system CPU time of gpuprobe itself in seconds."},
+	 read_cpu},
+	{{"process_resident_memory_bytes", METRIC_GAUGE,
+	  "Resident memory of gpuprobe itself in bytes."},
+	 read_resident},
+	{{"process_virtual_memory_bytes", METRIC_GAUGE,
+	  "Virtual memory of gpuprobe itself in bytes."},
+	 read_virtual},
+	{{"process_open_fds", METRIC_GAUGE, "Open file descriptors of gpuprobe itself."},
+	 read_open_fds},
+	{{"process_max_fds", METRIC_GAUGE,
+	  "Most file descriptors that gpuprobe itself may have open."},
+	 read_max_fds},
+	{{"process_start_time_seconds", METRIC_GAUGE,
+	  "Start of gpuprobe itself in seconds since the Unix epoch."},
+	 read_start},
 };
 
 void self_metrics__write(struct exposition_writer *w)

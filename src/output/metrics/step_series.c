@@ -32,10 +32,12 @@ static void write_launches(struct metrics_page *page, const struct process *p)
 
 static const struct metric metrics[] = {
 	{{"gpuprobe_step_seconds", METRIC_GAUGE,
-	  "How long the steps last that the process repeats, of all that were seen: the median and the 99th percentile."
+	  "How long the steps last that the process repeats, of all that were seen: the median and "
+	  "the 99th percentile."
 	  " A step is what it submits to the GPU over and over."},
 	 .process = write_seconds},
-	{{"gpuprobe_step_launches", METRIC_GAUGE, "Launches of kernels and graphs in a step, on average."},
+	{{"gpuprobe_step_launches", METRIC_GAUGE,
+	  "Launches of kernels and graphs in a step, on average."},
 	 .process = write_launches},
 };
 

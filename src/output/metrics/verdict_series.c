@@ -21,7 +21,8 @@ static void write_idle(struct metrics_page *page, const struct process *p)
 	if (!judge(page, p, &verdict) || verdict.idle == SHARE_UNKNOWN || verdict.device < 0)
 		return;
 	metrics_page__sample_on(page, p,
-				verdict.device == PROFILE_DEVICES - 1 ? DEVICE_UNKNOWN : (uint8_t)verdict.device);
+				verdict.device == PROFILE_DEVICES - 1 ? DEVICE_UNKNOWN :
+									(uint8_t)verdict.device);
 	exposition__ratio(&page->writer, verdict.idle);
 }
 
@@ -34,16 +35,19 @@ static void write_host_bound(struct metrics_page *page, const struct process *p)
 	for (int doing = 0; doing < HOST_DOINGS; doing++) {
 		metrics_page__sample(&page->writer, p);
 		exposition__label(&page->writer, "reason", verdict__doing(doing));
-		exposition__ratio(&page->writer, verdict.kind == VERDICT_HOST_BOUND ? verdict.doing[doing] : 0);
+		exposition__ratio(&page->writer,
+				  verdict.kind == VERDICT_HOST_BOUND ? verdict.doing[doing] : 0);
 	}
 }
 
 static const struct metric metrics[] = {
 	{{"gpuprobe_gpu_idle_proved_ratio", METRIC_GAUGE,
-	  "Share of the latest minute in which the process's GPU is proved to have had nothing to do; of several the least."},
+	  "Share of the latest minute in which the process's GPU is proved to have had nothing to "
+	  "do; of several the least."},
 	 .process = write_idle},
 	{{"gpuprobe_host_bound_ratio", METRIC_GAUGE,
-	  "Share of its threads' time in the latest minute by what they did while the GPU did not hold them up, if the GPU waits"
+	  "Share of its threads' time in the latest minute by what they did while the GPU did not "
+	  "hold them up, if the GPU waits"
 	  " for the process; else 0."},
 	 .process = write_host_bound},
 };

@@ -28,7 +28,8 @@ static size_t sum_pools(const struct process *p, size_t first, struct device_poo
 	size_t count = 0;
 
 	*sum = (struct device_pools){0};
-	while (first + count < p->pool_count && p->pools[first + count].device == p->pools[first].device) {
+	while (first + count < p->pool_count &&
+	       p->pools[first + count].device == p->pools[first].device) {
 		sum->used += p->pools[first + count].used;
 		sum->reserved += p->pools[first + count].reserved;
 		count++;
@@ -82,7 +83,8 @@ static void write_context_ends(struct metrics_page *page, const struct process *
 
 static const struct metric metrics[] = {
 	{{"gpuprobe_virtual_reserved_bytes", METRIC_GAUGE,
-	  "Bytes of address ranges reserved for virtual memory management; no memory by themselves."},
+	  "Bytes of address ranges reserved for virtual memory management; no memory by "
+	  "themselves."},
 	 RANGES(MEMORY_RESERVED)},
 	{{"gpuprobe_virtual_mapped_bytes", METRIC_GAUGE,
 	  "Bytes of reserved address ranges that have memory mapped behind them."},
@@ -91,12 +93,14 @@ static const struct metric metrics[] = {
 	  "Bytes that live allocations have of the memory pools of a device."},
 	 POOLS(used)},
 	{{"gpuprobe_pool_reserved_bytes", METRIC_GAUGE,
-	  "Bytes that the memory pools of a device hold; reckoned unless the program asked the driver."},
+	  "Bytes that the memory pools of a device hold; reckoned unless the program asked the "
+	  "driver."},
 	 POOLS(reserved)},
 	{{"gpuprobe_allocations_ended_with_context", METRIC_COUNTER,
 	  "Allocations that ended with their context and not by a free, by kind of memory."},
 	 .process = write_context_ends},
-	{{"gpuprobe_double_frees", METRIC_COUNTER, "Free calls for what had been freed before, failed or not."},
+	{{"gpuprobe_double_frees", METRIC_COUNTER,
+	  "Free calls for what had been freed before, failed or not."},
 	 METRIC_TOTAL(double_frees)},
 };
 

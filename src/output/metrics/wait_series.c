@@ -4,8 +4,8 @@
 
 #include "output/enum_names.h"
 
-static void wait_sample(struct metrics_page *page, const struct process *p, uint8_t device, const char *kind,
-			const struct wait_totals *totals)
+static void wait_sample(struct metrics_page *page, const struct process *p, uint8_t device,
+			const char *kind, const struct wait_totals *totals)
 {
 	if (!totals->calls && !totals->ns)
 		return;
@@ -20,7 +20,8 @@ static void write_waits(struct metrics_page *page, const struct process *p)
 		const struct device_totals *d = &p->devices[k];
 
 		for (int scope = 0; scope < WAIT_SCOPES; scope++)
-			wait_sample(page, p, d->device, enum_names__wait_scope(scope), &d->waits[scope]);
+			wait_sample(page, p, d->device, enum_names__wait_scope(scope),
+				    &d->waits[scope]);
 		wait_sample(page, p, d->device, "copy", &d->copy_waits);
 		wait_sample(page, p, d->device, "free", &d->free_waits);
 	}
@@ -55,9 +56,11 @@ static const struct metric metrics[] = {
 	  " device; synchronous copies and frees beside them."},
 	 WAITS(calls)},
 	{{"gpuprobe_wait_seconds", METRIC_COUNTER,
-	  "Time inside calls that block until the GPU is done, in seconds, with the time so far in those in progress."},
+	  "Time inside calls that block until the GPU is done, in seconds, with the time so far in "
+	  "those in progress."},
 	 WAITS(ns)},
-	{{"gpuprobe_queries", METRIC_COUNTER, "Stream and event queries by their answer."}, .process = write_queries},
+	{{"gpuprobe_queries", METRIC_COUNTER, "Stream and event queries by their answer."},
+	 .process = write_queries},
 };
 
 void wait_series__write(struct metrics_page *page)

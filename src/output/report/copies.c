@@ -8,7 +8,8 @@
 #include "output/report/totals.h"
 #include "output/enum_names.h"
 
-static void print_amount(FILE *out, const char *kind, const char *mode, const char *mark, const struct copy_totals *c)
+static void print_amount(FILE *out, const char *kind, const char *mode, const char *mark,
+			 const struct copy_totals *c)
 {
 	fprintf(out, REPORT_INDENT "%s%s %s%" PRIu64 " call%s, %s%" PRIu64 " Bytes", kind, mode,
 		mark, c->calls, report_line__plural(c->calls), mark, c->bytes);
@@ -25,11 +26,11 @@ static void print_details(FILE *out, const char *mark, const struct copy_totals 
 	if (c->pageable_calls)
 		fprintf(out, ", %s%" PRIu64 " pageable", mark, c->pageable_calls);
 	if (c->captured_calls)
-		fprintf(out, ", beside %s%" PRIu64 " captured (%s%" PRIu64 " Bytes)", mark, c->captured_calls,
-			mark, c->captured_bytes);
+		fprintf(out, ", beside %s%" PRIu64 " captured (%s%" PRIu64 " Bytes)", mark,
+			c->captured_calls, mark, c->captured_bytes);
 	if (c->unfollowed_calls)
-		fprintf(out, ", beside %s%" PRIu64 " not followed (%s%" PRIu64 " Bytes)", mark, c->unfollowed_calls,
-			mark, c->unfollowed_bytes);
+		fprintf(out, ", beside %s%" PRIu64 " not followed (%s%" PRIu64 " Bytes)", mark,
+			c->unfollowed_calls, mark, c->unfollowed_bytes);
 }
 
 /* Whether all calls are ones whose return was not followed. */
@@ -38,10 +39,12 @@ static bool is_unfollowed(const struct copy_totals *c)
 	return c->unfollowed_calls && !c->calls && !c->captured_calls;
 }
 
-static void print_unfollowed(FILE *out, const char *kind, const char *mode, const char *mark, const struct copy_totals *c)
+static void print_unfollowed(FILE *out, const char *kind, const char *mode, const char *mark,
+			     const struct copy_totals *c)
 {
-	fprintf(out, REPORT_INDENT "%s%s %s%" PRIu64 " call%s not followed, %s%" PRIu64 " Bytes\n", kind, mode, mark,
-		c->unfollowed_calls, report_line__plural(c->unfollowed_calls), mark, c->unfollowed_bytes);
+	fprintf(out, REPORT_INDENT "%s%s %s%" PRIu64 " call%s not followed, %s%" PRIu64 " Bytes\n",
+		kind, mode, mark, c->unfollowed_calls, report_line__plural(c->unfollowed_calls),
+		mark, c->unfollowed_bytes);
 }
 
 static bool has_any(const struct copy_totals *c)
@@ -49,7 +52,8 @@ static bool has_any(const struct copy_totals *c)
 	return c->calls || c->captured_calls || c->unfollowed_calls;
 }
 
-static void print_sync_copies(FILE *out, const char *kind, const char *mark, const struct copy_totals *c)
+static void print_sync_copies(FILE *out, const char *kind, const char *mark,
+			      const struct copy_totals *c)
 {
 	double seconds = (double)c->ns / 1e9;
 
@@ -68,8 +72,9 @@ static void print_sync_copies(FILE *out, const char *kind, const char *mark, con
 	fputc('\n', out);
 }
 
-static void print_async_copies(FILE *out, const char *kind, const char *mark, const struct copy_totals *c,
-			       const struct copy_inflight *inflight, const struct covered_totals *covered)
+static void print_async_copies(FILE *out, const char *kind, const char *mark,
+			       const struct copy_totals *c, const struct copy_inflight *inflight,
+			       const struct covered_totals *covered)
 {
 	double oldest_ms = (double)inflight->oldest_ns / 1e6;
 
@@ -81,7 +86,8 @@ static void print_async_copies(FILE *out, const char *kind, const char *mark, co
 		return;
 	print_amount(out, kind, " async", mark, c);
 	if (covered->ns)
-		fprintf(out, ", at least %.1f bytes/sec from issue to the wait that covered %" PRIu64,
+		fprintf(out,
+			", at least %.1f bytes/sec from issue to the wait that covered %" PRIu64,
 			(double)covered->bytes / ((double)covered->ns / 1e9), covered->calls);
 	if (inflight->calls)
 		fprintf(out, ", %" PRIu64 " in flight (%" PRIu64 " Bytes, oldest %.*f ms)",
@@ -95,7 +101,8 @@ static bool has_copies(const struct process *p)
 	int kind;
 
 	for (kind = 0; kind < COPY_KINDS; kind++) {
-		if (has_any(&p->copies[kind][0]) || has_any(&p->copies[kind][1]) || p->inflight[kind].calls)
+		if (has_any(&p->copies[kind][0]) || has_any(&p->copies[kind][1]) ||
+		    p->inflight[kind].calls)
 			return true;
 	}
 	return false;

@@ -14,7 +14,8 @@
 static time_t second_of(const struct model *model, uint64_t ns)
 {
 	uint64_t ago = model->now_ns > ns ? model->now_ns - ns : 0;
-	int64_t then = model->wall.tv_sec * (int64_t)NS_PER_SECOND + model->wall.tv_nsec - (int64_t)ago;
+	int64_t then =
+		model->wall.tv_sec * (int64_t)NS_PER_SECOND + model->wall.tv_nsec - (int64_t)ago;
 
 	return then / (int64_t)NS_PER_SECOND;
 }
@@ -74,8 +75,9 @@ void report_errors__list(FILE *out, const struct model *model, const struct proc
 		if (f->is_rest)
 			fprintf(out, REPORT_INDENT "other errors x %" PRIu64, f->count);
 		else
-			fprintf(out, REPORT_INDENT "%s: %s (%d) x %" PRIu64, api__shown(f->function),
-				f->error ? f->error : "unknown error", f->code, f->count);
+			fprintf(out, REPORT_INDENT "%s: %s (%d) x %" PRIu64,
+				api__shown(f->function), f->error ? f->error : "unknown error",
+				f->code, f->count);
 		if (f->sampled && model->launch_sample > 1)
 			fprintf(out, " (sampled 1/%u)", model->launch_sample);
 		print_times(out, model, f);
@@ -96,14 +98,16 @@ static void print_unseen(FILE *out, const struct model *model)
 	for (size_t i = 0; i < model->process_count; i++) {
 		if (!report__shows(&model->processes[i]) || !model->processes[i].launches)
 			continue;
-		fputs("\nwhether launches failed was not looked at: without session probes (Linux 6.13) "
+		fputs("\nwhether launches failed was not looked at: without session probes (Linux "
+		      "6.13) "
 		      "--check-launches does\n",
 		      out);
 		return;
 	}
 }
 
-void report_errors__print(FILE *out, const struct model *model, const struct report_options *options)
+void report_errors__print(FILE *out, const struct model *model,
+			  const struct report_options *options)
 {
 	bool first = true;
 	size_t i;

@@ -25,7 +25,8 @@ void report_findings__select(struct finding_list *list, const struct model *mode
 	process_index__free(shown);
 }
 
-void report_findings__print(FILE *out, const struct model *model, const struct finding_list *list, const struct report_options *options)
+void report_findings__print(FILE *out, const struct model *model, const struct finding_list *list,
+			    const struct report_options *options)
 {
 	if (list && !list->count)
 		findings_text__print_sampled(out, list);

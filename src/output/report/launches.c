@@ -18,7 +18,8 @@ static void print_dimensions(FILE *out, const char *of, const __u32 dimensions[D
 		fprintf(out, "%s unknown", of);
 }
 
-static void print_range(FILE *out, const char *before, uint64_t min, uint64_t max, const char *after)
+static void print_range(FILE *out, const char *before, uint64_t min, uint64_t max,
+			const char *after)
 {
 	if (min == max)
 		fprintf(out, "%s%" PRIu64 "%s", before, min, after);
@@ -47,7 +48,8 @@ static void print_shape(FILE *out, const struct shape_record *shape, unsigned in
 	fputc('\n', out);
 }
 
-static void print_kernel(FILE *out, const struct kernel *k, const char *mark, unsigned int sample, bool full_names)
+static void print_kernel(FILE *out, const struct kernel *k, const char *mark, unsigned int sample,
+			 bool full_names)
 {
 	const char *name = full_names || !k->short_name ? k->name : k->short_name;
 
@@ -101,7 +103,8 @@ static void print_graphs(FILE *out, const struct process *p, const struct report
 				report_line__plural(run->kernels));
 	}
 	if (shown < p->graph_run_count)
-		fprintf(out, REPORT_INDENT_2 "... and %zu more sizes\n", p->graph_run_count - shown);
+		fprintf(out, REPORT_INDENT_2 "... and %zu more sizes\n",
+			p->graph_run_count - shown);
 }
 
 static void print_captured(FILE *out, const struct process *p)
@@ -110,8 +113,8 @@ static void print_captured(FILE *out, const struct process *p)
 
 	if (!p->captured_launches && !p->captured_graph_launches && !p->captured_host_functions)
 		return;
-	fprintf(out, REPORT_INDENT "captured, not executed: %s%" PRIu64 " kernel launch%s", mark, p->captured_launches,
-		p->captured_launches == 1 ? "" : "es");
+	fprintf(out, REPORT_INDENT "captured, not executed: %s%" PRIu64 " kernel launch%s", mark,
+		p->captured_launches, p->captured_launches == 1 ? "" : "es");
 	if (p->captured_graph_launches)
 		fprintf(out, ", %s%" PRIu64 " graph launch%s", mark, p->captured_graph_launches,
 			p->captured_graph_launches == 1 ? "" : "es");
@@ -129,11 +132,13 @@ static void print_first_launches(FILE *out, const struct process *p)
 {
 	const struct wait_totals loads = process__loads_in_launches(p);
 
-	fprintf(out, REPORT_INDENT "first launches: %" PRIu64 " took %.*f secs", p->first_launches.calls,
-		p->first_launches.ns < 10000 ? 9 : 5, (double)p->first_launches.ns / 1e9);
+	fprintf(out, REPORT_INDENT "first launches: %" PRIu64 " took %.*f secs",
+		p->first_launches.calls, p->first_launches.ns < 10000 ? 9 : 5,
+		(double)p->first_launches.ns / 1e9);
 	if (loads.calls)
-		fprintf(out, " (lazy loading: %" PRIu64 " load%s inside launches in %.*f secs)", loads.calls,
-			loads.calls == 1 ? "" : "s", loads.ns < 10000 ? 9 : 5, (double)loads.ns / 1e9);
+		fprintf(out, " (lazy loading: %" PRIu64 " load%s inside launches in %.*f secs)",
+			loads.calls, loads.calls == 1 ? "" : "s", loads.ns < 10000 ? 9 : 5,
+			(double)loads.ns / 1e9);
 	fputc('\n', out);
 }
 
@@ -145,24 +150,24 @@ static void print_process(FILE *out, const struct model *model, const struct pro
 	print_graphs(out, p, options);
 	print_captured(out, p);
 	if (p->host_functions)
-		fprintf(out, REPORT_INDENT "host functions: %s%" PRIu64 "\n", report_sampling__mark(p, RATE_LAUNCH),
-			p->host_functions);
+		fprintf(out, REPORT_INDENT "host functions: %s%" PRIu64 "\n",
+			report_sampling__mark(p, RATE_LAUNCH), p->host_functions);
 	if (p->first_launches.calls)
 		print_first_launches(out, p);
 }
 
 static bool has_launches(const struct process *p)
 {
-	return p->launches || p->graph_launches || p->captured_launches || p->captured_graph_launches ||
-	       p->host_functions || p->captured_host_functions;
+	return p->launches || p->graph_launches || p->captured_launches ||
+	       p->captured_graph_launches || p->host_functions || p->captured_host_functions;
 }
 
 static void print_totals(FILE *out, const struct report_totals *totals)
 {
 	const char *mark = totals->estimated ? "~" : "";
 
-	fprintf(out, "\ntotal kernel launches: %s%" PRIu64 " call%s of %" PRIu64 " kernel%s\n", mark,
-		totals->launches, report_line__plural(totals->launches), totals->kernels,
+	fprintf(out, "\ntotal kernel launches: %s%" PRIu64 " call%s of %" PRIu64 " kernel%s\n",
+		mark, totals->launches, report_line__plural(totals->launches), totals->kernels,
 		report_line__plural(totals->kernels));
 	if (!totals->graph_launches)
 		return;
@@ -172,11 +177,13 @@ static void print_totals(FILE *out, const struct report_totals *totals)
 		fprintf(out, " of %s%" PRIu64 " kernel%s", mark, totals->graph_kernels,
 			report_line__plural(totals->graph_kernels));
 	if (totals->graph_launches_of_unknown_size)
-		fprintf(out, ", %s%" PRIu64 " of unknown size", mark, totals->graph_launches_of_unknown_size);
+		fprintf(out, ", %s%" PRIu64 " of unknown size", mark,
+			totals->graph_launches_of_unknown_size);
 	fputc('\n', out);
 }
 
-void report_launches__print(FILE *out, const struct model *model, const struct report_totals *totals,
+void report_launches__print(FILE *out, const struct model *model,
+			    const struct report_totals *totals,
 			    const struct report_options *options)
 {
 	size_t i;

@@ -85,7 +85,9 @@ void report_line__before_attach(FILE *out, const struct process *process)
 void report_line__evicted(FILE *out, const struct model *model)
 {
 	if (model->stacks_evicted)
-		fprintf(out, REPORT_INDENT "%" PRIu64 " stack%s no longer known: see --stack-storage-size\n",
+		fprintf(out,
+			REPORT_INDENT "%" PRIu64
+				      " stack%s no longer known: see --stack-storage-size\n",
 			model->stacks_evicted, model->stacks_evicted == 1 ? " is" : "s are");
 }
 
@@ -99,7 +101,8 @@ void report_line__losses(FILE *out, const struct model *model)
 		if (first)
 			fputs("\nlost:\n", out);
 		first = false;
-		fprintf(out, REPORT_INDENT "%s: %" PRIu64 "\n", enum_names__loss_text(loss), model->lost[loss]);
+		fprintf(out, REPORT_INDENT "%s: %" PRIu64 "\n", enum_names__loss_text(loss),
+			model->lost[loss]);
 	}
 }
 

@@ -20,7 +20,8 @@ static void print_amount(FILE *out, uint64_t bytes, uint64_t count)
 static void print_unknown_frees(FILE *out, const char *indent, uint64_t count)
 {
 	if (count)
-		fprintf(out, "%sfrees of addresses never seen allocated: %" PRIu64 "\n", indent, count);
+		fprintf(out, "%sfrees of addresses never seen allocated: %" PRIu64 "\n", indent,
+			count);
 }
 
 static bool has_any(const struct memory_totals *m)
@@ -36,37 +37,18 @@ struct aside_words {
 };
 
 static const struct aside_words host_words = {
-	MEMORY_HOST,
-	"host: ",
-	"allocated",
-	"freed",
-	"allocate",
-	"free",
+	MEMORY_HOST, "host: ", "allocated", "freed", "allocate", "free",
 };
 static const struct aside_words registered_words = {
-	MEMORY_REGISTERED,
-	"registered host memory: ",
-	"registered",
-	"unregistered",
-	"register",
+	MEMORY_REGISTERED, "registered host memory: ", "registered", "unregistered", "register",
 	"unregister",
 };
 /* The sizes of some are unknown. */
 static const struct aside_words imported_words = {
-	MEMORY_IMPORTED,
-	"imported, not its own: at least ",
-	"opened",
-	"closed",
-	"open",
-	"close",
+	MEMORY_IMPORTED, "imported, not its own: at least ", "opened", "closed", "open", "close",
 };
 static const struct aside_words reserved_words = {
-	MEMORY_RESERVED,
-	"reserved addresses: ",
-	"reserved",
-	"freed",
-	"reserve",
-	"free",
+	MEMORY_RESERVED, "reserved addresses: ", "reserved", "freed", "reserve", "free",
 };
 
 static void print_aside(FILE *out, const char *indent, const struct aside_words *words,
@@ -102,8 +84,11 @@ static void print_process_aside(FILE *out, const struct process *p)
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		print_aside(out, REPORT_INDENT, all[i], &p->memory[all[i]->kind], p->ended);
 	if (has_any(mapped))
-		fprintf(out, REPORT_INDENT "mapped of these: %" PRIu64 " Bytes in %" PRIu64 " mapping%s\n",
-			mapped->live_bytes, mapped->live_count, report_line__plural(mapped->live_count));
+		fprintf(out,
+			REPORT_INDENT "mapped of these: %" PRIu64 " Bytes in %" PRIu64
+				      " mapping%s\n",
+			mapped->live_bytes, mapped->live_count,
+			report_line__plural(mapped->live_count));
 }
 
 /* The kinds that make up device memory, if there are several. */
@@ -140,13 +125,14 @@ static void print_pools(FILE *out, const struct process *p)
 			fprintf(out, " 0x%" PRIx64, pool->handle);
 		if (pool->device != DEVICE_UNKNOWN)
 			fprintf(out, " of device %" PRIu8, pool->device);
-		fprintf(out, ": %s%" PRIu64 " Bytes used, %s%" PRIu64 " Bytes reserved%s%s\n", least, pool->used, least,
-			pool->reserved, pool->estimated ? " (estimate)" : "", pool->destroyed ? ", destroyed" : "");
+		fprintf(out, ": %s%" PRIu64 " Bytes used, %s%" PRIu64 " Bytes reserved%s%s\n",
+			least, pool->used, least, pool->reserved,
+			pool->estimated ? " (estimate)" : "", pool->destroyed ? ", destroyed" : "");
 	}
 }
 
-static void print_odd_frees(FILE *out, const struct process *p, uint64_t unknown, uint64_t with_context,
-			    uint64_t with_context_bytes)
+static void print_odd_frees(FILE *out, const struct process *p, uint64_t unknown,
+			    uint64_t with_context, uint64_t with_context_bytes)
 {
 	if (with_context) {
 		fputs(REPORT_INDENT "gone with their context: ", out);
@@ -171,8 +157,8 @@ static void print_totals(FILE *out, const struct report_totals *totals)
 	print_amount(out, m->live_bytes, m->live_count);
 	fputc('\n', out);
 	if (totals->since_attach)
-		fprintf(out, "allocated before attach: unknown, of %zu process%s\n", totals->since_attach,
-			totals->since_attach == 1 ? "" : "es");
+		fprintf(out, "allocated before attach: unknown, of %zu process%s\n",
+			totals->since_attach, totals->since_attach == 1 ? "" : "es");
 	if (totals->live_at_exit_count) {
 		fputs("live at exit: ", out);
 		print_amount(out, totals->live_at_exit_bytes, totals->live_at_exit_count);
@@ -226,7 +212,8 @@ static void print_freed(FILE *out, const struct process *p, const struct report_
 	for (i = 0; i < shown; i++)
 		print_allocation(out, &p->freed[i], false);
 	if (rest)
-		fprintf(out, REPORT_INDENT "... and %" PRIu64 " more free%s\n", rest, rest == 1 ? "" : "s");
+		fprintf(out, REPORT_INDENT "... and %" PRIu64 " more free%s\n", rest,
+			rest == 1 ? "" : "s");
 }
 
 /* Calls that may have allocated or freed more: they are not part of live memory. */
@@ -235,9 +222,11 @@ static void print_unfollowed(FILE *out, const struct process *p)
 	const struct unfollowed_totals *u = &p->unfollowed;
 
 	if (u->allocations || u->frees)
-		fprintf(out, REPORT_INDENT "not followed: %" PRIu64 " allocation%s (%" PRIu64 " Bytes asked for), %" PRIu64 " free%s\n",
-			u->allocations, report_line__plural(u->allocations), u->allocated_bytes, u->frees,
-			report_line__plural(u->frees));
+		fprintf(out,
+			REPORT_INDENT "not followed: %" PRIu64 " allocation%s (%" PRIu64
+				      " Bytes asked for), %" PRIu64 " free%s\n",
+			u->allocations, report_line__plural(u->allocations), u->allocated_bytes,
+			u->frees, report_line__plural(u->frees));
 }
 
 /* The report if live memory is unknown. */
@@ -292,7 +281,8 @@ static bool says_something(const struct process *p)
 		if (has_any(&p->memory[kind]))
 			return true;
 	}
-	return p->since_attach || p->live_listed || p->freed_listed || p->pool_count || p->unfollowed.allocations || p->unfollowed.frees;
+	return p->since_attach || p->live_listed || p->freed_listed || p->pool_count ||
+	       p->unfollowed.allocations || p->unfollowed.frees;
 }
 
 void report_memory__print(FILE *out, const struct model *model, const struct report_totals *totals,

@@ -38,8 +38,8 @@ static void print_kind(FILE *out, int kind, const struct object_totals *o, bool 
 {
 	if (!has_kind(o))
 		return;
-	fprintf(out, REPORT_INDENT "%s %" PRIu64 " live%s (%" PRIu64 " %s", plurals[kind], o->live, ended ? " at exit" : "",
-		o->created, is_loaded(kind) ? "loaded" : "created");
+	fprintf(out, REPORT_INDENT "%s %" PRIu64 " live%s (%" PRIu64 " %s", plurals[kind], o->live,
+		ended ? " at exit" : "", o->created, is_loaded(kind) ? "loaded" : "created");
 	if (is_loaded(kind) && o->created) {
 		fputs(" in ", out);
 		print_seconds(out, o->ns);

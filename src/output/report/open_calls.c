@@ -39,21 +39,27 @@ static uint64_t count_alike(const struct model *model, const struct process *p, 
 	uint64_t count = 0;
 
 	for (size_t i = place; i < p->open_listed; i++)
-		count += is_alike(&p->open[i], &p->open[place]) && lasted_ns(model, &p->open[i]) >= LONG_NS;
+		count += is_alike(&p->open[i], &p->open[place]) &&
+			 lasted_ns(model, &p->open[i]) >= LONG_NS;
 	return count;
 }
 
-static void print_function(FILE *out, const struct model *model, const struct process *p, size_t place)
+static void print_function(FILE *out, const struct model *model, const struct process *p,
+			   size_t place)
 {
 	const struct open_call *call = &p->open[place];
 	struct quantity lasted = quantity__time((double)lasted_ns(model, call));
 	uint64_t count = count_alike(model, p, place);
 
 	if (call->ended_ns)
-		fprintf(out, REPORT_INDENT "never returned: %" PRIu64 " %s, %s ended %s after the call\n", count,
-			api_functions[call->row].symbol, p->ended ? "the process" : "its thread", lasted.text);
+		fprintf(out,
+			REPORT_INDENT "never returned: %" PRIu64
+				      " %s, %s ended %s after the call\n",
+			count, api_functions[call->row].symbol,
+			p->ended ? "the process" : "its thread", lasted.text);
 	else
-		fprintf(out, REPORT_INDENT "in progress: %" PRIu64 " %s since %s%s\n", count, api_functions[call->row].symbol,
+		fprintf(out, REPORT_INDENT "in progress: %" PRIu64 " %s since %s%s\n", count,
+			api_functions[call->row].symbol,
 			call->earlier ? "before attach, so for more than " : "", lasted.text);
 }
 

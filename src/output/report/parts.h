@@ -20,7 +20,8 @@ void report_memory__print(FILE *out, const struct model *model, const struct rep
 			  const struct report_options *options);
 
 /* Launches by process and kernel, of graphs, and host functions. */
-void report_launches__print(FILE *out, const struct model *model, const struct report_totals *totals,
+void report_launches__print(FILE *out, const struct model *model,
+			    const struct report_totals *totals,
 			    const struct report_options *options);
 
 /* Copies and sets. */
@@ -39,14 +40,16 @@ void report_open_calls__print(FILE *out, const struct model *model);
 bool report_open_calls__list(FILE *out, const struct model *model, const struct process *p);
 
 /* Failed calls. If results of launches are not checked, says so. */
-void report_errors__print(FILE *out, const struct model *model, const struct report_options *options);
+void report_errors__print(FILE *out, const struct model *model,
+			  const struct report_options *options);
 
 /* Prints one line for each failure. */
 void report_errors__list(FILE *out, const struct model *model, const struct process *p,
 			 const struct report_options *options);
 
 /* Call sites, if stacks are taken: for each process and kind of call the ones that --top shows. */
-void report_sites__print(FILE *out, const struct model *model, const struct report_options *options);
+void report_sites__print(FILE *out, const struct model *model,
+			 const struct report_options *options);
 
 void report_sites__list(FILE *out, const struct model *model, const struct process *p,
 			const struct report_options *options);
@@ -91,7 +94,8 @@ void report_steps__print(FILE *out, const struct model *model, const struct proc
  * The verdicts (finding/verdict.h: who waits for whom) on the latest VERDICT_SPAN_NS of each
  * process that has been followed long enough, one line a process.
  */
-void report_verdicts__print(FILE *out, const struct model *model, const struct report_options *options);
+void report_verdicts__print(FILE *out, const struct model *model,
+			    const struct report_options *options);
 
 /*
  * Reduces the list to what this report should print. Findings of a process whose end was reported

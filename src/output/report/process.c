@@ -50,7 +50,8 @@ static void print_gpu(FILE *out, const struct model *model, const struct process
 	if (g->used_bytes != GPU_UNKNOWN_BYTES)
 		fprintf(out, ", NVML %" PRIu64 " Bytes", g->used_bytes);
 	if (g->untracked_bytes != GPU_UNKNOWN_BYTES)
-		fprintf(out, " - tracked %" PRIu64 " = untracked %" PRIu64 " (context, code, libraries)",
+		fprintf(out,
+			" - tracked %" PRIu64 " = untracked %" PRIu64 " (context, code, libraries)",
 			g->used_bytes - g->untracked_bytes, g->untracked_bytes);
 	fputc('\n', out);
 }
@@ -62,8 +63,10 @@ static void print_unfollowed(FILE *out, const struct model *model, const struct 
 
 	if (!calls)
 		return;
-	fprintf(out, REPORT_INDENT "returns not followed: %" PRIu64 " call%s, whose results and durations are unknown", calls,
-		report_line__plural(calls));
+	fprintf(out,
+		REPORT_INDENT "returns not followed: %" PRIu64
+			      " call%s, whose results and durations are unknown",
+		calls, report_line__plural(calls));
 	fputs(model->no_returns ? " (--no-return-probes)\n" :
 				  " (its threads switch stacks inside calls)\n",
 	      out);
@@ -93,10 +96,14 @@ static void print_shim(FILE *out, const struct process *p)
 static void print_lost(FILE *out, const struct process *p)
 {
 	if (p->other_calls || p->other_call_failures)
-		fprintf(out, REPORT_INDENT "calls of functions unknown, for want of room: %" PRIu64 ", and %" PRIu64 " that failed\n",
+		fprintf(out,
+			REPORT_INDENT "calls of functions unknown, for want of room: %" PRIu64
+				      ", and %" PRIu64 " that failed\n",
 			p->other_calls, p->other_call_failures);
 	if (p->lost_notices)
-		fprintf(out, REPORT_INDENT "notices lost, beyond its share of the ring: %" PRIu64 "\n", p->lost_notices);
+		fprintf(out,
+			REPORT_INDENT "notices lost, beyond its share of the ring: %" PRIu64 "\n",
+			p->lost_notices);
 }
 
 /* Prints the cost of functions that cannot have a cheap probe. */
@@ -107,8 +114,9 @@ static void print_slow(FILE *out, const struct model *model, const struct proces
 	slow_calls__sum(model, p, &slow);
 	if (!slow.calls)
 		return;
-	fprintf(out, REPORT_INDENT "probes that the kernel must single-step: %" PRIu64 " call%s of %s", slow.calls,
-		report_line__plural(slow.calls), slow.function);
+	fprintf(out,
+		REPORT_INDENT "probes that the kernel must single-step: %" PRIu64 " call%s of %s",
+		slow.calls, report_line__plural(slow.calls), slow.function);
 	if (slow.functions > 1)
 		fprintf(out, " and %zu more", slow.functions - 1);
 	fprintf(out, ", some %d us each: ", SLOW_PROBE_NS / 1000);
@@ -117,7 +125,8 @@ static void print_slow(FILE *out, const struct model *model, const struct proces
 }
 
 /* Prints counts of the watched sections on one device. */
-static void print_device(FILE *out, unsigned int sections, const struct process *p, const struct device_totals *d)
+static void print_device(FILE *out, unsigned int sections, const struct process *p,
+			 const struct device_totals *d)
 {
 	const char *separator = "";
 
@@ -126,20 +135,23 @@ static void print_device(FILE *out, unsigned int sections, const struct process 
 	else
 		fprintf(out, REPORT_INDENT "on device %u: ", d->device);
 	if (sections & SECTION_MEMORY) {
-		fprintf(out, "%" PRIu64 " Bytes live%s%s", d->live_bytes, p->ended ? " at exit" : "",
+		fprintf(out, "%" PRIu64 " Bytes live%s%s", d->live_bytes,
+			p->ended ? " at exit" : "",
 			p->since_attach ? ", of those allocated since attach" : "");
 		separator = ", ";
 	}
 	if (sections & SECTION_LAUNCH) {
-		fprintf(out, "%s%s%" PRIu64 " launch%s", separator, report_sampling__mark(p, RATE_LAUNCH), d->launches,
+		fprintf(out, "%s%s%" PRIu64 " launch%s", separator,
+			report_sampling__mark(p, RATE_LAUNCH), d->launches,
 			d->launches == 1 ? "" : "es");
 		separator = ", ";
 	}
 	if (sections & SECTION_COPY) {
 		const char *mark = report_sampling__mark(p, RATE_COPY);
 
-		fprintf(out, "%s%s%" PRIu64 " %s of %s%" PRIu64 " Bytes", separator, mark, d->copies,
-			d->copies == 1 ? "copy or set" : "copies and sets", mark, d->copy_bytes);
+		fprintf(out, "%s%s%" PRIu64 " %s of %s%" PRIu64 " Bytes", separator, mark,
+			d->copies, d->copies == 1 ? "copy or set" : "copies and sets", mark,
+			d->copy_bytes);
 	}
 	fputc('\n', out);
 }
@@ -171,8 +183,10 @@ void report_process__print(FILE *out, const struct model *model)
 		for (size_t k = 0; k < p->gpu_count; k++)
 			print_gpu(out, model, &p->gpus[k]);
 		for (size_t k = 0; k < p->device_count; k++)
-			print_device(out, model->no_returns ? model->sections & SECTION_LAUNCH : model->sections, p,
-				     &p->devices[k]);
+			print_device(out,
+				     model->no_returns ? model->sections & SECTION_LAUNCH :
+							 model->sections,
+				     p, &p->devices[k]);
 		print_shim(out, p);
 		print_unfollowed(out, model, p);
 		print_slow(out, model, p);

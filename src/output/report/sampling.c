@@ -16,7 +16,8 @@ static void print_family(FILE *out, const struct sampling *sampling, enum rate_f
 	if (!sampling->sampled[family])
 		return;
 	if (sampling->share[family] >= 1) {
-		fprintf(out, "%s were sampled, and are all counted now\n", enum_names__rate_families(family));
+		fprintf(out, "%s were sampled, and are all counted now\n",
+			enum_names__rate_families(family));
 		return;
 	}
 	fprintf(out, "%s are sampled: %s of the time, to keep to about --max-overhead %.4g %%\n",
@@ -28,7 +29,8 @@ static bool shows_estimates(const struct model *model)
 {
 	for (size_t i = 0; i < model->process_count; i++)
 		for (enum rate_family family = 0; family < RATE_EXACT; family++)
-			if (report__shows(&model->processes[i]) && process__is_estimated(&model->processes[i], family))
+			if (report__shows(&model->processes[i]) &&
+			    process__is_estimated(&model->processes[i], family))
 				return true;
 	return false;
 }
@@ -50,11 +52,14 @@ void report_sampling__print(FILE *out, const struct model *model)
 	fputc('\n', out);
 	for (enum rate_family family = 0; family < RATE_EXACT; family++)
 		print_family(out, sampling, family);
-	fprintf(out, "the probes make the worst-hit thread about %s slower, by their calibrated cost (--max-overhead "
-		     "%.4g %%)\n",
+	fprintf(out,
+		"the probes make the worst-hit thread about %s slower, by their calibrated cost "
+		"(--max-overhead "
+		"%.4g %%)\n",
 		quantity__share(sampling->overhead).text, 100 * sampling->max_overhead);
 	if (shows_estimates(model))
-		fputs("~ marks estimates; durations, sizes, gaps between launches and call sites cover only the "
+		fputs("~ marks estimates; durations, sizes, gaps between launches and call sites "
+		      "cover only the "
 		      "calls that were counted\n",
 		      out);
 }

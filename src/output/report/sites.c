@@ -17,8 +17,8 @@ static void print_failure(FILE *out, const struct call_site *site)
 	const struct api_function *function = &api_functions[site->row];
 	const char *error = api__error_name(function->desc.layer, site->code);
 
-	fprintf(out, "%s: %s (%d) x %" PRIu64 "\n", function->shown, error ? error : "unknown error", site->code,
-		site->calls);
+	fprintf(out, "%s: %s (%d) x %" PRIu64 "\n", function->shown,
+		error ? error : "unknown error", site->code, site->calls);
 }
 
 static void print_launches(FILE *out, const struct call_site *site)
@@ -35,22 +35,19 @@ static void print_site(FILE *out, const struct call_site *site)
 {
 	fputs(REPORT_INDENT, out);
 	switch ((enum site_kind)site->kind) {
-	case SITE_FAILURE:
-		print_failure(out, site);
-		break;
-	case SITE_LAUNCH:
-		print_launches(out, site);
-		break;
+	case SITE_FAILURE: print_failure(out, site); break;
+	case SITE_LAUNCH: print_launches(out, site); break;
 	case SITE_WAIT:
 	case SITE_COPY:
-		fprintf(out, "%" PRIu64 " call%s of %s, ", site->calls, report_line__plural(site->calls),
-			api_functions[site->row].shown);
+		fprintf(out, "%" PRIu64 " call%s of %s, ", site->calls,
+			report_line__plural(site->calls), api_functions[site->row].shown);
 		report_line__seconds(out, site->amount);
 		fputc('\n', out);
 		break;
 	default:
-		fprintf(out, "%" PRIu64 " Bytes by %" PRIu64 " call%s of %s\n", site->amount, site->calls,
-			report_line__plural(site->calls), api_functions[site->row].shown);
+		fprintf(out, "%" PRIu64 " Bytes by %" PRIu64 " call%s of %s\n", site->amount,
+			site->calls, report_line__plural(site->calls),
+			api_functions[site->row].shown);
 	}
 	frame_text__print_stack(out, site->stack, STACK_INDENT);
 }
@@ -58,7 +55,8 @@ static void print_site(FILE *out, const struct call_site *site)
 static void print_rest(FILE *out, size_t rest)
 {
 	if (rest)
-		fprintf(out, REPORT_INDENT "... and %zu more call site%s\n", rest, report_line__plural(rest));
+		fprintf(out, REPORT_INDENT "... and %zu more call site%s\n", rest,
+			report_line__plural(rest));
 }
 
 static void print_live(FILE *out, const struct process *p, const struct report_options *options)
@@ -71,8 +69,8 @@ static void print_live(FILE *out, const struct process *p, const struct report_o
 	for (size_t i = 0; i < shown; i++) {
 		const struct live_site *site = &p->live_sites[i];
 
-		fprintf(out, REPORT_INDENT "%" PRIu64 " Bytes in %" PRIu64 " allocation%s\n", site->bytes, site->count,
-			report_line__plural(site->count));
+		fprintf(out, REPORT_INDENT "%" PRIu64 " Bytes in %" PRIu64 " allocation%s\n",
+			site->bytes, site->count, report_line__plural(site->count));
 		frame_text__print_stack(out, site->stack, STACK_INDENT);
 	}
 	print_rest(out, p->live_site_count - shown);
@@ -84,28 +82,25 @@ static void print_head(FILE *out, const struct model *model, enum site_kind kind
 	case SITE_LAUNCH:
 		fputs("    launches", out);
 		if (model->stack_sample > 1)
-			fprintf(out, " (the stack of the first, then of 1 in %u, stands for those between)",
+			fprintf(out,
+				" (the stack of the first, then of 1 in %u, stands for those "
+				"between)",
 				model->stack_sample);
 		break;
 	case SITE_WAIT:
 		fputs("    waits of at least ", out);
 		report_line__time(out, model->min_wait_ns);
 		break;
-	case SITE_FAILURE:
-		fputs("    failures", out);
-		break;
-	case SITE_COPY:
-		fputs("    asynchronous copies and sets", out);
-		break;
-	default:
-		fputs("    allocated", out);
+	case SITE_FAILURE: fputs("    failures", out); break;
+	case SITE_COPY: fputs("    asynchronous copies and sets", out); break;
+	default: fputs("    allocated", out);
 	}
 	fputs(":\n", out);
 }
 
 /* The sites are sorted by kind. */
-static void print_kind(FILE *out, const struct model *model, const struct process *p, enum site_kind kind,
-		       const struct report_options *options)
+static void print_kind(FILE *out, const struct model *model, const struct process *p,
+		       enum site_kind kind, const struct report_options *options)
 {
 	size_t first = 0, count = 0, shown;
 

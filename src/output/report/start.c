@@ -21,7 +21,8 @@ static void print_parts(FILE *out, const uint64_t parts[START_PARTS])
 	for (int i = 0; i < START_PARTS; i++) {
 		if ((double)parts[i] < PART_SHARE * (double)all)
 			continue;
-		fprintf(out, "%s%s %s", comma, enum_names__start_part(i), quantity__time((double)parts[i]).text);
+		fprintf(out, "%s%s %s", comma, enum_names__start_part(i),
+			quantity__time((double)parts[i]).text);
 		comma = ", ";
 	}
 	fputc('\n', out);
@@ -35,13 +36,15 @@ static void print_amounts(FILE *out, const struct process_start *start)
 		return;
 	fputs(REPORT_INDENT, out);
 	if (start->loads)
-		fprintf(out, "%s load%s of modules and libraries", quantity__count(start->loads).text,
-			report_line__plural(start->loads));
+		fprintf(out, "%s load%s of modules and libraries",
+			quantity__count(start->loads).text, report_line__plural(start->loads));
 	if (uploads->bytes)
-		fprintf(out, "%s%s copied to devices", start->loads ? ", " : "", quantity__bytes((double)uploads->bytes).text);
+		fprintf(out, "%s%s copied to devices", start->loads ? ", " : "",
+			quantity__bytes((double)uploads->bytes).text);
 	if (uploads->bytes && uploads->ns)
 		fprintf(out, " (%s inside the calls)",
-			quantity__bandwidth((double)uploads->bytes * 1e9 / (double)uploads->ns).text);
+			quantity__bandwidth((double)uploads->bytes * 1e9 / (double)uploads->ns)
+				.text);
 	fputc('\n', out);
 }
 
@@ -51,14 +54,19 @@ static void print_files(FILE *out, const struct profile *profile)
 	for (size_t i = 0; i < profile->mapped_count && i < FILES_SHOWN; i++) {
 		const struct mapped_copy_record *record = &profile->mapped[i].record;
 
-		fprintf(out, REPORT_INDENT "%s straight from the mapped file ", quantity__bytes((double)record->bytes).text);
+		fprintf(out, REPORT_INDENT "%s straight from the mapped file ",
+			quantity__bytes((double)record->bytes).text);
 		escape__text(out, record->name);
 		if (record->ns)
-			fprintf(out, ", %s", quantity__bandwidth((double)record->bytes * 1e9 / (double)record->ns).text);
+			fprintf(out, ", %s",
+				quantity__bandwidth((double)record->bytes * 1e9 /
+						    (double)record->ns)
+					.text);
 		fputc('\n', out);
 	}
 	if (profile->mapped_count > FILES_SHOWN)
-		fprintf(out, REPORT_INDENT "... and %zu more file%s\n", profile->mapped_count - FILES_SHOWN,
+		fprintf(out, REPORT_INDENT "... and %zu more file%s\n",
+			profile->mapped_count - FILES_SHOWN,
 			report_line__plural(profile->mapped_count - FILES_SHOWN));
 }
 
@@ -71,10 +79,12 @@ void report_start__print(FILE *out, const struct process *process, uint64_t bega
 	start__evaluate(process, began_ns, &start);
 	if (!start.launched_ns || (!start.from_begin && !start.steady_ns))
 		return;
-	fprintf(out, "\n    the start, from %s: %s to the first launch", start.from_begin ? "its beginning" : "attach",
+	fprintf(out, "\n    the start, from %s: %s to the first launch",
+		start.from_begin ? "its beginning" : "attach",
 		quantity__time((double)(start.launched_ns - start.begin_ns)).text);
 	if (start.steady_ns)
-		fprintf(out, ", %s to the first steady step", quantity__time((double)(start.steady_ns - start.begin_ns)).text);
+		fprintf(out, ", %s to the first steady step",
+			quantity__time((double)(start.steady_ns - start.begin_ns)).text);
 	fputc('\n', out);
 	print_parts(out, start.steady_ns ? start.to_steady : start.to_launch);
 	print_amounts(out, &start);

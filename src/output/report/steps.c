@@ -44,7 +44,8 @@ static void print_steps(FILE *out, const struct step_summary *summary, bool are_
 		report_line__plural(summary->phase->steps), are_all ? "" : " seen,",
 		quantity__time((double)summary->usual_ns).text);
 	if (summary->usual_ns != summary->p50_ns)
-		fprintf(out, "on average; median %s, ", quantity__time((double)summary->p50_ns).text);
+		fprintf(out, "on average; median %s, ",
+			quantity__time((double)summary->p50_ns).text);
 	fprintf(out, "p99 %s), ", quantity__time((double)summary->p99_ns).text);
 	print_number(out, summary->launches);
 	fputs(summary->launches == 1 ? " launch each" : " launches each", out);
@@ -73,7 +74,8 @@ void report_steps__line(FILE *out, const struct process *process)
 
 /* --- the section --- */
 
-static void print_part(FILE *out, const char **comma, double number, const char *one, const char *many)
+static void print_part(FILE *out, const char **comma, double number, const char *one,
+		       const char *many)
 {
 	if (number < 0.005)
 		return;
@@ -86,7 +88,8 @@ static void print_part(FILE *out, const char **comma, double number, const char 
 static void print_copies(FILE *out, const char **comma, const struct step_summary *summary)
 {
 	static const char *const ones[] = {"copy to the device", "copy to the host", "other copy"};
-	static const char *const names[] = {"copies to the device", "copies to the host", "other copies"};
+	static const char *const names[] = {"copies to the device", "copies to the host",
+					    "other copies"};
 
 	for (int i = 0; i < STEP_DIRECTIONS; i++) {
 		print_part(out, comma, summary->copies[i], ones[i], names[i]);
@@ -121,14 +124,19 @@ static void print_slow(FILE *out, const struct model *model, const struct step_s
 	uint64_t ns;
 	enum step_excess excess = step_summary__excess(summary, step, &ns);
 
-	fprintf(out, REPORT_INDENT "slow: %s, begun %s before this report", quantity__time((double)step->ns).text,
-		quantity__time(model->now_ns > step->begin_ns ? (double)(model->now_ns - step->begin_ns) : 0).text);
+	fprintf(out, REPORT_INDENT "slow: %s, begun %s before this report",
+		quantity__time((double)step->ns).text,
+		quantity__time(model->now_ns > step->begin_ns ?
+				       (double)(model->now_ns - step->begin_ns) :
+				       0)
+			.text);
 	if (excess != STEP_EXCESS_UNKNOWN)
 		fprintf(out, ", %s more than usual ", quantity__time((double)ns).text);
 	if (excess == STEP_EXCESS_OUTSIDE)
 		fputs("outside CUDA calls", out);
 	else if (excess != STEP_EXCESS_UNKNOWN)
-		fprintf(out, "in calls of class %s", enum_names__time_class(excess - STEP_EXCESS_INSIDE));
+		fprintf(out, "in calls of class %s",
+			enum_names__time_class(excess - STEP_EXCESS_INSIDE));
 	fputc('\n', out);
 }
 
@@ -140,7 +148,8 @@ static void print_thread(FILE *out, const struct step_summary *summary)
 	escape__text(out, summary->thread->comm);
 	fprintf(out, "); longest %s", quantity__time((double)phase->max_ns).text);
 	if (phase->irregular)
-		fprintf(out, "; also %s with other content, %s", quantity__count(phase->irregular).text,
+		fprintf(out, "; also %s with other content, %s",
+			quantity__count(phase->irregular).text,
 			quantity__time((double)phase->irregular_ns).text);
 	fputc('\n', out);
 }
@@ -159,6 +168,8 @@ void report_steps__print(FILE *out, const struct model *model, const struct proc
 		return;
 	print_thread(out, &summary);
 	print_content(out, &summary);
-	for (size_t i = 0; i < SLOW_SHOWN && (double)summary.phase->slowest[i].ns > SLOW_LEAST * (double)summary.usual_ns; i++)
+	for (size_t i = 0; i < SLOW_SHOWN && (double)summary.phase->slowest[i].ns >
+						     SLOW_LEAST * (double)summary.usual_ns;
+	     i++)
 		print_slow(out, model, &summary, &summary.phase->slowest[i]);
 }

@@ -38,7 +38,8 @@ void report_text__print(FILE *out, const struct model *model, const struct repor
 	report_line__silent(out, model);
 	if (model->no_returns)
 		fputs("\n"
-		      "only the start of calls is watched (--no-return-probes): results, durations and live memory "
+		      "only the start of calls is watched (--no-return-probes): results, durations "
+		      "and live memory "
 		      "are unknown\n",
 		      out);
 	report_sampling__print(out, model);

@@ -7,7 +7,8 @@
 #include "output/report/totals.h"
 #include "output/finding/verdict.h"
 
-void report_verdicts__print(FILE *out, const struct model *model, const struct report_options *options)
+void report_verdicts__print(FILE *out, const struct model *model,
+			    const struct report_options *options)
 {
 	bool first = true;
 

@@ -13,8 +13,8 @@ static void print_wait(FILE *out, const char *in, const char *mark, const struct
 	if (!waits->calls && !waits->unfollowed && !waits->ns)
 		return;
 	if (!waits->calls && !waits->ns) {
-		fprintf(out, REPORT_INDENT "%s %s%" PRIu64 " call%s not followed\n", in, mark, waits->unfollowed,
-			report_line__plural(waits->unfollowed));
+		fprintf(out, REPORT_INDENT "%s %s%" PRIu64 " call%s not followed\n", in, mark,
+			waits->unfollowed, report_line__plural(waits->unfollowed));
 		return;
 	}
 	fprintf(out, REPORT_INDENT "%s %s%" PRIu64 " call%s, %s", in, mark, waits->calls,
@@ -27,11 +27,12 @@ static void print_wait(FILE *out, const char *in, const char *mark, const struct
 	fputc('\n', out);
 }
 
-static void print_queries(FILE *out, const char *of, const char *mark, const struct query_totals *queries)
+static void print_queries(FILE *out, const char *of, const char *mark,
+			  const struct query_totals *queries)
 {
 	if (queries->calls)
-		fprintf(out, REPORT_INDENT "%s queries %s%" PRIu64 " (%s%" PRIu64 " not ready)\n", of,
-			mark, queries->calls, mark, queries->not_ready);
+		fprintf(out, REPORT_INDENT "%s queries %s%" PRIu64 " (%s%" PRIu64 " not ready)\n",
+			of, mark, queries->calls, mark, queries->not_ready);
 }
 
 static bool has_waits(const struct process *p)
@@ -39,7 +40,8 @@ static bool has_waits(const struct process *p)
 	int scope;
 
 	for (scope = 0; scope < WAIT_SCOPES; scope++) {
-		if (p->waits[scope].calls || p->waits[scope].ns || p->waits[scope].unfollowed || p->queries[scope].calls)
+		if (p->waits[scope].calls || p->waits[scope].ns || p->waits[scope].unfollowed ||
+		    p->queries[scope].calls)
 			return true;
 	}
 	return p->copy_waits.calls || p->copy_waits.ns || p->free_waits.calls || p->free_waits.ns;
@@ -53,7 +55,8 @@ static void print_process(FILE *out, const struct process *p)
 	report_line__process(out, p);
 	for (scope = 0; scope < WAIT_SCOPES; scope++)
 		print_wait(out, enum_names__wait_scope(scope), mark, &p->waits[scope]);
-	print_wait(out, "in synchronous copies", report_sampling__mark(p, RATE_COPY), &p->copy_waits);
+	print_wait(out, "in synchronous copies", report_sampling__mark(p, RATE_COPY),
+		   &p->copy_waits);
 	print_wait(out, "in frees", "", &p->free_waits);
 	for (scope = 0; scope < WAIT_SCOPES; scope++)
 		print_queries(out, enum_names__wait_scope(scope), mark, &p->queries[scope]);

@@ -56,21 +56,23 @@ void stat_cell__bytes(FILE *out, uint64_t bytes)
 void stat_cell__rest(FILE *out, size_t rest, const char *what)
 {
 	if (rest)
-		fprintf(out, REPORT_INDENT "... and %zu more %s%s\n", rest, what, report_line__plural(rest));
+		fprintf(out, REPORT_INDENT "... and %zu more %s%s\n", rest, what,
+			report_line__plural(rest));
 }
 
 void stat__print_head(FILE *out, const struct stat_report *report)
 {
 	const struct model *model = report->model;
-	uint64_t watched_ns = model->now_ns > report->began_ns ? model->now_ns - report->began_ns : 0;
+	uint64_t watched_ns =
+		model->now_ns > report->began_ns ? model->now_ns - report->began_ns : 0;
 	size_t processes = 0;
 
 	for (size_t i = 0; i < model->process_count; i++)
 		processes += report__shows(&model->processes[i]);
 	fputs(REPORT_RULE, out);
 	report_line__date(out, model);
-	fprintf(out, ", %s watched, %zu CUDA process%s\n", quantity__time((double)watched_ns).text, processes,
-		processes == 1 ? "" : "es");
+	fprintf(out, ", %s watched, %zu CUDA process%s\n", quantity__time((double)watched_ns).text,
+		processes, processes == 1 ? "" : "es");
 }
 
 uint64_t stat__until_ns(const struct stat_report *report, const struct process *process)

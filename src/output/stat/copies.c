@@ -33,9 +33,11 @@ static void add(struct copies *copies, const struct copy_size_record *record)
 	}
 }
 
-static void sum_up(const struct profile *profile, int kind, int async, int host, struct copies *copies)
+static void sum_up(const struct profile *profile, int kind, int async, int host,
+		   struct copies *copies)
 {
-	*copies = (struct copies){.kind = (uint8_t)kind, .async = (uint8_t)async, .host = (uint8_t)host};
+	*copies = (struct copies){
+		.kind = (uint8_t)kind, .async = (uint8_t)async, .host = (uint8_t)host};
 	for (size_t i = 0; i < profile->copy_count; i++) {
 		const struct copy_size_key *key = &profile->copies[i].key;
 
@@ -52,7 +54,8 @@ static bool has_host(const struct copies *copies)
 /* "H2D async, pinned" */
 static void print_what(FILE *out, const struct copies *copies)
 {
-	fprintf(out, "%s %s", enum_names__copy_kind(copies->kind), copies->async ? "async" : "sync");
+	fprintf(out, "%s %s", enum_names__copy_kind(copies->kind),
+		copies->async ? "async" : "sync");
 	if (copies->host != COPY_HOST_UNKNOWN)
 		fprintf(out, ", %s", enum_names__copy_host(copies->host));
 	else if (has_host(copies))
@@ -97,13 +100,17 @@ static void print_row(FILE *out, const struct process *p, const struct copies *c
 	stat_cell__about_bytes(out, mark, scaled(copies->bytes, scale));
 	stat_cell__bytes(out, copies->calls ? copies->bytes / copies->calls : 0);
 	stat_cell__about_time(out, mark, scaled(copies->ns, scale));
-	stat_cell__text(out, known ? quantity__bandwidth((double)copies->bytes * 1e9 / (double)copies->ns).text : "-");
+	stat_cell__text(
+		out,
+		known ? quantity__bandwidth((double)copies->bytes * 1e9 / (double)copies->ns).text :
+			"-");
 	fputs("  ", out);
 	print_what(out, copies);
 }
 
 /* Prints asynchronous copies covered by waits, excluding the rows left out. */
-static void print_covered(FILE *out, const struct process *p, const struct copies *left_out, size_t count)
+static void print_covered(FILE *out, const struct process *p, const struct copies *left_out,
+			  size_t count)
 {
 	for (int kind = 0; kind < COPY_KINDS; kind++) {
 		const struct covered_totals *covered = &p->covered[kind];
@@ -113,9 +120,12 @@ static void print_covered(FILE *out, const struct process *p, const struct copie
 			shown = shown && !(left_out[i].kind == kind && left_out[i].async);
 		if (!covered->ns || !shown)
 			continue;
-		fprintf(out, REPORT_INDENT "%s async: at least %s from issue to the wait that covered %s of %s%s\n",
+		fprintf(out,
+			REPORT_INDENT
+			"%s async: at least %s from issue to the wait that covered %s of %s%s\n",
 			enum_names__copy_kind(kind),
-			quantity__bandwidth((double)covered->bytes * 1e9 / (double)covered->ns).text,
+			quantity__bandwidth((double)covered->bytes * 1e9 / (double)covered->ns)
+				.text,
 			quantity__count(covered->calls).text, report_sampling__mark(p, RATE_COPY),
 			quantity__count(p->copies[kind][1].calls).text);
 	}
@@ -195,7 +205,8 @@ static struct copies *list_rows(const struct process *p, size_t *count)
 
 void stat_copies__print(FILE *out, const struct stat_report *report, const struct process *p)
 {
-	static const char *const names[] = {"calls", "bytes", "bytes each", "in calls", "bandwidth"};
+	static const char *const names[] = {"calls", "bytes", "bytes each", "in calls",
+					    "bandwidth"};
 	struct copies *rows;
 	size_t count, shown;
 

@@ -67,7 +67,8 @@ static void put_real(const struct writer *w, const char *name, bool known, doubl
  */
 static bool is_formula(const char *text)
 {
-	static const char *const begins[] = {"=", "+", "-", "@", "\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\xa0"};
+	static const char *const begins[] = {
+		"=", "+", "-", "@", "\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\xa0"};
 
 	for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
 		if (!strncmp(text, begins[i], strlen(begins[i])))
@@ -119,7 +120,9 @@ static void begin_line(const struct writer *w, const char *table)
 
 	fputs(table, w->out);
 	put_real(w, "seconds", true,
-		 now_ns > report->began_ns ? (double)(now_ns - report->began_ns) / (double)NS_PER_S : 0);
+		 now_ns > report->began_ns ?
+			 (double)(now_ns - report->began_ns) / (double)NS_PER_S :
+			 0);
 }
 
 /* The same, followed by the process. */
@@ -138,7 +141,8 @@ static void begin_process_row(const struct writer *w, const char *table)
 /* --- tables --- */
 
 /* "launch_ns", "wait_calls" */
-static void put_class(const struct writer *w, enum time_class class, const char *unit, uint64_t value)
+static void put_class(const struct writer *w, enum time_class class, const char *unit,
+		      uint64_t value)
 {
 	char name[32];
 
@@ -151,7 +155,8 @@ static uint64_t launches_of(const struct writer *w, const struct thread_profile 
 	return thread->launches + profile__missed_launches(w->process->profile, thread);
 }
 
-static void print_time(const struct writer *w, const struct profile_time *time, const struct thread_profile *thread)
+static void print_time(const struct writer *w, const struct profile_time *time,
+		       const struct thread_profile *thread)
 {
 	bool gaps = thread && thread->gap_count;
 
@@ -169,9 +174,12 @@ static void print_time(const struct writer *w, const struct profile_time *time, 
 		put_class(w, i, "calls", time->time[i].calls);
 	put_known(w, "launches", thread, thread ? (int64_t)launches_of(w, thread) : 0);
 	put_known(w, "chained", thread, thread ? (int64_t)thread->chained.calls : 0);
-	put_real(w, "gap_average_ns", gaps, thread && gaps ? (double)(thread->gap_ns / thread->gap_count) : 0);
-	put_real(w, "gap_p50_ns", gaps, thread ? (double)profile__percentile(thread->gaps, 0.5, UINT64_MAX) : 0);
-	put_real(w, "gap_p99_ns", gaps, thread ? (double)profile__percentile(thread->gaps, 0.99, UINT64_MAX) : 0);
+	put_real(w, "gap_average_ns", gaps,
+		 thread && gaps ? (double)(thread->gap_ns / thread->gap_count) : 0);
+	put_real(w, "gap_p50_ns", gaps,
+		 thread ? (double)profile__percentile(thread->gaps, 0.5, UINT64_MAX) : 0);
+	put_real(w, "gap_p99_ns", gaps,
+		 thread ? (double)profile__percentile(thread->gaps, 0.99, UINT64_MAX) : 0);
 	fputc('\n', w->out);
 }
 
@@ -228,7 +236,8 @@ static void print_kernels(const struct writer *w)
 		put_real(w, "threads_max", shape->samples, (double)shape->threads_max);
 		put_number(w, "gaps", shape->gaps);
 		put_real(w, "gap_min_ns", shape->gaps, (double)shape->gap_min);
-		put_real(w, "gap_average_ns", shape->gaps, shape->gaps ? (double)(shape->gap_ns / shape->gaps) : 0);
+		put_real(w, "gap_average_ns", shape->gaps,
+			 shape->gaps ? (double)(shape->gap_ns / shape->gaps) : 0);
 		put_real(w, "gap_max_ns", shape->gaps, (double)shape->gap_max);
 		fputc('\n', w->out);
 	}
@@ -340,7 +349,8 @@ static void print_finding(const struct writer *w, const struct finding *finding)
 	put_text(w, "evidence", finding->evidence);
 	put_real(w, "cost_seconds", finding->has_cost, (double)finding->cost_ns / (double)NS_PER_S);
 	put_real(w, "cost_share", finding->has_cost, finding->share);
-	put_real(w, "saving_seconds", finding->has_saving, (double)finding->saving_ns / (double)NS_PER_S);
+	put_real(w, "saving_seconds", finding->has_saving,
+		 (double)finding->saving_ns / (double)NS_PER_S);
 	put_text(w, "assumption", finding->assumption);
 	fputc('\n', w->out);
 }
@@ -381,7 +391,8 @@ static void print_names(const struct writer *w, void (*print)(const struct write
 		.family_calls = {{.missed = 1}},
 	};
 
-	print(&(struct writer){.out = w->out, .report = w->report, .process = &process, .names = true});
+	print(&(struct writer){
+		.out = w->out, .report = w->report, .process = &process, .names = true});
 }
 
 static void print_table(struct writer *w, void (*print)(const struct writer *w))

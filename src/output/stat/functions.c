@@ -25,7 +25,8 @@ static void print_function(FILE *out, const struct process *p, const struct prof
 
 void stat_functions__print(FILE *out, const struct stat_report *report, const struct process *p)
 {
-	static const char *const names[] = {"calls", "errors", "total", "average", "p50", "p99", "max"};
+	static const char *const names[] = {"calls", "errors", "total", "average",
+					    "p50",   "p99",    "max"};
 	size_t count = p->profile ? p->profile->function_count : 0;
 	size_t shown = report_line__cut(report->options, count);
 

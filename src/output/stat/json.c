@@ -32,7 +32,8 @@ static void write_profile(struct json *j, const struct stat_report *report, cons
 
 static bool was_used(const struct memory_totals *m)
 {
-	return m->allocations || m->allocation_failures || m->frees || m->free_failures || m->live_count;
+	return m->allocations || m->allocation_failures || m->frees || m->free_failures ||
+	       m->live_count;
 }
 
 static void write_memory(struct json *j, const struct process *p)
@@ -41,7 +42,8 @@ static void write_memory(struct json *j, const struct process *p)
 	json__object_begin(j);
 	for (int kind = 0; kind < MEMORY_KINDS; kind++)
 		if (was_used(&p->memory[kind]))
-			json_memory__write_totals(j, enum_names__memory_kind(kind), &p->memory[kind]);
+			json_memory__write_totals(j, enum_names__memory_kind(kind),
+						  &p->memory[kind]);
 	if (p->ended) {
 		json__key_u64(j, "live_at_exit_bytes", p->live_at_exit_bytes);
 		json__key_u64(j, "live_at_exit_allocations", p->live_at_exit_count);

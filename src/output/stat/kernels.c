@@ -26,7 +26,8 @@ static void print_kernel(FILE *out, const struct kernel *k, const char *mark, bo
 
 	stat_cell__about_count(out, mark, k->launches);
 	cell_range(out, shape->samples && shape->blocks_max, shape->blocks_min, shape->blocks_max);
-	cell_range(out, shape->samples && shape->threads_max, shape->threads_min, shape->threads_max);
+	cell_range(out, shape->samples && shape->threads_max, shape->threads_min,
+		   shape->threads_max);
 	stat_cell__time(out, shape->gaps ? shape->gap_min : 0);
 	stat_cell__time(out, shape->gaps ? shape->gap_ns / shape->gaps : 0);
 	stat_cell__time(out, shape->gaps ? shape->gap_max : 0);
@@ -42,7 +43,8 @@ static void print_kernel(FILE *out, const struct kernel *k, const char *mark, bo
 
 static void print_kernels(FILE *out, const struct stat_report *report, const struct process *p)
 {
-	static const char *const names[] = {"launches", "blocks", "threads", "gap min", "gap average", "gap max"};
+	static const char *const names[] = {"launches", "blocks",      "threads",
+					    "gap min",	"gap average", "gap max"};
 	size_t shown = report_line__cut(report->options, p->kernel_count);
 
 	if (!p->kernel_count)
@@ -54,7 +56,8 @@ static void print_kernels(FILE *out, const struct stat_report *report, const str
 	stat_cell__rest(out, p->kernel_count - shown, "kernel");
 	if (report->model->shape_sample > 1)
 		fprintf(out,
-			REPORT_INDENT "blocks of a grid, threads of a block and gaps before launches: sampled 1/%u\n",
+			REPORT_INDENT "blocks of a grid, threads of a block and gaps before "
+				      "launches: sampled 1/%u\n",
 			report->model->shape_sample);
 }
 
@@ -63,11 +66,13 @@ static void print_first_launches(FILE *out, const struct process *p)
 {
 	const struct wait_totals loads = process__loads_in_launches(p);
 
-	fprintf(out, REPORT_INDENT "first launches: %s took %s", quantity__count(p->first_launches.calls).text,
+	fprintf(out, REPORT_INDENT "first launches: %s took %s",
+		quantity__count(p->first_launches.calls).text,
 		quantity__time((double)p->first_launches.ns).text);
 	if (loads.calls)
-		fprintf(out, " (lazy loading: %s load%s inside launches in %s)", quantity__count(loads.calls).text,
-			loads.calls == 1 ? "" : "s", quantity__time((double)loads.ns).text);
+		fprintf(out, " (lazy loading: %s load%s inside launches in %s)",
+			quantity__count(loads.calls).text, loads.calls == 1 ? "" : "s",
+			quantity__time((double)loads.ns).text);
 	fputc('\n', out);
 }
 
@@ -76,16 +81,20 @@ static void print_graphs(FILE *out, const struct process *p)
 	const char *mark = report_sampling__mark(p, RATE_LAUNCH);
 
 	if (p->graph_launches) {
-		fprintf(out, REPORT_INDENT "graph launches: %s%s", mark, quantity__count(p->graph_launches).text);
+		fprintf(out, REPORT_INDENT "graph launches: %s%s", mark,
+			quantity__count(p->graph_launches).text);
 		if (p->graph_kernels)
-			fprintf(out, " of %s%s kernels in all", mark, quantity__count(p->graph_kernels).text);
+			fprintf(out, " of %s%s kernels in all", mark,
+				quantity__count(p->graph_kernels).text);
 		if (p->graph_launches_of_unknown_size)
-			fprintf(out, ", %s%s of unknown size", mark, quantity__count(p->graph_launches_of_unknown_size).text);
+			fprintf(out, ", %s%s of unknown size", mark,
+				quantity__count(p->graph_launches_of_unknown_size).text);
 		fputc('\n', out);
 	}
 	if (p->captured_launches)
 		fprintf(out, REPORT_INDENT "captured, not executed: %s%s launch%s\n", mark,
-			quantity__count(p->captured_launches).text, p->captured_launches == 1 ? "" : "es");
+			quantity__count(p->captured_launches).text,
+			p->captured_launches == 1 ? "" : "es");
 	if (p->first_launches.calls)
 		print_first_launches(out, p);
 }

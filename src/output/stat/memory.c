@@ -19,7 +19,8 @@ static void print_part(FILE *out, uint64_t count, const char *what)
 /* "1,000 allocations, 990 frees, 3 gone with their context": live memory follows from these. */
 static void print_calls(FILE *out, const struct memory_totals *m)
 {
-	fprintf(out, "; %s allocation%s", quantity__count(m->allocations).text, report_line__plural(m->allocations));
+	fprintf(out, "; %s allocation%s", quantity__count(m->allocations).text,
+		report_line__plural(m->allocations));
 	if (m->never_live)
 		fprintf(out, " (%s never live)", quantity__count(m->never_live).text);
 	fprintf(out, ", %s free%s", quantity__count(m->frees).text, report_line__plural(m->frees));
@@ -37,7 +38,8 @@ static void print_live(FILE *out, const struct process *p, uint64_t bytes, uint6
 	fprintf(out, "%s live", quantity__bytes((double)bytes).text);
 	fputs(p->ended ? " at exit" : "", out);
 	if (count)
-		fprintf(out, " in %s allocation%s", quantity__count(count).text, report_line__plural(count));
+		fprintf(out, " in %s allocation%s", quantity__count(count).text,
+			report_line__plural(count));
 }
 
 static void print_totals(FILE *out, const struct process *p)
@@ -54,7 +56,8 @@ static void print_totals(FILE *out, const struct process *p)
 	}
 	fputs(REPORT_INDENT "on devices: ", out);
 	if (p->profile->peak_bytes)
-		fprintf(out, "peak at least %s, ", quantity__bytes((double)p->profile->peak_bytes).text);
+		fprintf(out, "peak at least %s, ",
+			quantity__bytes((double)p->profile->peak_bytes).text);
 	print_live(out, p, device.live_bytes, device.live_count);
 	print_calls(out, &device);
 	if (!host->allocations && !host->frees && !host->live_count)
@@ -84,19 +87,22 @@ static void print_size(FILE *out, const struct profile_size *size)
 
 void stat_memory__print(FILE *out, const struct stat_report *report, const struct process *p)
 {
-	static const char *const names[] = {"allocated", "freed", "most live", "each", "each free", "total", "size"};
+	static const char *const names[] = {"allocated", "freed", "most live", "each",
+					    "each free", "total", "size"};
 	const struct profile *profile = p->profile;
 	size_t shown = profile ? report_line__cut(report->options, profile->size_count) : 0;
 	struct memory_totals device;
 
 	report__device_memory(p, &device);
-	if (!profile || !(device.allocations + device.frees + p->memory[MEMORY_HOST].allocations + p->since_attach))
+	if (!profile || !(device.allocations + device.frees + p->memory[MEMORY_HOST].allocations +
+			  p->since_attach))
 		return;
 	fputs("\n    memory:\n", out);
 	print_totals(out, p);
 	report_line__before_attach(out, p);
 	if (shown)
-		stat_cell__heads(out, names, sizeof(names) / sizeof(*names), "allocations of one size");
+		stat_cell__heads(out, names, sizeof(names) / sizeof(*names),
+				 "allocations of one size");
 	for (size_t i = 0; i < shown; i++)
 		print_size(out, &profile->sizes[i]);
 	stat_cell__rest(out, profile->size_count - shown, "size");

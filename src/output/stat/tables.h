@@ -19,8 +19,8 @@ void stat_copies__print(FILE *out, const struct stat_report *report, const struc
 void stat_memory__print(FILE *out, const struct stat_report *report, const struct process *p);
 
 /* Where the time of several processes goes: `count` of them, in the given order. */
-void stat_processes__print(FILE *out, const struct stat_report *report, const struct process *const *processes,
-			   size_t count);
+void stat_processes__print(FILE *out, const struct stat_report *report,
+			   const struct process *const *processes, size_t count);
 
 /* --- shared parts --- */
 

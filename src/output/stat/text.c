@@ -44,7 +44,8 @@ static uint64_t inside_ns(const struct process *p)
 
 static int by_time(const void *a, const void *b)
 {
-	const struct process *x = *(const struct process *const *)a, *y = *(const struct process *const *)b;
+	const struct process *x = *(const struct process *const *)a,
+			     *y = *(const struct process *const *)b;
 	uint64_t x_ns = inside_ns(x), y_ns = inside_ns(y);
 
 	if (x_ns != y_ns)
@@ -75,8 +76,10 @@ static void print_processes(FILE *out, const struct stat_report *report)
 	if (count > 1)
 		stat_processes__print(out, report, processes, shown);
 	if (count > shown)
-		fprintf(out, REPORT_INDENT "... and %zu more process%s of less time, which --top shows\n", count - shown,
-			count - shown == 1 ? "" : "es");
+		fprintf(out,
+			REPORT_INDENT
+			"... and %zu more process%s of less time, which --top shows\n",
+			count - shown, count - shown == 1 ? "" : "es");
 	for (size_t i = 0; i < shown; i++)
 		print_process(out, report, processes[i]);
 	free(processes);

@@ -56,13 +56,15 @@ static void print_shares(FILE *out, const struct process *p, const struct profil
 		return;
 	for (int i = 0; i <= TIME_CLASSES; i++) {
 		uint64_t ns = i < TIME_CLASSES ? time->time[i].ns : time->outside_ns;
-		struct quantity share = quantity__share(time->wall_ns ? (double)ns / (double)time->wall_ns : 0);
+		struct quantity share =
+			quantity__share(time->wall_ns ? (double)ns / (double)time->wall_ns : 0);
 		char text[sizeof(share.text) + 1];
 
 		blank += STAT_CELL;
 		if (!ns)
 			continue;
-		snprintf(text, sizeof(text), "%s%s", i < TIME_CLASSES ? mark_of(i, p) : mark_outside(p),
+		snprintf(text, sizeof(text), "%s%s",
+			 i < TIME_CLASSES ? mark_of(i, p) : mark_outside(p),
 			 share.text[0] == 'u' ? "< 0.1 %" : share.text);
 		fprintf(out, "%*s", blank, text);
 		blank = 0;
@@ -70,8 +72,8 @@ static void print_shares(FILE *out, const struct process *p, const struct profil
 	fputc('\n', out);
 }
 
-void stat_processes__print(FILE *out, const struct stat_report *report, const struct process *const *processes,
-			   size_t count)
+void stat_processes__print(FILE *out, const struct stat_report *report,
+			   const struct process *const *processes, size_t count)
 {
 	struct profile_time time;
 
@@ -102,7 +104,8 @@ static void print_all(FILE *out, const struct stat_report *report, const struct 
 
 void stat_threads__print(FILE *out, const struct stat_report *report, const struct process *p)
 {
-	const struct thread_profile **threads = p->profile ? profile__threads_by_time(p->profile) : NULL;
+	const struct thread_profile **threads =
+		p->profile ? profile__threads_by_time(p->profile) : NULL;
 	struct profile_time time;
 	size_t shown;
 
@@ -112,12 +115,14 @@ void stat_threads__print(FILE *out, const struct stat_report *report, const stru
 	print_all(out, report, p);
 	shown = report_line__cut(report->options, p->profile->thread_count);
 	for (size_t i = 0; i < shown; i++) {
-		profile__thread_time(p->profile, threads[i], report->began_ns, stat__until_ns(report, p), &time);
+		profile__thread_time(p->profile, threads[i], report->began_ns,
+				     stat__until_ns(report, p), &time);
 		print_times(out, p, &time);
 		print_name(out, threads[i]->tid, threads[i]->comm, threads[i]->ended_ns);
 		print_shares(out, p, &time);
 	}
-	stat_cell__rest(out, p->profile->thread_count - shown + p->profile->unlisted_threads, "thread");
+	stat_cell__rest(out, p->profile->thread_count - shown + p->profile->unlisted_threads,
+			"thread");
 	free(threads);
 }
 
@@ -125,7 +130,8 @@ void stat_threads__print(FILE *out, const struct stat_report *report, const stru
 
 static void print_launches(FILE *out, const struct process *p, const struct thread_profile *t)
 {
-	stat_cell__about_count(out, mark_of(TIME_LAUNCH, p), t->launches + profile__missed_launches(p->profile, t));
+	stat_cell__about_count(out, mark_of(TIME_LAUNCH, p),
+			       t->launches + profile__missed_launches(p->profile, t));
 	stat_cell__count(out, t->chained.calls);
 	stat_cell__time(out, t->gap_count ? t->gap_ns / t->gap_count : 0);
 	stat_cell__time(out, profile__percentile(t->gaps, 0.5, UINT64_MAX));
@@ -147,8 +153,10 @@ static size_t keep_launching(const struct thread_profile **threads, size_t count
 
 void stat_launches__print(FILE *out, const struct stat_report *report, const struct process *p)
 {
-	static const char *const names[] = {"launches", "back-to-back", "gap average", "gap p50", "gap p99", "gap max"};
-	const struct thread_profile **threads = p->profile ? profile__threads_by_time(p->profile) : NULL;
+	static const char *const names[] = {"launches", "back-to-back", "gap average",
+					    "gap p50",	"gap p99",	"gap max"};
+	const struct thread_profile **threads =
+		p->profile ? profile__threads_by_time(p->profile) : NULL;
 	size_t count, shown;
 
 	if (!threads)

@@ -31,8 +31,11 @@ static size_t piece_of(int fd)
 
 int trace_buffer__init(struct trace_buffer *buffer, int fd)
 {
-	*buffer = (struct trace_buffer){
-		.fd = fd, .stop_fd = -1, .piece = piece_of(fd), .capacity = BUFFER_SIZE, .end_capacity = BUFFER_CALLS};
+	*buffer = (struct trace_buffer){.fd = fd,
+					.stop_fd = -1,
+					.piece = piece_of(fd),
+					.capacity = BUFFER_SIZE,
+					.end_capacity = BUFFER_CALLS};
 	buffer->data = malloc(BUFFER_SIZE);
 	buffer->ends = malloc(BUFFER_CALLS * sizeof(*buffer->ends));
 	if (buffer->data && buffer->ends)
@@ -54,7 +57,8 @@ void trace_buffer__free(struct trace_buffer *buffer)
  */
 static bool wait_for_reader(const struct trace_buffer *buffer)
 {
-	struct pollfd fds[] = {{.fd = buffer->fd, .events = POLLOUT}, {.fd = buffer->stop_fd, .events = POLLIN}};
+	struct pollfd fds[] = {{.fd = buffer->fd, .events = POLLOUT},
+			       {.fd = buffer->stop_fd, .events = POLLIN}};
 
 	while (poll(fds, 2, -1) < 0 && errno == EINTR)
 		;
@@ -80,7 +84,8 @@ static size_t write_all(struct trace_buffer *buffer)
 
 	while (done < buffer->length && wait_for_reader(buffer)) {
 		size_t left = buffer->length - done;
-		ssize_t n = write(buffer->fd, buffer->data + done, left < buffer->piece ? left : buffer->piece);
+		ssize_t n = write(buffer->fd, buffer->data + done,
+				  left < buffer->piece ? left : buffer->piece);
 
 		if (n >= 0) {
 			done += (size_t)n;
@@ -146,7 +151,8 @@ static bool grow_ends(struct trace_buffer *buffer)
 
 static bool has_room(const struct trace_buffer *buffer, size_t size)
 {
-	return size <= buffer->capacity - buffer->length && buffer->end_count < buffer->end_capacity;
+	return size <= buffer->capacity - buffer->length &&
+	       buffer->end_count < buffer->end_capacity;
 }
 
 /*
@@ -157,7 +163,8 @@ static bool grow(struct trace_buffer *buffer, size_t size)
 {
 	size_t needed = buffer->length + size, doubled = 2 * buffer->capacity;
 
-	if (needed > buffer->capacity && !grow_data(buffer, buffer->length && needed < doubled ? doubled : needed))
+	if (needed > buffer->capacity &&
+	    !grow_data(buffer, buffer->length && needed < doubled ? doubled : needed))
 		return false;
 	return buffer->end_count < buffer->end_capacity || grow_ends(buffer);
 }

@@ -8,7 +8,8 @@
 
 /* The upper bits of a 64-bit hash select the entry. */
 #define TRACE_CACHE_SHIFT (64 - 9)
-_Static_assert(TRACE_CACHE_FUNCTIONS == 1 << (64 - TRACE_CACHE_SHIFT), "places and bits of the hash agree");
+_Static_assert(TRACE_CACHE_FUNCTIONS == 1 << (64 - TRACE_CACHE_SHIFT),
+	       "places and bits of the hash agree");
 
 static size_t escape(const struct trace_cache *cache, char *at, const char *text, size_t length)
 {
@@ -18,16 +19,19 @@ static size_t escape(const struct trace_cache *cache, char *at, const char *text
 	return (size_t)(end - at);
 }
 
-const struct trace_process_text *trace_cache__process(struct trace_cache *cache, const struct trace_process *process)
+const struct trace_process_text *trace_cache__process(struct trace_cache *cache,
+						      const struct trace_process *process)
 {
-	struct trace_process_text *text = &cache->processes[process->number % TRACE_CACHE_PROCESSES];
+	struct trace_process_text *text =
+		&cache->processes[process->number % TRACE_CACHE_PROCESSES];
 
 	if (text->known && text->number == process->number)
 		return text;
 	text->known = true;
 	text->number = process->number;
 	text->pid_length = (uint32_t)(trace_text__signed(text->pid, process->pid) - text->pid);
-	text->length = (uint32_t)escape(cache, text->comm, process->comm, strnlen(process->comm, COMM_SIZE));
+	text->length = (uint32_t)escape(cache, text->comm, process->comm,
+					strnlen(process->comm, COMM_SIZE));
 	return text;
 }
 
@@ -43,7 +47,8 @@ static bool is_identifier(const char *symbol)
 /* An asynchronous copy's duration is only the time to enqueue it. */
 static bool is_blocking_copy(const struct trace_function *function, const char *symbol)
 {
-	int row = trace_function__operation(function) == OP_COPY ? api__find(symbol, API_NEWEST) : -1;
+	int row =
+		trace_function__operation(function) == OP_COPY ? api__find(symbol, API_NEWEST) : -1;
 
 	return row >= 0 && !(api_functions[row].desc.flags & FUNCTION_ASYNC);
 }
@@ -61,7 +66,8 @@ static void describe(struct trace_function_text *text, const struct trace_functi
 	text->code_known = false;
 }
 
-struct trace_function_text *trace_cache__function(struct trace_cache *cache, const struct trace_function *function)
+struct trace_function_text *trace_cache__function(struct trace_cache *cache,
+						  const struct trace_function *function)
 {
 	uint64_t hash = (uint64_t)(uintptr_t)function * 0x9e3779b97f4a7c15ull;
 	struct trace_function_text *text = &cache->functions[hash >> TRACE_CACHE_SHIFT];

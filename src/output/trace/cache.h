@@ -43,8 +43,10 @@ struct trace_cache {
 };
 
 /* Each result is valid until the next line. */
-const struct trace_process_text *trace_cache__process(struct trace_cache *cache, const struct trace_process *process);
-struct trace_function_text *trace_cache__function(struct trace_cache *cache, const struct trace_function *function);
+const struct trace_process_text *trace_cache__process(struct trace_cache *cache,
+						      const struct trace_process *process);
+struct trace_function_text *trace_cache__function(struct trace_cache *cache,
+						  const struct trace_function *function);
 
 /* The name of a code and its length, or NULL. */
 const char *trace_cache__result(struct trace_function_text *text, int32_t code, size_t *length);

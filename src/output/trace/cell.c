@@ -67,7 +67,8 @@ static char *separate(char *at, const char *begin)
 /* Whether the argument has its own column. Of several with one role only the first has one. */
 static bool has_column(const struct trace_view *view, const struct trace_field *field)
 {
-	return field->role < TRACE_ROLES && view->output->shows[field->role] && view->by_role[field->role] == field;
+	return field->role < TRACE_ROLES && view->output->shows[field->role] &&
+	       view->by_role[field->role] == field;
 }
 
 static char *write_details(const struct trace_view *view, char *at)
@@ -90,7 +91,8 @@ static char *write_details(const struct trace_view *view, char *at)
 	}
 	if (line->kernel_place) {
 		at = TRACE_TEXT_CONSTANT(separate(at, begin), "at=\"");
-		at = trace_text__escaped(at, line->kernel_place, strlen(line->kernel_place), '"', doubled);
+		at = trace_text__escaped(at, line->kernel_place, strlen(line->kernel_place), '"',
+					 doubled);
 		*at++ = '"';
 	}
 	return at == begin && doubled ? write_unknown(at) : at;
@@ -179,25 +181,20 @@ static char *write_returned(const struct trace_view *view, char *at)
 static char *write_result(const struct trace_view *view, char *at)
 {
 	switch (view->line->kind) {
-	case LINE_ENTRY:
-		return is_table(view) ? at : TRACE_TEXT_CONSTANT(at, "<entry>");
-	case LINE_IN_PROGRESS:
-		return TRACE_TEXT_CONSTANT(at, "<in progress>");
-	case LINE_UNFINISHED:
-		return TRACE_TEXT_CONSTANT(at, "<unfinished>");
-	case LINE_UNFOLLOWED:
-		return TRACE_TEXT_CONSTANT(at, "<not followed>");
-	case LINE_BEFORE:
-		return TRACE_TEXT_CONSTANT(at, "<began before attach>");
+	case LINE_ENTRY: return is_table(view) ? at : TRACE_TEXT_CONSTANT(at, "<entry>");
+	case LINE_IN_PROGRESS: return TRACE_TEXT_CONSTANT(at, "<in progress>");
+	case LINE_UNFINISHED: return TRACE_TEXT_CONSTANT(at, "<unfinished>");
+	case LINE_UNFOLLOWED: return TRACE_TEXT_CONSTANT(at, "<not followed>");
+	case LINE_BEFORE: return TRACE_TEXT_CONSTANT(at, "<began before attach>");
 	case LINE_RETURN:
 		if (is_table(view))
 			return write_returned(view, at);
 		return write_value(view, TRACE_TEXT_CONSTANT(at, "<returned> "));
 	case LINE_RESUMED:
 		/* The table shows "resumed" with the event. */
-		return write_value(view, is_table(view) ? at : TRACE_TEXT_CONSTANT(at, "<resumed> "));
-	default:
-		return write_value(view, at);
+		return write_value(view,
+				   is_table(view) ? at : TRACE_TEXT_CONSTANT(at, "<resumed> "));
+	default: return write_value(view, at);
 	}
 }
 
@@ -212,7 +209,6 @@ char *trace_cell__write(const struct trace_view *view, enum trace_column column,
 
 	switch (column) {
 		TRACE_COLUMNS(TRACE_COLUMN_CASE, TRACE_ARGUMENT_CASE)
-	default:
-		return at;
+	default: return at;
 	}
 }

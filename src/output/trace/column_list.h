@@ -18,7 +18,8 @@
 #define OUTPUT_TRACE_COLUMN_LIST_H
 
 #define TRACE_TIME_TEXT \
-	"in the form of --timestamps: relative, milliseconds since the beginning of the trace; delta, milliseconds " \
+	"in the form of --timestamps: relative, milliseconds since the beginning of the trace; " \
+	"delta, milliseconds " \
 	"since the line before; ns, nanoseconds of CLOCK_BOOTTIME; wall and iso, a text"
 
 /* clang-format off */

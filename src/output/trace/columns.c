@@ -40,14 +40,10 @@ enum trace_role trace_columns__role(enum trace_column column)
 static unsigned int time_width(enum trace_timestamps timestamps)
 {
 	switch (timestamps) {
-	case TIMESTAMPS_WALL:
-		return 15;
-	case TIMESTAMPS_ISO:
-		return 30;
-	case TIMESTAMPS_NS:
-		return 16;
-	default:
-		return 10;
+	case TIMESTAMPS_WALL: return 15;
+	case TIMESTAMPS_ISO: return 30;
+	case TIMESTAMPS_NS: return 16;
+	default: return 10;
 	}
 }
 
@@ -68,7 +64,8 @@ unsigned int trace_columns__others(const struct trace_output_options *options)
 	return width;
 }
 
-static void set_columns(struct trace_output_options *options, const enum trace_column *columns, size_t size)
+static void set_columns(struct trace_output_options *options, const enum trace_column *columns,
+			size_t size)
 {
 	memcpy(options->columns, columns, size);
 	options->column_count = size / sizeof(*columns);
@@ -85,16 +82,16 @@ static bool has_room(const struct trace_output_options *options, unsigned int de
 	return !options->width || options->width >= trace_columns__others(options) + details;
 }
 
-static const enum trace_column usual[] = {
-	COLUMN_TIME, COLUMN_PROCESS, COLUMN_PID, COLUMN_TID,
-	COLUMN_EVENT, COLUMN_DETAILS, COLUMN_DURATION, COLUMN_RESULT};
+static const enum trace_column usual[] = {COLUMN_TIME,	   COLUMN_PROCESS, COLUMN_PID,
+					  COLUMN_TID,	   COLUMN_EVENT,   COLUMN_DETAILS,
+					  COLUMN_DURATION, COLUMN_RESULT};
 
 static void choose_table(struct trace_output_options *options)
 {
-	static const enum trace_column fewer[] = {
-		COLUMN_TIME, COLUMN_PID, COLUMN_EVENT, COLUMN_DETAILS, COLUMN_DURATION, COLUMN_RESULT};
-	static const enum trace_column fewest[] = {
-		COLUMN_TIME, COLUMN_PID, COLUMN_EVENT, COLUMN_DURATION, COLUMN_RESULT};
+	static const enum trace_column fewer[] = {COLUMN_TIME,	  COLUMN_PID,	   COLUMN_EVENT,
+						  COLUMN_DETAILS, COLUMN_DURATION, COLUMN_RESULT};
+	static const enum trace_column fewest[] = {COLUMN_TIME, COLUMN_PID, COLUMN_EVENT,
+						   COLUMN_DURATION, COLUMN_RESULT};
 
 	set_columns(options, usual, sizeof(usual));
 	if (has_room(options, ENOUGH_DETAILS))
@@ -110,9 +107,10 @@ void trace_columns__choose(struct trace_output_options *options)
 	 * Values that users count, sum or group by have a column, so that nobody has to parse
 	 * details for them.
 	 */
-	static const enum trace_column tsv[] = {
-		COLUMN_TIME, COLUMN_PROCESS, COLUMN_PID, COLUMN_TID, COLUMN_EVENT, COLUMN_DETAILS,
-		COLUMN_SIZE, COLUMN_KIND, COLUMN_KERNEL, COLUMN_STREAM, COLUMN_DURATION, COLUMN_RESULT};
+	static const enum trace_column tsv[] = {COLUMN_TIME,   COLUMN_PROCESS,	COLUMN_PID,
+						COLUMN_TID,    COLUMN_EVENT,	COLUMN_DETAILS,
+						COLUMN_SIZE,   COLUMN_KIND,	COLUMN_KERNEL,
+						COLUMN_STREAM, COLUMN_DURATION, COLUMN_RESULT};
 
 	if (options->format == TRACE_TABLE)
 		choose_table(options);
@@ -139,10 +137,12 @@ static int no_column(const char *text, size_t length, struct error *err)
 		strncat(list, i ? ", " : "", sizeof(list) - strlen(list) - 1);
 		strncat(list, rows[i].word, sizeof(list) - strlen(list) - 1);
 	}
-	return error__set(err, -EINVAL, "there is no column '%.*s'; there are %s", (int)length, text, list);
+	return error__set(err, -EINVAL, "there is no column '%.*s'; there are %s", (int)length,
+			  text, list);
 }
 
-static int add_column(struct trace_output_options *options, const char *text, size_t length, struct error *err)
+static int add_column(struct trace_output_options *options, const char *text, size_t length,
+		      struct error *err)
 {
 	int column = find_word(text, length);
 
@@ -150,7 +150,8 @@ static int add_column(struct trace_output_options *options, const char *text, si
 		return no_column(text, length, err);
 	for (size_t i = 0; i < options->column_count; i++) {
 		if ((int)options->columns[i] == column)
-			return error__set(err, -EINVAL, "the column '%.*s' is there twice", (int)length, text);
+			return error__set(err, -EINVAL, "the column '%.*s' is there twice",
+					  (int)length, text);
 	}
 	options->columns[options->column_count++] = (enum trace_column)column;
 	return 0;
@@ -163,7 +164,8 @@ static void add_all(struct trace_output_options *options)
 	options->column_count = COLUMN_COUNT;
 }
 
-int trace_output__parse_columns(struct trace_output_options *options, const char *text, struct error *err)
+int trace_output__parse_columns(struct trace_output_options *options, const char *text,
+				struct error *err)
 {
 	int ret = 0;
 

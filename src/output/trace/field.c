@@ -74,34 +74,25 @@ static char *text_quoted(const struct trace_field *field, bool doubled, char *at
 char *trace_field__text(const struct trace_field *field, bool doubled, char *at)
 {
 	switch ((enum trace_form)field->form) {
-	case FORM_UNSIGNED:
-		return trace_text__unsigned(at, field->number);
-	case FORM_SIGNED:
-		return trace_text__signed(at, (int64_t)field->number);
+	case FORM_UNSIGNED: return trace_text__unsigned(at, field->number);
+	case FORM_SIGNED: return trace_text__signed(at, (int64_t)field->number);
 	case FORM_ADDRESS:
 		/* Stream 0 is the default stream, not an address. */
 		if (field->role == TRACE_STREAM && !field->number)
 			return trace_text__unsigned(at, 0);
 		return trace_text__hex(at, field->number);
-	case FORM_FLAGS:
-		return trace_text__hex(at, field->number);
-	case FORM_REAL:
-		return trace_text__real(at, field->real);
-	case FORM_WORD:
-		return write_word(field, at);
-	case FORM_TEXT:
-		return text_quoted(field, doubled, at);
-	case FORM_DIM3:
-		return write_dims(field, '(', ')', at);
-	case FORM_BYTES:
-		return trace_text__bytes(at, field->text, field->length);
-	case FORM_WORDS:
-		return text_words(field, at);
+	case FORM_FLAGS: return trace_text__hex(at, field->number);
+	case FORM_REAL: return trace_text__real(at, field->real);
+	case FORM_WORD: return write_word(field, at);
+	case FORM_TEXT: return text_quoted(field, doubled, at);
+	case FORM_DIM3: return write_dims(field, '(', ')', at);
+	case FORM_BYTES: return trace_text__bytes(at, field->text, field->length);
+	case FORM_WORDS: return text_words(field, at);
 	case FORM_UNREADABLE:
-		return TRACE_TEXT_CONSTANT(trace_text__hex(TRACE_TEXT_CONSTANT(at, "<unreadable "), field->number),
-					   ">");
-	case FORM_UNKNOWN:
-		break;
+		return TRACE_TEXT_CONSTANT(
+			trace_text__hex(TRACE_TEXT_CONSTANT(at, "<unreadable "), field->number),
+			">");
+	case FORM_UNKNOWN: break;
 	}
 	*at = '?';
 	return at + 1;
@@ -142,30 +133,24 @@ static char *json_real(double value, char *at)
 char *trace_field__json(const struct trace_field *field, char *at)
 {
 	switch ((enum trace_form)field->form) {
-	case FORM_UNSIGNED:
-		return trace_text__unsigned(at, field->number);
-	case FORM_SIGNED:
-		return trace_text__signed(at, (int64_t)field->number);
+	case FORM_UNSIGNED: return trace_text__unsigned(at, field->number);
+	case FORM_SIGNED: return trace_text__signed(at, (int64_t)field->number);
 	case FORM_ADDRESS:
-	case FORM_FLAGS:
-		return json_hex(field->number, at);
-	case FORM_REAL:
-		return json_real(field->real, at);
+	case FORM_FLAGS: return json_hex(field->number, at);
+	case FORM_REAL: return json_real(field->real, at);
 	case FORM_WORD:
 		return TRACE_TEXT_CONSTANT(write_word(field, TRACE_TEXT_CONSTANT(at, "\"")), "\"");
-	case FORM_TEXT:
-		return json_text(field, at);
-	case FORM_DIM3:
-		return write_dims(field, '[', ']', at);
+	case FORM_TEXT: return json_text(field, at);
+	case FORM_DIM3: return write_dims(field, '[', ']', at);
 	case FORM_BYTES:
-		return TRACE_TEXT_CONSTANT(
-			trace_text__bytes(TRACE_TEXT_CONSTANT(at, "\""), field->text, field->length), "\"");
-	case FORM_WORDS:
-		return json_words(field, at);
+		return TRACE_TEXT_CONSTANT(trace_text__bytes(TRACE_TEXT_CONSTANT(at, "\""),
+							     field->text, field->length),
+					   "\"");
+	case FORM_WORDS: return json_words(field, at);
 	case FORM_UNREADABLE:
-		return TRACE_TEXT_CONSTANT(json_hex(field->number, TRACE_TEXT_CONSTANT(at, "{\"unreadable\":")), "}");
-	case FORM_UNKNOWN:
-		break;
+		return TRACE_TEXT_CONSTANT(
+			json_hex(field->number, TRACE_TEXT_CONSTANT(at, "{\"unreadable\":")), "}");
+	case FORM_UNKNOWN: break;
 	}
 	return TRACE_TEXT_CONSTANT(at, "null");
 }

@@ -39,7 +39,9 @@ void trace_histogram__add(struct trace_histogram *histogram, uint64_t value)
 uint64_t trace_histogram__percentile(const struct trace_histogram *histogram, unsigned int percent)
 {
 	/* The rank, rounded up; written so that count * percent cannot overflow. */
-	uint64_t rank = histogram->count / 100 * percent + (histogram->count % 100 * percent + 99) / 100, below = 0;
+	uint64_t rank = histogram->count / 100 * percent +
+			(histogram->count % 100 * percent + 99) / 100,
+		 below = 0;
 
 	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS && rank; i++) {
 		below += histogram->buckets[i];

@@ -92,7 +92,8 @@ static char *write_details(const struct trace_view *view, char *at)
 		at = trace_field__json(field, TRACE_TEXT_CONSTANT(at, "\":"));
 	}
 	if (line->kernel_place)
-		at = write_text(line->kernel_place, TRACE_TEXT_CONSTANT(separate(at, begin), "\"at\":"));
+		at = write_text(line->kernel_place,
+				TRACE_TEXT_CONSTANT(separate(at, begin), "\"at\":"));
 	*at++ = '}';
 	return at;
 }
@@ -118,13 +119,15 @@ static char *write_bandwidth(const struct trace_view *view, char *at)
 {
 	uint64_t rate;
 
-	return trace_line__bandwidth(view, &rate) ? trace_text__unsigned(at, rate) : write_unknown(at);
+	return trace_line__bandwidth(view, &rate) ? trace_text__unsigned(at, rate) :
+						    write_unknown(at);
 }
 
 static char *write_duration(const struct trace_view *view, char *at)
 {
-	return trace_line__has_duration(view->line) ? trace_text__unsigned(at, view->line->duration_ns) :
-						      write_unknown(at);
+	return trace_line__has_duration(view->line) ?
+		       trace_text__unsigned(at, view->line->duration_ns) :
+		       write_unknown(at);
 }
 
 /* The result's name, its code unless that is 0, and whether it is a failure. */
@@ -135,9 +138,11 @@ static char *write_error(const struct trace_view *view, char *at)
 	const char *name = trace_cache__result(view->function, code, &length);
 
 	if (name)
-		at = TRACE_TEXT_CONSTANT(trace_text__copy(TRACE_TEXT_CONSTANT(at, "\""), name, length), "\"");
+		at = TRACE_TEXT_CONSTANT(
+			trace_text__copy(TRACE_TEXT_CONSTANT(at, "\""), name, length), "\"");
 	else
-		at = TRACE_TEXT_CONSTANT(trace_text__signed(TRACE_TEXT_CONSTANT(at, "\"error "), code), "\"");
+		at = TRACE_TEXT_CONSTANT(
+			trace_text__signed(TRACE_TEXT_CONSTANT(at, "\"error "), code), "\"");
 	if (code)
 		at = trace_text__signed(TRACE_TEXT_CONSTANT(at, ",\"code\":"), code);
 	return view->line->failed ? TRACE_TEXT_CONSTANT(at, ",\"failed\":true") : at;
@@ -148,7 +153,8 @@ static char *write_result(const struct trace_view *view, char *at)
 	if (!trace_line__has_result(view->line) || view->function->returns == TRACE_RETURNS_NOTHING)
 		return write_unknown(at);
 	if (view->function->returns == TRACE_RETURNS_VALUE)
-		return TRACE_TEXT_CONSTANT(trace_text__hex(TRACE_TEXT_CONSTANT(at, "\""), view->line->result), "\"");
+		return TRACE_TEXT_CONSTANT(
+			trace_text__hex(TRACE_TEXT_CONSTANT(at, "\""), view->line->result), "\"");
 	return write_error(view, at);
 }
 
@@ -163,8 +169,7 @@ static char *write_value(const struct trace_view *view, enum trace_column column
 
 	switch (column) {
 		TRACE_COLUMNS(TRACE_COLUMN_CASE, TRACE_ARGUMENT_CASE)
-	default:
-		return at;
+	default: return at;
 	}
 }
 
@@ -172,24 +177,15 @@ static char *write_value(const struct trace_view *view, enum trace_column column
 static char *write_kind(enum trace_line_kind kind, char *at)
 {
 	switch (kind) {
-	case LINE_CALL:
-		return at;
-	case LINE_ENTRY:
-		return TRACE_TEXT_CONSTANT(at, ",\"line\":\"entry\"");
-	case LINE_RETURN:
-		return TRACE_TEXT_CONSTANT(at, ",\"line\":\"return\"");
-	case LINE_IN_PROGRESS:
-		return TRACE_TEXT_CONSTANT(at, ",\"line\":\"in_progress\"");
-	case LINE_RESUMED:
-		return TRACE_TEXT_CONSTANT(at, ",\"line\":\"resumed\"");
-	case LINE_UNFINISHED:
-		return TRACE_TEXT_CONSTANT(at, ",\"line\":\"unfinished\"");
-	case LINE_UNFOLLOWED:
-		return TRACE_TEXT_CONSTANT(at, ",\"line\":\"not_followed\"");
-	case LINE_BEFORE:
-		return TRACE_TEXT_CONSTANT(at, ",\"line\":\"before_attach\"");
-	case LINE_LOST:
-		break;
+	case LINE_CALL: return at;
+	case LINE_ENTRY: return TRACE_TEXT_CONSTANT(at, ",\"line\":\"entry\"");
+	case LINE_RETURN: return TRACE_TEXT_CONSTANT(at, ",\"line\":\"return\"");
+	case LINE_IN_PROGRESS: return TRACE_TEXT_CONSTANT(at, ",\"line\":\"in_progress\"");
+	case LINE_RESUMED: return TRACE_TEXT_CONSTANT(at, ",\"line\":\"resumed\"");
+	case LINE_UNFINISHED: return TRACE_TEXT_CONSTANT(at, ",\"line\":\"unfinished\"");
+	case LINE_UNFOLLOWED: return TRACE_TEXT_CONSTANT(at, ",\"line\":\"not_followed\"");
+	case LINE_BEFORE: return TRACE_TEXT_CONSTANT(at, ",\"line\":\"before_attach\"");
+	case LINE_LOST: break;
 	}
 	return TRACE_TEXT_CONSTANT(at, ",\"line\":\"lost\"");
 }
@@ -199,9 +195,11 @@ static char *write_loss(const struct trace_view *view, char *at)
 	const struct trace_line *line = view->line;
 
 	at = write_time(view, line->start_ns, TRACE_TEXT_CONSTANT(at, ",\"time\":"));
-	at = trace_text__word(TRACE_TEXT_CONSTANT(at, ",\""), trace_line__lost_word(line), TRACE_WORD_SIZE);
+	at = trace_text__word(TRACE_TEXT_CONSTANT(at, ",\""), trace_line__lost_word(line),
+			      TRACE_WORD_SIZE);
 	at = trace_text__unsigned(TRACE_TEXT_CONSTANT(at, "\":"), line->lost);
-	return write_text(trace_line__reason(line->reason), TRACE_TEXT_CONSTANT(at, ",\"reason\":"));
+	return write_text(trace_line__reason(line->reason),
+			  TRACE_TEXT_CONSTANT(at, ",\"reason\":"));
 }
 
 char *trace_json__line(struct trace_output *output, const struct trace_view *view, char *at)

@@ -9,31 +9,22 @@ const char *trace_line__reason(enum trace_loss reason)
 {
 	switch (reason) {
 	case TRACE_LOST_RING:
-	case TRACE_LOST_RETURN:
-		return enum_names__loss_name(LOSS_RING_FULL);
-	case TRACE_LOST_THREAD:
-		return enum_names__loss_name(LOSS_THREAD_STORAGE);
-	case TRACE_LOST_DEPTH:
-		return enum_names__loss_name(LOSS_CALL_DEPTH);
-	case TRACE_LOST_STACK:
-		return enum_names__loss_name(LOSS_STACK_RING_FULL);
-	case TRACE_LOST_STACK_MEMORY:
-		return enum_names__loss_name(LOSS_STACK_NO_ROOM);
-	default:
-		return "unknown";
+	case TRACE_LOST_RETURN: return enum_names__loss_name(LOSS_RING_FULL);
+	case TRACE_LOST_THREAD: return enum_names__loss_name(LOSS_THREAD_STORAGE);
+	case TRACE_LOST_DEPTH: return enum_names__loss_name(LOSS_CALL_DEPTH);
+	case TRACE_LOST_STACK: return enum_names__loss_name(LOSS_STACK_RING_FULL);
+	case TRACE_LOST_STACK_MEMORY: return enum_names__loss_name(LOSS_STACK_NO_ROOM);
+	default: return "unknown";
 	}
 }
 
 const char *trace_line__lost_word(const struct trace_line *line)
 {
 	switch (line->reason) {
-	case TRACE_LOST_RETURN:
-		return "lost_returns";
+	case TRACE_LOST_RETURN: return "lost_returns";
 	case TRACE_LOST_STACK:
-	case TRACE_LOST_STACK_MEMORY:
-		return "lost_stacks";
-	default:
-		return "lost";
+	case TRACE_LOST_STACK_MEMORY: return "lost_stacks";
+	default: return "lost";
 	}
 }
 
@@ -44,12 +35,14 @@ bool trace_line__has_result(const struct trace_line *line)
 
 bool trace_line__has_duration(const struct trace_line *line)
 {
-	return line->kind != LINE_ENTRY && line->kind != LINE_UNFOLLOWED && line->kind != LINE_BEFORE;
+	return line->kind != LINE_ENTRY && line->kind != LINE_UNFOLLOWED &&
+	       line->kind != LINE_BEFORE;
 }
 
 uint64_t trace_line__end_ns(const struct trace_line *line)
 {
-	return line->kind == LINE_CALL ? line->start_ns + line->duration_ns + line->held_ns : line->start_ns;
+	return line->kind == LINE_CALL ? line->start_ns + line->duration_ns + line->held_ns :
+					 line->start_ns;
 }
 
 const char *trace_line__kernel(const struct trace_line *line)
@@ -63,7 +56,8 @@ bool trace_line__bandwidth(const struct trace_view *view, uint64_t *rate)
 	const struct trace_line *line = view->line;
 	unsigned __int128 value;
 
-	if (!view->function->is_blocking_copy || !trace_line__has_result(line) || line->failed || !line->duration_ns)
+	if (!view->function->is_blocking_copy || !trace_line__has_result(line) || line->failed ||
+	    !line->duration_ns)
 		return false;
 	if (!size || size->form != FORM_UNSIGNED)
 		return false;

@@ -20,12 +20,15 @@ static void look_at_columns(struct trace_output *output)
 		output->has_kernel |= column == COLUMN_KERNEL;
 		output->has_cgroup |= column == COLUMN_CGROUP;
 		output->has_stack |= column == COLUMN_STACK;
-		output->shows[trace_columns__role(column)] = trace_columns__role(column) != TRACE_NO_ROLE;
-		output->has_roles |= column == COLUMN_BW || trace_columns__role(column) != TRACE_NO_ROLE;
+		output->shows[trace_columns__role(column)] =
+			trace_columns__role(column) != TRACE_NO_ROLE;
+		output->has_roles |=
+			column == COLUMN_BW || trace_columns__role(column) != TRACE_NO_ROLE;
 	}
 }
 
-int trace_output__new(int fd, const struct trace_output_options *options, struct trace_output **out, struct error *err)
+int trace_output__new(int fd, const struct trace_output_options *options, struct trace_output **out,
+		      struct error *err)
 {
 	struct trace_output *output = calloc(1, sizeof(*output));
 
@@ -112,7 +115,8 @@ static void find_roles(struct trace_view *view)
 	}
 }
 
-static void look_at(struct trace_output *output, const struct trace_line *line, struct trace_view *view)
+static void look_at(struct trace_output *output, const struct trace_line *line,
+		    struct trace_view *view)
 {
 	view->output = output;
 	view->line = line;
@@ -130,18 +134,16 @@ static bool counts(const struct trace_output *output, enum trace_line_kind kind)
 {
 	if (output->options.entry_return)
 		return kind == LINE_ENTRY || kind == LINE_UNFOLLOWED;
-	return kind != LINE_LOST && kind != LINE_ENTRY && kind != LINE_IN_PROGRESS && kind != LINE_BEFORE;
+	return kind != LINE_LOST && kind != LINE_ENTRY && kind != LINE_IN_PROGRESS &&
+	       kind != LINE_BEFORE;
 }
 
 static char *write_line(struct trace_output *output, const struct trace_view *view, char *at)
 {
 	switch (output->options.format) {
-	case TRACE_TSV:
-		return trace_tsv__line(output, view, at);
-	case TRACE_JSON:
-		return trace_json__line(output, view, at);
-	default:
-		return trace_table__line(output, view, at);
+	case TRACE_TSV: return trace_tsv__line(output, view, at);
+	case TRACE_JSON: return trace_json__line(output, view, at);
+	default: return trace_table__line(output, view, at);
 	}
 }
 

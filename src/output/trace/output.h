@@ -58,13 +58,15 @@ struct trace_output;
  * Parses "time,pid,event" into `options`. Returns 0, or -EINVAL with a message that names the word
  * that is unknown or repeated.
  */
-int trace_output__parse_columns(struct trace_output_options *options, const char *text, struct error *err);
+int trace_output__parse_columns(struct trace_output_options *options, const char *text,
+				struct error *err);
 
 /*
  * The caller keeps ownership of `fd`, and must survive SIGPIPE if it may be a pipe. Returns 0 or
  * -ENOMEM.
  */
-int trace_output__new(int fd, const struct trace_output_options *options, struct trace_output **out, struct error *err);
+int trace_output__new(int fd, const struct trace_output_options *options, struct trace_output **out,
+		      struct error *err);
 void trace_output__free(struct trace_output *output); /* drops unflushed text */
 
 /*

@@ -57,12 +57,14 @@ char *trace_json__line(struct trace_output *output, const struct trace_view *vie
  * `view`, `line` and `at` must be in scope; write_argument must be defined like the other write_*
  * functions.
  */
+/* clang-format off */
 #define TRACE_COLUMN_CASE(id, word, width, types, text, value) \
 	case COLUMN_##id: \
 		return value;
 #define TRACE_ARGUMENT_CASE(id, ...) \
 	case COLUMN_##id: \
 		return write_argument(view->by_role[TRACE_##id], at);
+/* clang-format on */
 
 /* --- cell.c: a column's text in the table and in TSV --- */
 

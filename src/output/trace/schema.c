@@ -26,7 +26,8 @@ static const struct {
 	const char *text;
 } properties[COLUMN_COUNT] = {
 #define COLUMN_PROPERTY(id, word, width, types, text, value) {types, text},
-#define ARGUMENT_PROPERTY(id, word, width, types, text) {(types) | TYPE_UNREADABLE | TYPE_NULL, text},
+#define ARGUMENT_PROPERTY(id, word, width, types, text) \
+	{(types) | TYPE_UNREADABLE | TYPE_NULL, text},
 	TRACE_COLUMNS(COLUMN_PROPERTY, ARGUMENT_PROPERTY)
 #undef COLUMN_PROPERTY
 #undef ARGUMENT_PROPERTY
@@ -78,7 +79,8 @@ static void write_strings(struct json *j)
 }
 
 /* An object with exactly one key. */
-static void write_object_of(struct json *j, const char *key, const char *text, void (*value)(struct json *j))
+static void write_object_of(struct json *j, const char *key, const char *text,
+			    void (*value)(struct json *j))
 {
 	json__object_begin(j);
 	json__key_string(j, "type", "object");
@@ -120,7 +122,8 @@ static void write_types(struct json *j, unsigned int types)
 	if (types & TYPE_STRINGS)
 		write_strings(j);
 	if (types & TYPE_UNREADABLE)
-		write_object_of(j, "unreadable", "the address that could not be read", write_address);
+		write_object_of(j, "unreadable", "the address that could not be read",
+				write_address);
 	json__array_end(j);
 }
 
@@ -134,7 +137,8 @@ static void write_argument(struct json *j)
 	json__object_begin(j);
 	json__key_string(j, "type", "string");
 	json__key_string(j, "description",
-			 "a text; a constant's name; an address, handle or flags as 0x…; raw bytes, two digits each");
+			 "a text; a constant's name; an address, handle or flags as 0x…; raw "
+			 "bytes, two digits each");
 	json__object_end(j);
 	write_dims(j);
 	write_addresses(j);
@@ -184,30 +188,41 @@ static void write_enum(struct json *j, const char *const words[], size_t count)
 
 static void write_own_keys(struct json *j)
 {
-	static const char *const lines[] = {"entry", "return", "in_progress", "resumed", "unfinished", "not_followed",
+	static const char *const lines[] = {"entry",	     "return",	   "in_progress",
+					    "resumed",	     "unfinished", "not_followed",
 					    "before_attach", "lost"};
 
 	begin_key(j, "schema", "integer", "the version of this description");
 	json__key_u64(j, "const", TRACE_JSON_SCHEMA);
 	json__object_end(j);
 	begin_key(j, "line", "string",
-		  "what the line is where it is not one whole call: entry and return are one call's two lines; a call "
-		  "in_progress comes back as resumed or unfinished; the return of a call not_followed is not seen; a call before_attach was in progress when tracing began, nothing more is shown of it "
-		  "and it is not among the calls that are counted; lost tells of calls that are not shown");
+		  "what the line is where it is not one whole call: entry and return are one "
+		  "call's two lines; a call "
+		  "in_progress comes back as resumed or unfinished; the return of a call "
+		  "not_followed is not seen; a call before_attach was in progress when tracing "
+		  "began, nothing more is shown of it "
+		  "and it is not among the calls that are counted; lost tells of calls that are "
+		  "not shown");
 	write_enum(j, lines, sizeof(lines) / sizeof(lines[0]));
 	json__object_end(j);
 	write_key(j, "code", "integer", "the error code as a number, where it is not 0");
 	begin_key(j, "failed", "boolean", "there where the call failed");
 	json__key_bool(j, "const", true);
 	json__object_end(j);
-	write_key(j, "depth", "integer", "of how many traced calls it is within, where that is not 0");
+	write_key(j, "depth", "integer",
+		  "of how many traced calls it is within, where that is not 0");
 	write_key(j, "lost", "integer", "calls that are not shown");
-	write_key(j, "lost_returns", "integer", "calls that are shown by their entry only: their return is not");
-	write_key(j, "lost_stacks", "integer", "stacks that are missing: null in the lines of calls from there");
+	write_key(j, "lost_returns", "integer",
+		  "calls that are shown by their entry only: their return is not");
+	write_key(j, "lost_stacks", "integer",
+		  "stacks that are missing: null in the lines of calls from there");
 	write_key(j, "summary", "object",
 		  "by itself in a line, for -c and -C: the sums by function, times in nanoseconds; "
-		  "lost calls, calls from before (before_attach) and files without probes (library_skipped) are not in them");
-	write_key(j, "reason", "string", "why: ring_full, thread_storage or call_depth; of stacks stack_ring_full or stack_no_room");
+		  "lost calls, calls from before (before_attach) and files without probes "
+		  "(library_skipped) are not in them");
+	write_key(j, "reason", "string",
+		  "why: ring_full, thread_storage or call_depth; of stacks stack_ring_full or "
+		  "stack_no_room");
 }
 
 void trace_output__print_json_schema(FILE *out)
@@ -219,7 +234,8 @@ void trace_output__print_json_schema(FILE *out)
 	json__key_string(j, "$schema", "https://json-schema.org/draft/2020-12/schema");
 	json__key_string(j, "title", "a line of gpuprobe trace --format json");
 	json__key_string(j, "description",
-			 "One object a line. The keys are those of -o, by default time, process, pid, tid, event, "
+			 "One object a line. The keys are those of -o, by default time, process, "
+			 "pid, tid, event, "
 			 "details, duration and result. Integers may need 64 bits.");
 	json__key_string(j, "type", "object");
 	json__key(j, "properties");

@@ -22,7 +22,8 @@ static int write_frames(const struct stack *stack, struct trace_stack_text *text
 	return fclose(out) || failed ? -1 : 0;
 }
 
-const struct trace_stack_text *trace_stacks__text(struct trace_stacks *stacks, const struct stack *stack)
+const struct trace_stack_text *trace_stacks__text(struct trace_stacks *stacks,
+						  const struct stack *stack)
 {
 	struct trace_stack_text *text;
 
@@ -32,7 +33,8 @@ const struct trace_stack_text *trace_stacks__text(struct trace_stacks *stacks, c
 	if (text->frames && text->serial == stack->serial)
 		return text;
 	free(text->frames);
-	*text = (struct trace_stack_text){.serial = stack->serial, .count = stack->count ? stack->count - 1 : 0};
+	*text = (struct trace_stack_text){.serial = stack->serial,
+					  .count = stack->count ? stack->count - 1 : 0};
 	if (!write_frames(stack, text))
 		return text;
 	free(text->frames);

@@ -30,7 +30,8 @@ struct trace_stacks {
  * Returns the text of a stack, valid until the next call. NULL for NULL and without memory. All
  * stacks must belong to one `struct stacks`.
  */
-const struct trace_stack_text *trace_stacks__text(struct trace_stacks *stacks, const struct stack *stack);
+const struct trace_stack_text *trace_stacks__text(struct trace_stacks *stacks,
+						  const struct stack *stack);
 
 /* Frees the contents of `stacks`, which must be zeroed before first use. */
 void trace_stacks__clear(struct trace_stacks *stacks);

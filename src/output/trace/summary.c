@@ -25,7 +25,8 @@ void trace_summary__free(struct trace_summary *summary)
 	free(summary);
 }
 
-static struct summary_row *add_row(struct trace_summary *summary, const struct trace_function *function)
+static struct summary_row *add_row(struct trace_summary *summary,
+				   const struct trace_function *function)
 {
 	struct summary_row *row = calloc(1, sizeof(*row));
 
@@ -41,7 +42,8 @@ static struct summary_row *add_row(struct trace_summary *summary, const struct t
 	return row;
 }
 
-static struct summary_row *find_row(struct trace_summary *summary, const struct trace_function *function)
+static struct summary_row *find_row(struct trace_summary *summary,
+				    const struct trace_function *function)
 {
 	struct summary_row *row;
 
@@ -69,7 +71,8 @@ int trace_summary__add(struct trace_summary *summary, const struct trace_line *l
 {
 	struct summary_row *row;
 
-	if (line->kind == LINE_LOST || line->kind == LINE_ENTRY || line->kind == LINE_IN_PROGRESS || line->kind == LINE_BEFORE)
+	if (line->kind == LINE_LOST || line->kind == LINE_ENTRY || line->kind == LINE_IN_PROGRESS ||
+	    line->kind == LINE_BEFORE)
 		return 0;
 	row = find_row(summary, line->function);
 	if (!row)

@@ -40,7 +40,7 @@ int trace_summary__add(struct trace_summary *summary, const struct trace_line *l
  * "# library_skipped N" unless 0. TRACE_JSON: one object, {"schema":…,"summary":{…}}. The caller
  * checks ferror(out).
  */
-void trace_summary__print(struct trace_summary *summary, const struct trace_missing *missing, enum trace_format format,
-			  FILE *out);
+void trace_summary__print(struct trace_summary *summary, const struct trace_missing *missing,
+			  enum trace_format format, FILE *out);
 
 #endif

@@ -76,7 +76,8 @@ static void print_duration(FILE *out, bool known, uint64_t ns)
 
 static void print_time(FILE *out, const struct summary_sums *sums, uint64_t total_ns)
 {
-	fprintf(out, "%6.2f %4" PRIu64 ".%06" PRIu64, total_ns ? 100.0 * (double)sums->ns / (double)total_ns : 0.0,
+	fprintf(out, "%6.2f %4" PRIu64 ".%06" PRIu64,
+		total_ns ? 100.0 * (double)sums->ns / (double)total_ns : 0.0,
 		(uint64_t)(sums->ns / NS_PER_S), (uint64_t)(sums->ns % NS_PER_S / 1000));
 	fprintf(out, " %10" PRIu64 " %8" PRIu64, sums->calls, sums->errors);
 }
@@ -102,18 +103,22 @@ static void print_rule(FILE *out)
 	      out);
 }
 
-static void print_notes(const struct trace_summary *summary, const struct summary_sums *total, const struct trace_missing *missing,
-			FILE *out)
+static void print_notes(const struct trace_summary *summary, const struct summary_sums *total,
+			const struct trace_missing *missing, FILE *out)
 {
 	char text[TRACE_TEXT_NUMBER];
 
 	if (total->unfinished) {
 		*trace_text__duration(text, total->unfinished_ns) = '\0';
-		fprintf(out, "%" PRIu64 " of the calls did not return: %s so far, not in the times above\n",
+		fprintf(out,
+			"%" PRIu64
+			" of the calls did not return: %s so far, not in the times above\n",
 			total->unfinished, text);
 	}
 	if (total->unfollowed)
-		fprintf(out, "the return of %" PRIu64 " of the calls was not followed: results and times are those of the others\n",
+		fprintf(out,
+			"the return of %" PRIu64 " of the calls was not followed: results and "
+						 "times are those of the others\n",
 			total->unfollowed);
 	if (summary->nested)
 		fputs("the time of a call within another is in both\n", out);
@@ -121,20 +126,23 @@ static void print_notes(const struct trace_summary *summary, const struct summar
 		fprintf(out, "%" PRIu64 " call%s lost, not in the table\n", missing->calls,
 			missing->calls == 1 ? " was" : "s were");
 	if (missing->before)
-		fprintf(out, "%" PRIu64 " call%s had begun before attach, not in the table\n", missing->before,
-			missing->before == 1 ? "" : "s");
+		fprintf(out, "%" PRIu64 " call%s had begun before attach, not in the table\n",
+			missing->before, missing->before == 1 ? "" : "s");
 	if (missing->libraries)
-		fprintf(out, "%" PRIu64 " file%s that may be CUDA libraries got no probes: their calls are not in the table\n",
+		fprintf(out,
+			"%" PRIu64 " file%s that may be CUDA libraries got no probes: their calls "
+				   "are not in the table\n",
 			missing->libraries, missing->libraries == 1 ? "" : "s");
 }
 
-static void print_table(const struct trace_summary *summary, const struct summary_sums *total, const struct trace_missing *missing, FILE *out)
+static void print_table(const struct trace_summary *summary, const struct summary_sums *total,
+			const struct trace_missing *missing, FILE *out)
 {
 	const struct summary_row *row;
 	bool finished = finished_calls(total);
 
-	fprintf(out, "%6s %11s %10s %8s %9s %9s %9s %9s %s\n", "% time", "seconds", "calls", "errors", "average",
-		"p50", "p99", "max", "function");
+	fprintf(out, "%6s %11s %10s %8s %9s %9s %9s %9s %s\n", "% time", "seconds", "calls",
+		"errors", "average", "p50", "p99", "max", "function");
 	print_rule(out);
 	for (row = summary->rows; row; row = row->hh.next)
 		print_row(out, row, total->ns);
@@ -153,16 +161,18 @@ static void print_table(const struct trace_summary *summary, const struct summar
 static void print_tsv_row(FILE *out, const struct summary_row *row)
 {
 	escape__text(out, trace_function__symbol(row->function));
-	fprintf(out, "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64, row->sums.calls, row->sums.errors,
-		row->sums.unfinished + row->sums.unfollowed, row->sums.ns);
+	fprintf(out, "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64, row->sums.calls,
+		row->sums.errors, row->sums.unfinished + row->sums.unfollowed, row->sums.ns);
 	if (finished_calls(&row->sums))
-		fprintf(out, "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", average(&row->sums),
-			percentile(row, 50), percentile(row, 99), row->sums.max_ns);
+		fprintf(out, "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n",
+			average(&row->sums), percentile(row, 50), percentile(row, 99),
+			row->sums.max_ns);
 	else
 		fputs("\t-\t-\t-\t-\n", out);
 }
 
-static void print_tsv(const struct trace_summary *summary, const struct trace_missing *missing, FILE *out)
+static void print_tsv(const struct trace_summary *summary, const struct trace_missing *missing,
+		      FILE *out)
 {
 	const struct summary_row *row;
 
@@ -204,7 +214,8 @@ static void write_row(struct json *j, const struct summary_row *row)
 	json__object_end(j);
 }
 
-static void print_json(const struct trace_summary *summary, const struct summary_sums *total, const struct trace_missing *missing, FILE *out)
+static void print_json(const struct trace_summary *summary, const struct summary_sums *total,
+		       const struct trace_missing *missing, FILE *out)
 {
 	const struct summary_row *row;
 	struct json json, *j = &json;
@@ -230,21 +241,17 @@ static void print_json(const struct trace_summary *summary, const struct summary
 	fputc('\n', out);
 }
 
-void trace_summary__print(struct trace_summary *summary, const struct trace_missing *missing, enum trace_format format, FILE *out)
+void trace_summary__print(struct trace_summary *summary, const struct trace_missing *missing,
+			  enum trace_format format, FILE *out)
 {
 	struct summary_sums total;
 
 	HASH_SORT(summary->rows, compare);
 	add_up(summary, &total);
 	switch (format) {
-	case TRACE_TSV:
-		print_tsv(summary, missing, out);
-		return;
-	case TRACE_JSON:
-		print_json(summary, &total, missing, out);
-		return;
-	case TRACE_TABLE:
-		break;
+	case TRACE_TSV: print_tsv(summary, missing, out); return;
+	case TRACE_JSON: print_json(summary, &total, missing, out); return;
+	case TRACE_TABLE: break;
 	}
 	print_table(summary, &total, missing, out);
 }

@@ -19,7 +19,8 @@ static unsigned int column_width(const struct trace_output *output, enum trace_c
 
 static unsigned int details_width(const struct trace_output *output)
 {
-	unsigned int width = output->options.width, others = trace_columns__others(&output->options);
+	unsigned int width = output->options.width,
+		     others = trace_columns__others(&output->options);
 
 	if (!width)
 		return column_width(output, COLUMN_DETAILS);
@@ -35,7 +36,8 @@ void trace_table__layout(struct trace_output *output)
 		bool is_details = options->columns[i] == COLUMN_DETAILS;
 
 		output->starts[i] = start;
-		start += 1 + (is_details ? details_width(output) : column_width(output, options->columns[i]));
+		start += 1 + (is_details ? details_width(output) :
+					   column_width(output, options->columns[i]));
 	}
 }
 
@@ -69,7 +71,8 @@ static size_t columns_left(const struct trace_output *output, size_t position)
 	return width > position ? width - position : 0;
 }
 
-static void write_heading(struct trace_output *output, enum trace_column column, char *heading, size_t size)
+static void write_heading(struct trace_output *output, enum trace_column column, char *heading,
+			  size_t size)
 {
 	const char *name = trace_columns__heading(column);
 
@@ -100,7 +103,8 @@ char *trace_table__header(struct trace_output *output, char *at)
 }
 
 /* The excess of the result over its column's width: on a terminal the details make room for it. */
-static size_t result_excess(struct trace_output *output, const struct trace_view *view, size_t details, char *at)
+static size_t result_excess(struct trace_output *output, const struct trace_view *view,
+			    size_t details, char *at)
 {
 	const struct trace_output_options *options = &output->options;
 	size_t width, usual = column_width(output, COLUMN_RESULT);
@@ -118,7 +122,8 @@ static size_t result_excess(struct trace_output *output, const struct trace_view
  * Width left for the details between the columns before them and those after, which begin `excess`
  * earlier than usual.
  */
-static size_t details_limit(const struct trace_output *output, size_t i, size_t position, size_t excess)
+static size_t details_limit(const struct trace_output *output, size_t i, size_t position,
+			    size_t excess)
 {
 	bool last = i + 1 == output->options.column_count;
 	size_t end = last ? output->options.width : output->starts[i + 1] - 1;
@@ -127,8 +132,8 @@ static size_t details_limit(const struct trace_output *output, size_t i, size_t 
 }
 
 /* Writes the cell with its colour; *width is its width in columns. */
-static char *write_cell(struct trace_output *output, const struct trace_view *view, size_t i, size_t position,
-			size_t *excess, size_t *width, char *at)
+static char *write_cell(struct trace_output *output, const struct trace_view *view, size_t i,
+			size_t position, size_t *excess, size_t *width, char *at)
 {
 	enum trace_column column = output->options.columns[i];
 	bool red = output->options.color && column == COLUMN_RESULT && view->line->failed &&
@@ -190,19 +195,22 @@ static char *write_loss(const struct trace_line *line, char *at)
 
 static bool is_open(const struct trace_line *line)
 {
-	return line->kind == LINE_UNFINISHED || line->kind == LINE_IN_PROGRESS || line->kind == LINE_BEFORE;
+	return line->kind == LINE_UNFINISHED || line->kind == LINE_IN_PROGRESS ||
+	       line->kind == LINE_BEFORE;
 }
 
 char *trace_table__line(struct trace_output *output, const struct trace_view *view, char *at)
 {
 	const struct trace_line *line = view->line;
-	bool lost = line->kind == LINE_LOST, color = output->options.color && (lost || is_open(line));
+	bool lost = line->kind == LINE_LOST,
+	     color = output->options.color && (lost || is_open(line));
 	char *begin;
 
 	if (color)
 		at = lost ? TRACE_TEXT_CONSTANT(at, YELLOW) : TRACE_TEXT_CONSTANT(at, DIM);
 	begin = at;
-	at = lost ? cut(begin, write_loss(line, at), columns_left(output, 0)) : write_cells(output, view, at);
+	at = lost ? cut(begin, write_loss(line, at), columns_left(output, 0)) :
+		    write_cells(output, view, at);
 	if (color)
 		at = TRACE_TEXT_CONSTANT(at, RESET);
 	*at++ = '\n';

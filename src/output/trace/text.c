@@ -53,23 +53,15 @@ static char *escape_byte(char *at, unsigned char c, bool doubled)
 	if (doubled)
 		*at++ = '\\';
 	switch (c) {
-	case '\n':
-		*at++ = 'n';
-		return at;
-	case '\t':
-		*at++ = 't';
-		return at;
-	case '\r':
-		*at++ = 'r';
-		return at;
+	case '\n': *at++ = 'n'; return at;
+	case '\t': *at++ = 't'; return at;
+	case '\r': *at++ = 'r'; return at;
 	case '\\':
 		*at++ = '\\';
 		if (doubled)
 			*at++ = '\\';
 		return at;
-	case '"':
-		*at++ = '"';
-		return at;
+	case '"': *at++ = '"'; return at;
 	}
 	return put_hex(at, c);
 }
@@ -119,7 +111,8 @@ static char *escape_code(char *at, const char *text, size_t n)
 	if (n == 2)
 		value = (first & 0x1fu) << 6 | ((unsigned char)text[1] & 0x3fu);
 	else if (n == 3)
-		value = (first & 0xfu) << 12 | ((unsigned char)text[1] & 0x3fu) << 6 | ((unsigned char)text[2] & 0x3fu);
+		value = (first & 0xfu) << 12 | ((unsigned char)text[1] & 0x3fu) << 6 |
+			((unsigned char)text[2] & 0x3fu);
 	code[0] = (unsigned char)(value >> 8);
 	code[1] = (unsigned char)value;
 	return trace_text__bytes(TRACE_TEXT_CONSTANT(at, "\\u"), code, sizeof(code));
@@ -128,16 +121,11 @@ static char *escape_code(char *at, const char *text, size_t n)
 static char *json_special(char *at, const char *text, size_t n)
 {
 	switch (text[0]) {
-	case '"':
-		return TRACE_TEXT_CONSTANT(at, "\\\"");
-	case '\\':
-		return TRACE_TEXT_CONSTANT(at, "\\\\");
-	case '\n':
-		return TRACE_TEXT_CONSTANT(at, "\\n");
-	case '\t':
-		return TRACE_TEXT_CONSTANT(at, "\\t");
-	case '\r':
-		return TRACE_TEXT_CONSTANT(at, "\\r");
+	case '"': return TRACE_TEXT_CONSTANT(at, "\\\"");
+	case '\\': return TRACE_TEXT_CONSTANT(at, "\\\\");
+	case '\n': return TRACE_TEXT_CONSTANT(at, "\\n");
+	case '\t': return TRACE_TEXT_CONSTANT(at, "\\t");
+	case '\r': return TRACE_TEXT_CONSTANT(at, "\\r");
 	}
 	return escape_code(at, text, n);
 }

@@ -24,7 +24,8 @@ bool trace_time__is_text(const struct trace_time *time)
 }
 
 /* Truncated, not rounded, so that a later line never has an earlier time. */
-static char *write_milliseconds(const struct trace_time *time, char *at, uint64_t ns, uint64_t zero_ns)
+static char *write_milliseconds(const struct trace_time *time, char *at, uint64_t ns,
+				uint64_t zero_ns)
 {
 	uint64_t distance = ns - zero_ns;
 
@@ -50,16 +51,19 @@ static void describe_second(struct trace_time *time, int64_t second)
 	time->seconds[second & 1].second = second;
 	if (time->form == TIMESTAMPS_WALL) {
 		localtime_r(&value, &parts);
-		time->seconds[second & 1].length = (uint32_t)strftime(text, size, "%H:%M:%S.", &parts);
+		time->seconds[second & 1].length =
+			(uint32_t)strftime(text, size, "%H:%M:%S.", &parts);
 	} else {
 		gmtime_r(&value, &parts);
-		time->seconds[second & 1].length = (uint32_t)strftime(text, size, "%Y-%m-%dT%H:%M:%S.", &parts);
+		time->seconds[second & 1].length =
+			(uint32_t)strftime(text, size, "%Y-%m-%dT%H:%M:%S.", &parts);
 	}
 }
 
 static char *write_calendar(struct trace_time *time, char *at, uint64_t ns)
 {
-	int64_t real = (int64_t)(ns + (uint64_t)time->wall_offset_ns), rest = real % (int64_t)NS_PER_S;
+	int64_t real = (int64_t)(ns + (uint64_t)time->wall_offset_ns),
+		rest = real % (int64_t)NS_PER_S;
 	int64_t second = real / (int64_t)NS_PER_S - (rest < 0);
 	size_t i = second & 1;
 
@@ -84,15 +88,11 @@ void trace_time__expect(struct trace_time *time, uint64_t ns)
 char *trace_time__write(struct trace_time *time, char *at, uint64_t ns)
 {
 	switch (time->form) {
-	case TIMESTAMPS_NS:
-		return trace_text__unsigned(at, ns);
+	case TIMESTAMPS_NS: return trace_text__unsigned(at, ns);
 	case TIMESTAMPS_WALL:
-	case TIMESTAMPS_ISO:
-		return write_calendar(time, at, ns);
-	case TIMESTAMPS_DELTA:
-		return write_milliseconds(time, at, ns, time->previous_ns);
-	case TIMESTAMPS_RELATIVE:
-		break;
+	case TIMESTAMPS_ISO: return write_calendar(time, at, ns);
+	case TIMESTAMPS_DELTA: return write_milliseconds(time, at, ns, time->previous_ns);
+	case TIMESTAMPS_RELATIVE: break;
 	}
 	return write_milliseconds(time, at, ns, time->begin_ns);
 }
@@ -104,7 +104,8 @@ void trace_time__advance(struct trace_time *time, uint64_t ns)
 
 void trace_time__heading(const struct trace_time *time, const char *name, char *text, size_t size)
 {
-	const char *unit = trace_time__is_text(time) ? "" : (time->form == TIMESTAMPS_NS ? "(ns)" : "(ms)");
+	const char *unit =
+		trace_time__is_text(time) ? "" : (time->form == TIMESTAMPS_NS ? "(ns)" : "(ms)");
 
 	snprintf(text, size, "%s%s", name, unit);
 }

@@ -27,7 +27,8 @@ static char *write_loss(struct trace_output *output, const struct trace_line *li
 {
 	const char *reason = trace_line__reason(line->reason);
 
-	at = trace_text__word(TRACE_TEXT_CONSTANT(at, "# "), trace_line__lost_word(line), TRACE_WORD_SIZE);
+	at = trace_text__word(TRACE_TEXT_CONSTANT(at, "# "), trace_line__lost_word(line),
+			      TRACE_WORD_SIZE);
 	*at++ = ' ';
 	at = trace_text__unsigned(at, line->lost);
 	*at++ = ' ';

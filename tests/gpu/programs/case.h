@@ -64,8 +64,9 @@ static inline const void *case_kernel(void)
 #else
 static inline const void *case_kernel(void)
 {
-	static const char text[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
-				   ".visible .entry scale(.param .u64 values, .param .u32 n)\n{\n\tret;\n}\n";
+	static const char text[] =
+		".version 7.0\n.target sm_75\n.address_size 64\n"
+		".visible .entry scale(.param .u64 values, .param .u32 n)\n{\n\tret;\n}\n";
 	static cudaKernel_t kernel;
 	cudaLibrary_t library;
 
@@ -90,7 +91,8 @@ static inline void case_launch(void *values, size_t bytes, cudaStream_t stream)
  * `run` does `steps` steps, faulty or fixed. It prepares what is needed once before its clock
  * starts.
  */
-static inline double case_round(double (*run)(bool fixed, unsigned int steps), bool fixed, unsigned int steps)
+static inline double case_round(double (*run)(bool fixed, unsigned int steps), bool fixed,
+				unsigned int steps)
 {
 	double seconds = run(fixed, steps);
 
@@ -98,7 +100,8 @@ static inline double case_round(double (*run)(bool fixed, unsigned int steps), b
 	return seconds;
 }
 
-static inline void case_print(const char *way, const double *seconds, unsigned int rounds, const char *end)
+static inline void case_print(const char *way, const double *seconds, unsigned int rounds,
+			      const char *end)
 {
 	printf("\"%s\": [", way);
 	for (unsigned int i = 0; i < rounds; i++)

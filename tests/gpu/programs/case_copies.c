@@ -48,8 +48,8 @@ static double run(bool fixed, unsigned int steps)
 	make(&batches, fixed);
 	began = case_seconds();
 	for (unsigned int i = 0; i < steps; i++) {
-		CHECK(cudaMemcpyAsync(batches.device, batches.host[i % BATCHES], BATCH, cudaMemcpyHostToDevice,
-				      batches.stream));
+		CHECK(cudaMemcpyAsync(batches.device, batches.host[i % BATCHES], BATCH,
+				      cudaMemcpyHostToDevice, batches.stream));
 		case_launch(batches.device, BATCH, batches.stream);
 		CHECK(cudaStreamSynchronize(batches.stream));
 	}

@@ -72,12 +72,14 @@ static void add(struct kind *kind, uint64_t begin_ns, uint64_t end_ns, int64_t o
 {
 	if (!begin_ns || end_ns < begin_ns || kind->count == MOST_STRETCHES)
 		return;
-	kind->stretches[kind->count++] = (struct stretch){(int64_t)begin_ns - offset, (int64_t)end_ns - offset};
+	kind->stretches[kind->count++] =
+		(struct stretch){(int64_t)begin_ns - offset, (int64_t)end_ns - offset};
 }
 
 static void take(const CUpti_Activity *record, int64_t offset)
 {
-	if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL || record->kind == CUPTI_ACTIVITY_KIND_KERNEL) {
+	if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ||
+	    record->kind == CUPTI_ACTIVITY_KIND_KERNEL) {
 		const CUpti_ActivityKernel9 *kernel = (const void *)record;
 
 		add(&kernels, kernel->start, kernel->end, offset);
@@ -142,7 +144,8 @@ static void CUPTIAPI give_buffer(uint8_t **buffer, size_t *size, size_t *max_rec
 	*max_records = 0;
 }
 
-static void CUPTIAPI take_buffer(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+static void CUPTIAPI take_buffer(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size,
+				 size_t valid)
 {
 	CUpti_Activity *record = NULL;
 	size_t lost = 0;
@@ -186,7 +189,8 @@ int InitializeInjection(void)
 	}
 	if (cuptiActivityRegisterCallbacks(give_buffer, take_buffer) ||
 	    cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) ||
-	    cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY) || cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMSET)) {
+	    cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY) ||
+	    cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMSET)) {
 		fprintf(stderr, "busy: CUPTI records no activity\n");
 		return 0;
 	}

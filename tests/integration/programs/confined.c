@@ -43,8 +43,8 @@ static void need(int result, const char *what)
 
 static void start(void)
 {
-	static const char text[] =
-		".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry confined()\n{\n\tret;\n}\n";
+	static const char text[] = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry "
+				   "confined()\n{\n\tret;\n}\n";
 	CUmodule module;
 
 	need((int)cuInit(0), "cuInit");
@@ -65,7 +65,8 @@ static void allocate(unsigned int times)
 
 		need((int)cuMemAlloc(&address, 4096), "cuMemAlloc");
 		allocations++;
-		need((int)cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), "cuLaunchKernel");
+		need((int)cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL),
+		     "cuLaunchKernel");
 		need((int)cuMemFree(address), "cuMemFree");
 	}
 }

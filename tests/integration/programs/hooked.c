@@ -48,8 +48,9 @@ static size_t write_indirect(uint8_t *at, const void *to)
 /* jmp rel32 to code near by, which jumps on */
 static size_t write_near(uint8_t *at, const void *to)
 {
-	uint8_t *near = mmap((void *)(((uintptr_t)at & ~(PAGE - 1)) + (64ul << 20)), PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
-			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *near =
+		mmap((void *)(((uintptr_t)at & ~(PAGE - 1)) + (64ul << 20)), PAGE,
+		     PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int32_t distance = (int32_t)(near - (at + 5));
 
 	write_far(near, to);
@@ -63,7 +64,8 @@ void hook(void *function, size_t instructions, const char *form)
 	uint8_t *code = function, *moved;
 	uintptr_t page = (uintptr_t)code & ~(PAGE - 1);
 
-	moved = mmap(NULL, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	moved = mmap(NULL, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
+		     -1, 0);
 	memcpy(moved, code, instructions);
 	write_far(moved + instructions, code + instructions);
 	original = (CUresult(*)(CUdeviceptr *, size_t))moved;
@@ -80,7 +82,8 @@ void hook(void *function, size_t instructions, const char *form)
 int main(int argc, char **argv)
 {
 	void *hooker = argc > 3 ? dlopen(argv[1], RTLD_NOW) : NULL;
-	void (*hook)(void *, size_t, const char *) = hooker ? (void (*)(void *, size_t, const char *))dlsym(hooker, "hook") : NULL;
+	void (*hook)(void *, size_t, const char *) =
+		hooker ? (void (*)(void *, size_t, const char *))dlsym(hooker, "hook") : NULL;
 	const int *met = hooker ? dlsym(hooker, "hooks_met") : NULL;
 	size_t instructions = 0;
 	CUcontext context;
@@ -90,7 +93,8 @@ int main(int argc, char **argv)
 
 	if (!hook || !met || sscanf(argv[3], "%zu", &instructions) != 1)
 		return 2;
-	bad += cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device) || cuCtxSetCurrent(context);
+	bad += cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device) ||
+	       cuCtxSetCurrent(context);
 	hook(dlsym(RTLD_DEFAULT, "cuMemAlloc_v2"), instructions, argv[2]);
 	puts("hooked");
 	fflush(stdout);

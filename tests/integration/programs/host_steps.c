@@ -81,14 +81,16 @@ static NOT_INLINE void step(void)
 	kept = normalise(1000000);
 	computed += now(CLOCK_THREAD_CPUTIME_ID) - began;
 	for (int i = 0; i < 20; i++)
-		need((int)cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), "cuLaunchKernel");
+		need((int)cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL),
+		     "cuLaunchKernel");
 	need((int)cuCtxSynchronize(), "cuCtxSynchronize");
 	take();
 }
 
 static void start(void)
 {
-	static const char text[] = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry step()\n{\n\tret;\n}\n";
+	static const char text[] = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry "
+				   "step()\n{\n\tret;\n}\n";
 	CUmodule module;
 
 	need((int)cuInit(0), "cuInit");

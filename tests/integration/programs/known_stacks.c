@@ -62,7 +62,8 @@ static KNOWN void launch(unsigned long number)
 	ENTER("launch");
 	const struct dim3 one = {1, 1, 1};
 
-	if (!CUDA_CALL("cudaLaunchKernel", number, cudaLaunchKernel(&no_kernel, one, one, NULL, 0, NULL)))
+	if (!CUDA_CALL("cudaLaunchKernel", number,
+		       cudaLaunchKernel(&no_kernel, one, one, NULL, 0, NULL)))
 		abort();
 }
 
@@ -124,8 +125,7 @@ static KNOWN void fault(void)
 		SIGNALLED();
 
 		((struct known_frame *)known.caller)->line = __LINE__ + 1;
-		__asm__ volatile("ud2" ::
-					 : "memory");
+		__asm__ volatile("ud2" ::: "memory");
 	}
 }
 
@@ -175,7 +175,8 @@ static long lines_of(const char *path)
 
 static bool is_seen(const char *trace, const char *question)
 {
-	return (!trace || lines_of(trace) >= lines_of(known_path)) && (!question || access(question, F_OK));
+	return (!trace || lines_of(trace) >= lines_of(known_path)) &&
+	       (!question || access(question, F_OK));
 }
 
 /*
@@ -232,7 +233,8 @@ static KNOWN void run_plugin(const char *path, unsigned long number)
 	ENTER("run_plugin");
 	void *library = dlopen(path, RTLD_NOW);
 	void (*run)(struct known_frame **, known_write_fn *, unsigned long) =
-		library ? (void (*)(struct known_frame **, known_write_fn *, unsigned long))dlsym(library, "plugin_run") :
+		library ? (void (*)(struct known_frame **, known_write_fn *, unsigned long))dlsym(
+				  library, "plugin_run") :
 			  NULL;
 
 	if (!run)

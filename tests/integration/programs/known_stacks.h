@@ -32,14 +32,17 @@ static inline void known_frame_leave(struct known_frame *frame)
 }
 
 /* Defined in the program; a library gets a pointer to it. */
-typedef void known_write_fn(const char *event, unsigned long number, const struct known_frame *frame);
+typedef void known_write_fn(const char *event, unsigned long number,
+			    const struct known_frame *frame);
 
 #define ENTER_AT(function, where) \
-	struct known_frame known __attribute__((cleanup(known_frame_leave))) = {function, __FILE__, *(where), where, 0}; \
+	struct known_frame known __attribute__((cleanup(known_frame_leave))) = { \
+		function, __FILE__, *(where), where, 0}; \
 	*(where) = &known
 
 #define CALL(...) (known.line = __LINE__, __VA_ARGS__)
-#define CUDA_CALL_BY(write, event, number, ...) (known.line = __LINE__, write(event, number, &known), __VA_ARGS__)
+#define CUDA_CALL_BY(write, event, number, ...) \
+	(known.line = __LINE__, write(event, number, &known), __VA_ARGS__)
 
 #ifndef KNOWN_PLUGIN
 
@@ -73,10 +76,11 @@ static void known_write(const char *event, unsigned long number, const struct kn
 
 	while (outermost->caller)
 		outermost = outermost->caller;
-	fprintf(out, "{\"event\": \"%s\", \"number\": %lu, \"bytes\": %ld, \"frames\": [", event, number,
-		(long)((const char *)outermost - (const char *)frame));
+	fprintf(out, "{\"event\": \"%s\", \"number\": %lu, \"bytes\": %ld, \"frames\": [", event,
+		number, (long)((const char *)outermost - (const char *)frame));
 	for (const struct known_frame *at = frame; at; at = at->caller)
-		fprintf(out, "%s[\"%s\", \"%s\", %d]", separator[at != frame], at->name, at->file, at->line);
+		fprintf(out, "%s[\"%s\", \"%s\", %d]", separator[at != frame], at->name, at->file,
+			at->line);
 	fprintf(out, "]}\n");
 	fclose(out);
 	fwrite(text, 1, size, known_truth);

@@ -9,8 +9,8 @@
 int cuInit(unsigned flags);
 int cuMemAlloc_v2(void **memory, unsigned long size);
 int cuModuleLoadData(void **module, const void *image);
-int cuLaunchKernel(void *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-		   unsigned shared, void *stream, void **params, void **extra);
+int cuLaunchKernel(void *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+		   unsigned bz, unsigned shared, void *stream, void **params, void **extra);
 
 #ifdef DRIVER
 
@@ -39,8 +39,8 @@ int cuModuleLoadData(void **module, const void *image)
 	return 0;
 }
 
-int cuLaunchKernel(void *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-		   unsigned shared, void *stream, void **params, void **extra)
+int cuLaunchKernel(void *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+		   unsigned bz, unsigned shared, void *stream, void **params, void **extra)
 {
 	unsigned long number = (unsigned long)kernel;
 	void *module;

@@ -42,8 +42,8 @@ static void launch(void)
 
 static void start(void)
 {
-	static const char text[] =
-		".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry left_waits()\n{\n\tret;\n}\n";
+	static const char text[] = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry "
+				   "left_waits()\n{\n\tret;\n}\n";
 	CUmodule module;
 
 	need((int)cuInit(0));
@@ -107,7 +107,8 @@ int main(int argc, char **argv)
 			jump();
 			if (!strcmp(argv[1], "deep"))
 				launch_deep(8);
-		} else if (pthread_create(&thread, NULL, leave, NULL) || pthread_join(thread, NULL)) {
+		} else if (pthread_create(&thread, NULL, leave, NULL) ||
+			   pthread_join(thread, NULL)) {
 			return 1;
 		}
 	}

@@ -30,8 +30,9 @@ int cuMemcpyHtoD_v2(unsigned long to, const void *from, size_t size);
 int cuCtxSynchronize(void);
 int cuModuleLoadData(unsigned long *module, const void *image);
 int cuModuleGetFunction(unsigned long *function, unsigned long module, const char *name);
-int cuLaunchKernel(unsigned long function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
-		   unsigned int by, unsigned int bz, unsigned int shared, void *stream, void **arguments, void **extra);
+int cuLaunchKernel(unsigned long function, unsigned int gx, unsigned int gy, unsigned int gz,
+		   unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,
+		   void *stream, void **arguments, void **extra);
 
 static void launch(unsigned long handle)
 {

@@ -41,8 +41,7 @@ FUNCTION(cuMemcpyHtoD_v2)
 	BODY(NOTHING)
 }
 FUNCTION(cuCtxSynchronize)
-(void){
-	BODY(NOTHING)} FUNCTION(cuModuleLoadData)(unsigned long *module, const void *image)
+(void){BODY(NOTHING)} FUNCTION(cuModuleLoadData)(unsigned long *module, const void *image)
 {
 	(void)image;
 	BODY(module)
@@ -56,7 +55,8 @@ FUNCTION(cuModuleGetFunction)
 }
 FUNCTION(cuLaunchKernel)
 (unsigned long function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
- unsigned int by, unsigned int bz, unsigned int shared, void *stream, void **arguments, void **extra)
+ unsigned int by, unsigned int bz, unsigned int shared, void *stream, void **arguments,
+ void **extra)
 {
 	(void)function;
 	(void)gx;

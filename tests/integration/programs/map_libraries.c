@@ -24,7 +24,8 @@ static int map(const char *path)
 
 int main(int argc, char **argv)
 {
-	long first = argc == 4 ? strtol(argv[2], NULL, 10) : 0, count = argc == 4 ? strtol(argv[3], NULL, 10) : 0;
+	long first = argc == 4 ? strtol(argv[2], NULL, 10) : 0,
+	     count = argc == 4 ? strtol(argv[3], NULL, 10) : 0;
 	char path[PATH_MAX];
 
 	for (long i = first; i < first + count; i++) {

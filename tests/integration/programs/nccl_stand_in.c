@@ -15,7 +15,8 @@
 #define NOINLINE __attribute__((noinline, noipa))
 
 int ncclCommInitRank(void **comm, int ranks, int rank);
-int ncclAllReduce(const void *from, void *to, size_t count, int type, int operation, void *comm, cudaStream_t stream);
+int ncclAllReduce(const void *from, void *to, size_t count, int type, int operation, void *comm,
+		  cudaStream_t stream);
 int ncclCommDestroy(void *comm);
 
 static volatile sig_atomic_t peers_came;
@@ -67,7 +68,8 @@ static NOINLINE int wait_for_peers(cudaStream_t stream)
 	return result;
 }
 
-int ncclAllReduce(const void *from, void *to, size_t count, int type, int operation, void *comm, cudaStream_t stream)
+int ncclAllReduce(const void *from, void *to, size_t count, int type, int operation, void *comm,
+		  cudaStream_t stream)
 {
 	static const dim3 one = {1, 1, 1};
 	int result;
@@ -88,7 +90,8 @@ int ncclCommDestroy(void *comm)
 	cudaStream_t stream;
 	int result;
 
-	if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) || cudaLaunchKernel(comm, one, one, NULL, 0, stream))
+	if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) ||
+	    cudaLaunchKernel(comm, one, one, NULL, 0, stream))
 		return 1;
 	result = cudaStreamDestroy(stream) ? 1 : 0;
 	__asm__ volatile("");

@@ -67,7 +67,8 @@ int cuMemAlloc(unsigned int *out, unsigned int size)
 	return 0;
 }
 
-int cuMemAllocPitch(unsigned int *out, unsigned int *pitch, unsigned int width, unsigned int height);
+int cuMemAllocPitch(unsigned int *out, unsigned int *pitch, unsigned int width,
+		    unsigned int height);
 int cuMemAllocPitch(unsigned int *out, unsigned int *pitch, unsigned int width, unsigned int height)
 {
 	*pitch = (width + 255) & ~255u;

@@ -53,10 +53,12 @@ static void call(void)
 	static unsigned long next = 0x700000000000;
 	void *driver = need(dlopen(path, RTLD_NOW), path);
 	int (*init)(unsigned int) = need(dlsym(driver, "cuInit"), "cuInit");
-	int (*allocate)(unsigned long *, size_t) = need(dlsym(driver, "cuMemAlloc_v2"), "cuMemAlloc_v2");
+	int (*allocate)(unsigned long *, size_t) =
+		need(dlsym(driver, "cuMemAlloc_v2"), "cuMemAlloc_v2");
 	int (*release)(unsigned long) = need(dlsym(driver, "cuMemFree_v2"), "cuMemFree_v2");
-	int (*launch)(void *, unsigned int, unsigned int, unsigned int, unsigned int, unsigned int, unsigned int, unsigned int,
-		      void *, void **, void **) = need(dlsym(driver, "cuLaunchKernel"), "cuLaunchKernel");
+	int (*launch)(void *, unsigned int, unsigned int, unsigned int, unsigned int, unsigned int,
+		      unsigned int, unsigned int, void *, void **, void **) =
+		need(dlsym(driver, "cuLaunchKernel"), "cuLaunchKernel");
 	unsigned long first = next, address;
 
 	say("OPENED");

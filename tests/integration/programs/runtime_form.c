@@ -10,8 +10,7 @@
 
 #define NOTHING(name) \
 	__attribute__((noipa)) int name(const void *, const void *, const size_t *, size_t, \
-					void *, size_t *, size_t, unsigned long, \
-					unsigned long); \
+					void *, size_t *, size_t, unsigned long, unsigned long); \
 	int name(const void *a, const void *b, const size_t *c, size_t d, void *e, size_t *f, \
 		 size_t g, unsigned long h, unsigned long i) \
 	{ \

@@ -4,7 +4,8 @@
 #include <stdio.h>
 
 #define FUNCTION(name) \
-	__asm__(".text\n.globl " name "\n.type " name ", @function\n" name ": push %rbp\n pop %rbp\n xor %eax, %eax\n ret\n" \
+	__asm__(".text\n.globl " name "\n.type " name ", @function\n" name \
+		": push %rbp\n pop %rbp\n xor %eax, %eax\n ret\n" \
 		".size " name ", . - " name "\n")
 
 FUNCTION("cudaMalloc");

@@ -187,7 +187,8 @@ static const char *take(const char *name)
 
 static void __attribute__((constructor)) begin(void)
 {
-	const char *path = take("SCARCE_LIST"), *stack = take("SCARCE_STACK"), *told = take("SCARCE_HIT");
+	const char *path = take("SCARCE_LIST"), *stack = take("SCARCE_STACK"),
+		   *told = take("SCARCE_HIT");
 	const char *nth = take("SCARCE_NUMBER");
 	void *frame;
 

@@ -33,8 +33,8 @@
 
 static int (*allocate)(unsigned long *, size_t);
 static int (*release)(unsigned long);
-static int (*launch)(void *, unsigned int, unsigned int, unsigned int, unsigned int, unsigned int, unsigned int, unsigned int,
-		     void *, void **, void **);
+static int (*launch)(void *, unsigned int, unsigned int, unsigned int, unsigned int, unsigned int,
+		     unsigned int, unsigned int, void *, void **, void **);
 static const char *how;
 static bool waits;
 static volatile bool done;

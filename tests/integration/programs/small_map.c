@@ -61,7 +61,8 @@ static void look_at(union bpf_attr *attr)
 
 	if (!*attr->map_name)
 		return;
-	length = snprintf(line, sizeof(line), "%u %.15s %u\n", attr->map_type, attr->map_name, attr->max_entries);
+	length = snprintf(line, sizeof(line), "%u %.15s %u\n", attr->map_type, attr->map_name,
+			  attr->max_entries);
 	if (list >= 0 && write(list, line, (size_t)length) < 0)
 		abort();
 	if (!strncmp(attr->map_name, wanted, sizeof(wanted)) && attr->max_entries > entries)
@@ -72,8 +73,9 @@ static void look_at(union bpf_attr *attr)
 static void look_at_reading(const union bpf_attr *attr)
 {
 	struct bpf_map_info info = {0};
-	union bpf_attr question = {
-		.info = {.bpf_fd = attr->batch.map_fd, .info_len = sizeof(info), .info = (unsigned long)&info}};
+	union bpf_attr question = {.info = {.bpf_fd = attr->batch.map_fd,
+					    .info_len = sizeof(info),
+					    .info = (unsigned long)&info}};
 	const long a[6] = {BPF_OBJ_GET_INFO_BY_FD, (long)&question, sizeof(question)};
 	char line[BPF_OBJ_NAME_LEN + 2];
 	int length;
@@ -109,7 +111,8 @@ long syscall(long number, ...)
 		look_at((union bpf_attr *)a[1]);
 	if (number == SYS_bpf && a[0] == BPF_MAP_LOOKUP_BATCH)
 		look_at_reading((const union bpf_attr *)a[1]);
-	if (number == SYS_bpf && a[0] == BPF_LINK_CREATE && refused && is_of_many((const __u32 *)a[1])) {
+	if (number == SYS_bpf && a[0] == BPF_LINK_CREATE && refused &&
+	    is_of_many((const __u32 *)a[1])) {
 		errno = refused;
 		return -1;
 	}
@@ -125,7 +128,8 @@ static int open_list(const char *variable)
 
 static void __attribute__((constructor)) begin(void)
 {
-	const char *name = getenv("SMALL_MAP"), *number = getenv("SMALL_ENTRIES"), *code = getenv("REFUSED_LINKS");
+	const char *name = getenv("SMALL_MAP"), *number = getenv("SMALL_ENTRIES"),
+		   *code = getenv("REFUSED_LINKS");
 
 	list = open_list("SMALL_LIST");
 	read_list = open_list("READ_LIST");

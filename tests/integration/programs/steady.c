@@ -36,8 +36,8 @@ static void need(int result, const char *what)
 
 static void start(void)
 {
-	static const char text[] =
-		".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry steady()\n{\n\tret;\n}\n";
+	static const char text[] = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry "
+				   "steady()\n{\n\tret;\n}\n";
 	CUmodule module;
 
 	need((int)cuInit(0), "cuInit");

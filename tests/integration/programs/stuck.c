@@ -96,7 +96,8 @@ static NOINLINE void allocate_more(void)
 
 static NOINLINE void load_module(void)
 {
-	static const char code[] = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry late()\n{\n\tret;\n}\n";
+	static const char code[] = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry "
+				   "late()\n{\n\tret;\n}\n";
 	cudaLibrary_t library;
 
 	NEED(HANG(cudaLibraryLoadData(&library, code, NULL, NULL, 0, NULL, NULL, 0)));
@@ -107,7 +108,8 @@ static NOINLINE void load_module(void)
  * Two threads, each holding the lock that the other wants: one in a CUDA callback, the other
  * between two calls.
  */
-static pthread_mutex_t of_callback = PTHREAD_MUTEX_INITIALIZER, of_other = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t of_callback = PTHREAD_MUTEX_INITIALIZER,
+		       of_other = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t both_hold;
 static int crossings;
 
@@ -158,7 +160,8 @@ static NOINLINE void cross_locks(void)
 
 	signal(SIGUSR2, give_way);
 	pthread_barrier_init(&both_hold, NULL, 2);
-	NEED(pthread_create(&threads[0], NULL, call_back, NULL) || pthread_create(&threads[1], NULL, call_cuda, NULL));
+	NEED(pthread_create(&threads[0], NULL, call_back, NULL) ||
+	     pthread_create(&threads[1], NULL, call_cuda, NULL));
 	NEED(read(STDIN_FILENO, line, sizeof(line)) <= 0);
 	NEED(pthread_kill(threads[0], SIGUSR2));
 	NEED(pthread_join(threads[0], NULL) || pthread_join(threads[1], NULL) || crossings != 2);
@@ -196,7 +199,8 @@ static NOINLINE void read_from_child(void)
 }
 
 typedef int init_fn(void **comm, int ranks, int rank);
-typedef int reduce_fn(const void *from, void *to, size_t count, int type, int operation, void *comm, cudaStream_t stream);
+typedef int reduce_fn(const void *from, void *to, size_t count, int type, int operation, void *comm,
+		      cudaStream_t stream);
 
 static NOINLINE void reduce_gradients(void)
 {
@@ -210,7 +214,8 @@ static NOINLINE void reduce_gradients(void)
 
 static void prepare(unsigned int flags)
 {
-	static const char code[] = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry step()\n{\n\tret;\n}\n";
+	static const char code[] = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry "
+				   "step()\n{\n\tret;\n}\n";
 	cudaLibrary_t library;
 
 	if (flags)
@@ -244,16 +249,11 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(void);
 	} ways[] = {
-		{"stream", wait_for_stream},
-		{"event", wait_for_event},
-		{"device", wait_for_device},
-		{"copy", copy_back},
-		{"launch", fill_queue},
-		{"allocate", allocate_more},
-		{"load", load_module},
-		{"deadlock", cross_locks},
-		{"child", wait_for_child},
-		{"pipe", read_from_child},
+		{"stream", wait_for_stream}, {"event", wait_for_event},
+		{"device", wait_for_device}, {"copy", copy_back},
+		{"launch", fill_queue},	     {"allocate", allocate_more},
+		{"load", load_module},	     {"deadlock", cross_locks},
+		{"child", wait_for_child},   {"pipe", read_from_child},
 		{"nccl", reduce_gradients},
 	};
 

@@ -114,7 +114,8 @@ static void work(void)
 
 static void *stacks_of(int number, size_t gap)
 {
-	void *area = mmap(NULL, number * (STACK_SIZE + gap), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *area = mmap(NULL, number * (STACK_SIZE + gap), PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (area == MAP_FAILED)
 		exit(1);
@@ -129,7 +130,8 @@ static void run_coroutines(int number, size_t gap, bool downwards)
 	count = number;
 	for (int i = 0; i < count; i++) {
 		getcontext(&coroutines[i]);
-		coroutines[i].uc_stack.ss_sp = area + (downwards ? count - 1 - i : i) * (STACK_SIZE + gap);
+		coroutines[i].uc_stack.ss_sp =
+			area + (downwards ? count - 1 - i : i) * (STACK_SIZE + gap);
 		coroutines[i].uc_stack.ss_size = STACK_SIZE;
 		makecontext(&coroutines[i], work, 0);
 	}

@@ -16,7 +16,8 @@ static NOINLINE int drop_own_stream(void *kernel)
 	cudaStream_t stream;
 	int result;
 
-	if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) || cudaLaunchKernel(kernel, one, one, NULL, 0, stream))
+	if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) ||
+	    cudaLaunchKernel(kernel, one, one, NULL, 0, stream))
 		return 1;
 	result = cudaStreamDestroy(stream) ? 1 : 0;
 	__asm__ volatile("");

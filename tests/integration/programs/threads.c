@@ -61,8 +61,8 @@ static void launch(unsigned long count)
 
 static void start(void)
 {
-	static const char text[] =
-		".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry threads()\n{\n\tret;\n}\n";
+	static const char text[] = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry "
+				   "threads()\n{\n\tret;\n}\n";
 	CUmodule module;
 
 	need((int)cuInit(0));
@@ -194,7 +194,8 @@ static void leave(void)
 	pthread_t thread;
 
 	for (unsigned long i = 0; i < number; i++)
-		if (pthread_create(&thread, NULL, leave_in_launch, NULL) || pthread_join(thread, NULL))
+		if (pthread_create(&thread, NULL, leave_in_launch, NULL) ||
+		    pthread_join(thread, NULL))
 			exit(1);
 }
 
@@ -272,7 +273,8 @@ static void fork_beside_threads(void)
 
 static _Noreturn void usage(void)
 {
-	fputs("usage: threads leaderless|exec|many|jump|again|leave|inside|fork N [ARG...]\n", stderr);
+	fputs("usage: threads leaderless|exec|many|jump|again|leave|inside|fork N [ARG...]\n",
+	      stderr);
 	exit(2);
 }
 

@@ -30,10 +30,11 @@ __attribute__((constructor)) static void begin(void)
 	unsetenv("UNGROWN_TIMES");
 }
 
-int bpf_map_lookup_batch(int fd, void *in_batch, void *out_batch, void *keys, void *values, __u32 *entries,
-			 const struct bpf_map_batch_opts *opts)
+int bpf_map_lookup_batch(int fd, void *in_batch, void *out_batch, void *keys, void *values,
+			 __u32 *entries, const struct bpf_map_batch_opts *opts)
 {
-	__typeof__(bpf_map_lookup_batch) *own = (__typeof__(own))dlsym(RTLD_NEXT, "bpf_map_lookup_batch");
+	__typeof__(bpf_map_lookup_batch) *own =
+		(__typeof__(own))dlsym(RTLD_NEXT, "bpf_map_lookup_batch");
 
 	reads = true;
 	return own(fd, in_batch, out_batch, keys, values, entries, opts);

@@ -37,10 +37,11 @@ static bool is_over(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9 > end;
 }
 
-int bpf_map_lookup_batch(int fd, void *in_batch, void *out_batch, void *keys, void *values, __u32 *entries,
-			 const struct bpf_map_batch_opts *opts)
+int bpf_map_lookup_batch(int fd, void *in_batch, void *out_batch, void *keys, void *values,
+			 __u32 *entries, const struct bpf_map_batch_opts *opts)
 {
-	__typeof__(bpf_map_lookup_batch) *own = (__typeof__(own))dlsym(RTLD_NEXT, "bpf_map_lookup_batch");
+	__typeof__(bpf_map_lookup_batch) *own =
+		(__typeof__(own))dlsym(RTLD_NEXT, "bpf_map_lookup_batch");
 
 	if (!every || is_over() || ++count % every)
 		return own(fd, in_batch, out_batch, keys, values, entries, opts);

@@ -19,8 +19,8 @@
 
 typedef int (*table_reader)(struct table *table, FILE *in, const char *file, struct error *err);
 
-static inline int read_bytes(struct table *table, table_reader reader, const char *text, size_t length,
-			     struct error *err)
+static inline int read_bytes(struct table *table, table_reader reader, const char *text,
+			     size_t length, struct error *err)
 {
 	FILE *in = fmemopen((void *)(uintptr_t)text, length, "r");
 	int rc;
@@ -45,7 +45,8 @@ static inline struct table *read_good(const char *text)
 }
 
 /* Reads a text that must fail, with exactly this message. */
-static inline void expect_error(table_reader reader, const char *text, size_t length, const char *message)
+static inline void expect_error(table_reader reader, const char *text, size_t length,
+				const char *message)
 {
 	struct error err = {.text = ""};
 	struct table *table = table__new();

@@ -318,12 +318,8 @@ static void test_shown(void **state)
 static void test_asks(void **state)
 {
 	static const char *const errors[] = {
-		"cuGetErrorName",
-		"cuGetErrorString",
-		"cudaGetErrorName",
-		"cudaGetErrorString",
-		"cudaGetLastError",
-		"cudaPeekAtLastError",
+		"cuGetErrorName",     "cuGetErrorString", "cudaGetErrorName",
+		"cudaGetErrorString", "cudaGetLastError", "cudaPeekAtLastError",
 	};
 	static const char *const getters[] = {
 		"cudaGetDevice",
@@ -341,14 +337,9 @@ static void test_asks(void **state)
 		"cuStreamGetFlags_ptsz",
 	};
 	static const char *const no_asks[] = {
-		"cudaSetDevice",
-		"cuFuncSetAttribute",
-		"cuModuleGetFunction",
-		"cuStreamIsCapturing",
-		"cuGetProcAddress_v2",
-		"cuMemPoolGetAttribute",
-		"cuStreamQuery",
-		"cudaLibraryGetKernel",
+		"cudaSetDevice",       "cuFuncSetAttribute",   "cuModuleGetFunction",
+		"cuStreamIsCapturing", "cuGetProcAddress_v2",  "cuMemPoolGetAttribute",
+		"cuStreamQuery",       "cudaLibraryGetKernel",
 	};
 	size_t found = 0;
 
@@ -368,7 +359,8 @@ static void test_asks(void **state)
 	for (size_t i = 0; i < sizeof(no_asks) / sizeof(*no_asks); i++)
 		assert_int_not_equal(get(no_asks[i])->desc.operation, OP_ASK);
 	for (size_t i = 0; i < api_function_count; i++)
-		found += api_functions[i].desc.operation == OP_ASK && api_functions[i].desc.kind == ASK_ERROR;
+		found += api_functions[i].desc.operation == OP_ASK &&
+			 api_functions[i].desc.kind == ASK_ERROR;
 	assert_int_equal(found, sizeof(errors) / sizeof(*errors));
 }
 
@@ -408,7 +400,8 @@ static void test_copy_params(void **state)
 		uint8_t kind, at, elements, stream;
 	} cases[] = {
 		{"cuMemcpy2D_v2", PARAMS_MEMCPY2D, COPY_BY_PARAMS, 0, PLACE_NONE, PLACE_NONE},
-		{"cuMemcpy2DUnaligned_v2", PARAMS_MEMCPY2D, COPY_BY_PARAMS, 0, PLACE_NONE, PLACE_NONE},
+		{"cuMemcpy2DUnaligned_v2", PARAMS_MEMCPY2D, COPY_BY_PARAMS, 0, PLACE_NONE,
+		 PLACE_NONE},
 		{"cuMemcpy2DAsync_v2", PARAMS_MEMCPY2D, COPY_BY_PARAMS, 0, PLACE_NONE, 1},
 		{"cuMemcpy3D_v2_ptds", PARAMS_MEMCPY3D, COPY_BY_PARAMS, 0, PLACE_NONE, PLACE_NONE},
 		{"cuMemcpy3DPeerAsync", PARAMS_MEMCPY3D_PEER, COPY_P2P, 0, PLACE_NONE, 1},
@@ -441,15 +434,11 @@ static void test_copy_params(void **state)
 static bool has_amount(const struct api_function *f)
 {
 	switch (f->desc.params) {
-	case PARAMS_NONE:
-		return has(f, ROLE_SIZE) || (has(f, ROLE_WIDTH) && has(f, ROLE_HEIGHT));
-	case PARAMS_EXTENT:
-		return has(f, ROLE_EXTENT);
+	case PARAMS_NONE: return has(f, ROLE_SIZE) || (has(f, ROLE_WIDTH) && has(f, ROLE_HEIGHT));
+	case PARAMS_EXTENT: return has(f, ROLE_EXTENT);
 	case PARAMS_SIZES:
-	case PARAMS_3D_BATCH:
-		return has(f, ROLE_PARAMS) && has(f, ROLE_ELEMENTS);
-	default:
-		return has(f, ROLE_PARAMS);
+	case PARAMS_3D_BATCH: return has(f, ROLE_PARAMS) && has(f, ROLE_ELEMENTS);
+	default: return has(f, ROLE_PARAMS);
 	}
 }
 
@@ -457,17 +446,15 @@ static bool has_alloc_amount(const struct api_function *f)
 {
 	switch (f->desc.params) {
 	case PARAMS_NONE:
-		return f->desc.kind == MEMORY_IMPORTED || (has_amount(f) && has(f, ROLE_PITCHOUT) == has(f, ROLE_WIDTH));
+		return f->desc.kind == MEMORY_IMPORTED ||
+		       (has_amount(f) && has(f, ROLE_PITCHOUT) == has(f, ROLE_WIDTH));
 	case PARAMS_CHANNELS:
-		return has(f, ROLE_PARAMS) && (has(f, ROLE_EXTENT) || (has(f, ROLE_WIDTH) && has(f, ROLE_HEIGHT)));
-	case PARAMS_PITCHED:
-		return has(f, ROLE_EXTENT);
-	case PARAMS_PHYSICAL:
-		return has(f, ROLE_PARAMS) && has(f, ROLE_SIZE);
-	case PARAMS_EXTERNAL_ARRAY:
-		return true;
-	default:
-		return has(f, ROLE_PARAMS);
+		return has(f, ROLE_PARAMS) &&
+		       (has(f, ROLE_EXTENT) || (has(f, ROLE_WIDTH) && has(f, ROLE_HEIGHT)));
+	case PARAMS_PITCHED: return has(f, ROLE_EXTENT);
+	case PARAMS_PHYSICAL: return has(f, ROLE_PARAMS) && has(f, ROLE_SIZE);
+	case PARAMS_EXTERNAL_ARRAY: return true;
+	default: return has(f, ROLE_PARAMS);
 	}
 }
 
@@ -482,27 +469,13 @@ static void check_row(const struct api_function *f)
 		ok = has_alloc_amount(f) &&
 		     has(f, f->desc.kind == MEMORY_REGISTERED ? ROLE_PTR : ROLE_OUT);
 		break;
-	case OP_FREE:
-		ok = has(f, ROLE_PTR) || has(f, ROLE_HANDLE);
-		break;
-	case OP_VIRTUAL:
-		ok = has(f, ROLE_OUT) || (has(f, ROLE_PTR) && has(f, ROLE_SIZE));
-		break;
-	case OP_POOL:
-		ok = has(f, ROLE_POOL) || has(f, ROLE_OUT);
-		break;
-	case OP_COPY:
-		ok = amount && has(f, ROLE_KIND) == (f->desc.kind == COPY_BY_ARGUMENT);
-		break;
-	case OP_SET:
-		ok = amount && has(f, ROLE_PTR);
-		break;
-	case OP_LAUNCH:
-		ok = has(f, ROLE_FUNC);
-		break;
-	case OP_EVENT_RECORD:
-		ok = has(f, ROLE_EVENT);
-		break;
+	case OP_FREE: ok = has(f, ROLE_PTR) || has(f, ROLE_HANDLE); break;
+	case OP_VIRTUAL: ok = has(f, ROLE_OUT) || (has(f, ROLE_PTR) && has(f, ROLE_SIZE)); break;
+	case OP_POOL: ok = has(f, ROLE_POOL) || has(f, ROLE_OUT); break;
+	case OP_COPY: ok = amount && has(f, ROLE_KIND) == (f->desc.kind == COPY_BY_ARGUMENT); break;
+	case OP_SET: ok = amount && has(f, ROLE_PTR); break;
+	case OP_LAUNCH: ok = has(f, ROLE_FUNC); break;
+	case OP_EVENT_RECORD: ok = has(f, ROLE_EVENT); break;
 	case OP_GET_KERNEL:
 		ok = has(f, ROLE_OUT) && has(f, ROLE_NAME) && has(f, ROLE_MODULE);
 		break;
@@ -572,18 +545,12 @@ static void test_error_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sorted),
-		cmocka_unit_test(test_find_nothing),
-		cmocka_unit_test(test_forms),
-		cmocka_unit_test(test_launches),
-		cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_copies),
-		cmocka_unit_test(test_copy_params),
-		cmocka_unit_test(test_shown),
-		cmocka_unit_test(test_asks),
-		cmocka_unit_test(test_other_operations),
-		cmocka_unit_test(test_every_row),
-		cmocka_unit_test(test_variants),
+		cmocka_unit_test(test_sorted),	    cmocka_unit_test(test_find_nothing),
+		cmocka_unit_test(test_forms),	    cmocka_unit_test(test_launches),
+		cmocka_unit_test(test_memory),	    cmocka_unit_test(test_copies),
+		cmocka_unit_test(test_copy_params), cmocka_unit_test(test_shown),
+		cmocka_unit_test(test_asks),	    cmocka_unit_test(test_other_operations),
+		cmocka_unit_test(test_every_row),   cmocka_unit_test(test_variants),
 		cmocka_unit_test(test_error_names),
 	};
 

@@ -15,10 +15,10 @@
 /* dim3 in registers and on the stack: x and y in the first slot, z in the second. */
 static void test_dim3(void **state)
 {
-	struct table *table = read_good(
-		HEADER "runtime\tcudaLaunchKernel\tlaunch\tlaunch\t-\tasync\t"
-		       "func=f gridx=g blockx=b\tf rdi const void *; g rsi:rdx dim3; "
-		       "b sp+16[12] dim3\t-\n");
+	struct table *table =
+		read_good(HEADER "runtime\tcudaLaunchKernel\tlaunch\tlaunch\t-\tasync\t"
+				 "func=f gridx=g blockx=b\tf rdi const void *; g rsi:rdx dim3; "
+				 "b sp+16[12] dim3\t-\n");
 	const __u8 *place = table->functions[0].desc.place;
 
 	(void)state;
@@ -65,10 +65,12 @@ static void test_places(void **state)
 static void test_bad_places(void **state)
 {
 	static const char *const texts[] = {
-		"", "rax", "r10", "rdi:", "rdi:rdx", "rsi:rdi", "r9:sp+8", "rdi:rsix", "sp",
-		"sp+", "sp+0", "sp+4", "sp+12", "sp+-8", "sp+ 8", "sp+08", "sp+8x", "sp+8[",
-		"sp+8[]", "sp+8[8]", "sp+8[24", "sp+8[24]x", "sp+8[256]", "sp+464",
-		"sp+99999999999999999999", "xmm", "xmm8", "xmm10", "RDI", "rdi "};
+		"",	   "rax",	"r10",	     "rdi:",   "rdi:rdx",
+		"rsi:rdi", "r9:sp+8",	"rdi:rsix",  "sp",     "sp+",
+		"sp+0",	   "sp+4",	"sp+12",     "sp+-8",  "sp+ 8",
+		"sp+08",   "sp+8x",	"sp+8[",     "sp+8[]", "sp+8[8]",
+		"sp+8[24", "sp+8[24]x", "sp+8[256]", "sp+464", "sp+99999999999999999999",
+		"xmm",	   "xmm8",	"xmm10",     "RDI",    "rdi "};
 	struct arg_location place;
 	size_t i;
 
@@ -131,10 +133,8 @@ static void test_sizes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_dim3),
-		cmocka_unit_test(test_places),
-		cmocka_unit_test(test_bad_places),
-		cmocka_unit_test(test_fit_and_overlap),
+		cmocka_unit_test(test_dim3),	   cmocka_unit_test(test_places),
+		cmocka_unit_test(test_bad_places), cmocka_unit_test(test_fit_and_overlap),
 		cmocka_unit_test(test_sizes),
 	};
 

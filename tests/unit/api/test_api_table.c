@@ -89,7 +89,8 @@ static void test_bad_words(void **state)
 		       "operation copy has no kind set");
 	expect_bad_row("driver\tcuX\tother\task\t-\t-\t-\t-\t-", "operation ask has no kind -");
 	expect_bad_row("driver\tcuX\tother\t-\t-\tslow\t-\t-\t-", "unknown flag \"slow\"");
-	expect_bad_row("driver\tcuX\tother\t-\t-\tplain\t-\t-\t-", "cuX has no version that a plain name could be without");
+	expect_bad_row("driver\tcuX\tother\t-\t-\tplain\t-\t-\t-",
+		       "cuX has no version that a plain name could be without");
 	expect_bad_row("driver\tcuX\tother\t-\t-\tasync \t-\t-\t-", "unknown flag \"\"");
 	expect_bad_row("driver\tcuX\tother\t-\t-\tunit=3\t-\t-\t-",
 		       "a unit is 2 or 4 bytes, not 3");
@@ -172,14 +173,22 @@ static void test_missing_roles(void **state)
 		 "alloc without the role height"},
 		{CALL("alloc", "device", "-", "out=p width=a size=b"),
 		 "alloc with both size and width"},
-		{CALL("alloc", "array", "params=array3d", "out=p"), "alloc without the role params"},
-		{CALL("alloc", "array", "params=channels", "out=p extent=a"), "alloc without the role params"},
-		{CALL("alloc", "array", "params=channels", "out=p width=a"), "alloc without the role height"},
-		{CALL("alloc", "array", "params=channels", "out=p"), "alloc without the role extent"},
-		{CALL("alloc", "device", "params=pitched", "out=p"), "alloc without the role extent"},
-		{CALL("alloc", "physical", "params=physical", "out=p size=a"), "alloc without the role params"},
-		{CALL("alloc", "physical", "params=physical", "out=p params=n"), "alloc without the role size or width"},
-		{CALL("alloc", "device", "params=memcpy3d", "out=p params=n"), "alloc with the params of a copy"},
+		{CALL("alloc", "array", "params=array3d", "out=p"),
+		 "alloc without the role params"},
+		{CALL("alloc", "array", "params=channels", "out=p extent=a"),
+		 "alloc without the role params"},
+		{CALL("alloc", "array", "params=channels", "out=p width=a"),
+		 "alloc without the role height"},
+		{CALL("alloc", "array", "params=channels", "out=p"),
+		 "alloc without the role extent"},
+		{CALL("alloc", "device", "params=pitched", "out=p"),
+		 "alloc without the role extent"},
+		{CALL("alloc", "physical", "params=physical", "out=p size=a"),
+		 "alloc without the role params"},
+		{CALL("alloc", "physical", "params=physical", "out=p params=n"),
+		 "alloc without the role size or width"},
+		{CALL("alloc", "device", "params=memcpy3d", "out=p params=n"),
+		 "alloc with the params of a copy"},
 		{CALL("pool", "current", "-", "pool=p"), "pool without the role device"},
 		{CALL("pool", "told", "-", "device=k"), "pool without the role out"},
 		{CALL("pool", "trim", "-", "size=a"), "pool without the role pool"},
@@ -229,13 +238,13 @@ static void test_missing_roles(void **state)
 		{CALL("graph", "enable_node", "-", "graphexec=m handle=h"),
 		 "graph without the role flags"},
 		{CALL("host_function", "-", "-", "-"), "host_function without the role stream"},
-		{CALL("launch_list", "-", "-", "params=n"), "launch_list without the role elements"},
+		{CALL("launch_list", "-", "-", "params=n"),
+		 "launch_list without the role elements"},
 		{CALL("wait", "stream", "-", "event=e"), "wait without the role stream"},
 		{CALL("wait", "event", "-", "stream=h"), "wait without the role event"},
 		{CALL("query", "stream", "-", "event=e"), "query without the role stream"},
 		{CALL("query", "event", "-", "stream=h"), "query without the role event"},
-		{CALL("event_record", "-", "-", "stream=h"),
-		 "event_record without the role event"},
+		{CALL("event_record", "-", "-", "stream=h"), "event_record without the role event"},
 		{CALL("create", "stream", "-", "handle=h"), "create without the role out"},
 		{CALL("destroy", "stream", "-", "stream=h"), "destroy without the role handle"},
 		{CALL("context", "reset", "-", "-"), "context without the role device"},
@@ -295,10 +304,10 @@ static void test_all_roles(void **state)
 /* The flags that the tracer uses: which values come back, and how pointers are passed. */
 static void test_showing_flags(void **state)
 {
-	struct table *table = read_good(
-		HEADER OTHER("cudaA", "returns=earlier", "-") OTHER("cudaB", "returns=value", "?")
-			OTHER("cudaC", "returns=nothing address=a,c given=b",
-			      "a rdi void **; b rsi size_t *; c rdx int *; d rcx int *; e xmm0 float"));
+	struct table *table = read_good(HEADER OTHER("cudaA", "returns=earlier", "-") OTHER(
+		"cudaB", "returns=value", "?") OTHER("cudaC", "returns=nothing address=a,c given=b",
+						     "a rdi void **; b rsi size_t *; c rdx int *; "
+						     "d rcx int *; e xmm0 float"));
 	const struct table_function *f = table->functions;
 
 	(void)state;
@@ -328,8 +337,9 @@ static void test_bad_showing_flags(void **state)
 	expect_bad_row("runtime\tcudaMalloc\tmemory\talloc\tdevice\taddress=p\tout=p size=s\t"
 		       "p rdi void **; s rsi size_t\t-",
 		       "role out is written, a flag says of p that it is not");
-	expect_bad_row("runtime\tcudaFree\tmemory\tfree\tdevice\treturns=value\tptr=a\ta rdi void *\t-",
-		       "free needs a result, so not the flag returns=");
+	expect_bad_row(
+		"runtime\tcudaFree\tmemory\tfree\tdevice\treturns=value\tptr=a\ta rdi void *\t-",
+		"free needs a result, so not the flag returns=");
 	expect_bad_row("runtime\tcudaGetDevice\tdevice\task\tgetter\treturns=value\t-\t-\t-",
 		       "ask needs a result, so not the flag returns=");
 }
@@ -337,14 +347,10 @@ static void test_bad_showing_flags(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good_row),
-		cmocka_unit_test(test_flags_and_kinds),
-		cmocka_unit_test(test_bad_words),
-		cmocka_unit_test(test_bad_arguments),
-		cmocka_unit_test(test_too_many_arguments),
-		cmocka_unit_test(test_missing_roles),
-		cmocka_unit_test(test_all_roles),
-		cmocka_unit_test(test_showing_flags),
+		cmocka_unit_test(test_good_row),	   cmocka_unit_test(test_flags_and_kinds),
+		cmocka_unit_test(test_bad_words),	   cmocka_unit_test(test_bad_arguments),
+		cmocka_unit_test(test_too_many_arguments), cmocka_unit_test(test_missing_roles),
+		cmocka_unit_test(test_all_roles),	   cmocka_unit_test(test_showing_flags),
 		cmocka_unit_test(test_bad_showing_flags),
 	};
 

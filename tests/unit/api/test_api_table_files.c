@@ -18,11 +18,10 @@
 /* The rows are sorted as strcmp sorts, not in file order or by locale. */
 static void test_sorted(void **state)
 {
-	struct table *table = read_good(HEADER
-					"runtime\tcudaFree_x\tother\t-\t-\t-\t-\t-\t-\n"
-					"runtime\t__cudaX\tother\t-\t-\t-\t-\t?\t-\n"
-					"runtime\tcudaFreeAsync\tother\t-\t-\t-\t-\t-\t-\n"
-					"driver\tcuZ\tother\t-\t-\t-\t-\t-\t-\n");
+	struct table *table = read_good(HEADER "runtime\tcudaFree_x\tother\t-\t-\t-\t-\t-\t-\n"
+					       "runtime\t__cudaX\tother\t-\t-\t-\t-\t?\t-\n"
+					       "runtime\tcudaFreeAsync\tother\t-\t-\t-\t-\t-\t-\n"
+					       "driver\tcuZ\tother\t-\t-\t-\t-\t-\t-\n");
 
 	(void)state;
 	assert_string_equal(table->functions[0].symbol, "__cudaX");
@@ -93,8 +92,7 @@ static void test_bad_files(void **state)
 	static const char nul[] = HEADER "driver\tcuX\0\tother\t-\t-\t-\t-\t-\t-\n";
 
 	(void)state;
-#define EXPECT(text, message) \
-	expect_error(table__read_functions, text, sizeof(text) - 1, message)
+#define EXPECT(text, message) expect_error(table__read_functions, text, sizeof(text) - 1, message)
 	EXPECT("# only a comment\n", "t.tsv:1: the header line is missing");
 	EXPECT(MALLOC, "t.tsv:1: not the header line that is expected");
 	EXPECT(HEADER "# no rows\n", "t.tsv:2: the table is empty");
@@ -144,8 +142,7 @@ static void test_codes(void **state)
 static void test_bad_codes(void **state)
 {
 	(void)state;
-#define EXPECT(text, message) \
-	expect_error(table__read_codes, text, sizeof(text) - 1, message)
+#define EXPECT(text, message) expect_error(table__read_codes, text, sizeof(text) - 1, message)
 	EXPECT(CODES, "t.tsv:1: the table is empty");
 	EXPECT(CODES "runtime\t0\n", "t.tsv:2: 2 columns, 3 are needed");
 	EXPECT(CODES "user\t0\ta\n", "t.tsv:2: unknown layer user");
@@ -211,7 +208,8 @@ static void test_bad_values(void **state)
 		{VALUES "x\t1\tA B\n", "t.tsv:2: A B is not a name"},
 		{VALUES "x\t0x1\tA\n", "t.tsv:2: 0x1 is not a value of an enumeration"},
 		{VALUES "x\t-\tA\n", "t.tsv:2: - is not a value of an enumeration"},
-		{VALUES "x\t2147483648\tA\n", "t.tsv:2: 2147483648 is not a value of an enumeration"},
+		{VALUES "x\t2147483648\tA\n",
+		 "t.tsv:2: 2147483648 is not a value of an enumeration"},
 		{VALUES "x\t1\tA\nx\t1\tB\n", "t.tsv:3: value 1 of that type is already in line 2"},
 		{VALUES, "t.tsv:1: the table is empty"},
 	};

@@ -37,7 +37,9 @@ struct pairs {
 static void append_some(struct pairs *pairs, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
-		assert_int_equal(ARRAY_APPEND(pairs->items, pairs->count, (struct pair){.first = i, .second = i + 1}), 0);
+		assert_int_equal(ARRAY_APPEND(pairs->items, pairs->count,
+					      (struct pair){.first = i, .second = i + 1}),
+				 0);
 }
 
 static void test_keeps_all_in_order(void **state)
@@ -54,7 +56,7 @@ static void test_keeps_all_in_order(void **state)
 	free(pairs.items);
 }
 
-/* Whatever the count is lowered to, the array has the room that the count stands for: the sanitizer looks. */
+/* After the count is lowered the array has the room that the count implies; see the sanitizer. */
 static void test_grows_again_after_a_lower_count(void **state)
 {
 	(void)state;
@@ -114,7 +116,9 @@ static void test_sizes_that_overflow(void **state)
 	append_some(&pairs, 3);
 	assert_int_equal(ARRAY_RESERVE(pairs.items, pairs.count, SIZE_MAX), -ENOMEM);
 	assert_int_equal(ARRAY_RESERVE(pairs.items, pairs.count, SIZE_MAX - 3), -ENOMEM);
-	assert_int_equal(ARRAY_RESERVE(pairs.items, pairs.count, SIZE_MAX / sizeof(*pairs.items) + 1), -ENOMEM);
+	assert_int_equal(
+		ARRAY_RESERVE(pairs.items, pairs.count, SIZE_MAX / sizeof(*pairs.items) + 1),
+		-ENOMEM);
 	assert_int_equal(ARRAY_RESERVE(pairs.items, pairs.count, SIZE_MAX / 2 + 2), -ENOMEM);
 	assert_int_equal(pairs.count, 3);
 	assert_int_equal(pairs.items[2].second, 3);

@@ -130,7 +130,9 @@ static void test_clears_all(void **state)
 }
 
 #ifndef GPUPROBE_SANITIZED
-/* Fails the first, the second, ... of the allocations that an addition to the table makes. Returns how many failed. */
+/*
+ * Fails the first, the second, ... allocation of an addition to the table. Returns how many failed.
+ */
 static int fail_in_turn(struct owner *owner, uint32_t first)
 {
 	unsigned int count = HASH_COUNT(owner->items);
@@ -150,7 +152,10 @@ static int fail_in_turn(struct owner *owner, uint32_t first)
 	}
 }
 
-/* The element; in an empty table the table and its buckets, too; now and then more buckets. The rest stays as it was. */
+/*
+ * The element; in an empty table the table and its buckets, too; sometimes more buckets. The rest
+ * stays as it was.
+ */
 static void test_without_memory(void **state)
 {
 	struct owner owner = {NULL};

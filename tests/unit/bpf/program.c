@@ -8,7 +8,8 @@
 
 /* Userspace sets these before the program is loaded; only the verifier treats them as constants. */
 extern const volatile struct config config __attribute__((section(".bss.config")));
-extern const volatile struct function_desc functions[MAX_FUNCTIONS] __attribute__((section(".bss.functions")));
+extern const volatile struct function_desc functions[MAX_FUNCTIONS]
+	__attribute__((section(".bss.functions")));
 
 /* Warnings about the program are reported where it is compiled for BPF. */
 #pragma GCC diagnostic push

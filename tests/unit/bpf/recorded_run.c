@@ -34,8 +34,10 @@ struct reader {
 static const struct {
 	const char *name;
 	enum role role;
-} roles[] = {
-	{"stream", ROLE_STREAM}, {"event", ROLE_EVENT}, {"size", ROLE_SIZE}, {"ptr", ROLE_PTR}, {"dst", ROLE_DST}, {"src", ROLE_SRC}, {"ctx", ROLE_CTX}, {"flags", ROLE_FLAGS}, {"out", ROLE_OUT}, {"handle", ROLE_HANDLE}};
+} roles[] = {{"stream", ROLE_STREAM}, {"event", ROLE_EVENT}, {"size", ROLE_SIZE},
+	     {"ptr", ROLE_PTR},	      {"dst", ROLE_DST},     {"src", ROLE_SRC},
+	     {"ctx", ROLE_CTX},	      {"flags", ROLE_FLAGS}, {"out", ROLE_OUT},
+	     {"handle", ROLE_HANDLE}};
 
 static void *allocate(size_t count, size_t bytes)
 {
@@ -135,7 +137,8 @@ static void read_arguments(struct reader *reader)
 			reader->functions[i].arguments[k] = read_numbers(reader);
 }
 
-static void fill_arguments(struct reader *reader, struct recorded_run *run, struct watched_call *call, struct function *function)
+static void fill_arguments(struct reader *reader, struct recorded_run *run,
+			   struct watched_call *call, struct function *function)
 {
 	uint64_t number;
 
@@ -144,7 +147,8 @@ static void fill_arguments(struct reader *reader, struct recorded_run *run, stru
 	for (size_t i = 0; i < function->argument_count; i++) {
 		number = next_of(&function->arguments[i]);
 		assert(number < reader->values.count);
-		call->arguments[i] = (struct call_argument){function->roles[i], reader->values.values[number]};
+		call->arguments[i] =
+			(struct call_argument){function->roles[i], reader->values.values[number]};
 		if (function->roles[i] == ROLE_CTX)
 			run->context = reader->values.values[number];
 	}

@@ -53,8 +53,9 @@ static void hold_up(struct scene *scene, const char *holder, const char *held)
 
 static void launches_wait_for_what_holds_the_driver(void **state)
 {
-	static const char *const holders[] = {"cuMemAlloc_v2", "cuMemFree_v2", "cuModuleLoadData", "cuLibraryLoadData",
-					      "cuModuleUnload", "cuCtxSynchronize", "cuMemMap"};
+	static const char *const holders[] = {
+		"cuMemAlloc_v2",  "cuMemFree_v2",     "cuModuleLoadData", "cuLibraryLoadData",
+		"cuModuleUnload", "cuCtxSynchronize", "cuMemMap"};
 	struct scene *scene;
 
 	for (size_t i = 0; i < sizeof(holders) / sizeof(*holders); i++) {
@@ -73,8 +74,9 @@ static void launches_wait_for_what_holds_the_driver(void **state)
 
 static void others_hold_nothing(void **state)
 {
-	static const char *const others[] = {"cuMemAllocAsync", "cuMemFreeAsync", "cuStreamSynchronize", "cuStreamCreate",
-					     "cuLaunchKernel", "cuMemcpyHtoD_v2"};
+	static const char *const others[] = {"cuMemAllocAsync",	    "cuMemFreeAsync",
+					     "cuStreamSynchronize", "cuStreamCreate",
+					     "cuLaunchKernel",	    "cuMemcpyHtoD_v2"};
 	struct scene *scene;
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
@@ -228,8 +230,8 @@ static void only_outermost_calls_are_held_up(void **state)
 
 static void pairs_have_bounds(void **state)
 {
-	static const char *const holders[] = {"cuMemAlloc_v2", "cuMemFree_v2", "cuModuleLoadData", "cuLibraryLoadData",
-					      "cuModuleUnload"};
+	static const char *const holders[] = {"cuMemAlloc_v2", "cuMemFree_v2", "cuModuleLoadData",
+					      "cuLibraryLoadData", "cuModuleUnload"};
 	static const char *const held[] = {"cuLaunchKernel", "cuMemcpyHtoDAsync_v2"};
 	struct scene *scene = *state;
 	unsigned int us = 0;
@@ -250,9 +252,11 @@ static void pairs_have_bounds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(launches_wait_for_what_holds_the_driver, begin, end),
+		cmocka_unit_test_setup_teardown(launches_wait_for_what_holds_the_driver, begin,
+						end),
 		cmocka_unit_test_setup_teardown(others_hold_nothing, begin, end),
-		cmocka_unit_test_setup_teardown(copies_wait_too_but_not_those_that_wait_anyway, begin, end),
+		cmocka_unit_test_setup_teardown(copies_wait_too_but_not_those_that_wait_anyway,
+						begin, end),
 		cmocka_unit_test_setup_teardown(whoever_returns_first, begin, end),
 		cmocka_unit_test_setup_teardown(short_calls_are_left_alone, begin, end),
 		cmocka_unit_test_setup_teardown(what_ends_at_another_time_was_not_held, begin, end),

@@ -92,18 +92,12 @@ static uint64_t draw_ns(struct random_program *program)
 /* --- calls --- */
 
 static const char *const functions[ACT_COUNT] = {
-	[ACT_LAUNCH] = "cuLaunchKernel",
-	[ACT_SET] = "cuMemsetD8Async",
-	[ACT_COPY] = "cuMemcpyDtoH_v2",
-	[ACT_RECORD] = "cuEventRecord",
-	[ACT_FOLLOW] = "cuStreamWaitEvent",
-	[ACT_WAIT] = "cuStreamSynchronize",
-	[ACT_WAIT_EVENT] = "cuEventSynchronize",
-	[ACT_WAIT_ALL] = "cuCtxSynchronize",
-	[ACT_QUERY] = "cuStreamQuery",
-	[ACT_QUERY_EVENT] = "cuEventQuery",
-	[ACT_DESTROY] = "cuStreamDestroy_v2",
-	[ACT_CREATE] = "cuStreamCreate",
+	[ACT_LAUNCH] = "cuLaunchKernel",	 [ACT_SET] = "cuMemsetD8Async",
+	[ACT_COPY] = "cuMemcpyDtoH_v2",		 [ACT_RECORD] = "cuEventRecord",
+	[ACT_FOLLOW] = "cuStreamWaitEvent",	 [ACT_WAIT] = "cuStreamSynchronize",
+	[ACT_WAIT_EVENT] = "cuEventSynchronize", [ACT_WAIT_ALL] = "cuCtxSynchronize",
+	[ACT_QUERY] = "cuStreamQuery",		 [ACT_QUERY_EVENT] = "cuEventQuery",
+	[ACT_DESTROY] = "cuStreamDestroy_v2",	 [ACT_CREATE] = "cuStreamCreate",
 };
 
 static uint64_t handle_of(const struct random_program *program, size_t stream)
@@ -118,7 +112,8 @@ static void add_argument(struct watched_call *call, enum role role, uint64_t val
 	call->arguments[call->count++] = (struct call_argument){role, value};
 }
 
-static struct watched_call call_of(const struct random_program *program, const struct program_thread *thread)
+static struct watched_call call_of(const struct random_program *program,
+				   const struct program_thread *thread)
 {
 	struct watched_call call = {.row = (uint16_t)api__find(functions[thread->act], API_NEWEST)};
 	const struct function_desc *function = &api_functions[call.row].desc;
@@ -134,7 +129,8 @@ static struct watched_call call_of(const struct random_program *program, const s
 		add_argument(&call, ROLE_HANDLE, stream);
 	if (thread->act == ACT_CREATE) {
 		add_argument(&call, ROLE_OUT, stream);
-		add_argument(&call, ROLE_FLAGS, program->streams[thread->stream].kind == STREAM_APART);
+		add_argument(&call, ROLE_FLAGS,
+			     program->streams[thread->stream].kind == STREAM_APART);
 	}
 	return call;
 }
@@ -160,34 +156,21 @@ static uint64_t act(struct random_program *program, struct program_thread *threa
 	thread->result = 0;
 	switch (thread->act) {
 	case ACT_LAUNCH:
-	case ACT_SET:
-		true_device__add(device, thread->stream, now_ns, lasts_ns);
-		break;
-	case ACT_COPY:
-		return true_device__add(device, default_stream(program), now_ns, lasts_ns);
-	case ACT_RECORD:
-		true_device__record(device, thread->event, thread->stream);
-		break;
-	case ACT_FOLLOW:
-		true_device__follow(device, thread->stream, thread->event);
-		break;
-	case ACT_WAIT:
-		return true_device__done(device, thread->stream);
-	case ACT_WAIT_EVENT:
-		return device->events[thread->event];
-	case ACT_WAIT_ALL:
-		return device->all_ns;
+	case ACT_SET: true_device__add(device, thread->stream, now_ns, lasts_ns); break;
+	case ACT_COPY: return true_device__add(device, default_stream(program), now_ns, lasts_ns);
+	case ACT_RECORD: true_device__record(device, thread->event, thread->stream); break;
+	case ACT_FOLLOW: true_device__follow(device, thread->stream, thread->event); break;
+	case ACT_WAIT: return true_device__done(device, thread->stream);
+	case ACT_WAIT_EVENT: return device->events[thread->event];
+	case ACT_WAIT_ALL: return device->all_ns;
 	case ACT_QUERY:
 		thread->result = true_device__done(device, thread->stream) > now_ns ? NOT_READY : 0;
 		break;
 	case ACT_QUERY_EVENT:
 		thread->result = device->events[thread->event] > now_ns ? NOT_READY : 0;
 		break;
-	case ACT_CREATE:
-		true_device__replace(device, thread->stream);
-		break;
-	default:
-		break;
+	case ACT_CREATE: true_device__replace(device, thread->stream); break;
+	default: break;
 	}
 	return now_ns;
 }
@@ -196,7 +179,8 @@ static uint64_t act(struct random_program *program, struct program_thread *threa
 
 static bool is_of_stream(enum act act)
 {
-	return act != ACT_COPY && act != ACT_WAIT_EVENT && act != ACT_WAIT_ALL && act != ACT_QUERY_EVENT;
+	return act != ACT_COPY && act != ACT_WAIT_EVENT && act != ACT_WAIT_ALL &&
+	       act != ACT_QUERY_EVENT;
 }
 
 /*
@@ -215,7 +199,8 @@ static bool may_be(const struct random_program *program, const struct program_th
 		return false;
 	if (thread->act == ACT_CREATE)
 		return program->gone[stream] && !program->users[stream];
-	if (thread->act == ACT_DESTROY && (program->users[stream] || handle_of(program, stream) < STREAM_HANDLE))
+	if (thread->act == ACT_DESTROY &&
+	    (program->users[stream] || handle_of(program, stream) < STREAM_HANDLE))
 		return false;
 	return !program->gone[stream];
 }
@@ -223,9 +208,10 @@ static bool may_be(const struct random_program *program, const struct program_th
 static void choose_one(struct random_program *program, struct program_thread *thread)
 {
 	static const unsigned char acts[] = {
-		ACT_LAUNCH, ACT_LAUNCH, ACT_LAUNCH, ACT_LAUNCH, ACT_LAUNCH, ACT_LAUNCH, ACT_SET, ACT_COPY, ACT_RECORD, ACT_RECORD,
-		ACT_FOLLOW, ACT_FOLLOW, ACT_WAIT, ACT_WAIT, ACT_WAIT, ACT_WAIT_EVENT, ACT_WAIT_ALL, ACT_QUERY, ACT_QUERY,
-		ACT_QUERY_EVENT, ACT_DESTROY, ACT_CREATE, ACT_CREATE};
+		ACT_LAUNCH, ACT_LAUNCH,	     ACT_LAUNCH,  ACT_LAUNCH,	  ACT_LAUNCH,	ACT_LAUNCH,
+		ACT_SET,    ACT_COPY,	     ACT_RECORD,  ACT_RECORD,	  ACT_FOLLOW,	ACT_FOLLOW,
+		ACT_WAIT,   ACT_WAIT,	     ACT_WAIT,	  ACT_WAIT_EVENT, ACT_WAIT_ALL, ACT_QUERY,
+		ACT_QUERY,  ACT_QUERY_EVENT, ACT_DESTROY, ACT_CREATE,	  ACT_CREATE};
 
 	thread->act = acts[draw(program, sizeof(acts))];
 	thread->stream = draw(program, program->device.stream_count);
@@ -302,7 +288,8 @@ static struct program_thread *next_thread(struct random_program *program)
 	struct program_thread *next = NULL;
 
 	for (size_t i = 0; i < THREADS; i++)
-		if (program->threads[i].left && (!next || program->threads[i].next_ns < next->next_ns))
+		if (program->threads[i].left &&
+		    (!next || program->threads[i].next_ns < next->next_ns))
 			next = &program->threads[i];
 	return next;
 }
@@ -321,7 +308,8 @@ static void make_objects(struct random_program *program)
 		watched__return(first->thread, START_NS + 1000 * i + 200, 0);
 	}
 	for (size_t i = 0; i < DEVICE_EVENTS; i++) {
-		struct watched_call call = {.row = (uint16_t)api__find("cuEventCreate", API_NEWEST)};
+		struct watched_call call = {
+			.row = (uint16_t)api__find("cuEventCreate", API_NEWEST)};
 
 		add_argument(&call, ROLE_OUT, EVENT_HANDLE + 16 * i);
 		watched__enter(first->thread, START_NS + 1000 * (DEVICE_STREAMS + i) + 100, &call);
@@ -329,9 +317,11 @@ static void make_objects(struct random_program *program)
 	}
 }
 
-static void begin(struct random_program *program, uint64_t seed, const struct stream_choice *streams, size_t count)
+static void begin(struct random_program *program, uint64_t seed,
+		  const struct stream_choice *streams, size_t count)
 {
-	*program = (struct random_program){.random = 0x9e3779b97f4a7c15ull * (seed + 1), .streams = streams};
+	*program = (struct random_program){.random = 0x9e3779b97f4a7c15ull * (seed + 1),
+					   .streams = streams};
 	program->device.stream_count = count;
 	for (size_t i = 0; i < count; i++)
 		program->device.streams[i].kind = streams[i].kind;
@@ -339,22 +329,26 @@ static void begin(struct random_program *program, uint64_t seed, const struct st
 	program->threads[0].thread = watched__thread(program->watched, WATCHED_PID, 0);
 	make_objects(program);
 	for (size_t i = 0; i < THREADS; i++) {
-		program->threads[i].thread = watched__thread(program->watched, WATCHED_PID + (int)i, START_NS + 100000 + 1000 * i);
+		program->threads[i].thread = watched__thread(program->watched, WATCHED_PID + (int)i,
+							     START_NS + 100000 + 1000 * i);
 		program->threads[i].next_ns = START_NS + 200000;
 		program->threads[i].left = CALLS;
 	}
 }
 
-static void expect_truly_idle(const struct random_program *program, const struct idle_time *idle, uint64_t seed)
+static void expect_truly_idle(const struct random_program *program, const struct idle_time *idle,
+			      uint64_t seed)
 {
 	const struct device_work *work;
 
 	for (size_t i = 0; i < program->device.work_count; i++) {
 		work = &program->device.work[i];
 		if (work->begin_ns < idle->end_ns && work->end_ns > idle->begin_ns)
-			fail_msg("seed %lu: idle from %lu to %lu, but busy from %lu to %lu", (unsigned long)seed,
-				 (unsigned long)(idle->begin_ns - START_NS), (unsigned long)(idle->end_ns - START_NS),
-				 (unsigned long)(work->begin_ns - START_NS), (unsigned long)(work->end_ns - START_NS));
+			fail_msg("seed %lu: idle from %lu to %lu, but busy from %lu to %lu",
+				 (unsigned long)seed, (unsigned long)(idle->begin_ns - START_NS),
+				 (unsigned long)(idle->end_ns - START_NS),
+				 (unsigned long)(work->begin_ns - START_NS),
+				 (unsigned long)(work->end_ns - START_NS));
 	}
 }
 
@@ -409,13 +403,15 @@ static void test_blocking_streams(void **state)
 static void test_streams_of_both_kinds(void **state)
 {
 	(void)state;
-	RUN_ALL({STREAM_MEETS, 0}, {STREAM_APART, 0}, {STREAM_DEFAULT, 0}, {STREAM_APART, 0}, {STREAM_MEETS, 0});
+	RUN_ALL({STREAM_MEETS, 0}, {STREAM_APART, 0}, {STREAM_DEFAULT, 0}, {STREAM_APART, 0},
+		{STREAM_MEETS, 0});
 }
 
 static void test_default_streams_of_threads(void **state)
 {
 	(void)state;
-	RUN_ALL({STREAM_MEETS, 1}, {STREAM_MEETS, 2}, {STREAM_MEETS, 3}, {STREAM_DEFAULT, 0}, {STREAM_APART, 0});
+	RUN_ALL({STREAM_MEETS, 1}, {STREAM_MEETS, 2}, {STREAM_MEETS, 3}, {STREAM_DEFAULT, 0},
+		{STREAM_APART, 0});
 }
 
 int main(void)

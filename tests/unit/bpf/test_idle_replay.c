@@ -32,14 +32,17 @@ struct found {
 	uint64_t ns, idle_ns, false_ns, busy_ns;
 };
 
-static void add_false(struct found *found, const struct recorded_run *run, uint64_t begin, uint64_t end)
+static void add_false(struct found *found, const struct recorded_run *run, uint64_t begin,
+		      uint64_t end)
 {
 	for (size_t i = 0; i < run->busy_count && run->busy[i].begin_ns < end; i++)
 		if (run->busy[i].end_ns > begin)
-			found->false_ns += earlier(run->busy[i].end_ns, end) - later(run->busy[i].begin_ns, begin);
+			found->false_ns += earlier(run->busy[i].end_ns, end) -
+					   later(run->busy[i].begin_ns, begin);
 }
 
-static struct found look(const struct recorded_run *run, struct watched *watched, uint64_t begin, uint64_t end)
+static struct found look(const struct recorded_run *run, struct watched *watched, uint64_t begin,
+			 uint64_t end)
 {
 	struct found found = {.ns = end - begin};
 	const struct idle_time *idle;
@@ -57,7 +60,8 @@ static struct found look(const struct recorded_run *run, struct watched *watched
 	}
 	for (size_t i = 0; i < run->busy_count; i++)
 		if (run->busy[i].end_ns > begin && run->busy[i].begin_ns < end)
-			found.busy_ns += earlier(run->busy[i].end_ns, end) - later(run->busy[i].begin_ns, begin);
+			found.busy_ns += earlier(run->busy[i].end_ns, end) -
+					 later(run->busy[i].begin_ns, begin);
 	return found;
 }
 
@@ -105,7 +109,8 @@ static struct found replay(const char *name)
 	assert_true(half.busy_ns);
 	assert_int_equal(whole.false_ns, 0);
 	print_message("%s: of %.3f s idle %.1f %%, proved %.1f %%\n", name, (double)half.ns / 1e9,
-		      100. * (double)(half.ns - half.busy_ns) / (double)half.ns, 100. * (double)half.idle_ns / (double)half.ns);
+		      100. * (double)(half.ns - half.busy_ns) / (double)half.ns,
+		      100. * (double)half.idle_ns / (double)half.ns);
 	watched__free(watched);
 	recorded_run__free(run);
 	return half;

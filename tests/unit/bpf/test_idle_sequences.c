@@ -30,7 +30,8 @@ static int end_without_losses(void **state)
 /* --- calls --- */
 
 /* ROLE_COUNT: no such argument. */
-static struct watched_call call_of(const char *function, enum role role, uint64_t value, enum role other_role, uint64_t other)
+static struct watched_call call_of(const char *function, enum role role, uint64_t value,
+				   enum role other_role, uint64_t other)
 {
 	struct watched_call call = {.row = (uint16_t)api__find(function, API_NEWEST)};
 
@@ -43,14 +44,16 @@ static struct watched_call call_of(const char *function, enum role role, uint64_
 
 static void enter_launch(struct watched_thread *thread, unsigned int us, uint64_t stream)
 {
-	const struct watched_call call = call_of("cuLaunchKernel", ROLE_STREAM, stream, ROLE_COUNT, 0);
+	const struct watched_call call =
+		call_of("cuLaunchKernel", ROLE_STREAM, stream, ROLE_COUNT, 0);
 
 	watched__enter(thread, at(us), &call);
 }
 
 static void enter_wait(struct watched_thread *thread, unsigned int us, uint64_t stream)
 {
-	const struct watched_call call = call_of("cuStreamSynchronize", ROLE_STREAM, stream, ROLE_COUNT, 0);
+	const struct watched_call call =
+		call_of("cuStreamSynchronize", ROLE_STREAM, stream, ROLE_COUNT, 0);
 
 	watched__enter(thread, at(us), &call);
 }
@@ -84,7 +87,8 @@ static void wait_for_all(struct watched_thread *thread, unsigned int us)
 	make(thread, us, call_of("cuCtxSynchronize", ROLE_COUNT, 0, ROLE_COUNT, 0));
 }
 
-static void make_stream(struct watched_thread *thread, unsigned int us, uint64_t stream, uint64_t flags)
+static void make_stream(struct watched_thread *thread, unsigned int us, uint64_t stream,
+			uint64_t flags)
 {
 	make(thread, us, call_of("cuStreamCreate", ROLE_OUT, stream, ROLE_FLAGS, flags));
 }
@@ -287,8 +291,10 @@ static void test_a_blocking_stream_beside_another(void **state)
 static void test_own_streams_of_threads(void **state)
 {
 	struct scene *scene = *state;
-	const struct watched_call work = call_of("cuLaunchKernel_ptsz", ROLE_STREAM, 0, ROLE_COUNT, 0);
-	const struct watched_call wait = call_of("cuStreamSynchronize_ptsz", ROLE_STREAM, 0, ROLE_COUNT, 0);
+	const struct watched_call work =
+		call_of("cuLaunchKernel_ptsz", ROLE_STREAM, 0, ROLE_COUNT, 0);
+	const struct watched_call wait =
+		call_of("cuStreamSynchronize_ptsz", ROLE_STREAM, 0, ROLE_COUNT, 0);
 
 	make(scene->first, 100, work);
 	make(scene->second, 110, work);
@@ -305,7 +311,8 @@ static void test_own_streams_of_threads(void **state)
 static void test_legacy_after_own_streams(void **state)
 {
 	struct scene *scene = *state;
-	const struct watched_call work = call_of("cuLaunchKernel_ptsz", ROLE_STREAM, 0, ROLE_COUNT, 0);
+	const struct watched_call work =
+		call_of("cuLaunchKernel_ptsz", ROLE_STREAM, 0, ROLE_COUNT, 0);
 
 	make(scene->first, 100, work);
 	make(scene->second, 110, work);

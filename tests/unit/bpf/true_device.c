@@ -27,17 +27,20 @@ uint64_t true_device__done(const struct true_device *device, size_t stream)
 	uint64_t done = device->streams[stream].done_ns;
 
 	for (size_t i = 0; i < device->stream_count && kind != STREAM_APART; i++)
-		if (device->streams[i].kind == (kind == STREAM_DEFAULT ? STREAM_MEETS : STREAM_DEFAULT))
+		if (device->streams[i].kind ==
+		    (kind == STREAM_DEFAULT ? STREAM_MEETS : STREAM_DEFAULT))
 			done = later(done, device->streams[i].done_ns);
 	return done;
 }
 
-uint64_t true_device__add(struct true_device *device, size_t stream, uint64_t now_ns, uint64_t lasts_ns)
+uint64_t true_device__add(struct true_device *device, size_t stream, uint64_t now_ns,
+			  uint64_t lasts_ns)
 {
 	uint64_t begin = later(now_ns, true_device__done(device, stream)), end = begin + lasts_ns;
 
 	if (!(device->work_count & (device->work_count + 1))) {
-		device->work = realloc(device->work, 2 * (device->work_count + 1) * sizeof(*device->work));
+		device->work =
+			realloc(device->work, 2 * (device->work_count + 1) * sizeof(*device->work));
 		assert(device->work);
 	}
 	device->work[device->work_count++] = (struct device_work){begin, end};
@@ -54,7 +57,8 @@ void true_device__record(struct true_device *device, size_t event, size_t stream
 
 void true_device__follow(struct true_device *device, size_t stream, size_t event)
 {
-	device->streams[stream].done_ns = later(device->streams[stream].done_ns, device->events[event]);
+	device->streams[stream].done_ns =
+		later(device->streams[stream].done_ns, device->events[event]);
 }
 
 void true_device__replace(struct true_device *device, size_t stream)

@@ -16,7 +16,7 @@
 enum stream_kind {
 	STREAM_APART = 0, /* created with CU_STREAM_NON_BLOCKING */
 	STREAM_MEETS, /* a blocking stream: it and the legacy default stream wait for each other */
-	STREAM_DEFAULT,	  /* the legacy default stream itself */
+	STREAM_DEFAULT, /* the legacy default stream itself */
 };
 
 struct device_work {
@@ -38,7 +38,8 @@ struct true_device {
 void true_device__clear(struct true_device *device);
 
 /* Puts work on a stream at that moment. Returns its end. */
-uint64_t true_device__add(struct true_device *device, size_t stream, uint64_t now_ns, uint64_t lasts_ns);
+uint64_t true_device__add(struct true_device *device, size_t stream, uint64_t now_ns,
+			  uint64_t lasts_ns);
 
 /*
  * Until when a wait for the stream that begins now must wait: at most `now_ns` if there is nothing

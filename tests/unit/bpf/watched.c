@@ -68,11 +68,13 @@ static void place(struct pt_regs *registers, uint64_t *frame, uint8_t place, uin
 static bool is_written(const struct function_desc *function, enum role role)
 {
 	if (role == ROLE_CTX)
-		return function->operation == OP_CONTEXT && (function->kind == CONTEXT_RETAIN || function->kind == CONTEXT_CREATE);
+		return function->operation == OP_CONTEXT &&
+		       (function->kind == CONTEXT_RETAIN || function->kind == CONTEXT_CREATE);
 	return role == ROLE_OUT;
 }
 
-static void place_argument(struct watched_thread *thread, struct pt_regs *registers, const struct function_desc *function,
+static void place_argument(struct watched_thread *thread, struct pt_regs *registers,
+			   const struct function_desc *function,
 			   const struct call_argument *argument)
 {
 	uint64_t *frame = frame_of(thread), value = argument->value;
@@ -105,7 +107,8 @@ static void take_records(struct watched *watched)
 	while ((record = machine__take_record())) {
 		idle = (const void *)record;
 		if (record->type == RECORD_IDLE) {
-			watched->idle = realloc(watched->idle, (watched->idle_count + 1) * sizeof(*watched->idle));
+			watched->idle = realloc(watched->idle,
+						(watched->idle_count + 1) * sizeof(*watched->idle));
 			assert(watched->idle);
 			watched->idle[watched->idle_count++] =
 				(struct idle_time){idle->begin_ns, idle->end_ns, idle->device};
@@ -138,7 +141,8 @@ void watched__enter(struct watched_thread *thread, uint64_t ns, const struct wat
 void watched__return(struct watched_thread *thread, uint64_t ns, int32_t result)
 {
 	uint64_t *frame = frame_of(thread);
-	struct pt_regs registers = {.ip = TRAMPOLINE, .sp = (uintptr_t)(frame + 1), .ax = (uint32_t)result};
+	struct pt_regs registers = {
+		.ip = TRAMPOLINE, .sp = (uintptr_t)(frame + 1), .ax = (uint32_t)result};
 
 	assert(thread->depth);
 	frame[OUT_WORD] = thread->written[NESTED - thread->depth].value;
@@ -148,7 +152,8 @@ void watched__return(struct watched_thread *thread, uint64_t ns, int32_t result)
 	take_records(thread->watched);
 }
 
-void watched__return_late(struct watched_thread *thread, uint64_t ns, int32_t result, void (*meanwhile)(void *arg), void *arg)
+void watched__return_late(struct watched_thread *thread, uint64_t ns, int32_t result,
+			  void (*meanwhile)(void *arg), void *arg)
 {
 	machine.meanwhile = meanwhile;
 	machine.meanwhile_arg = arg;
@@ -191,7 +196,8 @@ static struct watched_thread *add_thread(struct watched *watched, int tid, uint6
 }
 
 /* A call of `function` with one argument of this role and, if it takes one, device 0. */
-static void call_briefly(struct watched_thread *thread, uint64_t ns, const char *function, uint64_t context)
+static void call_briefly(struct watched_thread *thread, uint64_t ns, const char *function,
+			 uint64_t context)
 {
 	const struct watched_call call = {
 		.row = (uint16_t)api__find(function, API_NEWEST),

@@ -61,7 +61,8 @@ void watched__enter(struct watched_thread *thread, uint64_t ns, const struct wat
 void watched__return(struct watched_thread *thread, uint64_t ns, int32_t result);
 
 /* The same, but `meanwhile` runs after the program has read the time of the return. */
-void watched__return_late(struct watched_thread *thread, uint64_t ns, int32_t result, void (*meanwhile)(void *arg), void *arg);
+void watched__return_late(struct watched_thread *thread, uint64_t ns, int32_t result,
+			  void (*meanwhile)(void *arg), void *arg);
 
 /* The thread exits; it must not be used afterwards. */
 void watched__thread_ends(struct watched_thread *thread, uint64_t ns);

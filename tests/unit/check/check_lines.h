@@ -12,7 +12,8 @@
 #include "check/list.h"
 
 /* The only line of the topic whose text contains `text`. */
-static inline const struct check_line *line_of(const struct check_list *list, const char *topic, const char *text)
+static inline const struct check_line *line_of(const struct check_list *list, const char *topic,
+					       const char *text)
 {
 	const struct check_line *found = NULL;
 
@@ -45,8 +46,8 @@ static inline bool has_topic(const struct check_list *list, const char *topic)
  * Exactly one line of the topic contains `text`; it has this state and its advice contains `advice`
  * (NULL with CHECK_OK).
  */
-static inline void expect_line(const struct check_list *list, const char *topic, enum check_state state,
-			       const char *text, const char *advice)
+static inline void expect_line(const struct check_list *list, const char *topic,
+			       enum check_state state, const char *text, const char *advice)
 {
 	const struct check_line *line = line_of(list, topic, text);
 
@@ -55,13 +56,14 @@ static inline void expect_line(const struct check_list *list, const char *topic,
 	if (!advice)
 		assert_null(line->advice);
 	else if (!line->advice || !strstr(line->advice, advice))
-		fail_msg("%s: '%s' advises '%s'", topic, line->text, line->advice ? line->advice : "nothing");
+		fail_msg("%s: '%s' advises '%s'", topic, line->text,
+			 line->advice ? line->advice : "nothing");
 	assert_null(strchr(line->text, '\n'));
 }
 
 /* The line's values of a key, separated by commas. */
-static inline void expect_fact(const struct check_list *list, const char *topic, const char *text, const char *key,
-			       const char *values)
+static inline void expect_fact(const struct check_list *list, const char *topic, const char *text,
+			       const char *key, const char *values)
 {
 	const struct check_line *line = line_of(list, topic, text);
 	char all[1024] = "";
@@ -72,7 +74,8 @@ static inline void expect_fact(const struct check_list *list, const char *topic,
 		if (strcmp(line->facts[i].key, key))
 			continue;
 		if (line->facts[i].text)
-			snprintf(all + length, sizeof(all) - length, "%s%s", length ? "," : "", line->facts[i].text);
+			snprintf(all + length, sizeof(all) - length, "%s%s", length ? "," : "",
+				 line->facts[i].text);
 		else
 			snprintf(all + length, sizeof(all) - length, "%s%llu", length ? "," : "",
 				 (unsigned long long)line->facts[i].number);

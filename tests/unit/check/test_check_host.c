@@ -19,7 +19,8 @@
 
 #define BIT(n) (UINT64_C(1) << (n))
 #define ALL_CAPABILITIES \
-	(BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_CHECKPOINT_RESTORE))
+	(BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH) | \
+	 BIT(CAP_CHECKPOINT_RESTORE))
 
 /* --- texts of /proc and /sys --- */
 
@@ -59,14 +60,17 @@ static struct kernel_facts good_kernel(void)
 	return (struct kernel_facts){
 		.release = "6.18.2-amd64",
 		.machine = "x86_64",
-		.types = {.loops = true, .finds_mappings = true, .one_process = true, .counts_mappings = true},
+		.types = {.loops = true,
+			  .finds_mappings = true,
+			  .one_process = true,
+			  .counts_mappings = true},
 		.lockdown = "none",
 		.jit = 1,
 	};
 }
 
-static void expect_kernel(const struct kernel_facts *facts, const char *topic, enum check_state state, const char *text,
-			  const char *advice)
+static void expect_kernel(const struct kernel_facts *facts, const char *topic,
+			  enum check_state state, const char *text, const char *advice)
 {
 	struct check_list list = {0};
 
@@ -113,14 +117,17 @@ static void judges_types(void **state)
 	facts.btf = facts.types_read = -ENOENT;
 	memset(&facts.types, 0, sizeof(facts.types));
 	check_kernel__judge(&facts, &list);
-	expect_line(&list, "btf", CHECK_MISSING, "there is no /sys/kernel/btf/vmlinux", "CONFIG_DEBUG_INFO_BTF");
+	expect_line(&list, "btf", CHECK_MISSING, "there is no /sys/kernel/btf/vmlinux",
+		    "CONFIG_DEBUG_INFO_BTF");
 	assert_false(has_topic(&list, "helpers")); /* not reported twice */
 	check_list__clear(&list);
 	facts.btf = -EACCES;
-	expect_kernel(&facts, "btf", CHECK_MISSING, "cannot read /sys/kernel/btf/vmlinux: Permission denied", "read that file");
+	expect_kernel(&facts, "btf", CHECK_MISSING,
+		      "cannot read /sys/kernel/btf/vmlinux: Permission denied", "read that file");
 	facts.btf = 0;
 	facts.types_read = -EINVAL;
-	expect_kernel(&facts, "btf", CHECK_MISSING, "cannot read /sys/kernel/btf/vmlinux: Invalid argument", "read that file");
+	expect_kernel(&facts, "btf", CHECK_MISSING,
+		      "cannot read /sys/kernel/btf/vmlinux: Invalid argument", "read that file");
 }
 
 static void judges_lockdown_and_jit(void **state)
@@ -132,7 +139,8 @@ static void judges_lockdown_and_jit(void **state)
 	strcpy(facts.lockdown, "integrity");
 	expect_kernel(&facts, "lockdown", CHECK_OK, "integrity", NULL);
 	strcpy(facts.lockdown, "confidentiality");
-	expect_kernel(&facts, "lockdown", CHECK_MISSING, "may not read the kernel's memory", "lockdown=integrity");
+	expect_kernel(&facts, "lockdown", CHECK_MISSING, "may not read the kernel's memory",
+		      "lockdown=integrity");
 	facts.lockdown[0] = '\0';
 	expect_kernel(&facts, "lockdown", CHECK_OK, "unknown: the kernel", NULL);
 	facts.jit = 0;
@@ -217,7 +225,8 @@ static void finds_types(void **state)
 
 	(void)state;
 	kernel_types__of(newer, &types);
-	assert_true(types.loops && types.finds_mappings && types.one_process && types.counts_mappings);
+	assert_true(types.loops && types.finds_mappings && types.one_process &&
+		    types.counts_mappings);
 	kernel_types__of(older, &types);
 	assert_memory_equal(&types, &nothing, sizeof(types));
 	kernel_types__of(none, &types);
@@ -240,8 +249,8 @@ static struct host_facts good_host(void)
 	};
 }
 
-static void expect_host(const struct host_facts *facts, enum tracefs_use use, const char *topic, enum check_state state,
-			const char *text, const char *advice)
+static void expect_host(const struct host_facts *facts, enum tracefs_use use, const char *topic,
+			enum check_state state, const char *text, const char *advice)
 {
 	struct check_list list = {0};
 
@@ -260,21 +269,26 @@ static void judges_capabilities(void **state)
 	assert_int_equal(check_list__in_state(&list, CHECK_OK), list.count);
 	check_list__clear(&list);
 
-	expect_host(&facts, TRACEFS_UNUSED, "capabilities", CHECK_OK, "CAP_CHECKPOINT_RESTORE", NULL);
-	expect_host(&facts, TRACEFS_USED, "capabilities", CHECK_MISSING, "no CAP_SYS_ADMIN", "--cap-add SYS_ADMIN");
+	expect_host(&facts, TRACEFS_UNUSED, "capabilities", CHECK_OK, "CAP_CHECKPOINT_RESTORE",
+		    NULL);
+	expect_host(&facts, TRACEFS_USED, "capabilities", CHECK_MISSING, "no CAP_SYS_ADMIN",
+		    "--cap-add SYS_ADMIN");
 	facts.effective = BIT(CAP_SYS_ADMIN) | BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH);
 	/* CAP_SYS_ADMIN includes three others. */
 	expect_host(&facts, TRACEFS_USED, "capabilities", CHECK_OK, "CAP_SYS_ADMIN", NULL);
 	facts = good_host();
 	facts.effective &= ~BIT(CAP_CHECKPOINT_RESTORE);
-	expect_host(&facts, TRACEFS_UNUSED, "capabilities", CHECK_DEGRADED, "no CAP_CHECKPOINT_RESTORE",
-		    "--cap-add CHECKPOINT_RESTORE");
+	expect_host(&facts, TRACEFS_UNUSED, "capabilities", CHECK_DEGRADED,
+		    "no CAP_CHECKPOINT_RESTORE", "--cap-add CHECKPOINT_RESTORE");
 	facts.effective = 0;
 	expect_host(&facts, TRACEFS_UNUSED, "capabilities", CHECK_MISSING, "no CAP_BPF", "sudo");
-	expect_host(&facts, TRACEFS_UNUSED, "capabilities", CHECK_MISSING, "no CAP_PERFMON", "sudo");
-	expect_host(&facts, TRACEFS_UNUSED, "capabilities", CHECK_DEGRADED, "no CAP_SYS_PTRACE", "sudo");
+	expect_host(&facts, TRACEFS_UNUSED, "capabilities", CHECK_MISSING, "no CAP_PERFMON",
+		    "sudo");
+	expect_host(&facts, TRACEFS_UNUSED, "capabilities", CHECK_DEGRADED, "no CAP_SYS_PTRACE",
+		    "sudo");
 	facts.capabilities = -EPERM;
-	expect_host(&facts, TRACEFS_UNUSED, "capabilities", CHECK_MISSING, "cannot read them", "capget");
+	expect_host(&facts, TRACEFS_UNUSED, "capabilities", CHECK_MISSING, "cannot read them",
+		    "capget");
 }
 
 static void judges_namespaces(void **state)
@@ -287,10 +301,13 @@ static void judges_namespaces(void **state)
 	expect_host(&facts, TRACEFS_UNUSED, "pid-namespace", CHECK_OK, "own", NULL);
 	facts.user_namespace = true;
 	facts.pid_namespace = true;
-	expect_host(&facts, TRACEFS_UNUSED, "user-namespace", CHECK_MISSING, "do not allow BPF", "rootless");
-	expect_host(&facts, TRACEFS_UNUSED, "pid-namespace", CHECK_DEGRADED, "processes outside", "hostPID: true");
+	expect_host(&facts, TRACEFS_UNUSED, "user-namespace", CHECK_MISSING, "do not allow BPF",
+		    "rootless");
+	expect_host(&facts, TRACEFS_UNUSED, "pid-namespace", CHECK_DEGRADED, "processes outside",
+		    "hostPID: true");
 	facts.no_proc = true;
-	expect_host(&facts, TRACEFS_UNUSED, "pid-namespace", CHECK_MISSING, "there is no /proc", "mount");
+	expect_host(&facts, TRACEFS_UNUSED, "pid-namespace", CHECK_MISSING, "there is no /proc",
+		    "mount");
 	check_host__judge(&facts, TRACEFS_UNUSED, &list);
 	assert_false(has_topic(&list, "user-namespace") || has_topic(&list, "ptrace_scope"));
 	check_list__clear(&list);
@@ -308,13 +325,16 @@ static void judges_tracefs(void **state)
 	(void)state;
 	facts.tracefs = TRACEFS_ABSENT;
 	expect_host(&facts, TRACEFS_UNUSED, "tracefs", CHECK_OK, "not needed", NULL);
-	expect_host(&facts, TRACEFS_USED, "tracefs", CHECK_MISSING, "there is no", "mount -t tracefs");
+	expect_host(&facts, TRACEFS_USED, "tracefs", CHECK_MISSING, "there is no",
+		    "mount -t tracefs");
 	facts.tracefs = TRACEFS_DENIED;
 	expect_host(&facts, TRACEFS_USED, "tracefs", CHECK_MISSING, "cannot write", "root");
 	facts.tracefs = TRACEFS_WRITABLE;
 	expect_host(&facts, TRACEFS_USED, "tracefs", CHECK_OK, "accepts probes", NULL);
-	expect_host(&facts, TRACEFS_USE_UNKNOWN, "tracefs", CHECK_OK, "unknown whether it is needed", NULL);
-	expect_host(&facts, TRACEFS_USE_UNKNOWN, "perf_event_paranoid", CHECK_OK, "2, which does not restrict processes", NULL);
+	expect_host(&facts, TRACEFS_USE_UNKNOWN, "tracefs", CHECK_OK,
+		    "unknown whether it is needed", NULL);
+	expect_host(&facts, TRACEFS_USE_UNKNOWN, "perf_event_paranoid", CHECK_OK,
+		    "2, which does not restrict processes", NULL);
 }
 
 static void judges_limits(void **state)
@@ -323,16 +343,21 @@ static void judges_limits(void **state)
 
 	(void)state;
 	facts.memlock = 8 << 20;
-	expect_host(&facts, TRACEFS_UNUSED, "memlock", CHECK_OK, "8.0 MiB, which does not limit BPF", NULL);
+	expect_host(&facts, TRACEFS_UNUSED, "memlock", CHECK_OK,
+		    "8.0 MiB, which does not limit BPF", NULL);
 	facts.memlock_counts = true;
-	expect_host(&facts, TRACEFS_UNUSED, "memlock", CHECK_DEGRADED, "limits memory for BPF to 8.0 MiB", "ulimit -l unlimited");
+	expect_host(&facts, TRACEFS_UNUSED, "memlock", CHECK_DEGRADED,
+		    "limits memory for BPF to 8.0 MiB", "ulimit -l unlimited");
 	facts.memlock = UNLIMITED;
 	expect_host(&facts, TRACEFS_UNUSED, "memlock", CHECK_OK, "unlimited", NULL);
 
-	expect_host(&facts, TRACEFS_USED, "perf_event_paranoid", CHECK_OK, "2, which does not restrict processes", NULL);
-	expect_host(&facts, TRACEFS_UNUSED, "perf_event_paranoid", CHECK_OK, "2, which does not restrict these links", NULL);
+	expect_host(&facts, TRACEFS_USED, "perf_event_paranoid", CHECK_OK,
+		    "2, which does not restrict processes", NULL);
+	expect_host(&facts, TRACEFS_UNUSED, "perf_event_paranoid", CHECK_OK,
+		    "2, which does not restrict these links", NULL);
 	facts.effective = 0;
-	expect_host(&facts, TRACEFS_USED, "perf_event_paranoid", CHECK_MISSING, "2: tracefs events", "CAP_PERFMON");
+	expect_host(&facts, TRACEFS_USED, "perf_event_paranoid", CHECK_MISSING, "2: tracefs events",
+		    "CAP_PERFMON");
 	facts.paranoid = -1;
 	expect_host(&facts, TRACEFS_USED, "perf_event_paranoid", CHECK_OK, "-1", NULL);
 	facts.has_paranoid = false;
@@ -342,7 +367,8 @@ static void judges_limits(void **state)
 static void knows_which_kernels_count_memlock(void **state)
 {
 	static const char *const counting[] = {"4.19.0", "4.99.1", "5.4.0-42-generic", "5.10.223"};
-	static const char *const others[] = {"5.11.0", "5.17.0", "6.1.0-13-amd64", "6.18.2", "strange", "5", ""};
+	static const char *const others[] = {
+		"5.11.0", "5.17.0", "6.1.0-13-amd64", "6.18.2", "strange", "5", ""};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(counting) / sizeof(*counting); i++)
@@ -358,16 +384,21 @@ static void judges_yama(void **state)
 	(void)state;
 	expect_host(&facts, TRACEFS_UNUSED, "ptrace_scope", CHECK_OK, "no Yama", NULL);
 	facts.ptrace_scope = 2;
-	expect_host(&facts, TRACEFS_UNUSED, "ptrace_scope", CHECK_OK, "2, which does not restrict", NULL);
+	expect_host(&facts, TRACEFS_UNUSED, "ptrace_scope", CHECK_OK, "2, which does not restrict",
+		    NULL);
 	facts.ptrace_scope = 3;
-	expect_host(&facts, TRACEFS_UNUSED, "ptrace_scope", CHECK_DEGRADED, "3: no program", "ptrace_scope=3");
+	expect_host(&facts, TRACEFS_UNUSED, "ptrace_scope", CHECK_DEGRADED, "3: no program",
+		    "ptrace_scope=3");
 	facts.effective = 0;
 	facts.ptrace_scope = 0;
-	expect_host(&facts, TRACEFS_UNUSED, "ptrace_scope", CHECK_OK, "0, which does not restrict", NULL);
+	expect_host(&facts, TRACEFS_UNUSED, "ptrace_scope", CHECK_OK, "0, which does not restrict",
+		    NULL);
 	facts.ptrace_scope = 1;
-	expect_host(&facts, TRACEFS_UNUSED, "ptrace_scope", CHECK_DEGRADED, "own descendants only", "CAP_SYS_PTRACE");
+	expect_host(&facts, TRACEFS_UNUSED, "ptrace_scope", CHECK_DEGRADED, "own descendants only",
+		    "CAP_SYS_PTRACE");
 	facts.ptrace_scope = 2;
-	expect_host(&facts, TRACEFS_UNUSED, "ptrace_scope", CHECK_DEGRADED, "no process", "CAP_SYS_PTRACE");
+	expect_host(&facts, TRACEFS_UNUSED, "ptrace_scope", CHECK_DEGRADED, "no process",
+		    "CAP_SYS_PTRACE");
 }
 
 static void reads_memlock(void **state)
@@ -377,13 +408,15 @@ static void reads_memlock(void **state)
 
 	(void)state;
 	assert_int_equal(getrlimit(RLIMIT_MEMLOCK, &before), 0);
-	limit = (struct rlimit){.rlim_cur = before.rlim_max < 65536 ? before.rlim_max : 65536, .rlim_max = before.rlim_max};
+	limit = (struct rlimit){.rlim_cur = before.rlim_max < 65536 ? before.rlim_max : 65536,
+				.rlim_max = before.rlim_max};
 	assert_int_equal(setrlimit(RLIMIT_MEMLOCK, &limit), 0);
 	host_facts__read("", &facts);
 	assert_int_equal(facts.memlock, limit.rlim_cur);
 	assert_int_equal(setrlimit(RLIMIT_MEMLOCK, &before), 0);
 	host_facts__read("", &facts);
-	assert_true(before.rlim_cur == RLIM_INFINITY ? facts.memlock == UNLIMITED : facts.memlock == before.rlim_cur);
+	assert_true(before.rlim_cur == RLIM_INFINITY ? facts.memlock == UNLIMITED :
+						       facts.memlock == before.rlim_cur);
 }
 
 static void reads_the_machine(void **state)

@@ -25,7 +25,10 @@ static struct link_facts good_links(void)
 		.features = {.uprobe_multi = true, .uprobe_session = true, .lazy_maps = true},
 		.kind = LINKS_SESSION,
 		.probing = {.made = true},
-		.trial = {.calls = 64, .hits = 129, .plain = TRIAL_RETURNED, .filtered = TRIAL_RETURNED},
+		.trial = {.calls = 64,
+			  .hits = 129,
+			  .plain = TRIAL_RETURNED,
+			  .filtered = TRIAL_RETURNED},
 		.iterator = {.made = true},
 		.monitor = {.made = true},
 		.tracer = {.made = true},
@@ -34,8 +37,9 @@ static struct link_facts good_links(void)
 	};
 }
 
-static void expect_links(const struct link_facts *facts, const struct kernel_types *types, const char *topic,
-			 enum check_state state, const char *text, const char *advice)
+static void expect_links(const struct link_facts *facts, const struct kernel_types *types,
+			 const char *topic, enum check_state state, const char *text,
+			 const char *advice)
 {
 	struct check_list list = {0};
 
@@ -70,8 +74,11 @@ static void judges_programs(void **state)
 	expect_links(&facts, &newest, "bpf", CHECK_MISSING, "Operation not permitted", "sudo");
 	check_links__judge(&facts, &newest, &list);
 	expect_line(&list, "links", CHECK_MISSING, "a BPF program must be loaded", "as root");
-	assert_false(has_topic(&list, "session") || has_topic(&list, "probes") || has_topic(&list, "monitor"));
-	expect_line(&list, "untried", CHECK_DEGRADED, "session, probes, seccomp, iterator, monitor, tracer, threads, maps, copies", "fix what");
+	assert_false(has_topic(&list, "session") || has_topic(&list, "probes") ||
+		     has_topic(&list, "monitor"));
+	expect_line(&list, "untried", CHECK_DEGRADED,
+		    "session, probes, seccomp, iterator, monitor, tracer, threads, maps, copies",
+		    "fix what");
 	expect_fact(&list, "untried", "not tried", "topics",
 		    "session,probes,seccomp,iterator,monitor,tracer,threads,maps,copies");
 	check_list__clear(&list);
@@ -95,16 +102,21 @@ static void judges_kinds(void **state)
 	facts.kind = LINKS_MULTI;
 	facts.features.uprobe_session = false;
 	expect_links(&facts, &newest, "links", CHECK_OK, "uprobe_multi", NULL);
-	expect_links(&facts, &newest, "session", CHECK_DEGRADED, "no session probes: results", "--check-launches");
-	expect_links(&facts, &newest, "reach", CHECK_DEGRADED, "even with -p and COMMAND", "Linux 6.13");
+	expect_links(&facts, &newest, "session", CHECK_DEGRADED, "no session probes: results",
+		     "--check-launches");
+	expect_links(&facts, &newest, "reach", CHECK_DEGRADED, "even with -p and COMMAND",
+		     "Linux 6.13");
 	facts.kind = LINKS_TRACEFS;
 	facts.features.uprobe_multi = false;
-	expect_links(&facts, &newest, "links", CHECK_DEGRADED, "tracefs events: gpuprobe needs CAP_SYS_ADMIN", "Linux 6.6");
+	expect_links(&facts, &newest, "links", CHECK_DEGRADED,
+		     "tracefs events: gpuprobe needs CAP_SYS_ADMIN", "Linux 6.6");
 	assert_int_equal(link_facts__tracefs_use(&facts), TRACEFS_USED);
 	facts.features = good_links().features;
 	facts.forced = true;
-	expect_links(&facts, &newest, "links", CHECK_DEGRADED, "tracefs events, by GPUPROBE_LINKS", "unset");
-	expect_links(&facts, &newest, "session", CHECK_DEGRADED, "no session probes, by GPUPROBE_LINKS", "unset");
+	expect_links(&facts, &newest, "links", CHECK_DEGRADED, "tracefs events, by GPUPROBE_LINKS",
+		     "unset");
+	expect_links(&facts, &newest, "session", CHECK_DEGRADED,
+		     "no session probes, by GPUPROBE_LINKS", "unset");
 	facts.chosen = -EINVAL;
 	strcpy(facts.choice_error.text, "GPUPROBE_LINKS is 'x'");
 	assert_int_equal(link_facts__tracefs_use(&facts), TRACEFS_USE_UNKNOWN);
@@ -122,12 +134,14 @@ static void judges_the_trial(void **state)
 	(void)state;
 	facts.trial.hits = 130;
 	expect_links(&facts, &newest, "probes", CHECK_MISSING,
-		     "64 calls of a function of gpuprobe's own, and one without a return, ran 130 probes, not 129",
+		     "64 calls of a function of gpuprobe's own, and one without a return, ran 130 "
+		     "probes, not 129",
 		     "report it");
 	facts = good_links();
 	facts.trial.filtered = TRIAL_KILLED;
 	expect_links(&facts, &newest, "probes", CHECK_OK, "64 calls", NULL);
-	expect_links(&facts, &newest, "seccomp", CHECK_MISSING, "kill processes with a seccomp filter", "6.12.14");
+	expect_links(&facts, &newest, "seccomp", CHECK_MISSING,
+		     "kill processes with a seccomp filter", "6.12.14");
 	facts.trial.filtered = TRIAL_NOT_MADE;
 	expect_links(&facts, &newest, "seccomp", CHECK_DEGRADED, "could not test", "seccomp");
 	facts.trial.plain = TRIAL_KILLED;
@@ -141,7 +155,8 @@ static void judges_the_trial(void **state)
 	facts = good_links();
 	facts.probing.ret = -EOPNOTSUPP;
 	strcpy(facts.probing.error.text, "cannot attach a probe");
-	expect_links(&facts, &newest, "probes", CHECK_MISSING, "cannot attach a probe", "CONFIG_UPROBES");
+	expect_links(&facts, &newest, "probes", CHECK_MISSING, "cannot attach a probe",
+		     "CONFIG_UPROBES");
 	facts.probing.made = false;
 	expect_links(&facts, &newest, "probes", CHECK_MISSING, "not tried", "tracefs");
 }
@@ -159,22 +174,28 @@ static void judges_what_is_loaded(void **state)
 	facts.tracer = facts.monitor;
 	expect_links(&facts, &newest, "tracer", CHECK_MISSING, "the kernel refused", "-vv");
 	facts.threads = facts.monitor;
-	expect_links(&facts, &newest, "threads", CHECK_DEGRADED, "between their calls: the kernel refused", "-vv");
+	expect_links(&facts, &newest, "threads", CHECK_DEGRADED,
+		     "between their calls: the kernel refused", "-vv");
 	facts.iterator.ret = -ENOENT;
 	strcpy(facts.iterator.error.text, "own file is not found");
 	expect_links(&facts, &newest, "iterator", CHECK_MISSING, "own file is not found", "-vv");
 	older.one_process = false;
-	expect_links(&facts, &older, "iterator", CHECK_MISSING, "own file is not found", "pid namespace");
+	expect_links(&facts, &older, "iterator", CHECK_MISSING, "own file is not found",
+		     "pid namespace");
 	facts.monitor.ret = facts.iterator.ret = -EMFILE;
 	expect_links(&facts, &newest, "monitor", CHECK_MISSING, "the kernel refused", "ulimit -n");
-	expect_links(&facts, &newest, "iterator", CHECK_MISSING, "own file is not found", "ulimit -n");
+	expect_links(&facts, &newest, "iterator", CHECK_MISSING, "own file is not found",
+		     "ulimit -n");
 	facts.iterator.ret = 0;
 	expect_links(&facts, &older, "iterator", CHECK_DEGRADED, "all processes", "Linux 6.1");
 	older.counts_mappings = false;
-	expect_links(&facts, &older, "copies", CHECK_DEGRADED, "looks up its mapping again", "Linux 6.13");
+	expect_links(&facts, &older, "copies", CHECK_DEGRADED, "looks up its mapping again",
+		     "Linux 6.13");
 	facts.features.lazy_maps = false;
-	expect_links(&facts, &older, "maps", CHECK_DEGRADED, "all their memory at the start", "--max-allocations");
-	expect_links(&facts, NULL, "untried", CHECK_DEGRADED, "not tried: maps, copies", "check again");
+	expect_links(&facts, &older, "maps", CHECK_DEGRADED, "all their memory at the start",
+		     "--max-allocations");
+	expect_links(&facts, NULL, "untried", CHECK_DEGRADED, "not tried: maps, copies",
+		     "check again");
 }
 
 /*
@@ -203,7 +224,8 @@ static void tries_for_real(void **state)
 	assert_int_equal(facts.chosen, 0);
 	if (facts.kind == LINKS_TRACEFS)
 		skip();
-	assert_true(facts.probing.made && facts.iterator.made && facts.monitor.made && facts.tracer.made && facts.threads.made);
+	assert_true(facts.probing.made && facts.iterator.made && facts.monitor.made &&
+		    facts.tracer.made && facts.threads.made);
 	assert_int_equal(facts.probing.ret, 0);
 	assert_int_equal(facts.trial.plain, TRIAL_RETURNED);
 	assert_int_equal(facts.trial.hits, 2 * facts.trial.calls + 1);
@@ -285,12 +307,16 @@ static void reads_debuginfod(void **state)
 static void parses_the_module(void **state)
 {
 	static const char *const texts[][2] = {
-		{"NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release Build  (dvs-builder@U22)\n"
+		{"NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release "
+		 "Build  (dvs-builder@U22)\n"
 		 "GCC version:  gcc version 12.3.0\n",
 		 "580.65.06"},
-		{"NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.183.01  Sun May 12\n", "535.183.01"},
+		{"NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.183.01  Sun May 12\n",
+		 "535.183.01"},
 		{"NVRM version: x86_64 550.54\n", "550.54"},
-		{"NVRM version: NVIDIA UNIX x86_64 Kernel Module\nGCC version:  gcc version 12.3.0\n", ""},
+		{"NVRM version: NVIDIA UNIX x86_64 Kernel Module\nGCC version:  gcc version "
+		 "12.3.0\n",
+		 ""},
 		{"64 1.2x 3\n", ""},
 		{"", ""},
 	};
@@ -314,8 +340,8 @@ static void reads_the_module(void **state)
 	assert_string_equal(facts.module, "");
 }
 
-static void expect_gpus(const struct gpu_facts *facts, const char *library, const char *topic, enum check_state state,
-			const char *text, const char *advice)
+static void expect_gpus(const struct gpu_facts *facts, const char *library, const char *topic,
+			enum check_state state, const char *text, const char *advice)
 {
 	struct check_list list = {0};
 
@@ -339,11 +365,16 @@ static void judges_the_driver(void **state)
 static void judges_nvml(void **state)
 {
 	struct gpu gpus[] = {
-		{.index = 0, .mig = GPU_NONE, .uuid = "GPU-1", .name = "NVIDIA H200", .total_bytes = 141ull << 30},
+		{.index = 0,
+		 .mig = GPU_NONE,
+		 .uuid = "GPU-1",
+		 .name = "NVIDIA H200",
+		 .total_bytes = 141ull << 30},
 		{.index = 0, .mig = 2, .uuid = "MIG-1", .total_bytes = GPU_UNKNOWN_BYTES},
 		{.index = 1, .mig = GPU_NONE, .total_bytes = GPU_UNKNOWN_BYTES},
 	};
-	struct gpu_snapshot snapshot = {.driver = "580.65.06", .gpus = gpus, .gpu_count = 3, .uses_known = true};
+	struct gpu_snapshot snapshot = {
+		.driver = "580.65.06", .gpus = gpus, .gpu_count = 3, .uses_known = true};
 	struct gpu_facts facts = {.snapshot = &snapshot};
 	struct check_list list = {0};
 
@@ -358,7 +389,8 @@ static void judges_nvml(void **state)
 	check_list__clear(&list);
 
 	snapshot.uses_known = false;
-	expect_gpus(&facts, NULL, "nvml", CHECK_DEGRADED, "does not report GPU memory by process", "--pid=host");
+	expect_gpus(&facts, NULL, "nvml", CHECK_DEGRADED, "does not report GPU memory by process",
+		    "--pid=host");
 	snapshot.gpu_count = 0;
 	expect_gpus(&facts, NULL, "nvml", CHECK_DEGRADED, "finds no GPU", "container");
 	facts.snapshot = NULL;

@@ -30,13 +30,16 @@
 static const struct test_symbol few[] = {SYMBOL("cuInit", 1), SYMBOL("cuMemAlloc_v2", 2),
 					 SYMBOL("cuLaunchKernel", 3), END};
 
-static void judge_one(const struct test_elf *elf, const char *path, pid_t pid, struct check_list *list)
+static void judge_one(const struct test_elf *elf, const char *path, pid_t pid,
+		      struct check_list *list)
 {
 	struct checked_libraries libraries = {0};
 	unsigned int layers;
 
-	assert_int_equal(checked_libraries__add(&libraries, open_built(elf), path, pid, &layers), 0);
-	assert_int_equal(check_libraries__judge(&libraries, &(struct looked_at){.given = false}, list), 0);
+	assert_int_equal(checked_libraries__add(&libraries, open_built(elf), path, pid, &layers),
+			 0);
+	assert_int_equal(
+		check_libraries__judge(&libraries, &(struct looked_at){.given = false}, list), 0);
 	checked_libraries__clear(&libraries);
 }
 
@@ -49,7 +52,9 @@ static struct test_symbol *whole_driver(size_t room)
 	for (size_t row = 0; row < api_function_count; row++)
 		if (api_functions[row].desc.layer == LAYER_DRIVER &&
 		    api__find(api_functions[row].symbol, API_NEWEST) == (int)row)
-			symbols[count] = (struct test_symbol)SYMBOL(api_functions[row].symbol, count + 1), count++;
+			symbols[count] =
+				(struct test_symbol)SYMBOL(api_functions[row].symbol, count + 1),
+			count++;
 	return symbols;
 }
 
@@ -78,8 +83,8 @@ static void judges_a_whole_library(void **state)
 	judge_one(&elf, "/usr/lib/libcuda.so.1", 12, &list);
 	expect_line(&list, "library", CHECK_DEGRADED, "not in the table: cuMemAllocQuick (calls",
 		    "newer gpuprobe");
-	expect_line(&list, "library", CHECK_DEGRADED, "/usr/lib/libcuda.so.1 of process 12 (libcuda.so.1)",
-		    "newer gpuprobe");
+	expect_line(&list, "library", CHECK_DEGRADED,
+		    "/usr/lib/libcuda.so.1 of process 12 (libcuda.so.1)", "newer gpuprobe");
 	expect_fact(&list, "library", "", "functions_not_in_table", "cuMemAllocQuick");
 	expect_fact(&list, "library", "", "pid", "12");
 	check_list__clear(&list);
@@ -94,7 +99,8 @@ static void judges_an_old_library(void **state)
 	(void)state;
 	judge_one(&elf, "/x/libcuda.so.1", 0, &list);
 	expect_line(&list, "library", CHECK_OK, ": 3 of the table's ", NULL);
-	expect_line(&list, "library", CHECK_OK, "; missing among those that gpuprobe probes: ", NULL);
+	expect_line(&list, "library", CHECK_OK,
+		    "; missing among those that gpuprobe probes: ", NULL);
 	expect_line(&list, "library", CHECK_OK, " more", NULL);
 	expect_fact(&list, "library", "", "functions_found", "3");
 	expect_fact(&list, "library", "", "functions_probed", "2"); /* cuInit is not probed */
@@ -108,21 +114,25 @@ static void names_slow_probes(void **state)
 
 	(void)state;
 	judge_one(&elf, "/x/libcuda.so.1", 0, &list);
-	expect_line(&list, "slow-probes", CHECK_DEGRADED, "2 of the 2 functions that the monitor probes begin", "--max-overhead");
-	expect_line(&list, "slow-probes", CHECK_DEGRADED, ": cuMemAlloc_v2, cuLaunchKernel", "--max-overhead");
+	expect_line(&list, "slow-probes", CHECK_DEGRADED,
+		    "2 of the 2 functions that the monitor probes begin", "--max-overhead");
+	expect_line(&list, "slow-probes", CHECK_DEGRADED, ": cuMemAlloc_v2, cuLaunchKernel",
+		    "--max-overhead");
 	expect_fact(&list, "slow-probes", "", "slow_functions", "cuMemAlloc_v2,cuLaunchKernel");
 	check_list__clear(&list);
 }
 
 static void knows_a_static_runtime(void **state)
 {
-	static const struct test_symbol inside[] = {SYMBOL("cudaMalloc", 1), SYMBOL("cudaLaunchKernel", 2), END};
+	static const struct test_symbol inside[] = {SYMBOL("cudaMalloc", 1),
+						    SYMBOL("cudaLaunchKernel", 2), END};
 	const struct test_elf elf = {.full = inside, .interpreter = "/lib64/ld-linux-x86-64.so.2"};
 	struct check_list list = {0};
 
 	(void)state;
 	judge_one(&elf, "/x/program", 0, &list);
-	expect_line(&list, "library", CHECK_OK, "/x/program (a program with the runtime inside): 2 of", NULL);
+	expect_line(&list, "library", CHECK_OK,
+		    "/x/program (a program with the runtime inside): 2 of", NULL);
 	assert_null(strstr(line_of(&list, "library", "/x/program")->text, "missing among"));
 	/* And there is no driver. */
 	expect_line(&list, "library", CHECK_MISSING, "no libcuda", "--libcuda-path");
@@ -135,7 +145,8 @@ static void misses_the_driver(void **state)
 	struct check_list list = {0};
 
 	(void)state;
-	assert_int_equal(check_libraries__judge(&libraries, &(struct looked_at){.given = false}, &list), 0);
+	assert_int_equal(
+		check_libraries__judge(&libraries, &(struct looked_at){.given = false}, &list), 0);
 	assert_int_equal(list.count, 1);
 	expect_line(&list, "library", CHECK_MISSING, "no libcuda", "install NVIDIA's driver");
 	check_list__clear(&list);
@@ -143,8 +154,10 @@ static void misses_the_driver(void **state)
 
 static void does_not_know_of_what_it_could_not_read(void **state)
 {
-	const struct looked_at looked[] = {{.given = true}, {.refused = 3}, {.unread = 1, .refused = 3}};
-	static const char *const texts[] = {"nor any of these processes has one", "3 processes could not be inspected",
+	const struct looked_at looked[] = {
+		{.given = true}, {.refused = 3}, {.unread = 1, .refused = 3}};
+	static const char *const texts[] = {"nor any of these processes has one",
+					    "3 processes could not be inspected",
 					    "that of 1 process cannot be read"};
 	struct checked_libraries libraries = {0};
 
@@ -168,11 +181,13 @@ static void reports_of_a_damaged_library(void **state)
 	unsigned int layers;
 
 	(void)state;
-	assert_int_equal(checked_libraries__add(&libraries, file, "/x/libcuda.so.1", 0, &layers), 0);
+	assert_int_equal(checked_libraries__add(&libraries, file, "/x/libcuda.so.1", 0, &layers),
+			 0);
 	assert_int_equal(ftruncate(elf_file__fd(file), TEXT_OFFSET), 0);
-	assert_int_equal(check_libraries__judge(&libraries, &(struct looked_at){.given = false}, &list), 0);
-	expect_line(&list, "library", CHECK_MISSING, "/x/libcuda.so.1 (without a soname): cannot read its symbols",
-		    "reinstall it");
+	assert_int_equal(
+		check_libraries__judge(&libraries, &(struct looked_at){.given = false}, &list), 0);
+	expect_line(&list, "library", CHECK_MISSING,
+		    "/x/libcuda.so.1 (without a soname): cannot read its symbols", "reinstall it");
 	check_list__clear(&list);
 	checked_libraries__clear(&libraries);
 }
@@ -190,7 +205,8 @@ static void a_file_is_there_once(void **state)
 	assert_int_equal(checked_libraries__add(&libraries, file, "/a", 0, &layers), 0);
 	assert_int_equal(checked_libraries__add(&libraries, again, "/b", 1, &layers), 0);
 	assert_int_equal(layers, LAYER_BIT(LAYER_DRIVER));
-	assert_int_equal(checked_libraries__add(&libraries, open_built(&no_cuda), "/c", 0, &layers), 0);
+	assert_int_equal(checked_libraries__add(&libraries, open_built(&no_cuda), "/c", 0, &layers),
+			 0);
 	assert_int_equal(layers, 0);
 	assert_int_equal(libraries.count, 1);
 	assert_string_equal(libraries.libraries[0].path, "/a");
@@ -212,8 +228,9 @@ static void versions_of_names(void **state)
 
 static struct process_library driver_library(void)
 {
-	return (struct process_library){
-		.path = (char *)"/usr/lib/libcuda.so.1", .driver = true, .layers = LAYER_BIT(LAYER_DRIVER)};
+	return (struct process_library){.path = (char *)"/usr/lib/libcuda.so.1",
+					.driver = true,
+					.layers = LAYER_BIT(LAYER_DRIVER)};
 }
 
 static struct process_facts good_process(struct process_library *libraries, size_t count)
@@ -226,8 +243,8 @@ static struct process_facts good_process(struct process_library *libraries, size
 				      .python = -ENOENT};
 }
 
-static void expect_process(const struct process_facts *facts, bool filters_kill, enum check_state state,
-			   const char *text, const char *advice)
+static void expect_process(const struct process_facts *facts, bool filters_kill,
+			   enum check_state state, const char *text, const char *advice)
 {
 	struct check_list list = {0};
 
@@ -241,18 +258,20 @@ static void expect_process(const struct process_facts *facts, bool filters_kill,
 static void judges_processes(void **state)
 {
 	struct process_library libraries[2] = {
-		driver_library(), {.path = (char *)"/x/libcudart.so.13", .layers = LAYER_BIT(LAYER_RUNTIME)}};
+		driver_library(),
+		{.path = (char *)"/x/libcudart.so.13", .layers = LAYER_BIT(LAYER_RUNTIME)}};
 	struct process_facts facts = good_process(libraries, 2);
 
 	(void)state;
-	expect_process(&facts, false, CHECK_OK, "process 12 (train) can be watched: libcuda.so.1, libcudart.so.13",
-		       NULL);
+	expect_process(&facts, false, CHECK_OK,
+		       "process 12 (train) can be watched: libcuda.so.1, libcudart.so.13", NULL);
 	facts.python = 0;
 	facts.python_minor = 11;
 	expect_process(&facts, false, CHECK_OK, "libcudart.so.13, CPython 3.11", NULL);
 	facts.library_count = 1;
 	facts.inside = true;
-	expect_process(&facts, false, CHECK_OK, "libcuda.so.1, the runtime inside the program", NULL);
+	expect_process(&facts, false, CHECK_OK, "libcuda.so.1, the runtime inside the program",
+		       NULL);
 	libraries[0].deleted = true; /* but it was opened */
 	expect_process(&facts, false, CHECK_OK, "libcuda.so.1 (deleted)", NULL);
 	strcpy(facts.container, "5f0c6a1b2d3e4f506172839405060708090a0b0c0d0e0f101112131415161718");
@@ -275,27 +294,34 @@ static void names_drivers_in_front_of_others(void **state)
 	check_process__judge(&facts, false, &list);
 	assert_int_equal(list.count, 2);
 	expect_line(&list, "shim", CHECK_OK,
-		    "process 12 has 2 driver libraries: /usr/lib/libcuda.so.1, /usr/lib/wsl/drivers/libcuda.so.1.1; a call", NULL);
+		    "process 12 has 2 driver libraries: /usr/lib/libcuda.so.1, "
+		    "/usr/lib/wsl/drivers/libcuda.so.1.1; a call",
+		    NULL);
 	check_list__clear(&list);
 }
 
 static void judges_hindrances(void **state)
 {
-	struct process_library libraries[2] = {driver_library(), {.path = (char *)"/x/libcudart.so.13"}};
+	struct process_library libraries[2] = {driver_library(),
+					       {.path = (char *)"/x/libcudart.so.13"}};
 	struct process_facts facts = good_process(libraries, 2);
 
 	(void)state;
 	facts.filtered = true;
-	expect_process(&facts, true, CHECK_MISSING, "a return probe would kill it", "do not watch it");
+	expect_process(&facts, true, CHECK_MISSING, "a return probe would kill it",
+		       "do not watch it");
 	facts.filtered = false;
 	libraries[0].opened = -EPERM;
 	libraries[0].deleted = true;
-	expect_process(&facts, false, CHECK_MISSING, "libcuda.so.1 was deleted or replaced while in use",
+	expect_process(&facts, false, CHECK_MISSING,
+		       "libcuda.so.1 was deleted or replaced while in use",
 		       "CAP_CHECKPOINT_RESTORE");
 	libraries[0].deleted = false;
-	expect_process(&facts, false, CHECK_MISSING, "libcuda.so.1 cannot be read: Operation", "CAP_DAC_READ_SEARCH");
+	expect_process(&facts, false, CHECK_MISSING, "libcuda.so.1 cannot be read: Operation",
+		       "CAP_DAC_READ_SEARCH");
 	facts.user_namespace = true;
-	expect_process(&facts, false, CHECK_MISSING, "libcuda.so.1 cannot be read", "another user namespace");
+	expect_process(&facts, false, CHECK_MISSING, "libcuda.so.1 cannot be read",
+		       "another user namespace");
 	libraries[0].opened = -EREMOTE;
 	expect_process(&facts, false, CHECK_MISSING, "FUSE file system", "--libcuda-path");
 	libraries[0].opened = -ENOEXEC;
@@ -313,21 +339,24 @@ static void judges_hindrances(void **state)
 
 static void judges_what_is_lacking(void **state)
 {
-	struct process_library libraries[2] = {driver_library(),
-					       {.path = (char *)"/x/libcudart.so.13", .opened = -EPERM}};
+	struct process_library libraries[2] = {
+		driver_library(), {.path = (char *)"/x/libcudart.so.13", .opened = -EPERM}};
 	struct process_facts facts = good_process(libraries, 2);
 
 	(void)state;
 	libraries[1].deleted = true;
-	expect_process(&facts, false, CHECK_DEGRADED, "/x/libcudart.so.13 was deleted", "CAP_CHECKPOINT_RESTORE");
+	expect_process(&facts, false, CHECK_DEGRADED, "/x/libcudart.so.13 was deleted",
+		       "CAP_CHECKPOINT_RESTORE");
 	facts.library_count = 1;
 	facts.memory = -EPERM;
-	expect_process(&facts, false, CHECK_DEGRADED, "its memory cannot be read", "CAP_SYS_PTRACE");
+	expect_process(&facts, false, CHECK_DEGRADED, "its memory cannot be read",
+		       "CAP_SYS_PTRACE");
 	facts.memory = -EFAULT; /* the process has ended meanwhile */
 	expect_process(&facts, false, CHECK_OK, "can be watched", NULL);
 	facts.python = -ENOTSUP;
 	strcpy(facts.python_error.text, "CPython 3.7 is not supported");
-	expect_process(&facts, false, CHECK_DEGRADED, "without Python frames: CPython 3.7 is not supported; libcuda.so.1",
+	expect_process(&facts, false, CHECK_DEGRADED,
+		       "without Python frames: CPython 3.7 is not supported; libcuda.so.1",
 		       "3.8 to 3.14");
 	facts.python = -EAGAIN; /* it is still being loaded */
 	expect_process(&facts, false, CHECK_OK, "can be watched", NULL);
@@ -335,7 +364,8 @@ static void judges_what_is_lacking(void **state)
 
 static void parses_status(void **state)
 {
-	static const char text[] = "Name:\tSeccomp:\t9\nSeccomp_filters:\t3\nSeccomp:\t2\nThreads:\t4";
+	static const char text[] =
+		"Name:\tSeccomp:\t9\nSeccomp_filters:\t3\nSeccomp:\t2\nThreads:\t4";
 
 	(void)state;
 	assert_int_equal(process_status__number(text, "Seccomp"), 2);
@@ -370,14 +400,16 @@ static void fill(struct check_list *list)
 {
 	check_list__ok(list, "kernel", "Linux %d", 6);
 	check_list__text(list, "release", "6");
-	check_list__lacks(list, "process", CHECK_DEGRADED, "do \"this\"", "process %d (a\033b)", 12);
+	check_list__lacks(list, "process", CHECK_DEGRADED, "do \"this\"", "process %d (a\033b)",
+			  12);
 	check_list__number(list, "pid", 12);
 	check_list__text(list, "libraries", "/a\n");
 	check_list__text(list, "comm", NULL);
 	check_list__lacks(list, "bpf", CHECK_MISSING, "sudo", "refused");
 }
 
-static char *printed(void (*print)(FILE *out, const struct check_list *list), const struct check_list *list)
+static char *printed(void (*print)(FILE *out, const struct check_list *list),
+		     const struct check_list *list)
 {
 	char *text = NULL;
 	size_t size;
@@ -398,8 +430,8 @@ static void print_brief(FILE *out, const struct check_list *list)
 	check_text__print(out, list, true);
 }
 
-static void expect_printed(void (*print)(FILE *out, const struct check_list *list), const struct check_list *list,
-			   const char *expected)
+static void expect_printed(void (*print)(FILE *out, const struct check_list *list),
+			   const struct check_list *list, const char *expected)
 {
 	char *text = printed(print, list);
 
@@ -451,10 +483,12 @@ static void prints_json(void **state)
 		check_json__print, &list,
 		"{\"schema\":1,\"version\":\"" GPUPROBE_VERSION
 		"\",\"ok\":1,\"degraded\":1,\"missing\":1,\"lines\":["
-		"{\"topic\":\"kernel\",\"state\":\"ok\",\"text\":\"Linux 6\",\"advice\":null,\"facts\":{\"release\":\"6\"}},"
+		"{\"topic\":\"kernel\",\"state\":\"ok\",\"text\":\"Linux "
+		"6\",\"advice\":null,\"facts\":{\"release\":\"6\"}},"
 		"{\"topic\":\"process\",\"state\":\"degraded\",\"text\":\"process 12 (a\\u001bb)\","
 		"\"advice\":\"do \\\"this\\\"\",\"facts\":{\"pid\":12,\"libraries\":[\"/a\\n\"]}},"
-		"{\"topic\":\"bpf\",\"state\":\"missing\",\"text\":\"refused\",\"advice\":\"sudo\",\"facts\":{}}]}\n");
+		"{\"topic\":\"bpf\",\"state\":\"missing\",\"text\":\"refused\",\"advice\":\"sudo\","
+		"\"facts\":{}}]}\n");
 	check_list__clear(&list);
 }
 

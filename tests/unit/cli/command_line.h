@@ -41,7 +41,8 @@ static inline void expect_accepted(const char *text, int ret, const struct error
 		fail_msg("'%s': %d, %s", text, ret, err->text);
 }
 
-static inline void expect_refused(const char *text, int ret, const struct error *err, const char *reason)
+static inline void expect_refused(const char *text, int ret, const struct error *err,
+				  const char *reason)
 {
 	assert_int_equal(ret, -EINVAL);
 	if (!strstr(err->text, reason))

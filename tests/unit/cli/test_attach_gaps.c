@@ -52,8 +52,12 @@ static void test_attach_gaps(void **state)
 {
 	const struct log log = {.level = LOG_WARN};
 	struct attach_gaps *gaps = attach_gaps__new(clock__boot_ns(), &log);
-	const struct trace_process one = {.number = 7, .pid = 100, .comm = "one"}, other = {.number = 8, .pid = 101},
-				   later = {.number = 9, .pid = INT32_MAX, .start_ns = UINT64_MAX, .comm = "later"},
+	const struct trace_process one = {.number = 7, .pid = 100, .comm = "one"},
+				   other = {.number = 8, .pid = 101},
+				   later = {.number = 9,
+					    .pid = INT32_MAX,
+					    .start_ns = UINT64_MAX,
+					    .comm = "later"},
 				   none = {.number = 7 + 1024, .pid = 103, .comm = "none"};
 	char text[4096];
 

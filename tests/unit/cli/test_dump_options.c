@@ -25,7 +25,8 @@ static void parse(struct line *line, const char *text)
 {
 	split(&line->words, "dump", text);
 	line->err.text[0] = '\0';
-	line->ret = dump_options__parse(&line->options, line->words.argc, line->words.argv, &line->err);
+	line->ret =
+		dump_options__parse(&line->options, line->words.argc, line->words.argv, &line->err);
 }
 
 static void accept(struct line *line, const char *text)
@@ -117,7 +118,8 @@ static void test_help_and_version(void **state)
 	static const struct {
 		const char *text;
 		int expected;
-	} lines[] = {{"-h", OPTIONS_HELP}, {"--help -x", OPTIONS_HELP}, {"-p 1 -V", OPTIONS_VERSION}};
+	} lines[] = {
+		{"-h", OPTIONS_HELP}, {"--help -x", OPTIONS_HELP}, {"-p 1 -V", OPTIONS_VERSION}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
@@ -131,8 +133,9 @@ static void test_help_and_version(void **state)
 
 static void test_the_help_has_every_option(void **state)
 {
-	static const char *const words[] = {"-p, --pid PID", "--again SECONDS", "--native", "--all", "--json",
-					    "-v, --verbose", "-q, --quiet", "-h, --help", "-V, --version"};
+	static const char *const words[] = {"-p, --pid PID", "--again SECONDS", "--native",
+					    "--all",	     "--json",		"-v, --verbose",
+					    "-q, --quiet",   "-h, --help",	"-V, --version"};
 	char text[4096] = "";
 	FILE *out = fmemopen(text, sizeof(text) - 1, "w");
 

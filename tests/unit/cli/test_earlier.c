@@ -41,7 +41,8 @@ struct dump *looker__look(struct looker *looker, const pid_t *pids, size_t count
 	assert_int_equal(pids[0], PID);
 	played.looks++;
 	/* The first dump is kept: a copy, which nobody frees before the test ends. */
-	struct dump *dump = test_malloc(sizeof(*dump) + sizeof(played.dumped) + sizeof(played.thread));
+	struct dump *dump =
+		test_malloc(sizeof(*dump) + sizeof(played.dumped) + sizeof(played.thread));
 	struct dump_process *process = (void *)(dump + 1);
 	struct dump_thread *thread = (void *)(process + 1);
 
@@ -82,7 +83,8 @@ static void play(const char *call, const char *inner)
 		.beyond = 2,
 		.stack = {.count = 3, .frames = frames},
 	};
-	played.dumped = (struct dump_process){.process = &played.process, .thread_count = 1, .in_cuda = 1};
+	played.dumped =
+		(struct dump_process){.process = &played.process, .thread_count = 1, .in_cuda = 1};
 	played.dump = (struct dump){.processes = &played.dumped, .count = 1};
 }
 
@@ -173,7 +175,8 @@ static void has_the_name_that_is_watched(void **state)
 		enum api_mode api;
 		const char *call, *inner, *reported; /* NULL: it is not watched */
 	} cases[] = {
-		{API_RUNTIME, "cudaStreamSynchronize", "cuStreamSynchronize", "cudaStreamSynchronize"},
+		{API_RUNTIME, "cudaStreamSynchronize", "cuStreamSynchronize",
+		 "cudaStreamSynchronize"},
 		{API_RUNTIME, "cuStreamSynchronize", "cuStreamSynchronize", NULL},
 		{API_DRIVER, "cudaStreamSynchronize", "cuStreamSynchronize", "cuStreamSynchronize"},
 		{API_DRIVER, "cudaMalloc", "cuMemAlloc_v2", "cuMemAlloc_v2"},
@@ -183,7 +186,8 @@ static void has_the_name_that_is_watched(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct earlier_looks *looks = begin_with(cases[i].api, cases[i].call, cases[i].inner);
+		struct earlier_looks *looks =
+			begin_with(cases[i].api, cases[i].call, cases[i].inner);
 
 		assert_int_equal(given.count, cases[i].reported != NULL);
 		if (cases[i].reported)

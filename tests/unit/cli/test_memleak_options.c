@@ -25,7 +25,8 @@ static void parse(struct line *line, const char *text)
 {
 	split(&line->words, "memleak", text);
 	line->err.text[0] = '\0';
-	line->ret = memleak_options__parse(&line->options, line->words.argc, line->words.argv, &line->err);
+	line->ret = memleak_options__parse(&line->options, line->words.argc, line->words.argv,
+					   &line->err);
 }
 
 static void accept(struct line *line, const char *text)
@@ -180,7 +181,8 @@ static void test_stacks(void **state)
 	refuse("--stack-storage-size 0", "--stack-storage-size '0'");
 	/* An option for calls that memleak does not use. */
 	refuse("--stack-sample 64", "unknown option");
-	refuse("--no-return-probes", "gpuprobe memleak follows memory by the addresses that allocations return, which takes return "
+	refuse("--no-return-probes", "gpuprobe memleak follows memory by the addresses that "
+				     "allocations return, which takes return "
 				     "probes: only gpuprobe and gpuprobe trace have that option");
 	refuse("--min-wait 1ms", "unknown option");
 }
@@ -217,12 +219,9 @@ static void test_calls(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_interval),
-		cmocka_unit_test(test_ages),
-		cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_stacks),
-		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_defaults), cmocka_unit_test(test_interval),
+		cmocka_unit_test(test_ages),	 cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_stacks),	 cmocka_unit_test(test_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

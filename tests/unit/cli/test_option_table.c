@@ -35,7 +35,8 @@ struct values {
 
 static const struct option_row inner_rows[] = {
 	{"flag", 'f', NULL, "a flag", option__flag, .offset = offsetof(struct inner, flag)},
-	{"seconds", 0, "S", "or none", option__seconds, .offset = offsetof(struct inner, seconds), .min = 0.5},
+	{"seconds", 0, "S", "or none", option__seconds, .offset = offsetof(struct inner, seconds),
+	 .min = 0.5},
 	{0},
 };
 
@@ -46,7 +47,8 @@ static const struct option_row rows[] = {
 	{"number", 'n', "N", "from 3 to 7", option__unsigned, FIELD(number), .min = 3, .max = 7},
 	{"many", 0, "N", "any", option__u64, FIELD(many), .max = 1e15},
 	{"byte", 0, "N", "a small one", option__byte, FIELD(byte), .max = 200},
-	{"size", 0, "BYTES", "of something whose\nhelp has two lines", option__size, FIELD(bytes), .max = 1 << 20},
+	{"size", 0, "BYTES", "of something whose\nhelp has two lines", option__size, FIELD(bytes),
+	 .max = 1 << 20},
 	{"duration", 0, "S", "not 0", option__duration, FIELD(duration), .min = 0.5},
 	{"a-very-long-option", 0, "TIME", "what goes below", option__time, FIELD(time)},
 	{.help = ""},
@@ -61,7 +63,8 @@ static const struct option_row rows[] = {
 	{0},
 };
 
-static const struct option_table table = {.program = "gpuprobe test", .head = "Usage\n", .rows = rows, .tail = "\nEnd\n"};
+static const struct option_table table = {
+	.program = "gpuprobe test", .head = "Usage\n", .rows = rows, .tail = "\nEnd\n"};
 
 struct line {
 	struct command_line words;
@@ -74,7 +77,8 @@ static void parse(struct line *line, const char *text)
 {
 	split(&line->words, "test", text);
 	line->values = (struct values){.log_level = LOG_WARN};
-	line->ret = option_table__parse(&table, &line->values, line->words.argc, line->words.argv, &line->err);
+	line->ret = option_table__parse(&table, &line->values, line->words.argc, line->words.argv,
+					&line->err);
 }
 
 static void accept(struct line *line, const char *text)
@@ -98,7 +102,8 @@ static void values_go_where_the_rows_say(void **state)
 	struct line line;
 
 	(void)state;
-	accept(&line, "--one --four -n 5 --many 123456789012 --byte 200 --size 1K --duration 0.5 --a-very 2ms");
+	accept(&line, "--one --four -n 5 --many 123456789012 --byte 200 --size 1K --duration 0.5 "
+		      "--a-very 2ms");
 	assert_int_equal(line.values.bits, 5);
 	assert_int_equal(line.values.number, 5);
 	assert_true(line.values.many == 123456789012);
@@ -159,7 +164,9 @@ static void it_ends_where_other_words_begin(void **state)
 	assert_int_equal(line.values.bits, 0);
 	assert_int_equal(optind, 2);
 	optind++;
-	assert_int_equal(option_table__parse_on(&table, &line.values, line.words.argc, line.words.argv, &line.err), OPTIONS_RUN);
+	assert_int_equal(option_table__parse_on(&table, &line.values, line.words.argc,
+						line.words.argv, &line.err),
+			 OPTIONS_RUN);
 	assert_int_equal(line.values.bits, 1);
 	parse(&line, "-q -h --nonsense");
 	assert_int_equal(line.ret, OPTIONS_HELP);

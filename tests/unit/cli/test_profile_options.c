@@ -26,8 +26,8 @@ static void parse(struct line *line, const char *text)
 {
 	split(&line->words, "", text);
 	line->err.text[0] = '\0';
-	line->ret = profile_options__parse(&line->options, !strcmp(line->words.argv[0], "diagnose"), line->words.argc,
-					   line->words.argv, &line->err);
+	line->ret = profile_options__parse(&line->options, !strcmp(line->words.argv[0], "diagnose"),
+					   line->words.argc, line->words.argv, &line->err);
 }
 
 static void accept(struct line *line, const char *text)
@@ -76,7 +76,8 @@ static void test_values(void **state)
 	struct line line;
 
 	(void)state;
-	accept(&line, "stat -p 12 -p 13 --interval 0.5 --duration 9 --csv --top 3 --full-names --getters --window 2m "
+	accept(&line, "stat -p 12 -p 13 --interval 0.5 --duration 9 --csv --top 3 --full-names "
+		      "--getters --window 2m "
 		      "-q");
 	assert_int_equal(line.options.targets.pid_count, 2);
 	assert_true(line.options.interval == 0.5);
@@ -89,7 +90,8 @@ static void test_values(void **state)
 	assert_int_equal(line.options.log_level, LOG_QUIET);
 	profile_options__clear(&line.options);
 
-	accept(&line, "diagnose --stack off --threshold oom=2 --threshold alloc-churn.pairs=3 --fail-on critical "
+	accept(&line, "diagnose --stack off --threshold oom=2 --threshold alloc-churn.pairs=3 "
+		      "--fail-on critical "
 		      "--max-kernels 7 --api both --json --output file -- ls -l");
 	assert_string_equal(line.options.file, "file");
 	assert_int_equal(line.options.stacks.mode, STACK_OFF);
@@ -105,7 +107,8 @@ static void test_values(void **state)
 
 static void test_max_overhead(void **state)
 {
-	static const char *const none[] = {"0", "0.09", "100.1", "-5", "nan", "inf", "5%%", "%", "5x", "1e9"};
+	static const char *const none[] = {"0",	  "0.09", "100.1", "-5", "nan",
+					   "inf", "5%%",  "%",	   "5x", "1e9"};
 	struct line line;
 	char words[100];
 
@@ -177,23 +180,29 @@ static void test_reported(void **state)
 	accept(&line, "diagnose --list");
 	assert_true(line.options.list);
 	profile_options__clear(&line.options);
-	refuse("diagnose --explain oom-nea", "no finding is called 'oom-nea' (did you mean oom-near?)");
+	refuse("diagnose --explain oom-nea",
+	       "no finding is called 'oom-nea' (did you mean oom-near?)");
 	refuse("diagnose --explain oom -- ls", "--explain watches nothing");
 	refuse("diagnose --list -p 1", "--list watches nothing");
 	refuse("diagnose --list --explain oom", "choose one");
-	refuse("diagnose --list -O file", "--output has no effect with --explain and --list, which print no report");
-	refuse("diagnose --list --fail-on info", "--list looks for no findings: leave out --fail-on");
+	refuse("diagnose --list -O file",
+	       "--output has no effect with --explain and --list, which print no report");
+	refuse("diagnose --list --fail-on info",
+	       "--list looks for no findings: leave out --fail-on");
 	refuse("diagnose --explain oom --explain errors", "do not go together: choose one");
-	refuse("diagnose --explain oom --json", "--json has no effect with --explain and --list, which print no report");
+	refuse("diagnose --explain oom --json",
+	       "--json has no effect with --explain and --list, which print no report");
 }
 
 static void test_refused(void **state)
 {
 	(void)state;
 	refuse("stat --json --csv", "--json and --csv do not go together");
-	refuse("stat --no-return-probes", "'--no-return-probes': gpuprobe stat reports how long calls take, which takes return probes: "
+	refuse("stat --no-return-probes", "'--no-return-probes': gpuprobe stat reports how long "
+					  "calls take, which takes return probes: "
 					  "only gpuprobe and gpuprobe trace have that option");
-	refuse("diagnose --no-ret", "'--no-ret': gpuprobe diagnose judges by results and durations of calls, which ");
+	refuse("diagnose --no-ret",
+	       "'--no-ret': gpuprobe diagnose judges by results and durations of calls, which ");
 	refuse("stat --no", "unknown option '--no': see gpuprobe stat --help");
 	refuse("diagnose --csv", "unknown option '--csv': see gpuprobe diagnose --help");
 	refuse("stat --explain oom", "unknown option '--explain': see gpuprobe stat --help");
@@ -208,8 +217,10 @@ static void test_refused(void **state)
 
 static void test_help(void **state)
 {
-	static const char *const both[] = {"--threshold", "--window", "--getters", "-p, --pid", "--duration", "--api",
-					   "--max-inflight", "--interval", "--json", "-O, --output FILE", "--top", "--stack", "--verbose"};
+	static const char *const both[] = {
+		"--threshold", "--window",	 "--getters",  "-p, --pid", "--duration",
+		"--api",       "--max-inflight", "--interval", "--json",    "-O, --output FILE",
+		"--top",       "--stack",	 "--verbose"};
 	struct line line;
 
 	(void)state;
@@ -236,12 +247,9 @@ static void test_help(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_values),
-		cmocka_unit_test(test_reported),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_help),
-		cmocka_unit_test(test_max_overhead),
+		cmocka_unit_test(test_defaults), cmocka_unit_test(test_values),
+		cmocka_unit_test(test_reported), cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_help),	 cmocka_unit_test(test_max_overhead),
 		cmocka_unit_test(test_window),
 	};
 

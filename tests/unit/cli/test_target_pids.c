@@ -27,7 +27,8 @@ static void expect_text(const struct target_processes *asked, const char *expect
 
 static void sentences(void **unused)
 {
-	struct target_process processes[MANY] = {{.pid = 1, .comm = "one"}, {.pid = 2, .comm = "two"}, {.pid = 3, .comm = "three"}};
+	struct target_process processes[MANY] = {
+		{.pid = 1, .comm = "one"}, {.pid = 2, .comm = "two"}, {.pid = 3, .comm = "three"}};
 	struct target_processes asked = {.processes = processes};
 
 	(void)unused;
@@ -35,13 +36,15 @@ static void sentences(void **unused)
 	asked.count = 1;
 	expect_text(&asked, "process 1 (one): no CUDA call seen since attach");
 	strcpy(processes[0].doing, "thread 1 is in cuInit");
-	expect_text(&asked, "process 1 (one): no CUDA call seen since attach: thread 1 is in cuInit");
+	expect_text(&asked,
+		    "process 1 (one): no CUDA call seen since attach: thread 1 is in cuInit");
 	processes[0].doing[0] = '\0';
 	asked.count = 3;
 	processes[1].called = true;
 	expect_text(&asked, "processes 1 (one), 3 (three): no CUDA call seen since attach");
 	strcpy(processes[2].doing, "thread 3 is in cuInit");
-	expect_text(&asked, "processes 1 (one), 3 (three): no CUDA call seen since attach; 3: thread 3 is in cuInit");
+	expect_text(&asked, "processes 1 (one), 3 (three): no CUDA call seen since attach; 3: "
+			    "thread 3 is in cuInit");
 	asked.unclear = true;
 	expect_text(&asked, "");
 	asked.unclear = false;
@@ -57,9 +60,11 @@ static void many_are_counted(void **unused)
 
 	(void)unused;
 	for (int i = 0; i < MANY; i++)
-		processes[i] = (struct target_process){.pid = NOBODY - i, .comm = "fifteen letters"};
+		processes[i] =
+			(struct target_process){.pid = NOBODY - i, .comm = "fifteen letters"};
 	assert_true(silent_targets__write(&asked, text));
-	assert_non_null(strstr(text, "2147483640 (fifteen letters) and 12 more: no CUDA call seen since attach"));
+	assert_non_null(strstr(
+		text, "2147483640 (fifteen letters) and 12 more: no CUDA call seen since attach"));
 	assert_null(strstr(text, "2147483639"));
 	/* There is room to report all eight. */
 	for (int i = 0; i < MANY; i++)
@@ -85,7 +90,8 @@ static void each_is_asked_for_once(void **unused)
 /* A child's call counts for all of its ancestors. */
 static void descendants(void **unused)
 {
-	struct target_process processes[3] = {{.pid = getppid()}, {.pid = getpid()}, {.pid = NOBODY}};
+	struct target_process processes[3] = {
+		{.pid = getppid()}, {.pid = getpid()}, {.pid = NOBODY}};
 	struct target_processes asked = {.processes = processes, .count = 3};
 	pid_t child = fork();
 

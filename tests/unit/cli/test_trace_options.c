@@ -28,7 +28,8 @@ static void parse(struct line *line, const char *text)
 {
 	split(&line->words, "trace", text);
 	line->err.text[0] = '\0';
-	line->ret = trace_options__parse(&line->options, line->words.argc, line->words.argv, &line->err);
+	line->ret = trace_options__parse(&line->options, line->words.argc, line->words.argv,
+					 &line->err);
 }
 
 static void accept(struct line *line, const char *text)
@@ -63,7 +64,8 @@ static void test_defaults(void **state)
 	assert_null(line.options.file);
 	assert_int_equal(line.options.count, 0);
 	assert_true(line.options.duration == 0);
-	assert_memory_equal(&line.options.config, &(struct trace_config){0}, sizeof(struct trace_config));
+	assert_memory_equal(&line.options.config, &(struct trace_config){0},
+			    sizeof(struct trace_config));
 	assert_true(wants(&line, "cudaMalloc") && wants(&line, "cuLaunchKernel"));
 	assert_false(wants(&line, "cudaGetDevice"));
 	trace_options__clear(&line.options);
@@ -97,7 +99,8 @@ static void test_filters(void **state)
 	struct line line;
 
 	(void)state;
-	accept(&line, "--failed --nested --min-duration 1.5ms --comm python3 --uid 4294967294 --cgroup a/b --count 7 "
+	accept(&line, "--failed --nested --min-duration 1.5ms --comm python3 --uid 4294967294 "
+		      "--cgroup a/b --count 7 "
 		      "--duration 0.5");
 	assert_int_equal(line.options.config.failed, 1);
 	assert_int_equal(line.options.config.nested, 1);
@@ -123,12 +126,8 @@ static void test_times(void **state)
 		const char *text;
 		uint64_t ns;
 	} times[] = {
-		{"1ns", 1},
-		{"250us", 250000},
-		{"1ms", 1000000},
-		{"0.5us", 500},
-		{"2s", 2000000000},
-		{"1e3ms", 1000000000},
+		{"1ns", 1},	{"250us", 250000},  {"1ms", 1000000},
+		{"0.5us", 500}, {"2s", 2000000000}, {"1e3ms", 1000000000},
 	};
 	char words[64];
 	struct line line;
@@ -207,7 +206,8 @@ static void test_stacks(void **state)
 		assert_int_equal(line.options.output.column_count, cases[i].columns);
 		assert_int_equal(line.options.output.adds_stack, cases[i].adds);
 		if (cases[i].columns)
-			assert_int_equal(trace_options__shows(&line.options, COLUMN_STACK), cases[i].mode != STACK_OFF);
+			assert_int_equal(trace_options__shows(&line.options, COLUMN_STACK),
+					 cases[i].mode != STACK_OFF);
 		trace_options__clear(&line.options);
 	}
 	accept(&line, "--stack=dwarf --stack-size 32 --stack-storage-size 4 -- dwarf");
@@ -240,18 +240,9 @@ static void test_buffer(void **state)
 		const char *text;
 		uint64_t bytes;
 	} sizes[] = {
-		{"64K", 64 << 10},
-		{"65536", 64 << 10},
-		{"65537", 128 << 10},
-		{"1M", 1 << 20},
-		{"3M", 4 << 20},
-		{"1m", 1 << 20},
-		{"64k", 64 << 10},
-		{"1g", 1u << 30},
-		{"16M", 16 << 20},
-		{"1G", 1u << 30},
-		{"2G", 2u << 30},
-		{"1025M", 2u << 30},
+		{"64K", 64 << 10}, {"65536", 64 << 10}, {"65537", 128 << 10}, {"1M", 1 << 20},
+		{"3M", 4 << 20},   {"1m", 1 << 20},	{"64k", 64 << 10},    {"1g", 1u << 30},
+		{"16M", 16 << 20}, {"1G", 1u << 30},	{"2G", 2u << 30},     {"1025M", 2u << 30},
 	};
 	char words[64];
 	struct line line;
@@ -294,11 +285,8 @@ static void test_log_level(void **state)
 		const char *words;
 		enum log_level level;
 	} cases[] = {
-		{"-v", LOG_INFO},
-		{"--verbose -v", LOG_DEBUG},
-		{"-vv", LOG_DEBUG},
-		{"-q", LOG_QUIET},
-		{"--quiet", LOG_QUIET},
+		{"-v", LOG_INFO},  {"--verbose -v", LOG_DEBUG}, {"-vv", LOG_DEBUG},
+		{"-q", LOG_QUIET}, {"--quiet", LOG_QUIET},
 	};
 	struct line line;
 
@@ -333,12 +321,39 @@ static void test_what_only_prints(void **state)
 
 static void test_help_has_every_option(void **state)
 {
-	static const char *const words[] = {
-		"-e, --events", "--list-functions", "--failed", "--min-duration", "--api", "--nested", "--count", "--duration", "--comm", "--uid",
-		"--cgroup", "-o ", "--timestamps", "--entry-return", "--args", "--format", "--json-schema", "-O ",
-		"--strict", "--buffer", "-c, --summary", "-C ", "-p, --pid", "--libcuda-path", "--libcudart-path",
-		"-v, --verbose", "-q, --quiet", "-h, --help", "--full-names", "--no-return-probes",
-		"--stack [fp|dwarf|auto|off]", "--stack-size", "--stack-storage-size"};
+	static const char *const words[] = {"-e, --events",
+					    "--list-functions",
+					    "--failed",
+					    "--min-duration",
+					    "--api",
+					    "--nested",
+					    "--count",
+					    "--duration",
+					    "--comm",
+					    "--uid",
+					    "--cgroup",
+					    "-o ",
+					    "--timestamps",
+					    "--entry-return",
+					    "--args",
+					    "--format",
+					    "--json-schema",
+					    "-O ",
+					    "--strict",
+					    "--buffer",
+					    "-c, --summary",
+					    "-C ",
+					    "-p, --pid",
+					    "--libcuda-path",
+					    "--libcudart-path",
+					    "-v, --verbose",
+					    "-q, --quiet",
+					    "-h, --help",
+					    "--full-names",
+					    "--no-return-probes",
+					    "--stack [fp|dwarf|auto|off]",
+					    "--stack-size",
+					    "--stack-storage-size"};
 	char *text = NULL;
 	size_t size, column = 0;
 	FILE *out = open_memstream(&text, &size);
@@ -420,7 +435,8 @@ static const struct {
 	{"-c -C", "-c and -C do not go together"},
 	{"--summary -C", "-c and -C do not go together"},
 	{"--failed --entry-return", "--entry-return and --failed do not go together"},
-	{"--entry-return --min-duration 1ms", "--entry-return and --min-duration do not go together"},
+	{"--entry-return --min-duration 1ms",
+	 "--entry-return and --min-duration do not go together"},
 	{"-c --entry-return", "-c and --entry-return do not go together"},
 	{"-c -o time", "-c and -o do not go together"},
 	{"--timestamps relative -c", "-c and --timestamps do not go together"},
@@ -440,8 +456,8 @@ static void test_mistakes(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(mistakes); i++) {
 		parse(&line, mistakes[i].words);
-		if (line.ret >= 0 || !line.err.text[0] || !strstr(line.err.text, mistakes[i].part) ||
-		    strchr(line.err.text, '\n'))
+		if (line.ret >= 0 || !line.err.text[0] ||
+		    !strstr(line.err.text, mistakes[i].part) || strchr(line.err.text, '\n'))
 			fail_msg("'%s': %d, '%s'", mistakes[i].words, line.ret, line.err.text);
 		trace_options__clear(&line.options);
 	}

@@ -18,7 +18,8 @@
 /* Adds `count` processes that ended at this moment and whose slots have been reused. */
 static void add_ended(struct model *model, size_t count, uint64_t ended_ns)
 {
-	model->processes = realloc(model->processes, (model->process_count + count) * sizeof(*model->processes));
+	model->processes = realloc(model->processes,
+				   (model->process_count + count) * sizeof(*model->processes));
 	assert_non_null(model->processes);
 	for (size_t i = 0; i < count; i++)
 		model->processes[model->process_count++] = (struct process){
@@ -158,7 +159,8 @@ static void test_profiles_have_more_room(void **state)
 
 	(void)state;
 	collector__expect_reports(&collector);
-	assert_true(fit * SHARE > ENDED_PROFILES * PROFILE_ENDED_KEPT * sizeof(struct thread_profile));
+	assert_true(fit * SHARE >
+		    ENDED_PROFILES * PROFILE_ENDED_KEPT * sizeof(struct thread_profile));
 	add_large(&collector.model, fit, 1);
 	collector__drop_old_processes(&collector);
 	assert_int_equal(collector.model.process_count, fit);
@@ -222,7 +224,9 @@ static void test_no_loss_without_pages(void **state)
 	add_large(&collector.model, 40, 1);
 	collector__drop_old_processes(&collector);
 	assert_int_equal(collector.model.process_count, 32);
-	assert_int_equal(collector.model.lost[LOSS_ENDED_FORGOTTEN] + collector.model.lost[LOSS_ENDED_EARLY], 0);
+	assert_int_equal(collector.model.lost[LOSS_ENDED_FORGOTTEN] +
+				 collector.model.lost[LOSS_ENDED_EARLY],
+			 0);
 	free(collector.model.processes);
 }
 

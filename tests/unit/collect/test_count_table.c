@@ -42,9 +42,11 @@ static struct seen look(struct count_table *table, int verdict)
 	return seen;
 }
 
-static void add(struct count_table *table, enum count_from from, const struct tally_key *key, uint64_t calls)
+static void add(struct count_table *table, enum count_from from, const struct tally_key *key,
+		uint64_t calls)
 {
-	const struct tally tally = {.calls = calls, .failures = 1, .bytes = calls * 10, .ns = calls * 100};
+	const struct tally tally = {
+		.calls = calls, .failures = 1, .bytes = calls * 10, .ns = calls * 100};
 
 	assert_int_equal(count_table__add(table, from, key, &tally), 0);
 }
@@ -153,10 +155,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_sources_add_up, make_table, free_table),
-		cmocka_unit_test_setup_teardown(test_a_reading_is_of_its_own, make_table, free_table),
+		cmocka_unit_test_setup_teardown(test_a_reading_is_of_its_own, make_table,
+						free_table),
 		cmocka_unit_test_setup_teardown(test_ended_threads_stay, make_table, free_table),
 		cmocka_unit_test_setup_teardown(test_no_sum_falls, make_table, free_table),
-		cmocka_unit_test_setup_teardown(test_what_is_done_is_forgotten, make_table, free_table),
+		cmocka_unit_test_setup_teardown(test_what_is_done_is_forgotten, make_table,
+						free_table),
 		cmocka_unit_test_setup_teardown(test_an_error_ends_it, make_table, free_table),
 	};
 

@@ -58,7 +58,8 @@ static struct scene *scene__new(const char *row, const char *other)
 	scene->collector.model.processes = &scene->process;
 	scene->collector.model.process_count = 1;
 	scene->time = open_time__new();
-	scene->calls = (struct earlier_calls){.list = calloc(1, sizeof(*scene->calls.list)), .count = 1, .began_ns = BEGAN};
+	scene->calls = (struct earlier_calls){
+		.list = calloc(1, sizeof(*scene->calls.list)), .count = 1, .began_ns = BEGAN};
 	assert_non_null(scene->calls.list);
 	scene->calls.list[0] = (struct earlier_call){
 		.pid = PID,
@@ -82,7 +83,8 @@ static void scene__free(struct scene *scene)
 
 static void count_others(struct scene *scene)
 {
-	const struct tally_key key = {.slot = SLOT, .row = scene->row, .kind = WAIT_STREAM, .device = DEVICE_UNKNOWN};
+	const struct tally_key key = {
+		.slot = SLOT, .row = scene->row, .kind = WAIT_STREAM, .device = DEVICE_UNKNOWN};
 
 	tally__reset(&scene->process);
 	assert_int_equal(tally__apply(&scene->process, &key, &scene->counted), 0);
@@ -92,7 +94,8 @@ static void count_others(struct scene *scene)
 		return;
 	if (!scene->process.open)
 		scene->process.open = calloc(OPEN_CALLS_LISTED, sizeof(*scene->process.open));
-	scene->process.open[scene->process.open_listed++] = (struct open_call){.tid = scene->other_tid, .seen = true};
+	scene->process.open[scene->process.open_listed++] =
+		(struct open_call){.tid = scene->other_tid, .seen = true};
 	scene->process.open_count = 1;
 }
 

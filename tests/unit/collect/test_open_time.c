@@ -62,16 +62,16 @@ static void scene__free(struct scene *scene)
 /* The first part of a reading: counters are taken from the maps. */
 static void scene__count(struct scene *scene)
 {
-	const struct tally_key key = {.slot = SLOT, .row = row_of("cuStreamSynchronize"), .kind = WAIT_STREAM};
+	const struct tally_key key = {
+		.slot = SLOT, .row = row_of("cuStreamSynchronize"), .kind = WAIT_STREAM};
 	struct profile *profile = scene->process.profile;
-	const struct profile_function function = {.row = key.row,
-						  .time.ns = scene->counted.ns + scene->counted.other_ns};
+	const struct profile_function function = {
+		.row = key.row, .time.ns = scene->counted.ns + scene->counted.other_ns};
 
 	tally__reset(&scene->process);
 	assert_int_equal(tally__apply(&scene->process, &key, &scene->counted), 0);
 	profile->function_count = 0;
-	assert_int_equal(ARRAY_APPEND(profile->functions, profile->function_count, function),
-			 0);
+	assert_int_equal(ARRAY_APPEND(profile->functions, profile->function_count, function), 0);
 	profile->thread_count = 1;
 	if (!profile->threads)
 		profile->threads = malloc(sizeof(*profile->threads));
@@ -98,7 +98,9 @@ static void scene__read(struct scene *scene, uint64_t start_ns, uint64_t now_ns)
 
 	scene__count(scene);
 	if (start_ns)
-		assert_int_equal(open_time__add(scene->time, &scene->process, &record, true, open_time__since(&record, now_ns)), 0);
+		assert_int_equal(open_time__add(scene->time, &scene->process, &record, true,
+						open_time__since(&record, now_ns)),
+				 0);
 	assert_int_equal(open_time__settle(scene->time, &reading), 0);
 }
 
@@ -203,7 +205,9 @@ static void test_another_process(void **state)
 	(void)state;
 	scene__read(scene, 1000, 9000);
 	scene->index_of[SLOT] = NO_PROCESS;
-	assert_int_equal(open_time__settle(scene->time, &(struct reading){.collector = &scene->collector}), 0);
+	assert_int_equal(
+		open_time__settle(scene->time, &(struct reading){.collector = &scene->collector}),
+		0);
 	scene->index_of[SLOT] = 0;
 	scene__read(scene, 9000, 9001);
 	assert_int_equal(scene->process.waits[WAIT_STREAM].ns, 1);

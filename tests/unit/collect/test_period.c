@@ -25,7 +25,8 @@ struct sequence {
 
 static void add(struct sequence *sequence, uint64_t code)
 {
-	sequence->codes = realloc(sequence->codes, (sequence->count + 1) * sizeof(*sequence->codes));
+	sequence->codes =
+		realloc(sequence->codes, (sequence->count + 1) * sizeof(*sequence->codes));
 	assert_non_null(sequence->codes);
 	sequence->codes[sequence->count++] = code;
 }
@@ -36,16 +37,11 @@ static void add(struct sequence *sequence, uint64_t code)
 static uint64_t code_of(char letter)
 {
 	switch (letter) {
-	case 'H':
-		return step_code(OP_COPY, COPY_H2D);
-	case 'D':
-		return step_code(OP_COPY, COPY_D2H);
-	case 'W':
-		return step_code(OP_WAIT, WAIT_STREAM);
-	case 'S':
-		return step_code(OP_SET, COPY_SET);
-	default:
-		return 0x7f0000000000 + (uint64_t)(unsigned char)letter * 0x140;
+	case 'H': return step_code(OP_COPY, COPY_H2D);
+	case 'D': return step_code(OP_COPY, COPY_D2H);
+	case 'W': return step_code(OP_WAIT, WAIT_STREAM);
+	case 'S': return step_code(OP_SET, COPY_SET);
+	default: return 0x7f0000000000 + (uint64_t)(unsigned char)letter * 0x140;
 	}
 }
 
@@ -245,8 +241,9 @@ static void known_anchor(void **state)
 static uint64_t code_of_kind(const char *kind, const char *name, char symbol)
 {
 	if (!strcmp(kind, "copy"))
-		return step_code(OP_COPY, !strcmp(name, "H2D") ? COPY_H2D : !strcmp(name, "D2H") ? COPY_D2H :
-												   COPY_D2D);
+		return step_code(OP_COPY, !strcmp(name, "H2D") ? COPY_H2D :
+					  !strcmp(name, "D2H") ? COPY_D2H :
+								 COPY_D2D);
 	if (!strcmp(kind, "wait"))
 		return step_code(OP_WAIT, WAIT_STREAM);
 	return !strcmp(kind, "set") ? step_code(OP_SET, COPY_SET) : code_of(symbol) << 8;
@@ -300,14 +297,10 @@ static void real_programs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(equal_rounds),
-		cmocka_unit_test(nothing_repeats),
-		cmocka_unit_test(layers_are_no_steps),
-		cmocka_unit_test(things_in_between),
-		cmocka_unit_test(chance_is_no_period),
-		cmocka_unit_test(few_rounds),
-		cmocka_unit_test(long_period),
-		cmocka_unit_test(known_anchor),
+		cmocka_unit_test(equal_rounds),	       cmocka_unit_test(nothing_repeats),
+		cmocka_unit_test(layers_are_no_steps), cmocka_unit_test(things_in_between),
+		cmocka_unit_test(chance_is_no_period), cmocka_unit_test(few_rounds),
+		cmocka_unit_test(long_period),	       cmocka_unit_test(known_anchor),
 		cmocka_unit_test(real_programs),
 	};
 

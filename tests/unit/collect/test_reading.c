@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A reading of maps that are made up: which steps run, which elements are taken in, and which are deleted when.
+// A reading of made-up maps: which steps run, which elements are taken, which are deleted and when.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,8 +58,8 @@ int bpf_map__fd(const struct bpf_map *of)
 	return 0;
 }
 
-int bpf_map_lookup_batch(int fd, void *in_batch, void *out_batch, void *keys, void *values, __u32 *count,
-			 const struct bpf_map_batch_opts *opts)
+int bpf_map_lookup_batch(int fd, void *in_batch, void *out_batch, void *keys, void *values,
+			 __u32 *count, const struct bpf_map_batch_opts *opts)
 {
 	(void)fd, (void)in_batch, (void)out_batch, (void)opts;
 	memcpy(keys, map.keys, map.count * sizeof(*map.keys));
@@ -136,7 +136,8 @@ static void add(uint32_t slot)
 	map.count++;
 }
 
-static int take(struct reading *reading, struct process *process, const void *key, const void *value)
+static int take(struct reading *reading, struct process *process, const void *key,
+		const void *value)
 {
 	uint32_t slot = ((const struct event_key *)key)->slot;
 
@@ -152,7 +153,8 @@ static void delete_own(struct reading *reading, const void *key)
 {
 	assert_int_equal(map.taken, 3);
 	map.deleted_own++;
-	bpf_map__delete_elem(reading->collector->skeleton->maps.events, key, sizeof(struct event_key), 0);
+	bpf_map__delete_elem(reading->collector->skeleton->maps.events, key,
+			     sizeof(struct event_key), 0);
 }
 
 static const struct reading_step walk = {IN_MAP(events, event_key, slot), .take = take};
@@ -266,7 +268,8 @@ static void test_unknown_processes_are_left(void **state)
 
 static void test_unknown_processes_where_they_are_asked_for(void **state)
 {
-	static const struct reading_step all = {IN_MAP(events, event_key, slot), .take = take, .of_unknown = true};
+	static const struct reading_step all = {IN_MAP(events, event_key, slot), .take = take,
+						.of_unknown = true};
 	struct scene *scene = *state;
 
 	scene->reading.reap = map.deletes = true;
@@ -278,7 +281,8 @@ static void test_unknown_processes_where_they_are_asked_for(void **state)
 
 static void test_deleted_by_a_function_of_its_own(void **state)
 {
-	static const struct reading_step own = {IN_MAP(events, event_key, slot), .take = take, .delete = delete_own};
+	static const struct reading_step own = {IN_MAP(events, event_key, slot), .take = take,
+						.delete = delete_own};
 	struct scene *scene = *state;
 
 	scene->reading.reap = map.deletes = true;
@@ -330,7 +334,8 @@ static void test_deleted_later_than_the_walk(void **state)
 	assert_int_equal(map.count, 0);
 }
 
-static int take_narrow(struct reading *reading, struct process *process, const void *key, const void *value)
+static int take_narrow(struct reading *reading, struct process *process, const void *key,
+		       const void *value)
 {
 	(void)value;
 	assert_int_equal(((const struct tally_key *)key)->slot, ENDED);
@@ -342,7 +347,8 @@ static int take_narrow(struct reading *reading, struct process *process, const v
 /* What stands behind a slot of 16 bits is no part of it. */
 static void test_slots_of_16_bits(void **state)
 {
-	static const struct reading_step narrow = {IN_MAP(tallies, tally_key, slot), .take = take_narrow};
+	static const struct reading_step narrow = {IN_MAP(tallies, tally_key, slot),
+						   .take = take_narrow};
 	const struct tally_key key = {.slot = ENDED, .row = UINT16_MAX};
 	struct scene *scene = *state;
 
@@ -403,7 +409,9 @@ static int run(struct scene *scene, const struct reading_step *steps, size_t cou
 
 static void test_steps_run_in_their_order(void **state)
 {
-	assert_int_equal(RUN({.run = b}, {.run = a}, {.run = b, .on_failure = FAILED_STOP}, {.run = a, .on_failure = FAILED_RUN}), 0);
+	assert_int_equal(RUN({.run = b}, {.run = a}, {.run = b, .on_failure = FAILED_STOP},
+			     {.run = a, .on_failure = FAILED_RUN}),
+			 0);
 	assert_string_equal(ran, "baba");
 }
 
@@ -420,20 +428,25 @@ static void test_a_step_walks_over_its_map(void **state)
 
 static void test_what_runs_after_a_failure(void **state)
 {
-	assert_int_equal(RUN({.run = a}, {.run = failing}, {.run = a}, {.run = b, .on_failure = FAILED_RUN}, {.run = a}), -EIO);
+	assert_int_equal(RUN({.run = a}, {.run = failing}, {.run = a},
+			     {.run = b, .on_failure = FAILED_RUN}, {.run = a}),
+			 -EIO);
 	assert_string_equal(ran, "aFb");
 }
 
 static void test_where_a_failure_stops_all(void **state)
 {
-	assert_int_equal(RUN({.run = failing}, {.run = a, .on_failure = FAILED_STOP}, {.run = b, .on_failure = FAILED_RUN}), -EIO);
+	assert_int_equal(RUN({.run = failing}, {.run = a, .on_failure = FAILED_STOP},
+			     {.run = b, .on_failure = FAILED_RUN}),
+			 -EIO);
 	assert_string_equal(ran, "F");
 }
 
 /* Also where it would not have run itself. */
 static void test_a_step_that_does_not_apply_stops_all(void **state)
 {
-	assert_int_equal(RUN({.run = failing}, {.run = a, .only = WITH_STACKS, .on_failure = FAILED_STOP},
+	assert_int_equal(RUN({.run = failing},
+			     {.run = a, .only = WITH_STACKS, .on_failure = FAILED_STOP},
 			     {.run = b, .on_failure = FAILED_RUN}),
 			 -EIO);
 	assert_string_equal(ran, "F");
@@ -441,7 +454,8 @@ static void test_a_step_that_does_not_apply_stops_all(void **state)
 
 static void test_the_first_failure_is_reported(void **state)
 {
-	assert_int_equal(RUN({.run = failing}, {.run = failing_too, .on_failure = FAILED_RUN}), -EIO);
+	assert_int_equal(RUN({.run = failing}, {.run = failing_too, .on_failure = FAILED_RUN}),
+			 -EIO);
 	assert_string_equal(ran, "FG");
 }
 
@@ -450,8 +464,8 @@ static void test_conditions(void **state)
 	struct scene *scene = *state;
 
 #define CONDITIONS \
-	{.run = a, .only = ON_REAP}, {.run = b, .only = WITH_PROFILE}, {.run = a, .only = WITH_STACKS}, \
-		{.run = b, .only = WITH_PROFILE | WITH_STACKS}
+	{.run = a, .only = ON_REAP}, {.run = b, .only = WITH_PROFILE}, \
+		{.run = a, .only = WITH_STACKS}, {.run = b, .only = WITH_PROFILE | WITH_STACKS}
 	assert_int_equal(RUN(CONDITIONS), 0);
 	assert_string_equal(ran, "");
 	scene->reading.reap = true;
@@ -470,24 +484,34 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_what_is_kept_stays, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_ended_processes_go_at_the_end, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_without_a_function_it_is_the_same, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_ended_processes_go_at_the_end, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(test_without_a_function_it_is_the_same, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(test_deleted_after_the_walk, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_a_reaped_process_comes_first, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_skipped_stays_without_its_process, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_a_reaped_process_comes_first, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(test_skipped_stays_without_its_process, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(test_unknown_processes_are_left, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_unknown_processes_where_they_are_asked_for, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_deleted_by_a_function_of_its_own, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_unknown_processes_where_they_are_asked_for,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_deleted_by_a_function_of_its_own, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(test_a_walk_that_breaks_off, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_what_a_walk_left_is_not_deleted_by_the_next, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_deleted_later_than_the_walk, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_what_a_walk_left_is_not_deleted_by_the_next,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_deleted_later_than_the_walk, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(test_slots_of_16_bits, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_steps_run_in_their_order, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_a_step_walks_over_its_map, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_what_runs_after_a_failure, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_where_a_failure_stops_all, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_a_step_that_does_not_apply_stops_all, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_the_first_failure_is_reported, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_a_step_that_does_not_apply_stops_all, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(test_the_first_failure_is_reported, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(test_conditions, set_up, tear_down),
 	};
 

@@ -58,13 +58,15 @@ static struct tally tally_of(uint64_t calls, uint64_t bytes)
 {
 	const __int128 sum = (__int128)calls * bytes;
 
-	return (struct tally){.calls = calls, .bytes = (uint64_t)sum, .carries = (uint64_t)(sum >> 64)};
+	return (struct tally){
+		.calls = calls, .bytes = (uint64_t)sum, .carries = (uint64_t)(sum >> 64)};
 }
 
-static void apply(struct process *process, const char *symbol, uint8_t kind, uint16_t flags, uint64_t calls,
-		  uint64_t bytes)
+static void apply(struct process *process, const char *symbol, uint8_t kind, uint16_t flags,
+		  uint64_t calls, uint64_t bytes)
 {
-	const struct tally_key key = {.row = row_of(symbol), .kind = kind, .flags = flags, .device = 0};
+	const struct tally_key key = {
+		.row = row_of(symbol), .kind = kind, .flags = flags, .device = 0};
 	const struct tally tally = tally_of(calls, bytes);
 
 	assert_int_equal(tally__apply(process, &key, &tally), 0);
@@ -91,7 +93,8 @@ static void test_live_memory(void **state)
 	/* A free is counted before its allocation. */
 	apply(&process, "cuMemFree_v2", MEMORY_DEVICE, 0, 3, QUARTER);
 	tally__finish(&process);
-	assert_true(process.memory[MEMORY_DEVICE].live_bytes == 0 && process.devices[0].live_bytes == 0);
+	assert_true(process.memory[MEMORY_DEVICE].live_bytes == 0 &&
+		    process.devices[0].live_bytes == 0);
 	process__clear(&process);
 }
 
@@ -135,7 +138,8 @@ static void test_counters_carry(void **state)
 {
 	struct count_table *table = count_table__new(sizeof(struct tally_key));
 	const struct tally_key key = {.row = 1};
-	const struct tally most = tally_of(3, QUARTER), some = tally_of(2, QUARTER), between = {.calls = 5, .bytes = QUARTER};
+	const struct tally most = tally_of(3, QUARTER), some = tally_of(2, QUARTER),
+			   between = {.calls = 5, .bytes = QUARTER};
 	struct tally sum;
 
 	(void)state;
@@ -165,14 +169,16 @@ static void test_copies_in_flight(void **state)
 		stream.segments[i].oldest_ns[COPY_H2D] = 1;
 	}
 	inflight__add(&process, &stream, NULL, 10, 0);
-	assert_true(process.inflight[COPY_H2D].calls == 3 && process.inflight[COPY_H2D].bytes == UINT64_MAX);
+	assert_true(process.inflight[COPY_H2D].calls == 3 &&
+		    process.inflight[COPY_H2D].bytes == UINT64_MAX);
 }
 
 /* A wait for the legacy default stream covers only blocking streams. */
 static void test_what_covers_blocking_streams(void **state)
 {
 	struct stream_record stream = {.context = 1, .covered = 2, .covered_ns = 50};
-	const struct context_record context = {.covered = 3, .covered_ns = 60, .blocking_covered = 6, .blocking_covered_ns = 90};
+	const struct context_record context = {
+		.covered = 3, .covered_ns = 60, .blocking_covered = 6, .blocking_covered_ns = 90};
 	struct process process = {0};
 
 	(void)state;
@@ -181,7 +187,8 @@ static void test_what_covers_blocking_streams(void **state)
 	stream.segments[0].bytes[COPY_H2D] = 8;
 	stream.segments[0].oldest_ns[COPY_H2D] = 10;
 	inflight__add(&process, &stream, &context, 100, 0);
-	assert_true(process.inflight[COPY_H2D].calls == 1 && process.inflight[COPY_H2D].oldest_ns == 90);
+	assert_true(process.inflight[COPY_H2D].calls == 1 &&
+		    process.inflight[COPY_H2D].oldest_ns == 90);
 	stream.blocking = 1;
 	memset(process.inflight, 0, sizeof(process.inflight));
 	inflight__add(&process, &stream, &context, 100, 0);
@@ -242,7 +249,8 @@ static const struct stack *no_stack(void *arg, uint64_t id)
 static void test_call_sites(void **state)
 {
 	struct site_table *table = site_table__new();
-	const struct call_site_key keys[] = {{.stack = 1, .kind = SITE_ALLOCATION}, {.stack = 2, .kind = SITE_ALLOCATION}};
+	const struct call_site_key keys[] = {{.stack = 1, .kind = SITE_ALLOCATION},
+					     {.stack = 2, .kind = SITE_ALLOCATION}};
 	const struct call_site_record record = {.calls = 1, .amount = 3 * QUARTER};
 	struct process process = {0};
 
@@ -254,7 +262,8 @@ static void test_call_sites(void **state)
 	}
 	assert_int_equal(site_table__list(table, &process, -1, no_stack, NULL), 0);
 	/* Neither has a known stack: they are one site. */
-	assert_true(process.site_count == 1 && process.sites[0].calls == 2 && process.sites[0].amount == UINT64_MAX);
+	assert_true(process.site_count == 1 && process.sites[0].calls == 2 &&
+		    process.sites[0].amount == UINT64_MAX);
 	assert_true(process.live_site_count == 1 && process.live_sites[0].bytes == UINT64_MAX);
 	site_table__free(table);
 	process__clear(&process);

@@ -100,7 +100,8 @@ static void list(void)
 	CHECK(!strcmp(s->gpus[2].uuid, "MIG-00000003-0000-0000-0000-000000000000"));
 	CHECK(s->gpus[2].total_bytes == 3000 && s->gpus[3].total_bytes == GPU_UNKNOWN_BYTES);
 	CHECK(s->gpus[0].minor == UINT32_MAX && !s->gpus[0].bus_id[0]);
-	CHECK(!s->gpus[0].link_bytes_per_second && s->gpus[1].link_bytes_per_second == 8ull * 1969230769);
+	CHECK(!s->gpus[0].link_bytes_per_second &&
+	      s->gpus[1].link_bytes_per_second == 8ull * 1969230769);
 	CHECK(s->gpus[3].link_bytes_per_second == s->gpus[1].link_bytes_per_second);
 	gpu_snapshot__free(s);
 }
@@ -110,7 +111,8 @@ static void check_uses(const char *words)
 	struct gpu_snapshot *s = read_fake(words);
 
 	CHECK(s && s->uses_known && s->use_count == 3 * 200 + 1);
-	CHECK(use_of(s, 0, 1005)->bytes == 5 && use_of(s, 2, 1005)->bytes == 15 && !use_of(s, 1, 1005));
+	CHECK(use_of(s, 0, 1005)->bytes == 5 && use_of(s, 2, 1005)->bytes == 15 &&
+	      !use_of(s, 1, 1005));
 	CHECK(use_of(s, 0, 1007)->bytes == GPU_UNKNOWN_BYTES);
 	/* It is in two lists, and counts once. */
 	CHECK(use_of(s, 0, 1003)->bytes == 77 && use_of(s, 0, 2000)->bytes == 88);
@@ -147,7 +149,8 @@ static void in_a_thread(void)
 	CHECK(again == s && again->begun_ns == began);
 	pass_ms(1);
 	again = nvml__refresh(nvml, FOR_EVER_MS);
-	CHECK(again && again->gpu_count == 4 && again->begun_ns == began + NVML_INTERVAL_MS * NS_PER_MS);
+	CHECK(again && again->gpu_count == 4 &&
+	      again->begun_ns == began + NVML_INTERVAL_MS * NS_PER_MS);
 	nvml__free(nvml);
 }
 

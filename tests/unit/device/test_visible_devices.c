@@ -25,8 +25,18 @@
 #define UNKNOWN 9 /* in the lists below: a device on an unknown GPU */
 
 static const struct gpu two[] = {
-	{.index = 0, .mig = GPU_NONE, .minor = 0, .uuid = A, .name = "NVIDIA H200", .bus_id = "00000000:06:00.0"},
-	{.index = 1, .mig = GPU_NONE, .minor = 1, .uuid = B, .name = "NVIDIA H200", .bus_id = "00000000:07:00.0"},
+	{.index = 0,
+	 .mig = GPU_NONE,
+	 .minor = 0,
+	 .uuid = A,
+	 .name = "NVIDIA H200",
+	 .bus_id = "00000000:06:00.0"},
+	{.index = 1,
+	 .mig = GPU_NONE,
+	 .minor = 1,
+	 .uuid = B,
+	 .name = "NVIDIA H200",
+	 .bus_id = "00000000:07:00.0"},
 };
 
 struct sample {
@@ -41,7 +51,8 @@ static struct cuda_environment environment_of(const struct sample *sample)
 	environment.has_visible = sample->visible;
 	snprintf(environment.visible, VISIBLE_SIZE, "%s", sample->visible ? sample->visible : "");
 	environment.has_order = sample->order;
-	snprintf(environment.order, sizeof(environment.order), "%s", sample->order ? sample->order : "");
+	snprintf(environment.order, sizeof(environment.order), "%s",
+		 sample->order ? sample->order : "");
 	return environment;
 }
 
@@ -55,11 +66,13 @@ static void expect(const struct cuda_environment *environment, const struct gpu 
 	for (size_t i = 0; i < visible.count; i++)
 		text[i] = visible.gpu[i] == GPU_NONE ? '9' : (char)('0' + visible.gpu[i]);
 	if (visible.known != !!expected || (expected && strcmp(text, expected)))
-		fail_msg("CUDA_VISIBLE_DEVICES=\"%s\": \"%s\", known %d, instead of \"%s\"", environment->visible,
-			 text, visible.known, expected ? expected : "unknown");
+		fail_msg("CUDA_VISIBLE_DEVICES=\"%s\": \"%s\", known %d, instead of \"%s\"",
+			 environment->visible, text, visible.known,
+			 expected ? expected : "unknown");
 }
 
-static void check(const struct sample *samples, size_t sample_count, const struct gpu *gpus, size_t gpu_count)
+static void check(const struct sample *samples, size_t sample_count, const struct gpu *gpus,
+		  size_t gpu_count)
 {
 	for (size_t i = 0; i < sample_count; i++) {
 		struct cuda_environment environment = environment_of(&samples[i]);
@@ -176,8 +189,16 @@ static void uuids(void **state)
 static void order(void **state)
 {
 	static const struct gpu mixed[] = {
-		{.index = 0, .mig = GPU_NONE, .uuid = A, .name = "NVIDIA T4", .bus_id = "00000000:81:00.0"},
-		{.index = 1, .mig = GPU_NONE, .uuid = B, .name = "NVIDIA H200", .bus_id = "00000000:07:00.0"},
+		{.index = 0,
+		 .mig = GPU_NONE,
+		 .uuid = A,
+		 .name = "NVIDIA T4",
+		 .bus_id = "00000000:81:00.0"},
+		{.index = 1,
+		 .mig = GPU_NONE,
+		 .uuid = B,
+		 .name = "NVIDIA H200",
+		 .bus_id = "00000000:07:00.0"},
 	};
 	static const struct sample samples[] = {
 		{NULL, NULL, "99"},
@@ -199,7 +220,12 @@ static void order(void **state)
 static void divided_gpus(void **state)
 {
 	static const struct gpu gpus[] = {
-		{.index = 0, .mig = GPU_NONE, .divided = true, .uuid = A, .name = "H200", .bus_id = "00000000:06:00.0"},
+		{.index = 0,
+		 .mig = GPU_NONE,
+		 .divided = true,
+		 .uuid = A,
+		 .name = "H200",
+		 .bus_id = "00000000:06:00.0"},
 		{
 			.index = 0,
 			.mig = 0,
@@ -216,11 +242,17 @@ static void divided_gpus(void **state)
 			.name = "H200 MIG 1g",
 			.bus_id = "00000000:06:00.0",
 		},
-		{.index = 1, .mig = GPU_NONE, .uuid = B, .name = "H200", .bus_id = "00000000:07:00.0"},
+		{.index = 1,
+		 .mig = GPU_NONE,
+		 .uuid = B,
+		 .name = "H200",
+		 .bus_id = "00000000:07:00.0"},
 	};
 	static const struct sample samples[] = {
 		{"MIG-21111111-2222-3333-4444-555555555555", NULL, "2"},
-		{"MIG-21111111-2222-3333-4444-555555555555,MIG-11111111-2222-3333-4444-555555555555", NULL, "2"},
+		{"MIG-21111111-2222-3333-4444-555555555555,MIG-11111111-2222-3333-4444-"
+		 "555555555555",
+		 NULL, "2"},
 		{"MIG-" A "/7/0", NULL, "1"},
 		{"MIG-" A "/8/0", NULL, "2"},
 		{"MIG-" A "/9/0", NULL, NULL},
@@ -231,7 +263,7 @@ static void divided_gpus(void **state)
 		{B, NULL, "3"},
 	};
 	static const uint8_t reported[16] = {0x21, 0x11, 0x11, 0x11, 0x22, 0x22, 0x33, 0x33,
-					 0x44, 0x44, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55};
+					     0x44, 0x44, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55};
 
 	(void)state;
 	check(samples, COUNT(samples), gpus, COUNT(gpus));
@@ -308,7 +340,8 @@ static void variables(void **state)
 	assert_true(e.known && e.has_visible && e.has_order && !e.batch_job);
 	assert_string_equal(e.visible, "1,0");
 	assert_string_equal(e.order, "PCI_BUS_ID");
-	e = PARSE("XCUDA_VISIBLE_DEVICES=1\0CUDA_VISIBLE_DEVICESX=2\0CUDA_VISIBLE_DEVICES=\0CUDA_VISIBLE_DEVICES=3\0");
+	e = PARSE("XCUDA_VISIBLE_DEVICES=1\0CUDA_VISIBLE_DEVICESX=2\0CUDA_VISIBLE_DEVICES=\0CUDA_"
+		  "VISIBLE_DEVICES=3\0");
 	assert_true(e.known && e.has_visible);
 	assert_string_equal(e.visible, "");
 	e = PARSE("SLURM_JOB_ID=7\0");
@@ -324,7 +357,9 @@ static void variables(void **state)
 static void long_values(void **state)
 {
 	char bytes[VISIBLE_SIZE + 64];
-	int length = snprintf(bytes, sizeof(bytes), "CUDA_VISIBLE_DEVICES=%0*d", VISIBLE_SIZE - 1, 1) + 1;
+	int length =
+		snprintf(bytes, sizeof(bytes), "CUDA_VISIBLE_DEVICES=%0*d", VISIBLE_SIZE - 1, 1) +
+		1;
 	struct cuda_environment environment = parse(bytes, (size_t)length);
 
 	(void)state;

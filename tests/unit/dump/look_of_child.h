@@ -55,8 +55,9 @@ static inline bool read_call(pid_t tid, struct thread_look *look)
 	if (read(fd, text, sizeof(text) - 1) < 0)
 		text[0] = '\0';
 	close(fd);
-	found = sscanf(text, "%llu %llx %llx %llx %llx %llx %llx %llx %llx", &call, &argument[0], &argument[1], &argument[2],
-		       &argument[3], &argument[4], &argument[5], &sp, &ip);
+	found = sscanf(text, "%llu %llx %llx %llx %llx %llx %llx %llx %llx", &call, &argument[0],
+		       &argument[1], &argument[2], &argument[3], &argument[4], &argument[5], &sp,
+		       &ip);
 	if (found != 9)
 		return false;
 	look->system_call = call;
@@ -79,7 +80,8 @@ static inline struct thread_look *look_at(pid_t tid, uint64_t number)
 		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
 	}
 	free(look);
-	fail_msg("thread %d did not come to sleep in system call %u", (int)tid, (unsigned int)number);
+	fail_msg("thread %d did not come to sleep in system call %u", (int)tid,
+		 (unsigned int)number);
 	return NULL;
 }
 

@@ -42,7 +42,8 @@ static const uint64_t states[] = {0x7f0000001000, 0, 0x7f0000002000};
 static void forge(uint64_t holder, int locked)
 {
 	memset(&runtime, 0, sizeof(runtime));
-	runtime.gil = (struct python_gil){.interval = 5000, .last_holder = holder, .locked = locked, .switch_number = 77};
+	runtime.gil = (struct python_gil){
+		.interval = 5000, .last_holder = holder, .locked = locked, .switch_number = 77};
 }
 
 static bool find(const void *futex, struct gil *gil)
@@ -54,10 +55,13 @@ static bool find(const void *futex, struct gil *gil)
 static void found_by_what_is_slept_on(void **state)
 {
 	struct python_gil *forged = &runtime.gil;
-	const char *words[] = {
-		(char *)&forged->cond + SIGNALS, (char *)&forged->cond + SIGNALS + 4, (char *)&forged->cond + SIGNALS_NEW,
-		(char *)&forged->cond + SIGNALS_NEW + 4, (char *)&forged->mutex, (char *)&forged->switch_cond + SIGNALS,
-		(char *)&forged->switch_cond + SIGNALS + 4};
+	const char *words[] = {(char *)&forged->cond + SIGNALS,
+			       (char *)&forged->cond + SIGNALS + 4,
+			       (char *)&forged->cond + SIGNALS_NEW,
+			       (char *)&forged->cond + SIGNALS_NEW + 4,
+			       (char *)&forged->mutex,
+			       (char *)&forged->switch_cond + SIGNALS,
+			       (char *)&forged->switch_cond + SIGNALS + 4};
 	struct gil gil;
 
 	(void)state;
@@ -77,7 +81,8 @@ static void nothing_is_believed_that_does_not_fit(void **state)
 	static const struct {
 		uint64_t holder;
 		int locked;
-	} wrong[] = {{0x7f0000003000, 1}, {0, 0}, {0, 1}, {0x7f0000001000, 2}, {0x7f0000001000, -1}, {0x7f0000001008, 1}};
+	} wrong[] = {{0x7f0000003000, 1}, {0, 0}, {0, 1}, {0x7f0000001000, 2}, {0x7f0000001000, -1},
+		     {0x7f0000001008, 1}};
 	struct gil gil;
 
 	(void)state;
@@ -95,7 +100,8 @@ static void nothing_is_believed_that_does_not_fit(void **state)
 static void memory_may_be_missing(void **state)
 {
 	long page = sysconf(_SC_PAGESIZE);
-	char *pages = mmap(NULL, 2 * (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *pages = mmap(NULL, 2 * (size_t)page, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct gil gil;
 
 	(void)state;

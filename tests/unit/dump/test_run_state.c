@@ -17,21 +17,16 @@ static void bits_report(void **state)
 	static const struct {
 		uint32_t bits;
 		enum dump_run run;
-	} samples[] = {
-		{0x0000, DUMP_READY},
-		{0x0001, DUMP_SLEEPS},
-		{0x2001, DUMP_SLEEPS}, /* may have been frozen since */
-		{0x0002, DUMP_SLEEPS_ON},
-		{0x2002, DUMP_SLEEPS_ON},
-		{0x0102, DUMP_SLEEPS_ON}, /* TASK_KILLABLE */
-		{0x0402, DUMP_SLEEPS},	  /* TASK_IDLE */
-		{0x1000, DUMP_SLEEPS_ON}, /* TASK_RTLOCK_WAIT */
-		{0x0104, DUMP_STOPPED},
-		{0x0008, DUMP_TRACED},
-		{0x0108, DUMP_TRACED},
-		{0x0200, DUMP_READY}, /* TASK_WAKING */
-		{0x0800, DUMP_READY}, /* TASK_NEW */
-		{0x8000, DUMP_FROZEN}};
+	} samples[] = {{0x0000, DUMP_READY},	 {0x0001, DUMP_SLEEPS},
+		       {0x2001, DUMP_SLEEPS}, /* may have been frozen since */
+		       {0x0002, DUMP_SLEEPS_ON}, {0x2002, DUMP_SLEEPS_ON},
+		       {0x0102, DUMP_SLEEPS_ON}, /* TASK_KILLABLE */
+		       {0x0402, DUMP_SLEEPS},	 /* TASK_IDLE */
+		       {0x1000, DUMP_SLEEPS_ON}, /* TASK_RTLOCK_WAIT */
+		       {0x0104, DUMP_STOPPED},	 {0x0008, DUMP_TRACED},
+		       {0x0108, DUMP_TRACED},	 {0x0200, DUMP_READY}, /* TASK_WAKING */
+		       {0x0800, DUMP_READY},			       /* TASK_NEW */
+		       {0x8000, DUMP_FROZEN}};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(samples); i++) {

@@ -21,17 +21,16 @@ static void calls_have_names_and_forms(void **state)
 		uint64_t number;
 		const char *name;
 		enum call_form form;
-	} known[] = {
-		{0, "read", CALL_READ},
-		{7, "poll", CALL_POLL},
-		{16, "ioctl", CALL_ON_FILE},
-		{61, "wait4", CALL_WAIT4},
-		{202, "futex", CALL_LOCK},
-		{230, "clock_nanosleep", CALL_SLEEP},
-		{270, "pselect6", CALL_SELECT},
-		{281, "epoll_pwait", CALL_EPOLL},
-		{441, "epoll_pwait2", CALL_EPOLL},
-		{455, "futex_wait", CALL_LOCK}};
+	} known[] = {{0, "read", CALL_READ},
+		     {7, "poll", CALL_POLL},
+		     {16, "ioctl", CALL_ON_FILE},
+		     {61, "wait4", CALL_WAIT4},
+		     {202, "futex", CALL_LOCK},
+		     {230, "clock_nanosleep", CALL_SLEEP},
+		     {270, "pselect6", CALL_SELECT},
+		     {281, "epoll_pwait", CALL_EPOLL},
+		     {441, "epoll_pwait2", CALL_EPOLL},
+		     {455, "futex_wait", CALL_LOCK}};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(known); i++) {
@@ -45,7 +44,8 @@ static void calls_have_names_and_forms(void **state)
 
 static void other_numbers_have_none(void **state)
 {
-	static const uint64_t numbers[] = {39 /* getpid */, 335, 456, 100000, UINT32_MAX, UINT64_MAX};
+	static const uint64_t numbers[] = {39 /* getpid */, 335,	456,
+					   100000,	    UINT32_MAX, UINT64_MAX};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(numbers); i++) {
@@ -57,7 +57,8 @@ static void other_numbers_have_none(void **state)
 /* As in glibc: an instruction loads the number, others may follow, then "syscall". */
 static void code_reports_what_is_restarted(void **state)
 {
-	static const uint64_t numbers[] = {__NR_nanosleep, __NR_clock_nanosleep, __NR_poll, __NR_futex};
+	static const uint64_t numbers[] = {__NR_nanosleep, __NR_clock_nanosleep, __NR_poll,
+					   __NR_futex};
 	const uint64_t none[6] = {0};
 
 	(void)state;
@@ -78,15 +79,15 @@ static void arguments_report_where_code_does_not(void **state)
 {
 	static const struct {
 		uint64_t number, arguments[6];
-	} calls[] = {
-		{__NR_clock_nanosleep, {1, 0, ADDRESS, ADDRESS}},
-		{__NR_clock_nanosleep, {0, 0, ADDRESS, 0}},
-		{__NR_nanosleep, {ADDRESS, ADDRESS}},
-		{__NR_nanosleep, {ADDRESS, 0}},
-		{__NR_futex, {ADDRESS, FUTEX_WAIT_PRIVATE, 1, ADDRESS}},
-		{__NR_futex, {ADDRESS, FUTEX_WAIT_BITSET_PRIVATE | FUTEX_CLOCK_REALTIME, 1, ADDRESS}},
-		{__NR_poll, {ADDRESS, 1, 1000}},
-		{__NR_poll, {ADDRESS, 20, 1000}}};
+	} calls[] = {{__NR_clock_nanosleep, {1, 0, ADDRESS, ADDRESS}},
+		     {__NR_clock_nanosleep, {0, 0, ADDRESS, 0}},
+		     {__NR_nanosleep, {ADDRESS, ADDRESS}},
+		     {__NR_nanosleep, {ADDRESS, 0}},
+		     {__NR_futex, {ADDRESS, FUTEX_WAIT_PRIVATE, 1, ADDRESS}},
+		     {__NR_futex,
+		      {ADDRESS, FUTEX_WAIT_BITSET_PRIVATE | FUTEX_CLOCK_REALTIME, 1, ADDRESS}},
+		     {__NR_poll, {ADDRESS, 1, 1000}},
+		     {__NR_poll, {ADDRESS, 20, 1000}}};
 	uint8_t code[SYSTEM_CALL_CODE_SIZE] = {0xb8, 0xe6}; /* no "syscall" follows */
 
 	(void)state;

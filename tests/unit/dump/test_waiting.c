@@ -44,9 +44,15 @@ static int open_descriptors(void **state)
 	assert_int_equal(flock(lock_fd, LOCK_EX), 0);
 	epoll_one = epoll_create1(0);
 	epoll_two = epoll_create1(0);
-	assert_int_equal(epoll_ctl(epoll_one, EPOLL_CTL_ADD, socket_fd, &(struct epoll_event){.events = EPOLLIN}), 0);
-	assert_int_equal(epoll_ctl(epoll_two, EPOLL_CTL_ADD, socket_fd, &(struct epoll_event){.events = EPOLLIN}), 0);
-	assert_int_equal(epoll_ctl(epoll_two, EPOLL_CTL_ADD, pipe_fd, &(struct epoll_event){.events = EPOLLIN}), 0);
+	assert_int_equal(epoll_ctl(epoll_one, EPOLL_CTL_ADD, socket_fd,
+				   &(struct epoll_event){.events = EPOLLIN}),
+			 0);
+	assert_int_equal(epoll_ctl(epoll_two, EPOLL_CTL_ADD, socket_fd,
+				   &(struct epoll_event){.events = EPOLLIN}),
+			 0);
+	assert_int_equal(epoll_ctl(epoll_two, EPOLL_CTL_ADD, pipe_fd,
+				   &(struct epoll_event){.events = EPOLLIN}),
+			 0);
 	return 0;
 }
 
@@ -78,14 +84,16 @@ static void receive(void)
 
 static void poll_one(void)
 {
-	struct pollfd polled[] = {{.fd = -1}, {.fd = pipe_fd, .events = POLLIN}, {.fd = pipe_fd, .events = POLLPRI}};
+	struct pollfd polled[] = {
+		{.fd = -1}, {.fd = pipe_fd, .events = POLLIN}, {.fd = pipe_fd, .events = POLLPRI}};
 
 	poll(polled, COUNT(polled), LONG_MS);
 }
 
 static void poll_two(void)
 {
-	struct pollfd polled[] = {{.fd = socket_fd, .events = POLLIN}, {.fd = pipe_fd, .events = POLLIN}};
+	struct pollfd polled[] = {{.fd = socket_fd, .events = POLLIN},
+				  {.fd = pipe_fd, .events = POLLIN}};
 
 	poll(polled, COUNT(polled), LONG_MS);
 }
@@ -194,7 +202,8 @@ static void wait_for_pidfd(void)
 {
 	siginfo_t info;
 
-	waitid((idtype_t)3 /* P_PIDFD */, (id_t)syscall(SYS_pidfd_open, start_grandchild(), 0), &info, WEXITED);
+	waitid((idtype_t)3 /* P_PIDFD */, (id_t)syscall(SYS_pidfd_open, start_grandchild(), 0),
+	       &info, WEXITED);
 }
 
 static void clone_like_vfork(void)
@@ -415,12 +424,11 @@ static void children_are_reported(void **state)
 		void (*work)(void);
 		uint64_t number;
 		bool which;
-	} samples[] = {
-		{wait_for_child, __NR_wait4, true},
-		{wait_for_any_child, __NR_wait4, false},
-		{wait_for_id, __NR_waitid, true},
-		{wait_for_pidfd, __NR_waitid, true},
-		{clone_like_vfork, __NR_clone, false}};
+	} samples[] = {{wait_for_child, __NR_wait4, true},
+		       {wait_for_any_child, __NR_wait4, false},
+		       {wait_for_id, __NR_waitid, true},
+		       {wait_for_pidfd, __NR_waitid, true},
+		       {clone_like_vfork, __NR_clone, false}};
 
 	(void)state;
 	not_under_valgrind();
@@ -534,7 +542,8 @@ static void start_pair(struct pair *pair, uint64_t waits_state, uint64_t holds_s
 	pair->waits = look_at(pair->pid, __NR_futex);
 	pair->holds = calloc(1, sizeof(*pair->holds));
 	assert_non_null(pair->holds);
-	*pair->holds = (struct thread_look){.taken = 1, .state = TASK_SLEEPS, .system_call = __NR_nanosleep};
+	*pair->holds = (struct thread_look){
+		.taken = 1, .state = TASK_SLEEPS, .system_call = __NR_nanosleep};
 	pair->waits->python_state = waits_state;
 	pair->holds->python_state = holds_state;
 	pair->threads[0] = (struct dump_thread){.tid = pair->pid, .comm = "waits"};
@@ -603,10 +612,12 @@ static void what_is_no_gil_is_a_lock(void **state)
 
 static uint64_t random_number(void)
 {
-	static const uint64_t odd[] = {0, 1, 3, 64, 1024, 0x7fffffff, 0x80000000, UINT32_MAX, INT64_MAX, UINT64_MAX};
+	static const uint64_t odd[] = {0,	   1,	       3,	   64,	      1024,
+				       0x7fffffff, 0x80000000, UINT32_MAX, INT64_MAX, UINT64_MAX};
 	long choice = random();
 
-	return choice % 3 ? odd[(size_t)choice % COUNT(odd)] : (uint64_t)(uintptr_t)&gil + (uint64_t)(choice % 4096);
+	return choice % 3 ? odd[(size_t)choice % COUNT(odd)] :
+			    (uint64_t)(uintptr_t)&gil + (uint64_t)(choice % 4096);
 }
 
 static void any_arguments_are_withstood(void **state)

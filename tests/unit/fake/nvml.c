@@ -118,7 +118,8 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned int index, handle *out)
 
 int nvmlDeviceGetUUID(handle device, char *out, unsigned int size)
 {
-	snprintf(out, size, "%s-%08zx-0000-0000-0000-000000000000", device > 2 ? "MIG" : "GPU", device);
+	snprintf(out, size, "%s-%08zx-0000-0000-0000-000000000000", device > 2 ? "MIG" : "GPU",
+		 device);
 	return 0;
 }
 
@@ -200,7 +201,8 @@ int nvmlDeviceGetComputeRunningProcesses_v3(handle device, unsigned int *count, 
 		return TOO_SMALL;
 	for (unsigned int i = 0; i < PROCESSES; i++) {
 		if (has("wide") || has("strange"))
-			((struct wide_process *)out)[i] = (struct wide_process){process_of(device, i), 12345678};
+			((struct wide_process *)out)[i] =
+				(struct wide_process){process_of(device, i), 12345678};
 		else
 			((struct process *)out)[i] = process_of(device, i);
 	}
@@ -220,7 +222,8 @@ int nvmlDeviceGetComputeRunningProcesses_v2(handle device, unsigned int *count, 
 }
 
 /* A process that also computes, and one that does not. */
-int nvmlDeviceGetGraphicsRunningProcesses_v2(handle device, unsigned int *count, struct process *out)
+int nvmlDeviceGetGraphicsRunningProcesses_v2(handle device, unsigned int *count,
+					     struct process *out)
 {
 	if (device != 1)
 		return NOT_SUPPORTED;
@@ -230,7 +233,8 @@ int nvmlDeviceGetGraphicsRunningProcesses_v2(handle device, unsigned int *count,
 	return 0;
 }
 
-int nvmlDeviceGetGraphicsRunningProcesses_v3(handle device, unsigned int *count, struct process *out)
+int nvmlDeviceGetGraphicsRunningProcesses_v3(handle device, unsigned int *count,
+					     struct process *out)
 {
 	return nvmlDeviceGetGraphicsRunningProcesses_v2(device, count, out);
 }

@@ -108,8 +108,8 @@ static inline double finding__value(const struct finding *finding, const char *n
 }
 
 /* Adds calls of a function, each this long. */
-static inline void case__add_durations(struct profile_function *function, const char *symbol, uint64_t calls,
-				       uint64_t ns)
+static inline void case__add_durations(struct profile_function *function, const char *symbol,
+				       uint64_t calls, uint64_t ns)
 {
 	function->row = (uint16_t)api__find(symbol, API_NEWEST);
 	function->time.calls += calls;

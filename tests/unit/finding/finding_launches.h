@@ -26,8 +26,8 @@ static inline void name_kernel(struct process *process, uint64_t handle, const c
 }
 
 /* Sets the thread's steps: one launch per letter. Release with process_steps__free. */
-static inline struct step_thread *repeats(struct process *process, const struct thread_profile *thread,
-					  const char *letters)
+static inline struct step_thread *repeats(struct process *process,
+					  const struct thread_profile *thread, const char *letters)
 {
 	struct step_thread *steps;
 

@@ -24,27 +24,29 @@ static inline void end(struct run *run, struct process *process, double seconds)
 	run->model.now_ns = process->ended_ns;
 }
 
-static inline struct profile_size size_of(const char *function, uint64_t size, uint64_t allocations, uint64_t frees,
-					  uint64_t peak)
+static inline struct profile_size size_of(const char *function, uint64_t size, uint64_t allocations,
+					  uint64_t frees, uint64_t peak)
 {
 	return (struct profile_size){
 		.key = {.size = size, .row = row_of(function), .kind = MEMORY_DEVICE},
-		.record = {
-			.allocations = allocations,
-			.allocation_ns = allocations * 412000,
-			.frees = frees,
-			.free_ns = frees * 23000,
-			.live = allocations - frees,
-			.peak = peak,
-			.first_took_ns = 412000,
-		},
+		.record =
+			{
+				.allocations = allocations,
+				.allocation_ns = allocations * 412000,
+				.frees = frees,
+				.free_ns = frees * 23000,
+				.live = allocations - frees,
+				.peak = peak,
+				.first_took_ns = 412000,
+			},
 	};
 }
 
 /*
  * In the latest detection: how many sites were examined, and how many of them not for long enough.
  */
-static inline void expect_trend(const struct run *run, const char *id, uint64_t places, uint64_t unjudged, uint64_t seconds)
+static inline void expect_trend(const struct run *run, const char *id, uint64_t places,
+				uint64_t unjudged, uint64_t seconds)
 {
 	for (size_t i = 0; i < run->list.trend_count; i++) {
 		const struct finding_trend *trend = &run->list.trends[i];
@@ -54,7 +56,8 @@ static inline void expect_trend(const struct run *run, const char *id, uint64_t 
 		assert_int_equal(trend->places, places);
 		assert_int_equal(trend->unjudged, unjudged);
 		assert_int_equal(trend->followed_ns, seconds * NS_PER_S);
-		assert_int_equal(trend->needed_ns, (strcmp(id, "fragmentation") ? 50 : 40) * NS_PER_S);
+		assert_int_equal(trend->needed_ns,
+				 (strcmp(id, "fragmentation") ? 50 : 40) * NS_PER_S);
 		return;
 	}
 	assert_int_equal(places, 0);

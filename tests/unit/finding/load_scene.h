@@ -35,7 +35,8 @@ struct load_scene {
 
 static inline struct load_scene *scene__new(void)
 {
-	const struct findings_options options = {.needs = NEEDS_PROFILE, .latest = true, .window_ns = GROWTH_WINDOW_NS};
+	const struct findings_options options = {
+		.needs = NEEDS_PROFILE, .latest = true, .window_ns = GROWTH_WINDOW_NS};
 	struct load_scene *scene = calloc(1, sizeof(*scene));
 
 	scene->findings = findings__new(&options);
@@ -85,7 +86,8 @@ static inline void scene__pass(struct load_scene *scene, const struct stretch *s
 }
 
 /* NVML reports this many GPUs, all used by the process. */
-static inline void scene__set_gpus(struct load_scene *scene, size_t count, const uint32_t percents[])
+static inline void scene__set_gpus(struct load_scene *scene, size_t count,
+				   const uint32_t percents[])
 {
 	scene->model.gpu_count = scene->process.gpu_count = count;
 	for (size_t i = 0; i < count; i++) {

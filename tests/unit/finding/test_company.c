@@ -38,7 +38,8 @@ static size_t number_of(const struct scene *scene, const struct process *process
 	return (size_t)(process - scene->processes);
 }
 
-static bool find(const struct company_times *times, const struct process *process, struct load *window, uint64_t *from_ns)
+static bool find(const struct company_times *times, const struct process *process,
+		 struct load *window, uint64_t *from_ns)
 {
 	const struct scene *scene = times->arg;
 
@@ -47,7 +48,8 @@ static bool find(const struct company_times *times, const struct process *proces
 	return *from_ns;
 }
 
-static void judge(const struct company_times *times, const struct process *process, struct verdict *verdict)
+static void judge(const struct company_times *times, const struct process *process,
+		  struct verdict *verdict)
 {
 	const struct scene *scene = times->arg;
 
@@ -79,8 +81,11 @@ static int begin(void **state)
 		load->proves = true;
 		load->queues[0].used = true;
 		load->queues[0].idle_ns = 6 * NS_PER_S;
-		scene->verdicts[i] = (struct verdict){
-			.kind = VERDICT_HOST_BOUND, .from_ns = FROM, .window_ns = TIME, .unfed = 0.6, .idle = 0.6};
+		scene->verdicts[i] = (struct verdict){.kind = VERDICT_HOST_BOUND,
+						      .from_ns = FROM,
+						      .window_ns = TIME,
+						      .unfed = 0.6,
+						      .idle = 0.6};
 	}
 	*state = scene;
 	return 0;
@@ -94,7 +99,8 @@ static int end(void **state)
 
 static struct verdict corrected(const struct scene *scene)
 {
-	const struct company_times times = {.model = &scene->model, .find = find, .judge = judge, .arg = scene};
+	const struct company_times times = {
+		.model = &scene->model, .find = find, .judge = judge, .arg = scene};
 	struct verdict verdict = scene->verdicts[0];
 
 	company__find_sharing(&times, &scene->processes[0], &verdict);
@@ -199,7 +205,9 @@ static void strangers_prove_nothing(void **state)
 static void give_collectives(struct scene *scene, size_t number, uint64_t launches)
 {
 	scene->kernels[number][0] = (struct kernel){.short_name = (char *)"gemm", .launches = 7};
-	scene->kernels[number][1] = (struct kernel){.short_name = (char *)"ncclDevKernel_AllReduce_Sum_f32_RING_LL", .launches = launches};
+	scene->kernels[number][1] =
+		(struct kernel){.short_name = (char *)"ncclDevKernel_AllReduce_Sum_f32_RING_LL",
+				.launches = launches};
 	scene->processes[number].kernel_count = 2;
 }
 
@@ -267,14 +275,21 @@ static void who_is_slow_itself_waits_for_nobody(void **state)
 
 static void who_hands_over_work_is_awaited(void **state)
 {
-	struct host_place places[] = {{.activity = ACTIVITY_QUEUE, .ns = 51, .times = 1}, {.activity = ACTIVITY_CPU, .ns = 49, .times = 1}};
-	struct host_thread thread = {.tid = 100, .pid = 100, .submits = true, .watched_ns = 100, .places = places, .place_count = 2};
+	struct host_place places[] = {{.activity = ACTIVITY_QUEUE, .ns = 51, .times = 1},
+				      {.activity = ACTIVITY_CPU, .ns = 49, .times = 1}};
+	struct host_thread thread = {.tid = 100,
+				     .pid = 100,
+				     .submits = true,
+				     .watched_ns = 100,
+				     .places = places,
+				     .place_count = 2};
 	struct host_process host = {.pid = 100, .threads = &thread, .thread_count = 1};
 	struct scene *scene = *state;
 
 	scene->model.process_count = 2;
 	scene->processes[0].host = &host;
-	thread.wakers[ACTIVITY_QUEUE][0] = (struct host_partner){.tid = 111, .pid = 101, .count = 1, .ns = 1, .thread = HOST_NO_THREAD};
+	thread.wakers[ACTIVITY_QUEUE][0] = (struct host_partner){
+		.tid = 111, .pid = 101, .count = 1, .ns = 1, .thread = HOST_NO_THREAD};
 	assert_int_equal(corrected(scene).kind, VERDICT_OTHERS);
 	assert_int_equal(corrected(scene).awaited.pid, 101);
 	assert_false(corrected(scene).collectives);

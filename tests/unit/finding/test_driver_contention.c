@@ -12,7 +12,8 @@
 
 #define MS 1000000ull
 
-static const struct stack launching = {.serial = 1}, loading = {.serial = 2}, allocating = {.serial = 3};
+static const struct stack launching = {.serial = 1}, loading = {.serial = 2},
+			  allocating = {.serial = 3};
 
 /* 30 launches are each held up for 20 ms by loads. */
 static struct contention *add_pair(struct finding_case *c, size_t number)
@@ -58,8 +59,10 @@ static void loads_hold_launches_up(void **state)
 	assert_string_equal(finding->kind->id, "driver-contention");
 	assert_string_equal(finding->subject, "cuLaunchKernel, held up by cuModuleLoadData");
 	assert_string_equal(finding->evidence,
-			    "30 calls of cuLaunchKernel lasted 20.0 ms on average, 25.0 ms at most, while another thread was "
-			    "in cuModuleLoadData, and ended when that did; the latest in thread 101, the other call in thread 102");
+			    "30 calls of cuLaunchKernel lasted 20.0 ms on average, 25.0 ms at "
+			    "most, while another thread was "
+			    "in cuModuleLoadData, and ended when that did; the latest in thread "
+			    "101, the other call in thread 102");
 	assert_int_equal(finding->cost_ns, 600 * MS);
 	assert_int_equal(finding->saving_ns, 600 * MS);
 	assert_ptr_equal(finding->stack, &launching);
@@ -96,7 +99,8 @@ static void one_place_is_one_finding(void **state)
 	assert_int_equal(case__detect(c), 2);
 	/* So is another function at the same call site. */
 	c->profile.totals.contentions[1].holder_stack = 12;
-	c->profile.totals.contentions[1].holder_row = (uint16_t)api__find("cuMemAlloc_v2", API_NEWEST);
+	c->profile.totals.contentions[1].holder_row =
+		(uint16_t)api__find("cuMemAlloc_v2", API_NEWEST);
 	assert_int_equal(case__detect(c), 2);
 	case__free(c);
 }

@@ -73,7 +73,8 @@ static void test_quantities(void **state)
 	assert_string_equal(quantity__rate(1.5).text, "1.5/s");
 	assert_string_equal(quantity__rate(12345.4).text, "12,345/s");
 	assert_string_equal(quantity__rate_of(248192.2, "launches").text, "248,192 launches/s");
-	assert_string_equal(quantity__rate_of(1e30, "fifteen letters").text, "1,000,000,000 fifteen letters/s");
+	assert_string_equal(quantity__rate_of(1e30, "fifteen letters").text,
+			    "1,000,000,000 fifteen letters/s");
 	assert_string_equal(quantity__ratio(1.25).text, "1.25");
 }
 
@@ -82,8 +83,11 @@ static void test_quantities_of_anything(void **state)
 {
 	(void)state;
 	for (double value = 1; value < 1e300; value *= 9.97) {
-		struct quantity all[] = {quantity__bytes(fmin(value, 1.8e19)), quantity__time(value), quantity__share(value),
-					 quantity__rate(value), quantity__ratio(value),
+		struct quantity all[] = {quantity__bytes(fmin(value, 1.8e19)),
+					 quantity__time(value),
+					 quantity__share(value),
+					 quantity__rate(value),
+					 quantity__ratio(value),
 					 quantity__bandwidth(fmin(value, 1.8e19))};
 
 		for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
@@ -95,7 +99,8 @@ static void test_quantities_of_anything(void **state)
 
 static struct findings *new_findings(void)
 {
-	const struct findings_options options = {.needs = NEEDS_PROFILE, .window_ns = GROWTH_WINDOW_NS};
+	const struct findings_options options = {.needs = NEEDS_PROFILE,
+						 .window_ns = GROWTH_WINDOW_NS};
 	struct findings *findings = findings__new(&options);
 
 	assert_non_null(findings);
@@ -180,7 +185,8 @@ static void test_thresholds_refused(void **state)
 	(void)state;
 	refuses("", "is not ID=VALUE or ID.NAME=VALUE");
 	refuses("alloc-churn", "is not ID=VALUE or ID.NAME=VALUE");
-	refuses("churn=1", "no finding is called 'churn' (did you mean alloc-churn?): see gpuprobe diagnose --list");
+	refuses("churn=1", "no finding is called 'churn' (did you mean alloc-churn?): see gpuprobe "
+			   "diagnose --list");
 	refuses("OOM=1", "(did you mean oom?)");
 	refuses("Leak-At=1", "(did you mean leak-at-exit?)");
 	refuses("alloc=5%", "no finding is called 'alloc' (did you mean alloc-churn?)");
@@ -201,7 +207,8 @@ static void test_thresholds_refused(void **state)
 	refuses("alloc-churn.pairs=10K", "is not a whole number");
 	refuses("alloc-churn.pairs=0x10", "is not a whole number");
 	refuses("alloc-churn.pairs=inf", "is not a whole number");
-	refuses("alloc-churn.pairs=10000000000000000000000000000000000000000", "is not a whole number");
+	refuses("alloc-churn.pairs=10000000000000000000000000000000000000000",
+		"is not a whole number");
 	refuses("oom.calls=1.5", "oom.calls: '1.5' is not a whole number such as 10, from 1 up");
 	refuses("oom=0", "is not a whole number such as 10, from 1 up");
 	refuses("device-imbalance=0.9", "'0.9' is not a ratio such as 1.2, from 1 up");
@@ -254,8 +261,9 @@ static void test_list(void **state)
 
 static void test_order(void **state)
 {
-	static const char *const order[] = {"oom", "implicit-sync", "alloc-churn", "leak-growing", "leak-growing",
-					    "leak-growing", "missing-sync", "chatty-getters"};
+	static const char *const order[] = {"oom",	    "implicit-sync", "alloc-churn",
+					    "leak-growing", "leak-growing",  "leak-growing",
+					    "missing-sync", "chatty-getters"};
 	struct finding_list list = {0};
 	struct finding *finding;
 
@@ -286,7 +294,8 @@ static void test_order(void **state)
 static void test_nothing_of_nothing(void **state)
 {
 	struct findings *findings = new_findings();
-	struct process processes[2] = {{.pid = 1, .comm = "a"}, {.pid = 2, .comm = "b", .ended = true}};
+	struct process processes[2] = {{.pid = 1, .comm = "a"},
+				       {.pid = 2, .comm = "b", .ended = true}};
 	struct model model = {.now_ns = 100 * NS_PER_S};
 	struct finding_list list = {0};
 

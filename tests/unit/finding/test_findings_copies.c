@@ -14,11 +14,13 @@
 
 static const struct stack somewhere = {.serial = 7};
 
-static struct profile_copies *add_copies(struct finding_case *c, enum copy_kind kind, int async, enum copy_host host)
+static struct profile_copies *add_copies(struct finding_case *c, enum copy_kind kind, int async,
+					 enum copy_host host)
 {
 	struct profile_copies *copies = &c->copies[c->profile.copy_count++];
 
-	copies->key = (struct copy_size_key){.kind = (uint8_t)kind, .async = (uint8_t)async, .host = (uint8_t)host};
+	copies->key = (struct copy_size_key){
+		.kind = (uint8_t)kind, .async = (uint8_t)async, .host = (uint8_t)host};
 	return copies;
 }
 
@@ -59,10 +61,11 @@ static void small_copies(void **state)
 	/* 737,280,000 bytes: 704 copies of 10 us, and 100 us for each MiB. */
 	assert_true(finding->has_saving);
 	assert_true(is_close(finding->saving_ns, 1.2e9 - 703.125 * 10e3 - 703.125 * 100e3));
-	assert_string_equal(finding->evidence,
-			    "110,000 of 110,010 copies were smaller than 64 KiB, 6.5 KiB and 10.9 us each on average: "
-			    "703.1 MiB in 1.2 s, 12.0 % of the time; 1 MiB of them takes 1.7 ms this way, and would take "
-			    "110 us in one copy");
+	assert_string_equal(finding->evidence, "110,000 of 110,010 copies were smaller than 64 "
+					       "KiB, 6.5 KiB and 10.9 us each on average: "
+					       "703.1 MiB in 1.2 s, 12.0 % of the time; 1 MiB of "
+					       "them takes 1.7 ms this way, and would take "
+					       "110 us in one copy");
 	assert_true(finding__value(finding, "batch_ns") == 110e3);
 	case__free(c);
 }
@@ -87,7 +90,8 @@ static void batches_are_no_faster_than_the_link(void **state)
 	assert_int_equal(case__detect(c), 1);
 	finding = &c->list.items[0];
 	assert_true(is_close(finding->saving_ns, 1.6e9 - 1000 * 50e3 - 1048576000 / 8.0));
-	assert_non_null(strstr(finding->assumption, "at 80 % of the nominal rate of the GPU's link"));
+	assert_non_null(
+		strstr(finding->assumption, "at 80 % of the nominal rate of the GPU's link"));
 	assert_true(finding->cost_ns - finding->saving_ns > 1048576000 / 10.0);
 	/* Large copies that were faster did not use the link. */
 	copy(add_copies(c, COPY_H2D, 0, COPY_HOST_UNKNOWN), 24, 4, US);
@@ -96,8 +100,10 @@ static void batches_are_no_faster_than_the_link(void **state)
 	/* Slower copies measure more than the link. */
 	copy(&c->copies[1], 24, 4000, 4000 * US);
 	assert_int_equal(case__detect(c), 1);
-	assert_non_null(strstr(c->list.items[0].assumption, "at the rate of the largest synchronous copies"));
-	assert_true(is_close(c->list.items[0].saving_ns, 1.6e9 - 1000 * 50e3 - 1000 / 16.0 * 4e6 * 4000 / 4004));
+	assert_non_null(strstr(c->list.items[0].assumption,
+			       "at the rate of the largest synchronous copies"));
+	assert_true(is_close(c->list.items[0].saving_ns,
+			     1.6e9 - 1000 * 50e3 - 1000 / 16.0 * 4e6 * 4000 / 4004));
 	case__free(c);
 }
 
@@ -113,7 +119,8 @@ static void small_copies_of_several_kinds(void **state)
 	c->copies[2].key.device = 1;
 	c->profile.copy_count = 3;
 	assert_int_equal(case__detect(c), 1);
-	assert_string_equal(c->list.items[0].subject, "copies of several kinds, mostly host to host, synchronous");
+	assert_string_equal(c->list.items[0].subject,
+			    "copies of several kinds, mostly host to host, synchronous");
 	assert_true(finding__value(&c->list.items[0], "kinds") == 2);
 	assert_true(finding__value(&c->list.items[0], "calls") == 201000);
 	assert_int_equal(c->list.items[0].cost_ns, 2010 * NS_PER_MS);
@@ -164,7 +171,8 @@ static void small_asynchronous_copies(void **state)
 	/* One call is left. */
 	assert_true(is_close(c->list.items[0].saving_ns, 1.2e9));
 	assert_non_null(strstr(c->list.items[0].assumption, "at an unknown rate"));
-	assert_non_null(strstr(c->list.items[0].evidence, "would take 3.0 us in one copy plus the time for its bytes"));
+	assert_non_null(strstr(c->list.items[0].evidence,
+			       "would take 3.0 us in one copy plus the time for its bytes"));
 	assert_string_equal(c->list.items[0].subject, "device to host, asynchronous, pinned");
 	case__free(c);
 }
@@ -265,8 +273,8 @@ static void small_copies_have_a_place(void **state)
 
 /* --- pageable copies --- */
 
-static void add_totals(struct finding_case *c, const char *symbol, enum copy_kind kind, uint16_t flags, uint64_t calls,
-		       uint64_t bytes, uint64_t ns)
+static void add_totals(struct finding_case *c, const char *symbol, enum copy_kind kind,
+		       uint16_t flags, uint64_t calls, uint64_t bytes, uint64_t ns)
 {
 	c->totals[c->process.function_count++] = (struct function_totals){
 		.row = (uint16_t)api__find(symbol, API_NEWEST),
@@ -306,11 +314,13 @@ static void pageable_copies(void **state)
 	assert_int_equal(case__detect(c), 1);
 	finding = &c->list.items[0];
 	assert_string_equal(finding->kind->id, "pageable-copies");
-	assert_string_equal(finding->subject, "copies in both directions, mostly cuMemcpyHtoD_v2, host to device");
-	assert_string_equal(finding->evidence,
-			    "5.0 GiB in 500 copies of unpinned host memory took 3.0 s, 30.0 % of the time: host "
-			    "to device 4.0 GiB in 400 copies and 2.0 s, at 2.0 GiB/s; device to host 1.0 GiB in 100 copies "
-			    "and 1.0 s, at 1.0 GiB/s");
+	assert_string_equal(finding->subject,
+			    "copies in both directions, mostly cuMemcpyHtoD_v2, host to device");
+	assert_string_equal(finding->evidence, "5.0 GiB in 500 copies of unpinned host memory took "
+					       "3.0 s, 30.0 % of the time: host "
+					       "to device 4.0 GiB in 400 copies and 2.0 s, at 2.0 "
+					       "GiB/s; device to host 1.0 GiB in 100 copies "
+					       "and 1.0 s, at 1.0 GiB/s");
 	assert_int_equal(finding->cost_ns, 3 * NS_PER_S);
 	assert_true(finding->share == 0.3);
 	assert_true(finding__value(finding, "bytes") == 5120.0 * MIB);
@@ -344,11 +354,12 @@ static void asynchronous_pageable_copies(void **state)
 	assert_int_equal(case__detect(c), 1);
 	finding = &c->list.items[0];
 	assert_string_equal(finding->subject, "cuMemcpyHtoDAsync_v2, host to device");
-	assert_string_equal(finding->evidence,
-			    "4.0 GiB in 400 copies of unpinned host memory took 2.0 s, 20.0 % of the time: host "
-			    "to device 4.0 GiB in 400 copies and 2.0 s");
+	assert_string_equal(finding->evidence, "4.0 GiB in 400 copies of unpinned host memory took "
+					       "2.0 s, 20.0 % of the time: host "
+					       "to device 4.0 GiB in 400 copies and 2.0 s");
 	assert_true(finding__value(finding, "to_device_bandwidth") == -1);
-	c->process.covered[COPY_H2D] = (struct covered_totals){.calls = 10, .bytes = 1024 * MIB, .ns = NS_PER_S / 8};
+	c->process.covered[COPY_H2D] =
+		(struct covered_totals){.calls = 10, .bytes = 1024 * MIB, .ns = NS_PER_S / 8};
 	assert_int_equal(case__detect(c), 1);
 	assert_non_null(strstr(c->list.items[0].evidence, " and 2.0 s, at 8.0 GiB/s at least"));
 	assert_true(finding__value(&c->list.items[0], "to_device_least_bandwidth") == 8192.0 * MIB);
@@ -359,9 +370,11 @@ static void asynchronous_pageable_copies(void **state)
 	/* Synchronous pageable copies beside them do have a rate. */
 	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PAGEABLE, 100, 1024 * MIB, NS_PER_S);
 	assert_int_equal(case__detect(c), 1);
-	assert_non_null(strstr(c->list.items[0].evidence, " and 3.0 s, the synchronous ones at 1.0 GiB/s"));
-	assert_string_equal(c->list.items[0].subject,
-			    "copies by several functions, mostly cuMemcpyHtoDAsync_v2, host to device");
+	assert_non_null(
+		strstr(c->list.items[0].evidence, " and 3.0 s, the synchronous ones at 1.0 GiB/s"));
+	assert_string_equal(
+		c->list.items[0].subject,
+		"copies by several functions, mostly cuMemcpyHtoDAsync_v2, host to device");
 	case__free(c);
 }
 
@@ -373,10 +386,12 @@ static void pinned_copies_beside_pageable_ones(void **state)
 	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PINNED, 10, 1024 * MIB, NS_PER_S / 16);
 	/* Copies that say nothing about the rate: those only queued on streams, or in graphs. */
 	add_totals(c, "cuMemcpyHtoDAsync_v2", COPY_H2D, TALLY_PINNED, 10, 1024 * MIB, 1);
-	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PINNED | TALLY_CAPTURED, 10, 1024 * MIB, 1);
+	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PINNED | TALLY_CAPTURED, 10, 1024 * MIB,
+		   1);
 	assert_int_equal(case__detect(c), 1);
 	assert_true(finding__value(&c->list.items[0], "to_device_reference") == 16384.0 * MIB);
-	assert_non_null(strstr(c->list.items[0].evidence, "at 2.0 GiB/s, compared with 16.0 GiB/s for its pinned copies;"));
+	assert_non_null(strstr(c->list.items[0].evidence,
+			       "at 2.0 GiB/s, compared with 16.0 GiB/s for its pinned copies;"));
 	/* 4 GiB in a quarter of a second. The other direction is unknown. */
 	assert_true(is_close(c->list.items[0].saving_ns, 1.75e9));
 	/* The other direction as well. */
@@ -393,7 +408,8 @@ static void asynchronous_copies_beside_pageable_ones(void **state)
 
 	(void)state;
 	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PINNED, 100000, 1024 * MIB, NS_PER_S / 2);
-	c->process.covered[COPY_H2D] = (struct covered_totals){.calls = 10, .bytes = 1024 * MIB, .ns = NS_PER_S / 8};
+	c->process.covered[COPY_H2D] =
+		(struct covered_totals){.calls = 10, .bytes = 1024 * MIB, .ns = NS_PER_S / 8};
 	assert_int_equal(case__detect(c), 1);
 	assert_true(finding__value(&c->list.items[0], "to_device_reference") == 8192.0 * MIB);
 	assert_true(is_close(c->list.items[0].saving_ns, 1.5e9));
@@ -442,7 +458,8 @@ static void pinned_copies_are_no_finding(void **state)
 	(void)state;
 	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PINNED, 400, 4096 * MIB, 2 * NS_PER_S);
 	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, 0, 400, 4096 * MIB, 2 * NS_PER_S);
-	add_totals(c, "cuMemcpyHtoDAsync_v2", COPY_H2D, TALLY_PAGEABLE | TALLY_CAPTURED, 400, 4096 * MIB, 2 * NS_PER_S);
+	add_totals(c, "cuMemcpyHtoDAsync_v2", COPY_H2D, TALLY_PAGEABLE | TALLY_CAPTURED, 400,
+		   4096 * MIB, 2 * NS_PER_S);
 	assert_int_equal(case__detect(c), 0);
 	/* Few bytes, or almost no time. */
 	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PAGEABLE, 400, 63 * MIB, 2 * NS_PER_S);
@@ -471,12 +488,13 @@ static void redundant_copies(void **state)
 	assert_null(c->list.items[0].subject);
 	c->repeats[0] = (struct profile_repeat){
 		.key = {.bytes = MIB, .kind = COPY_H2D},
-		.record = {
-			.copies = 301,
-			.repeats = 300,
-			.repeat_ns = NS_PER_S,
-			.row = (uint32_t)api__find("cuMemcpyHtoD_v2", API_NEWEST),
-		},
+		.record =
+			{
+				.copies = 301,
+				.repeats = 300,
+				.repeat_ns = NS_PER_S,
+				.row = (uint32_t)api__find("cuMemcpyHtoD_v2", API_NEWEST),
+			},
 	};
 	c->profile.repeat_count = 1;
 	c->sites[0] = (struct call_site){
@@ -505,7 +523,8 @@ static void redundant_copies(void **state)
 	c->profile.totals.repeats[1].calls = 4;
 	assert_int_equal(case__detect(c), 0);
 	c->profile.totals.repeats[0] = (struct time_totals){.calls = 300, .ns = NS_PER_S / 100};
-	c->profile.totals.repeats[1] = (struct time_totals){.calls = 300, .ns = NS_PER_S / 100 * 9 / 10};
+	c->profile.totals.repeats[1] =
+		(struct time_totals){.calls = 300, .ns = NS_PER_S / 100 * 9 / 10};
 	assert_int_equal(case__detect(c), 0);
 	case__free(c);
 }

@@ -26,7 +26,8 @@ static void machine__begin(struct machine *m, size_t processes)
 {
 	*m = (struct machine){0};
 	for (unsigned int i = 0; i < 2; i++) {
-		m->gpus[i] = (struct gpu){.index = i, .mig = GPU_NONE, .total_bytes = 80 * GIB, .used_bytes = GIB};
+		m->gpus[i] = (struct gpu){
+			.index = i, .mig = GPU_NONE, .total_bytes = 80 * GIB, .used_bytes = GIB};
 		snprintf(m->gpus[i].uuid, sizeof(m->gpus[i].uuid), "GPU-%u", i);
 		m->processes[i] = (struct process){
 			.pid = 12 + (int)i,
@@ -47,7 +48,8 @@ static void machine__begin(struct machine *m, size_t processes)
 			m->devices[i][k].device = (uint8_t)k;
 		}
 		m->kernels[i][0] = (struct kernel){.name = (char *)"gemm", .launches = 900};
-		m->kernels[i][1] = (struct kernel){.name = (char *)(i ? "other" : "one"), .launches = 100};
+		m->kernels[i][1] =
+			(struct kernel){.name = (char *)(i ? "other" : "one"), .launches = 100};
 	}
 	run__begin(&m->run, m->processes, processes);
 	m->run.model.gpus = m->gpus;
@@ -58,7 +60,10 @@ static void machine__begin(struct machine *m, size_t processes)
 
 static struct failure no_memory(const char *function, uint64_t count)
 {
-	return (struct failure){.function = function, .error = "cudaErrorMemoryAllocation", .code = 2, .count = count};
+	return (struct failure){.function = function,
+				.error = "cudaErrorMemoryAllocation",
+				.code = 2,
+				.count = count};
 }
 
 static void test_oom(void **state)
@@ -83,9 +88,12 @@ static void test_oom(void **state)
 	assert_int_equal(finding->pid, 12);
 	assert_string_equal(finding->subject, "cudaMalloc");
 	assert_string_equal(finding->evidence,
-			    "4 calls failed for want of memory, 3 of them cudaMalloc (cudaErrorMemoryAllocation); the process "
-			    "has 69.0 GiB allocated on devices; when the device was fullest, of the 80.0 GiB of GPU 0, "
-			    "79.0 GiB were in use: 70.0 GiB by this process, 6.0 GiB by process 13 (train), 3.0 GiB by "
+			    "4 calls failed for want of memory, 3 of them cudaMalloc "
+			    "(cudaErrorMemoryAllocation); the process "
+			    "has 69.0 GiB allocated on devices; when the device was fullest, of "
+			    "the 80.0 GiB of GPU 0, "
+			    "79.0 GiB were in use: 70.0 GiB by this process, 6.0 GiB by process 13 "
+			    "(train), 3.0 GiB by "
 			    "others");
 	assert_true(number_of(finding, "by_process") == 70.0 * GIB);
 	/* The device is empty once the process has ended: what counts is when it was full. */
@@ -95,8 +103,10 @@ static void test_oom(void **state)
 	m.processes[0].live_at_exit_bytes = 68 * GIB;
 	run__sample(&m.run, 2);
 	finding = run__only(&m.run, "oom");
-	assert_non_null(strstr(finding->evidence, "has 68.0 GiB allocated on devices at its end; when the device was "
-						  "fullest, of the 80.0 GiB of GPU 0, 79.0 GiB were in use: 70.0 GiB"));
+	assert_non_null(
+		strstr(finding->evidence,
+		       "has 68.0 GiB allocated on devices at its end; when the device was "
+		       "fullest, of the 80.0 GiB of GPU 0, 79.0 GiB were in use: 70.0 GiB"));
 	run__end(&m.run);
 }
 
@@ -115,8 +125,10 @@ static void test_oom_without_holders(void **state)
 	m.processes[0].failure_count = 1;
 	run__sample(&m.run, 1);
 	finding = run__only(&m.run, "oom");
-	assert_string_equal(finding->evidence, "1 call failed for want of memory, cuMemAlloc_v2 "
-					       "(cudaErrorMemoryAllocation); the process has 0 bytes allocated on devices");
+	assert_string_equal(
+		finding->evidence,
+		"1 call failed for want of memory, cuMemAlloc_v2 "
+		"(cudaErrorMemoryAllocation); the process has 0 bytes allocated on devices");
 	/* Host memory. */
 	m.failures[0][0] = no_memory("cudaMallocHost", 1);
 	m.gpus[0].used_bytes = 79 * GIB;
@@ -149,7 +161,8 @@ static void test_oom_near(void **state)
 	(void)state;
 	machine__begin(&m, 1);
 	for (int t = 0; t <= 100; t++) {
-		use_memory(&m, t, (60 * GIB) + (uint64_t)t * 128 * MIB, 65 * GIB + (uint64_t)t * 128 * MIB);
+		use_memory(&m, t, (60 * GIB) + (uint64_t)t * 128 * MIB,
+			   65 * GIB + (uint64_t)t * 128 * MIB);
 		if (t == 80)
 			run__finds_nothing(&m.run);
 	}
@@ -158,10 +171,13 @@ static void test_oom_near(void **state)
 	assert_int_equal(finding->pid, 12);
 	assert_string_equal(finding->subject, "GPU 0");
 	assert_non_null(strstr(finding->evidence,
-			       "of the 80.0 GiB of GPU 0, 77.5 GiB were in use: 72.5 GiB by this process, 5.0 GiB by others; "
+			       "of the 80.0 GiB of GPU 0, 77.5 GiB were in use: 72.5 GiB by this "
+			       "process, 5.0 GiB by others; "
 			       "2.5 GiB (3.1 %) are left, and this process took 6."));
-	assert_true(number_of(finding, "growth") > 6.0 * GIB && number_of(finding, "growth") < 7.5 * GIB);
-	assert_true(fabs(number_of(finding, "growth") / number_of(finding, "growth_time") * 1e9 - 128.0 * MIB) < 4 * MIB);
+	assert_true(number_of(finding, "growth") > 6.0 * GIB &&
+		    number_of(finding, "growth") < 7.5 * GIB);
+	assert_true(fabs(number_of(finding, "growth") / number_of(finding, "growth_time") * 1e9 -
+			 128.0 * MIB) < 4 * MIB);
 	/* It grew by less than this. */
 	run__set(&m.run, "oom-near.growth=50%");
 	run__finds_nothing(&m.run);
@@ -195,20 +211,25 @@ static void test_oom_near_by_and_by(void **state)
 	for (int t = 0; t <= 40; t++) {
 		m.processes[0].launches = (uint64_t)t * 1000;
 		/* In twenty of the steps, one GiB each. */
-		use_memory(&m, t, 58 * GIB + (uint64_t)(t < 20 ? t : 20) * GIB, 59 * GIB + (uint64_t)(t < 20 ? t : 20) * GIB);
+		use_memory(&m, t, 58 * GIB + (uint64_t)(t < 20 ? t : 20) * GIB,
+			   59 * GIB + (uint64_t)(t < 20 ? t : 20) * GIB);
 	}
 	finding = run__only(&m.run, "oom-near");
 	assert_int_equal(m.run.list.count, 1);
-	assert_non_null(strstr(finding->evidence, "1.0 GiB (1.2 %) are left, and this process took 20.0 GiB more within "
-						  "40.0 s"));
+	assert_non_null(
+		strstr(finding->evidence,
+		       "1.0 GiB (1.2 %) are left, and this process took 20.0 GiB more within "
+		       "40.0 s"));
 	/* It has ended, and the device is empty. */
 	m.processes[0].ended = true;
 	m.processes[0].ended_ns = m.run.model.now_ns;
 	m.gpus[0].used_bytes = 0;
 	finding = run__only(&m.run, "oom-near");
-	assert_non_null(strstr(finding->evidence, "when the device was fullest, of the 80.0 GiB of GPU 0, 79.0 GiB were in "
-						  "use: 78.0 GiB by this process, 1.0 GiB by others; 1.0 GiB (1.2 %) were "
-						  "left, and this process took 20.0 GiB more within 40.0 s before its end"));
+	assert_non_null(
+		strstr(finding->evidence,
+		       "when the device was fullest, of the 80.0 GiB of GPU 0, 79.0 GiB were in "
+		       "use: 78.0 GiB by this process, 1.0 GiB by others; 1.0 GiB (1.2 %) were "
+		       "left, and this process took 20.0 GiB more within 40.0 s before its end"));
 	m.processes[0].ended = false;
 	for (int t = 41; t <= 100; t++)
 		use_memory(&m, t, 78 * GIB, 79 * GIB);
@@ -283,10 +304,12 @@ static void test_unequal_devices(void **state)
 	assert_int_equal(m.run.list.count, 1);
 	assert_int_equal(finding->pid, 12);
 	assert_string_equal(finding->subject, "2 devices of the process");
-	assert_string_equal(finding->evidence, "GPU 0 made launches at 1,500/s, GPU 1 1,000/s: 1.50 times as many; 2 "
-					       "that do the same work were compared");
+	assert_string_equal(finding->evidence,
+			    "GPU 0 made launches at 1,500/s, GPU 1 1,000/s: 1.50 times as many; 2 "
+			    "that do the same work were compared");
 	assert_true(number_of(finding, "ratio") == 1.5);
-	assert_true(number_of(finding, "most_device") == 0 && number_of(finding, "least_device") == 1);
+	assert_true(number_of(finding, "most_device") == 0 &&
+		    number_of(finding, "least_device") == 1);
 	run__set(&m.run, "device-imbalance=1.6");
 	run__finds_nothing(&m.run);
 	run__set(&m.run, "device-imbalance=1.2");
@@ -308,7 +331,8 @@ static void test_unequal_devices(void **state)
 	work(&m.devices[0][0], 10000, 3 * GIB);
 	work(&m.devices[0][1], 10000, 2 * GIB);
 	finding = run__only(&m.run, "device-imbalance");
-	assert_non_null(strstr(finding->evidence, "GPU 0 copied 307.2 MiB/s, GPU 1 204.8 MiB/s: 1.50 times as much"));
+	assert_non_null(strstr(finding->evidence,
+			       "GPU 0 copied 307.2 MiB/s, GPU 1 204.8 MiB/s: 1.50 times as much"));
 	work(&m.devices[0][0], 10000, 300 * MIB);
 	work(&m.devices[0][1], 10000, 200 * MIB);
 	run__finds_nothing(&m.run);
@@ -339,8 +363,10 @@ static void test_unequal_ranks(void **state)
 	assert_int_equal(m.run.list.count, 1);
 	assert_int_equal(finding->pid, 0);
 	assert_string_equal(finding->subject, "2 processes called train");
-	assert_string_equal(finding->evidence, "process 12 made launches at 1,500/s, process 13 1,000/s: 1.50 times as "
-					       "many; 2 that do the same work were compared");
+	assert_string_equal(
+		finding->evidence,
+		"process 12 made launches at 1,500/s, process 13 1,000/s: 1.50 times as "
+		"many; 2 that do the same work were compared");
 	assert_true(number_of(finding, "least_pid") == 13);
 	/* A rank that ended a little earlier made as many per second. */
 	m.processes[1].ended = true;
@@ -408,21 +434,29 @@ static void make_graphs(struct process *process, uint64_t graphs, uint64_t launc
 {
 	struct function_totals *functions = process->functions;
 
-	functions[0] = (struct function_totals){
-		.row = row_of("cuStreamBeginCapture_v2"), .kind = CAPTURE_BEGIN, .calls = graphs, .ns = graphs * 1000};
-	functions[1] = (struct function_totals){
-		.row = row_of("cuStreamEndCapture"), .kind = CAPTURE_END, .calls = graphs, .ns = graphs * 9000};
+	functions[0] = (struct function_totals){.row = row_of("cuStreamBeginCapture_v2"),
+						.kind = CAPTURE_BEGIN,
+						.calls = graphs,
+						.ns = graphs * 1000};
+	functions[1] = (struct function_totals){.row = row_of("cuStreamEndCapture"),
+						.kind = CAPTURE_END,
+						.calls = graphs,
+						.ns = graphs * 9000};
 	functions[2] = (struct function_totals){.row = row_of("cuGraphInstantiateWithFlags"),
 						.kind = GRAPH_INSTANTIATE,
 						.calls = graphs,
 						.ns = graphs * 200000};
-	functions[3] = (struct function_totals){
-		.row = row_of("cuGraphExecDestroy"), .kind = GRAPH_DESTROY_EXEC, .calls = graphs, .ns = graphs * 10000};
+	functions[3] = (struct function_totals){.row = row_of("cuGraphExecDestroy"),
+						.kind = GRAPH_DESTROY_EXEC,
+						.calls = graphs,
+						.ns = graphs * 10000};
 	/* Neither function is part of it. */
 	functions[4] = (struct function_totals){
 		.row = row_of("cuGraphLaunch"), .calls = launches, .ns = launches * 1000000};
-	functions[5] = (struct function_totals){
-		.row = row_of("cuStreamIsCapturing"), .kind = CAPTURE_TOLD, .calls = graphs, .ns = graphs * 1000000};
+	functions[5] = (struct function_totals){.row = row_of("cuStreamIsCapturing"),
+						.kind = CAPTURE_TOLD,
+						.calls = graphs,
+						.ns = graphs * 1000000};
 	process->function_count = 6;
 	process->objects[OBJECT_GRAPH_EXEC].created = graphs;
 	process->graph_launches = launches;
@@ -431,7 +465,8 @@ static void make_graphs(struct process *process, uint64_t graphs, uint64_t launc
 static void test_recapture(void **state)
 {
 	struct function_totals functions[6];
-	struct process process = {.pid = 12, .comm = "train", .start_ns = RUN_BEGAN, .functions = functions};
+	struct process process = {
+		.pid = 12, .comm = "train", .start_ns = RUN_BEGAN, .functions = functions};
 	struct run run;
 	const struct finding *finding;
 
@@ -444,11 +479,12 @@ static void test_recapture(void **state)
 	assert_int_equal(run.list.count, 1);
 	assert_int_equal(finding->cost_ns, 100 * 220000);
 	assert_int_equal(finding->saving_ns, 99 * 220000);
-	assert_string_equal(
-		finding->evidence,
-		"100 executable graphs were instantiated (200 us each) and 100 streams captured, for 200 graph launches: "
-		"2.00 of each graph; captures took 1.0 ms, instantiations 20.0 ms, destroying graphs 1.0 ms: 2.2 % of the "
-		"time");
+	assert_string_equal(finding->evidence,
+			    "100 executable graphs were instantiated (200 us each) and 100 streams "
+			    "captured, for 200 graph launches: "
+			    "2.00 of each graph; captures took 1.0 ms, instantiations 20.0 ms, "
+			    "destroying graphs 1.0 ms: 2.2 % of the "
+			    "time");
 	/* A sample was taken in between. */
 	make_graphs(&process, 50, 100);
 	run__sample(&run, 0.5);
@@ -469,7 +505,8 @@ static void test_recapture(void **state)
 static void test_captured_at_start(void **state)
 {
 	struct function_totals functions[6];
-	struct process process = {.pid = 12, .comm = "serve", .start_ns = RUN_BEGAN, .functions = functions};
+	struct process process = {
+		.pid = 12, .comm = "serve", .start_ns = RUN_BEGAN, .functions = functions};
 	struct run run;
 
 	(void)state;

@@ -32,8 +32,9 @@ static void unchecked_errors(void **state)
 	/* Nothing was launched after it; or the table does not have the function. */
 	c->ignored[1] = (struct profile_ignored){.key = {.row = row_of("cuMemAlloc_v2"), .code = 2},
 						 .record = {.calls = 9}};
-	c->ignored[2] = (struct profile_ignored){.key = {.row = row_of("cuLaunchKernel"), .code = 12345},
-						 .record = {.calls = 1, .launches = 1}};
+	c->ignored[2] =
+		(struct profile_ignored){.key = {.row = row_of("cuLaunchKernel"), .code = 12345},
+					 .record = {.calls = 1, .launches = 1}};
 	c->profile.ignored_count = 3;
 	c->stacks[0] = (struct profile_stack){.id = 5, .stack = &somewhere};
 	c->profile.stack_count = 1;
@@ -52,8 +53,10 @@ static void unchecked_errors(void **state)
 	assert_true(finding__value(finding, "calls") == 3);
 	assert_true(finding__value(finding, "launches_after") == 40);
 	assert_string_equal(finding->evidence,
-			    "3 calls of cuMemcpyHtoD_v2 returned CUDA_ERROR_INVALID_VALUE; 40 launches followed in the same "
-			    "thread, and no call asked for the error meanwhile; gpuprobe cannot see whether the program "
+			    "3 calls of cuMemcpyHtoD_v2 returned CUDA_ERROR_INVALID_VALUE; 40 "
+			    "launches followed in the same "
+			    "thread, and no call asked for the error meanwhile; gpuprobe cannot "
+			    "see whether the program "
 			    "checked the result");
 	assert_non_null(strstr(finding->kind->advice, "cannot see whether the program checked"));
 	assert_false(finding->has_cost);
@@ -63,8 +66,8 @@ static void unchecked_errors(void **state)
 	case__free(c);
 }
 
-static void add_failure(struct finding_case *c, const char *function, int code, uint64_t count, uint64_t first_ns,
-			uint64_t last_ns)
+static void add_failure(struct finding_case *c, const char *function, int code, uint64_t count,
+			uint64_t first_ns, uint64_t last_ns)
 {
 	c->failures[c->process.failure_count++] = (struct failure){
 		.function = function,
@@ -109,9 +112,11 @@ static void no_device(void **state)
 	finding = &c->list.items[0];
 	assert_string_equal(finding->kind->id, "cuda-unavailable");
 	assert_string_equal(finding->subject, "cuInit: CUDA_ERROR_NO_DEVICE");
-	assert_string_equal(finding->evidence,
-			    "901 calls failed and none succeeded: the driver sees no device; look at nvidia-smi, at "
-			    "CUDA_VISIBLE_DEVICES, and in a container at its device nodes /dev/nvidia*");
+	assert_string_equal(
+		finding->evidence,
+		"901 calls failed and none succeeded: the driver sees no device; look at "
+		"nvidia-smi, at "
+		"CUDA_VISIBLE_DEVICES, and in a container at its device nodes /dev/nvidia*");
 	assert_true(finding__value(finding, "calls") == 901);
 	assert_true(finding__value(finding, "code") == 100);
 	case__free(c);
@@ -124,18 +129,12 @@ static void causes_by_code(void **state)
 		int code;
 		const char *words;
 	} causes[] = {
-		{3, "not initialised"},
-		{34, "stub"},
-		{35, "older than"},
-		{46, "busy"},
-		{100, "no device"},
-		{102, "licence"},
-		{802, "fabric"},
-		{803, "different versions"},
-		{804, "compat"},
-		{805, "MPS"},
-		{807, "MPS"},
-		{999, "gives no reason"},
+		{3, "not initialised"}, {34, "stub"},
+		{35, "older than"},	{46, "busy"},
+		{100, "no device"},	{102, "licence"},
+		{802, "fabric"},	{803, "different versions"},
+		{804, "compat"},	{805, "MPS"},
+		{807, "MPS"},		{999, "gives no reason"},
 	};
 
 	(void)state;
@@ -199,7 +198,8 @@ static void sticky_error(void **state)
 	add_failure(c, "cuMemFree_v2", 700, 800, 3 * NS_PER_S, 9 * NS_PER_S);
 	add_failure(c, "cuStreamSynchronize", 700, 1, 2 * NS_PER_S, 2 * NS_PER_S);
 	add_failure(c, "cuMemcpyHtoD_v2", 1, 1, NS_PER_S, NS_PER_S);
-	c->process.sticky = (struct sticky_error){.code = 700, .ns = BEGAN + 2 * NS_PER_S, .same = 800, .others = 3};
+	c->process.sticky = (struct sticky_error){
+		.code = 700, .ns = BEGAN + 2 * NS_PER_S, .same = 800, .others = 3};
 	c->sites[0] = (struct call_site){
 		.stack = &elsewhere,
 		.kind = SITE_FAILURE,
@@ -252,9 +252,11 @@ static void error_storm(void **state)
 	c->process.profile = NULL;
 	add_failure(c, "cuMemcpyHtoD_v2", 1, 900, NS_PER_S, 9 * NS_PER_S);
 	add_failure(c, "cuMemFree_v2", 1, 100, NS_PER_S, 6 * NS_PER_S);
-	c->totals[0] = (struct function_totals){.row = row_of("cuMemcpyHtoD_v2"), .calls = 2700, .failures = 900};
+	c->totals[0] = (struct function_totals){
+		.row = row_of("cuMemcpyHtoD_v2"), .calls = 2700, .failures = 900};
 	c->totals[1] = (struct function_totals){.row = row_of("cuMemFree_v2"), .calls = 99};
-	c->totals[2] = (struct function_totals){.row = row_of("cuMemcpyHtoD_v2"), .calls = 5, .flags = TALLY_ENDED};
+	c->totals[2] = (struct function_totals){
+		.row = row_of("cuMemcpyHtoD_v2"), .calls = 5, .flags = TALLY_ENDED};
 	c->process.function_count = 3;
 	assert_int_equal(case__detect(c), 1);
 	finding = &c->list.items[0];
@@ -263,18 +265,22 @@ static void error_storm(void **state)
 	assert_true(finding__value(finding, "calls") == 1000);
 	assert_true(finding__value(finding, "rate") == 125);
 	assert_true(finding__value(finding, "most_share") == 0.25);
-	assert_string_equal(finding->evidence, "1,000 calls failed within 8.0 s, 125/s; most of them cuMemcpyHtoD_v2 with "
-					       "CUDA_ERROR_INVALID_VALUE, 900 times (25.0 % of its calls)");
+	assert_string_equal(
+		finding->evidence,
+		"1,000 calls failed within 8.0 s, 125/s; most of them cuMemcpyHtoD_v2 with "
+		"CUDA_ERROR_INVALID_VALUE, 900 times (25.0 % of its calls)");
 	/* Half is not most. The counts leave out frees of a null address. */
 	c->failures[0].count = 450;
 	c->failures[1].count = 550;
 	assert_int_equal(case__detect(c), 1);
-	assert_string_equal(c->list.items[0].evidence, "1,000 calls failed within 8.0 s, 125/s; most of them cuMemFree_v2 "
-						       "with CUDA_ERROR_INVALID_VALUE, 550 times");
+	assert_string_equal(c->list.items[0].evidence,
+			    "1,000 calls failed within 8.0 s, 125/s; most of them cuMemFree_v2 "
+			    "with CUDA_ERROR_INVALID_VALUE, 550 times");
 	add_failure(c, "cuMemAlloc_v2", 1, 200, NS_PER_S, 9 * NS_PER_S);
 	assert_int_equal(case__detect(c), 1);
-	assert_string_equal(c->list.items[0].evidence, "1,200 calls failed within 8.0 s, 150/s; the most frequent: "
-						       "cuMemFree_v2 with CUDA_ERROR_INVALID_VALUE, 550 times");
+	assert_string_equal(c->list.items[0].evidence,
+			    "1,200 calls failed within 8.0 s, 150/s; the most frequent: "
+			    "cuMemFree_v2 with CUDA_ERROR_INVALID_VALUE, 550 times");
 	/* The profile has all calls of both. */
 	c->process.profile = &c->profile;
 	case__add_durations(&c->functions[0], "cuMemFree_v2", 2200, US);
@@ -320,19 +326,22 @@ static void missing_sync(void **state)
 	assert_int_equal(case__detect(c), 1);
 	finding = &c->list.items[0];
 	assert_string_equal(finding->kind->id, "missing-sync");
-	assert_string_equal(finding->subject, "of several kinds, the latest call cuEventSynchronize");
-	assert_string_equal(finding->evidence,
-			    "2 frees of host memory with a copy to it in flight (2.0 MiB); "
-			    "1 copy to the host that no wait had covered when the process ended (4.0 KiB); "
-			    "1 wait for an event that was never recorded, which waits for nothing; "
-			    "3 queries of events that were never recorded, which answer that all is done; "
-			    "1 stream destroyed with work on it that no wait had covered");
+	assert_string_equal(finding->subject,
+			    "of several kinds, the latest call cuEventSynchronize");
+	assert_string_equal(
+		finding->evidence,
+		"2 frees of host memory with a copy to it in flight (2.0 MiB); "
+		"1 copy to the host that no wait had covered when the process ended (4.0 KiB); "
+		"1 wait for an event that was never recorded, which waits for nothing; "
+		"3 queries of events that were never recorded, which answer that all is done; "
+		"1 stream destroyed with work on it that no wait had covered");
 	assert_true(finding__value(finding, "calls") == 8);
 	assert_true(finding__value(finding, "freed_in_flight") == 2);
 	assert_true(finding__value(finding, "in_flight_at_exit") == 1);
 	assert_ptr_equal(finding->stack, &somewhere);
 	/* If all are of one kind, the finding names that call. */
-	totals->freed_busy = totals->unrecorded_queries = totals->destroyed_busy = c->profile.inflight_at_exit[0] = 0;
+	totals->freed_busy = totals->unrecorded_queries = totals->destroyed_busy =
+		c->profile.inflight_at_exit[0] = 0;
 	assert_int_equal(case__detect(c), 1);
 	assert_string_equal(c->list.items[0].subject, "cuEventSynchronize");
 	case__free(c);
@@ -355,7 +364,8 @@ static const struct stack nccl = {.serial = 11, .count = 3, .frames = in_nccl},
 			  framework = {.serial = 12, .count = 2, .frames = in_framework},
 			  program = {.serial = 13, .count = 2, .frames = in_program};
 
-static void add_missing_site(struct finding_case *c, const char *function, uint64_t stack, uint64_t calls, uint64_t number)
+static void add_missing_site(struct finding_case *c, const char *function, uint64_t stack,
+			     uint64_t calls, uint64_t number)
 {
 	struct missing_site *site = c->profile.totals.missing_sites;
 
@@ -403,7 +413,8 @@ static void teardown_of_nccl_misses_nothing(void **state)
 	add_missing_site(c, "cuStreamDestroy_v2", 7, 1, 7);
 	assert_int_equal(case__detect(c), 1);
 	finding = &c->list.items[0];
-	assert_string_equal(finding->subject, "of several kinds, the latest call cuStreamDestroy_v2");
+	assert_string_equal(finding->subject,
+			    "of several kinds, the latest call cuStreamDestroy_v2");
 	assert_ptr_equal(finding->stack, &program);
 	assert_true(finding__value(finding, "calls") == 2);
 	assert_true(finding__value(finding, "destroyed_busy") == 1);
@@ -437,8 +448,8 @@ static void each_missing_wait_is_a_finding(void **state)
 {
 	struct finding_case *c = case__new();
 	struct process_profile *totals = &c->profile.totals;
-	__u64 *const counts[] = {&totals->freed_busy, &totals->unrecorded_waits, &totals->unrecorded_queries,
-				 &totals->destroyed_busy};
+	__u64 *const counts[] = {&totals->freed_busy, &totals->unrecorded_waits,
+				 &totals->unrecorded_queries, &totals->destroyed_busy};
 
 	(void)state;
 	for (size_t i = 0; i < 4; i++) {

@@ -35,14 +35,17 @@ static void leak(size_t stack_count, size_t size_count)
 	struct stack *stacks = allocate(stack_count, sizeof(*stacks));
 	struct call_site *sites = allocate(4 * stack_count, sizeof(*sites));
 	struct live_site *live = allocate(stack_count, sizeof(*live));
-	struct profile profile = {.sizes = allocate(size_count + 1, sizeof(*profile.sizes)), .size_count = size_count};
+	struct profile profile = {.sizes = allocate(size_count + 1, sizeof(*profile.sizes)),
+				  .size_count = size_count};
 	struct process process = PROCESS(size_count ? &profile : NULL);
 	struct run run;
 
 	for (size_t i = 0; i < stack_count; i++) {
 		stacks[i].serial = i;
-		live[i] = (struct live_site){
-			.stack = &stacks[i], .bytes = 2 * KIB, .count = 2, .oldest_ns = RUN_BEGAN + 10 * NS_PER_S};
+		live[i] = (struct live_site){.stack = &stacks[i],
+					     .bytes = 2 * KIB,
+					     .count = 2,
+					     .oldest_ns = RUN_BEGAN + 10 * NS_PER_S};
 		for (size_t k = 0; k < 4; k++)
 			sites[4 * i + k] = (struct call_site){
 				.stack = &stacks[i],
@@ -96,7 +99,8 @@ static void leaks_at_ten_thousands_of_sites(void **state)
  */
 static void churn(size_t size)
 {
-	struct profile profile = {.sizes = allocate(size, sizeof(*profile.sizes)), .size_count = size};
+	struct profile profile = {.sizes = allocate(size, sizeof(*profile.sizes)),
+				  .size_count = size};
 	struct process process = PROCESS(&profile);
 	struct run run;
 
@@ -147,7 +151,8 @@ static void launch_at_sites(size_t size)
 		assert_int_equal(kernel_table__set(process.kernel_table, &key, 1, name), 0);
 	}
 	for (size_t i = 0; i < size; i++)
-		sites[i] = (struct call_site){.kind = SITE_LAUNCH, .calls = 1, .kernel_short = "kernel"};
+		sites[i] = (struct call_site){
+			.kind = SITE_LAUNCH, .calls = 1, .kernel_short = "kernel"};
 	process.sites = sites;
 	process.site_count = size;
 	run__begin(&run, &process, 1);
@@ -164,13 +169,19 @@ static void launch_at_sites(size_t size)
 static void run_out_of_memory(size_t size)
 {
 	struct process *processes = allocate(size, sizeof(*processes));
-	struct failure failure = {.function = "cudaMalloc", .error = "cudaErrorMemoryAllocation", .code = 2, .count = 9};
+	struct failure failure = {.function = "cudaMalloc",
+				  .error = "cudaErrorMemoryAllocation",
+				  .code = 2,
+				  .count = 9};
 	struct gpu gpus[8] = {{.mig = 0}};
 	struct process_gpu of_process[8];
 	struct run run;
 
 	for (int i = 0; i < 8; i++) {
-		gpus[i] = (struct gpu){.index = (unsigned int)i, .mig = GPU_NONE, .total_bytes = GIB, .used_bytes = GIB};
+		gpus[i] = (struct gpu){.index = (unsigned int)i,
+				       .mig = GPU_NONE,
+				       .total_bytes = GIB,
+				       .used_bytes = GIB};
 		of_process[i] = (struct process_gpu){.ordinal = i, .gpu = i, .used_bytes = MIB};
 	}
 	for (size_t i = 0; i < size; i++)
@@ -224,8 +235,10 @@ static void print_leaks(size_t count, bool ended, bool each)
 		live[i] = (struct live_site){.stack = &stacks[i], .bytes = 2 * KIB, .count = 2};
 		allocations[2 * i].stack = allocations[2 * i + 1].stack = &stacks[i];
 		for (size_t k = 0; k < 4; k++)
-			sites[4 * i + k] = (struct call_site){
-				.stack = &stacks[i], .kind = k ? SITE_COPY : SITE_ALLOCATION, .calls = 100};
+			sites[4 * i + k] =
+				(struct call_site){.stack = &stacks[i],
+						   .kind = k ? SITE_COPY : SITE_ALLOCATION,
+						   .calls = 100};
 	}
 	process.sites = sites;
 	process.site_count = 4 * count;

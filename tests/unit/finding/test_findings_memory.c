@@ -28,10 +28,12 @@ static void test_churn(void **state)
 	assert_int_equal(finding->pid, 12);
 	assert_string_equal(finding->comm, "train");
 	assert_string_equal(finding->subject, "cudaMalloc of 1.0 GiB");
-	assert_string_equal(finding->evidence,
-			    "1,000 allocations of 1.0 GiB by cudaMalloc (412 us each) and 1,000 frees "
-			    "(23.0 us each), at most 1 live at a time; that took 435 ms, 21.7 % of the 2.0 s that were "
-			    "watched");
+	assert_string_equal(
+		finding->evidence,
+		"1,000 allocations of 1.0 GiB by cudaMalloc (412 us each) and 1,000 frees "
+		"(23.0 us each), at most 1 live at a time; that took 435 ms, 21.7 % of the 2.0 s "
+		"that were "
+		"watched");
 	/* All but the first allocation. */
 	assert_int_equal(finding->cost_ns, 435000000 - 412000);
 	assert_true(fabs(finding->share - 0.217294) < 1e-9);
@@ -76,7 +78,8 @@ static void test_churn_of_several_sizes(void **state)
 	assert_int_equal(finding->saving_ns, (400 - 2 - 4) * 435000);
 	assert_int_equal((int)number_of(finding, "sizes"), 2);
 	assert_true(number_of(finding, "all_bytes") == (double)(700 * MIB));
-	assert_non_null(strstr(finding->evidence, "that took 173 ms, with 1 other size, 17.3 % of"));
+	assert_non_null(
+		strstr(finding->evidence, "that took 173 ms, with 1 other size, 17.3 % of"));
 	assert_string_equal(run.list.items[1].subject, "cudaMallocHost of 1.0 MiB");
 	run__end(&run);
 }
@@ -120,7 +123,11 @@ static void test_churn_has_a_place(void **state)
 	static const struct stack stacks[2] = {{.serial = 1}, {.serial = 2}};
 	struct profile_size sizes[] = {size_of("cudaMalloc", MIB, 1000, 1000, 1)};
 	struct call_site sites[] = {
-		{.stack = &stacks[0], .kind = SITE_ALLOCATION, .row = row_of("cudaMalloc"), .calls = 10, .amount = GIB},
+		{.stack = &stacks[0],
+		 .kind = SITE_ALLOCATION,
+		 .row = row_of("cudaMalloc"),
+		 .calls = 10,
+		 .amount = GIB},
 		{
 			.stack = &stacks[1],
 			.kind = SITE_ALLOCATION,
@@ -174,9 +181,9 @@ static void test_unused_pool(void **state)
 	finding = run__only(&run, "fragmentation");
 	assert_int_equal(run.list.count, 1);
 	assert_string_equal(finding->subject, "memory pool 0x10 of device 0");
-	assert_string_equal(finding->evidence,
-			    "of 10.0 GiB that the pool has reserved at least 8.0 GiB (80.0 %) were not used for 60.0 s, "
-			    "at each of 61 readings");
+	assert_string_equal(finding->evidence, "of 10.0 GiB that the pool has reserved at least "
+					       "8.0 GiB (80.0 %) were not used for 60.0 s, "
+					       "at each of 61 readings");
 	assert_true(number_of(finding, "unused") == 8.0 * GIB);
 	run__set(&run, "fragmentation=90%");
 	run__finds_nothing(&run);
@@ -218,15 +225,17 @@ static void test_unmapped(void **state)
 	const struct finding *finding;
 
 	(void)state;
-	process.memory[MEMORY_PHYSICAL] = (struct memory_totals){.allocations = 512, .live_bytes = GIB};
+	process.memory[MEMORY_PHYSICAL] =
+		(struct memory_totals){.allocations = 512, .live_bytes = GIB};
 	process.memory[MEMORY_MAPPED].live_bytes = GIB / 4;
 	run__begin(&run, &process, 1);
 	for (int t = 0; t <= 60; t++)
 		run__sample(&run, t);
 	finding = run__only(&run, "fragmentation");
 	assert_string_equal(finding->subject, "physical memory that is mapped nowhere");
-	assert_string_equal(finding->evidence, "of 1.0 GiB that were created at least 768.0 MiB (75.0 %) were mapped "
-					       "nowhere and so not used for 60.0 s, at each of 61 readings");
+	assert_string_equal(finding->evidence,
+			    "of 1.0 GiB that were created at least 768.0 MiB (75.0 %) were mapped "
+			    "nowhere and so not used for 60.0 s, at each of 61 readings");
 	/* PyTorch's expandable segments: everything is mapped. */
 	process.memory[MEMORY_MAPPED].live_bytes = GIB;
 	run__sample(&run, 61);
@@ -237,12 +246,9 @@ static void test_unmapped(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_churn),
-		cmocka_unit_test(test_churn_of_several_sizes),
-		cmocka_unit_test(test_no_churn),
-		cmocka_unit_test(test_churn_has_a_place),
-		cmocka_unit_test(test_unused_pool),
-		cmocka_unit_test(test_pool_in_use),
+		cmocka_unit_test(test_churn),	    cmocka_unit_test(test_churn_of_several_sizes),
+		cmocka_unit_test(test_no_churn),    cmocka_unit_test(test_churn_has_a_place),
+		cmocka_unit_test(test_unused_pool), cmocka_unit_test(test_pool_in_use),
 		cmocka_unit_test(test_unmapped),
 	};
 

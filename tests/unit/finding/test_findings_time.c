@@ -232,8 +232,8 @@ static void implicit_waits_have_their_functions(void **state)
 		{IMPLICIT_LOAD, "cuModuleLoadData", "loads of modules, mostly cuModuleLoadData"},
 		{IMPLICIT_LOAD, "cuLibraryLoadData", "loads of modules, mostly cuLibraryLoadData"},
 	};
-	static const char *const others[] = {"cuMemcpyDtoHAsync_v2", "cuMemsetD8Async", "cuMemFreeAsync",
-					     "cuStreamCreate"};
+	static const char *const others[] = {"cuMemcpyDtoHAsync_v2", "cuMemsetD8Async",
+					     "cuMemFreeAsync", "cuStreamCreate"};
 	const size_t other_count = sizeof(others) / sizeof(*others);
 
 	(void)state;
@@ -241,7 +241,8 @@ static void implicit_waits_have_their_functions(void **state)
 		struct finding_case *c = case__new();
 
 		for (size_t other = 0; other < other_count; other++)
-			case__add_durations(&c->functions[other], others[other], 1000, (5000 - 100 * other) * US);
+			case__add_durations(&c->functions[other], others[other], 1000,
+					    (5000 - 100 * other) * US);
 		case__add_durations(&c->functions[other_count], cases[i].function, 1000, 1000 * US);
 		c->profile.function_count = other_count + 1;
 		c->threads[0].implicit[cases[i].cause] = totals(1000, NS_PER_S);
@@ -261,9 +262,11 @@ static void implicit_waits_that_save_nothing(void **state)
 	struct thread_profile *thread = &c->threads[0];
 
 	(void)state;
-	thread->implicit[IMPLICIT_COPY] = totals(10, thread->latest_ns - thread->first_ns - NS_PER_S / 4);
+	thread->implicit[IMPLICIT_COPY] =
+		totals(10, thread->latest_ns - thread->first_ns - NS_PER_S / 4);
 	assert_int_equal(case__detect(c), 0);
-	thread->implicit[IMPLICIT_COPY] = totals(10, thread->latest_ns - thread->first_ns - NS_PER_S);
+	thread->implicit[IMPLICIT_COPY] =
+		totals(10, thread->latest_ns - thread->first_ns - NS_PER_S);
 	assert_int_equal(case__detect(c), 1);
 	/* Other waits use up that remaining time. */
 	thread->time[TIME_LAUNCH].calls = 1;
@@ -290,7 +293,8 @@ static void few_implicit_waits(void **state)
 	thread->implicit[IMPLICIT_FIRST_LAUNCH] = totals(20, NS_PER_S);
 	assert_int_equal(case__detect(c), 1);
 	assert_string_equal(c->list.items[0].subject, "slow first launches of kernels");
-	assert_non_null(strstr(c->list.items[0].evidence, "slow first launches of kernels 1.0 s in 20 calls"));
+	assert_non_null(strstr(c->list.items[0].evidence,
+			       "slow first launches of kernels 1.0 s in 20 calls"));
 	assert_null(strstr(c->list.items[0].evidence, "load"));
 	assert_false(c->list.items[0].has_saving);
 	case__free(c);
@@ -405,9 +409,11 @@ static void chatty_getters(void **state)
 	assert_int_equal(finding->cost_ns, 750000 * US);
 	assert_true(finding__value(finding, "calls") == 1100000);
 	assert_true(finding__value(finding, "rate") == 110000);
-	assert_string_equal(finding->evidence,
-			    "1,100,000 getter calls, 110,000/s, took 750 ms, 7.5 % of the time; 700,000 of them "
-			    "cudaGetDevice, 500 ns each, including up to about a microsecond for the probe");
+	assert_string_equal(
+		finding->evidence,
+		"1,100,000 getter calls, 110,000/s, took 750 ms, 7.5 % of the time; 700,000 of "
+		"them "
+		"cudaGetDevice, 500 ns each, including up to about a microsecond for the probe");
 	/* 49,000 a second. */
 	c->functions[0].time.calls = 90000;
 	c->functions[1].time.calls = 400000;

@@ -24,7 +24,8 @@
 	}
 #define STACK(name, ...) \
 	static const struct stack_frame name##_frames[] = {__VA_ARGS__}; \
-	static const struct stack name = {.count = sizeof(name##_frames) / sizeof(*name##_frames), .frames = name##_frames}
+	static const struct stack name = {.count = sizeof(name##_frames) / sizeof(*name##_frames), \
+					  .frames = name##_frames}
 #define PLACES(...) \
 	(struct host_place[]) \
 	{ \
@@ -32,20 +33,29 @@
 	}
 #define MAIN PYTHON("<module>", "/home/user/train.py", 80)
 
-STACK(computes, PYTHON("sqrt", "/usr/lib/python3/dist-packages/numpy/core.py", 3), PYTHON("normalise", "/home/user/train.py", 31), MAIN);
+STACK(computes, PYTHON("sqrt", "/usr/lib/python3/dist-packages/numpy/core.py", 3),
+      PYTHON("normalise", "/home/user/train.py", 31), MAIN);
 STACK(copies, PYTHON("normalise", "/home/user/train.py", 31), MAIN);
 STACK(draws, PYTHON("randn", "/home/user/train.py", 30), MAIN);
-STACK(takes, {.function = "futex_wait", .object = "libc.so.6"}, PYTHON("take", "/home/user/train.py", 50), MAIN);
-STACK(gets, PYTHON("wait", "/usr/lib/python3.11/threading.py", 320), PYTHON("get", "/usr/lib/python3.11/queue.py", 171),
+STACK(takes, {.function = "futex_wait", .object = "libc.so.6"},
+      PYTHON("take", "/home/user/train.py", 50), MAIN);
+STACK(gets, PYTHON("wait", "/usr/lib/python3.11/threading.py", 320),
+      PYTHON("get", "/usr/lib/python3.11/queue.py", 171),
       PYTHON("fetch", "/home/user/train.py", 60), MAIN);
 STACK(of_a_library, {.function = "read", .object = "libc.so.6"});
 STACK(holds, PYTHON("hold", "/home/user/train.py", 12));
 STACK(reads, PYTHON("load", "/home/user/data.py", 7));
-STACK(asks, PYTHON("item", "/usr/lib/python3/dist-packages/tensor.py", 9), PYTHON("train", "/home/user/train.py", 60), MAIN);
+STACK(asks, PYTHON("item", "/usr/lib/python3/dist-packages/tensor.py", 9),
+      PYTHON("train", "/home/user/train.py", 60), MAIN);
 
 static struct host_thread thread(bool submits, int32_t tid, struct host_place *places, size_t count)
 {
-	struct host_thread thread = {.submits = submits, .tid = tid, .pid = 10, .watched_ns = 100 * MS, .places = places, .place_count = count};
+	struct host_thread thread = {.submits = submits,
+				     .tid = tid,
+				     .pid = 10,
+				     .watched_ns = 100 * MS,
+				     .places = places,
+				     .place_count = count};
 
 	return thread;
 }
@@ -66,11 +76,13 @@ static struct host_reasons reasons_of(struct host_process *host)
 
 static void merges_by_the_users_line(void **state)
 {
-	struct host_place *places = PLACES({.ns = 20 * MS, .times = 2, .stack = &copies}, {.ns = 30 * MS, .times = 3, .stack = &computes},
+	struct host_place *places = PLACES({.ns = 20 * MS, .times = 2, .stack = &copies},
+					   {.ns = 30 * MS, .times = 3, .stack = &computes},
 					   {.ns = 10 * MS, .times = 1, .stack = &draws});
 	struct host_place *other = PLACES({.ns = 5 * MS, .times = 1, .stack = &copies});
 	struct host_thread threads[] = {thread(true, 1, places, 3), thread(true, 2, other, 1)};
-	struct host_reasons reasons = reasons_of(&(struct host_process){.threads = threads, .thread_count = 2});
+	struct host_reasons reasons =
+		reasons_of(&(struct host_process){.threads = threads, .thread_count = 2});
 
 	(void)state;
 	assert_int_equal(reasons.count, 2);
@@ -115,9 +127,13 @@ static void names_calls(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct host_place *place = PLACES({.activity = rows[i].activity, .class = rows[i].class, .ns = 1, .stack = &draws});
+		struct host_place *place = PLACES({.activity = rows[i].activity,
+						   .class = rows[i].class,
+						   .ns = 1,
+						   .stack = &draws});
 		struct host_thread threads[] = {thread(true, 1, place, 1)};
-		struct host_reasons reasons = reasons_of(&(struct host_process){.threads = threads, .thread_count = 1});
+		struct host_reasons reasons =
+			reasons_of(&(struct host_process){.threads = threads, .thread_count = 1});
 
 		assert_int_equal(reasons.count, 1);
 		assert_int_equal(reasons.items[0].kind, rows[i].kind);
@@ -131,14 +147,17 @@ static void names_calls(void **state)
  */
 static void ranks(void **state)
 {
-	struct host_place *places = PLACES({.activity = ACTIVITY_QUEUE, .ns = 50 * MS, .stack = &of_a_library},
-					   {.activity = ACTIVITY_CPU, .ns = 30 * MS, .stack = &copies},
-					   {.activity = ACTIVITY_LOCK, .ns = 20 * MS, .stack = &takes},
-					   {.activity = ACTIVITY_LOCK, .ns = 15 * MS, .stack = &draws},
-					   {.activity = ACTIVITY_CPU, .ns = 25 * MS, .stack = &draws});
+	struct host_place *places =
+		PLACES({.activity = ACTIVITY_QUEUE, .ns = 50 * MS, .stack = &of_a_library},
+		       {.activity = ACTIVITY_CPU, .ns = 30 * MS, .stack = &copies},
+		       {.activity = ACTIVITY_LOCK, .ns = 20 * MS, .stack = &takes},
+		       {.activity = ACTIVITY_LOCK, .ns = 15 * MS, .stack = &draws},
+		       {.activity = ACTIVITY_CPU, .ns = 25 * MS, .stack = &draws});
 	struct host_thread threads[] = {thread(true, 1, places, 5)};
-	struct host_reasons reasons = reasons_of(&(struct host_process){.threads = threads, .thread_count = 1});
-	static const enum host_kind order[] = {HOST_LOCK, HOST_LOCK, HOST_CPU, HOST_CPU, HOST_QUEUE};
+	struct host_reasons reasons =
+		reasons_of(&(struct host_process){.threads = threads, .thread_count = 1});
+	static const enum host_kind order[] = {HOST_LOCK, HOST_LOCK, HOST_CPU, HOST_CPU,
+					       HOST_QUEUE};
 
 	(void)state;
 	assert_int_equal(reasons.count, 5);
@@ -154,14 +173,16 @@ static void ranks(void **state)
 /* If two lines take about the same CPU time, the one that launches more comes first. */
 static void launches_decide_between_lines(void **state)
 {
-	struct host_place *places = PLACES({.activity = ACTIVITY_CPU, .ns = 30 * MS, .stack = &copies},
-					   {.activity = ACTIVITY_CPU, .ns = 25 * MS, .stack = &draws},
-					   {.activity = ACTIVITY_CPU, .class = HOST_LAUNCHES, .ns = 10 * MS, .stack = &draws},
-					   {.activity = ACTIVITY_CPU, .class = HOST_LAUNCHES, .ns = 4 * MS, .stack = &copies},
-					   {.activity = ACTIVITY_LOCK, .ns = 29 * MS, .stack = &takes},
-					   {.activity = ACTIVITY_CPU, .ns = 90 * MS, .stack = &of_a_library});
+	struct host_place *places = PLACES(
+		{.activity = ACTIVITY_CPU, .ns = 30 * MS, .stack = &copies},
+		{.activity = ACTIVITY_CPU, .ns = 25 * MS, .stack = &draws},
+		{.activity = ACTIVITY_CPU, .class = HOST_LAUNCHES, .ns = 10 * MS, .stack = &draws},
+		{.activity = ACTIVITY_CPU, .class = HOST_LAUNCHES, .ns = 4 * MS, .stack = &copies},
+		{.activity = ACTIVITY_LOCK, .ns = 29 * MS, .stack = &takes},
+		{.activity = ACTIVITY_CPU, .ns = 90 * MS, .stack = &of_a_library});
 	struct host_thread threads[] = {thread(true, 1, places, 6)};
-	struct host_reasons reasons = reasons_of(&(struct host_process){.threads = threads, .thread_count = 1});
+	struct host_reasons reasons =
+		reasons_of(&(struct host_process){.threads = threads, .thread_count = 1});
 	static const uint64_t order[] = {25, 30, 29, 10, 4, 90};
 
 	(void)state;
@@ -178,10 +199,13 @@ static void launches_decide_between_lines(void **state)
  */
 static void leaves_out_others(void **state)
 {
-	struct host_place *places = PLACES({.activity = ACTIVITY_TEAM, .ns = 50 * MS, .stack = &takes}, {.ns = 10 * MS, .stack = &draws});
+	struct host_place *places =
+		PLACES({.activity = ACTIVITY_TEAM, .ns = 50 * MS, .stack = &takes},
+		       {.ns = 10 * MS, .stack = &draws});
 	struct host_place *other = PLACES({.ns = 90 * MS, .stack = &holds});
 	struct host_thread threads[] = {thread(true, 1, places, 2), thread(false, 2, other, 1)};
-	struct host_reasons reasons = reasons_of(&(struct host_process){.threads = threads, .thread_count = 2});
+	struct host_reasons reasons =
+		reasons_of(&(struct host_process){.threads = threads, .thread_count = 2});
 
 	(void)state;
 	assert_int_equal(reasons.count, 1);
@@ -191,9 +215,11 @@ static void leaves_out_others(void **state)
 
 static void knows_pythons_queues(void **state)
 {
-	struct host_place *places = PLACES({.activity = ACTIVITY_LOCK, .ns = 50 * MS, .stack = &gets});
+	struct host_place *places =
+		PLACES({.activity = ACTIVITY_LOCK, .ns = 50 * MS, .stack = &gets});
 	struct host_thread threads[] = {thread(true, 1, places, 1)};
-	struct host_reasons reasons = reasons_of(&(struct host_process){.threads = threads, .thread_count = 1});
+	struct host_reasons reasons =
+		reasons_of(&(struct host_process){.threads = threads, .thread_count = 1});
 
 	(void)state;
 	assert_int_equal(reasons.items[0].kind, HOST_QUEUE);
@@ -207,10 +233,12 @@ static void knows_pythons_queues(void **state)
  */
 static void knows_conditions(void **state)
 {
-	STACK(waits, {.function = "futex_wait", .object = "libc.so.6"}, {.function = "___pthread_cond_wait", .object = "libc.so.6"},
+	STACK(waits, {.function = "futex_wait", .object = "libc.so.6"},
+	      {.function = "___pthread_cond_wait", .object = "libc.so.6"},
 	      {.function = "wait_batch", .object = "train", .file = "pool.c", .line = 17});
 	STACK(in_python, {.function = "pthread_cond_timedwait", .object = "libc.so.6"}, MAIN);
-	STACK(mutex, {.function = "pthread_mutex_lock", .object = "libc.so.6"}, {.function = "pthread_cond", .object = "train"});
+	STACK(mutex, {.function = "pthread_mutex_lock", .object = "libc.so.6"},
+	      {.function = "pthread_cond", .object = "train"});
 	const struct {
 		const struct stack *stack;
 		enum host_kind kind;
@@ -218,9 +246,11 @@ static void knows_conditions(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct host_place *places = PLACES({.activity = ACTIVITY_LOCK, .ns = 50 * MS, .stack = rows[i].stack});
+		struct host_place *places =
+			PLACES({.activity = ACTIVITY_LOCK, .ns = 50 * MS, .stack = rows[i].stack});
 		struct host_thread threads[] = {thread(true, 1, places, 1)};
-		struct host_reasons reasons = reasons_of(&(struct host_process){.threads = threads, .thread_count = 1});
+		struct host_reasons reasons =
+			reasons_of(&(struct host_process){.threads = threads, .thread_count = 1});
 
 		assert_int_equal(reasons.items[0].kind, rows[i].kind);
 		host_reasons__clear(&reasons);
@@ -229,8 +259,10 @@ static void knows_conditions(void **state)
 
 static void knows_full_pipes(void **state)
 {
-	STACK(writes, {.function = "__libc_write", .object = "libc.so.6"}, PYTHON("log", "/home/user/train.py", 9));
-	struct host_place *places = PLACES({.activity = ACTIVITY_QUEUE, .ns = 50 * MS, .stack = &writes});
+	STACK(writes, {.function = "__libc_write", .object = "libc.so.6"},
+	      PYTHON("log", "/home/user/train.py", 9));
+	struct host_place *places =
+		PLACES({.activity = ACTIVITY_QUEUE, .ns = 50 * MS, .stack = &writes});
 	struct host_thread threads[] = {thread(true, 1, places, 1)};
 	struct host_process host = {.threads = threads, .thread_count = 1};
 	struct host_other hops[HOST_HOPS];
@@ -247,13 +279,19 @@ static void knows_full_pipes(void **state)
 /* A server's threads, or those that hand them work, wait at sockets. */
 static void knows_who_awaits_requests(void **state)
 {
-	STACK(polls, {.function = "epoll_wait", .object = "libc.so.6"}, PYTHON("select", "/usr/lib/python3.11/selectors.py", 468), MAIN);
-	STACK(receives, {.function = "__libc_recv", .object = "libc.so.6"}, PYTHON("readinto", "/usr/lib/python3.11/socket.py", 706));
+	STACK(polls, {.function = "epoll_wait", .object = "libc.so.6"},
+	      PYTHON("select", "/usr/lib/python3.11/selectors.py", 468), MAIN);
+	STACK(receives, {.function = "__libc_recv", .object = "libc.so.6"},
+	      PYTHON("readinto", "/usr/lib/python3.11/socket.py", 706));
 	STACK(reads_pipe, {.function = "read", .object = "libc.so.6"}, MAIN);
-	struct host_place *own = PLACES({.activity = ACTIVITY_QUEUE, .ns = 60 * MS, .stack = &gets}, {.ns = 40 * MS, .stack = &draws});
-	struct host_place *feeders = PLACES({.activity = ACTIVITY_QUEUE, .ns = 90 * MS, .stack = &receives}, {.ns = 10 * MS, .stack = &holds});
+	struct host_place *own = PLACES({.activity = ACTIVITY_QUEUE, .ns = 60 * MS, .stack = &gets},
+					{.ns = 40 * MS, .stack = &draws});
+	struct host_place *feeders =
+		PLACES({.activity = ACTIVITY_QUEUE, .ns = 90 * MS, .stack = &receives},
+		       {.ns = 10 * MS, .stack = &holds});
 	struct host_thread threads[] = {thread(true, 1, own, 2), thread(false, 2, feeders, 2)};
-	struct host_process host = {.pid = 10, .threads = threads, .thread_count = 2, .serves = true};
+	struct host_process host = {
+		.pid = 10, .threads = threads, .thread_count = 2, .serves = true};
 	const struct {
 		const struct stack *own, *feeders;
 		bool serves, fed, awaits;
@@ -273,7 +311,8 @@ static void knows_who_awaits_requests(void **state)
 		own[0].stack = rows[i].own;
 		feeders[0].stack = rows[i].feeders;
 		host.serves = rows[i].serves;
-		threads[0].wakers[ACTIVITY_QUEUE][0] = rows[i].fed ? partner(2, 1) : (struct host_partner){0};
+		threads[0].wakers[ACTIVITY_QUEUE][0] =
+			rows[i].fed ? partner(2, 1) : (struct host_partner){0};
 		reasons = reasons_of(&host);
 		assert_int_equal(host_reasons__awaits_requests(&reasons), rows[i].awaits);
 		host_reasons__clear(&reasons);
@@ -284,9 +323,12 @@ static void knows_who_awaits_requests(void **state)
 static void most_of_the_time(void **state)
 {
 	STACK(polls, {.function = "epoll_wait", .object = "libc.so.6"}, MAIN);
-	struct host_place *own = PLACES({.activity = ACTIVITY_QUEUE, .ns = 50 * MS, .stack = &polls}, {.ns = 50 * MS, .stack = &draws});
+	struct host_place *own =
+		PLACES({.activity = ACTIVITY_QUEUE, .ns = 50 * MS, .stack = &polls},
+		       {.ns = 50 * MS, .stack = &draws});
 	struct host_thread threads[] = {thread(true, 1, own, 2)};
-	struct host_process host = {.pid = 10, .threads = threads, .thread_count = 1, .serves = true};
+	struct host_process host = {
+		.pid = 10, .threads = threads, .thread_count = 1, .serves = true};
 	struct host_reasons reasons = reasons_of(&host);
 
 	(void)state;
@@ -296,9 +338,10 @@ static void most_of_the_time(void **state)
 
 static void reports_limits_from_rivals(void **state)
 {
-	struct host_place *places = PLACES({.activity = ACTIVITY_READY, .ns = 30 * MS, .stack = &draws},
-					   {.activity = ACTIVITY_THROTTLED, .ns = 20 * MS, .stack = &copies},
-					   {.activity = ACTIVITY_READY, .ns = 10 * MS});
+	struct host_place *places =
+		PLACES({.activity = ACTIVITY_READY, .ns = 30 * MS, .stack = &draws},
+		       {.activity = ACTIVITY_THROTTLED, .ns = 20 * MS, .stack = &copies},
+		       {.activity = ACTIVITY_READY, .ns = 10 * MS});
 	struct host_thread threads[] = {thread(true, 1, places, 3)};
 	struct host_process host = {.threads = threads, .thread_count = 1};
 	const struct host_partner *rivals;
@@ -332,10 +375,15 @@ static void reports_limits_from_rivals(void **state)
 /* A queue whose feeding thread waits for a lock, whose holder reads a file. */
 static void follows_hops(void **state)
 {
-	struct host_place *main_places = PLACES({.activity = ACTIVITY_QUEUE, .ns = 90 * MS, .stack = &gets});
-	struct host_place *feeder = PLACES({.activity = ACTIVITY_LOCK, .ns = 80 * MS, .stack = &takes});
-	struct host_place *worker = PLACES({.activity = ACTIVITY_DISK, .ns = 70 * MS, .stack = &reads}, {.ns = 20 * MS, .stack = &holds});
-	struct host_thread threads[] = {thread(true, 1, main_places, 1), thread(false, 2, feeder, 1), thread(false, 3, worker, 2)};
+	struct host_place *main_places =
+		PLACES({.activity = ACTIVITY_QUEUE, .ns = 90 * MS, .stack = &gets});
+	struct host_place *feeder =
+		PLACES({.activity = ACTIVITY_LOCK, .ns = 80 * MS, .stack = &takes});
+	struct host_place *worker =
+		PLACES({.activity = ACTIVITY_DISK, .ns = 70 * MS, .stack = &reads},
+		       {.ns = 20 * MS, .stack = &holds});
+	struct host_thread threads[] = {thread(true, 1, main_places, 1),
+					thread(false, 2, feeder, 1), thread(false, 3, worker, 2)};
 	struct host_reasons reasons;
 	struct host_other hops[HOST_HOPS];
 
@@ -358,8 +406,10 @@ static void follows_hops(void **state)
 /* Two threads that wait for each other in turn, and one that is not followed. */
 static void ends_hops(void **state)
 {
-	struct host_place *first = PLACES({.activity = ACTIVITY_LOCK, .ns = 90 * MS, .stack = &takes});
-	struct host_place *second = PLACES({.activity = ACTIVITY_LOCK, .ns = 90 * MS, .stack = &holds});
+	struct host_place *first =
+		PLACES({.activity = ACTIVITY_LOCK, .ns = 90 * MS, .stack = &takes});
+	struct host_place *second =
+		PLACES({.activity = ACTIVITY_LOCK, .ns = 90 * MS, .stack = &holds});
 	struct host_thread threads[] = {thread(true, 1, first, 1), thread(false, 2, second, 1)};
 	struct host_reasons reasons;
 	struct host_other hops[HOST_HOPS];
@@ -380,9 +430,11 @@ static void ends_hops(void **state)
 
 static void the_holder_of_the_gil_is_where_it_runs(void **state)
 {
-	struct host_place *first = PLACES({.activity = ACTIVITY_GIL, .ns = 90 * MS, .stack = &draws});
-	struct host_place *second = PLACES({.activity = ACTIVITY_SLEEP, .ns = 60 * MS, .stack = &reads},
-					   {.activity = ACTIVITY_CPU, .ns = 30 * MS, .stack = &holds});
+	struct host_place *first =
+		PLACES({.activity = ACTIVITY_GIL, .ns = 90 * MS, .stack = &draws});
+	struct host_place *second =
+		PLACES({.activity = ACTIVITY_SLEEP, .ns = 60 * MS, .stack = &reads},
+		       {.activity = ACTIVITY_CPU, .ns = 30 * MS, .stack = &holds});
 	struct host_thread threads[] = {thread(true, 1, first, 1), thread(false, 2, second, 2)};
 	struct host_reasons reasons;
 	struct host_other hops[HOST_HOPS];
@@ -398,9 +450,11 @@ static void the_holder_of_the_gil_is_where_it_runs(void **state)
 
 static void names_the_file(void **state)
 {
-	struct host_place *places = PLACES({.activity = ACTIVITY_DISK, .ns = 9, .stack = &reads}, {.ns = 5, .stack = &draws});
+	struct host_place *places = PLACES({.activity = ACTIVITY_DISK, .ns = 9, .stack = &reads},
+					   {.ns = 5, .stack = &draws});
 	struct host_thread threads[] = {thread(true, 1, places, 2)};
-	struct host_reasons reasons = reasons_of(&(struct host_process){.threads = threads, .thread_count = 1});
+	struct host_reasons reasons =
+		reasons_of(&(struct host_process){.threads = threads, .thread_count = 1});
 
 	(void)state;
 	assert_null(host_reasons__file(&reasons.items[0]));
@@ -437,7 +491,8 @@ static struct scene *scene(void)
 	struct thread_profile *thread = calloc(1, sizeof(*thread));
 	struct step_thread *steps;
 
-	s->model = (struct model){.processes = &s->process, .process_count = 1, .now_ns = RUN_BEGAN + 10 * NS_PER_S};
+	s->model = (struct model){
+		.processes = &s->process, .process_count = 1, .now_ns = RUN_BEGAN + 10 * NS_PER_S};
 	s->process = (struct process){.pid = 100, .start_ns = RUN_BEGAN, .host = &s->host};
 	s->host = (struct host_process){.threads = &s->thread, .thread_count = 1};
 	s->process.profile = profile__new();
@@ -477,15 +532,20 @@ static void is_near(double value, double expected)
 static void costs_a_step(void **state)
 {
 	struct scene *s = scene();
-	struct host_place *places = PLACES({.activity = ACTIVITY_CPU, .ns = 25 * NS_PER_S, .times = 2500, .stack = &reads},
-					   {.class = HOST_WAITS, .ns = 20 * NS_PER_S, .times = 7000, .stack = &asks},
-					   {.activity = ACTIVITY_LOCK, .ns = 10 * NS_PER_S, .times = 10000, .stack = &takes});
+	struct host_place *places = PLACES(
+		{.activity = ACTIVITY_CPU, .ns = 25 * NS_PER_S, .times = 2500, .stack = &reads},
+		{.class = HOST_WAITS, .ns = 20 * NS_PER_S, .times = 7000, .stack = &asks},
+		{.activity = ACTIVITY_LOCK, .ns = 10 * NS_PER_S, .times = 10000, .stack = &takes});
 	struct host_reasons reasons;
 
 	(void)state;
 	s->thread = thread(true, 100, places, 3);
 	s->thread.watched_ns = 50 * NS_PER_S;
-	s->site = (struct call_site){.kind = SITE_WAIT, .stack = &asks, .calls = 5200, .early_calls = 200, .amount = 20 * NS_PER_S};
+	s->site = (struct call_site){.kind = SITE_WAIT,
+				     .stack = &asks,
+				     .calls = 5200,
+				     .early_calls = 200,
+				     .amount = 20 * NS_PER_S};
 	s->process.sites = &s->site;
 	s->process.site_count = 1;
 	assert_int_equal(host_reasons__of(&s->process, s->model.now_ns, &reasons), 0);
@@ -509,14 +569,16 @@ static void costs_a_step(void **state)
 static void costs_a_step_of_what_was_followed(void **state)
 {
 	struct scene *s = scene();
-	struct host_place *places = PLACES({.class = HOST_WAITS, .ns = 15 * NS_PER_S, .times = 7000, .stack = &asks},
-					   {.activity = ACTIVITY_LOCK, .ns = 10 * NS_PER_S, .times = 2500, .stack = &takes});
+	struct host_place *places = PLACES(
+		{.class = HOST_WAITS, .ns = 15 * NS_PER_S, .times = 7000, .stack = &asks},
+		{.activity = ACTIVITY_LOCK, .ns = 10 * NS_PER_S, .times = 2500, .stack = &takes});
 	struct host_reasons reasons;
 
 	(void)state;
 	s->thread = thread(true, 100, places, 2);
 	s->thread.watched_ns = 25 * NS_PER_S;
-	s->site = (struct call_site){.kind = SITE_WAIT, .stack = &asks, .calls = 5000, .amount = 30 * NS_PER_S};
+	s->site = (struct call_site){
+		.kind = SITE_WAIT, .stack = &asks, .calls = 5000, .amount = 30 * NS_PER_S};
 	s->process.sites = &s->site;
 	s->process.site_count = 1;
 	assert_int_equal(host_reasons__of(&s->process, s->model.now_ns, &reasons), 0);

@@ -47,8 +47,10 @@ static void launch_bound(void **state)
 	double saving;
 
 	(void)state;
-	c->sites[0] = (struct call_site){.stack = &elsewhere, .kind = SITE_LAUNCH, .calls = 9, .kernel_short = "other"};
-	c->sites[1] = (struct call_site){.stack = &somewhere, .kind = SITE_LAUNCH, .calls = 8, .kernel_short = "bias"};
+	c->sites[0] = (struct call_site){
+		.stack = &elsewhere, .kind = SITE_LAUNCH, .calls = 9, .kernel_short = "other"};
+	c->sites[1] = (struct call_site){
+		.stack = &somewhere, .kind = SITE_LAUNCH, .calls = 8, .kernel_short = "bias"};
 	c->process.site_count = 2;
 	assert_int_equal(case__detect(c), 1);
 	finding = &c->list.items[0];
@@ -62,11 +64,13 @@ static void launch_bound(void **state)
 	assert_ptr_equal(finding->stack, &somewhere);
 	assert_true(finding__value(finding, "sequence_launches") == 3);
 	assert_true(finding__value(finding, "launch_rate") == 120000);
-	assert_true(finding__value(finding, "median_gap") > 1900 && finding__value(finding, "median_gap") < 2100);
+	assert_true(finding__value(finding, "median_gap") > 1900 &&
+		    finding__value(finding, "median_gap") < 2100);
 	/* Launches and gaps are saved, except 2 us per kernel and 10 us for each 33 of them. */
 	saving = 1200000 * 6e3 - 1200000 * 2e3 - 1200000 / 32 * 10e3;
 	assert_true(finding->has_saving);
-	assert_true((double)finding->saving_ns > 0.99 * saving && (double)finding->saving_ns < 1.01 * saving);
+	assert_true((double)finding->saving_ns > 0.99 * saving &&
+		    (double)finding->saving_ns < 1.01 * saving);
 	end(c);
 }
 
@@ -112,7 +116,8 @@ static void launches_that_were_not_watched_count(void **state)
 	c->process.family_calls[RATE_LAUNCH].sampled = true;
 	assert_int_equal(case__detect(c), 1);
 	assert_true(finding__value(&c->list.items[0], "launches") == 1200000);
-	assert_true((double)c->list.items[0].cost_ns > 0.99 * all && (double)c->list.items[0].cost_ns < 1.01 * all);
+	assert_true((double)c->list.items[0].cost_ns > 0.99 * all &&
+		    (double)c->list.items[0].cost_ns < 1.01 * all);
 	end(c);
 }
 

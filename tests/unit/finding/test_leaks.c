@@ -29,8 +29,13 @@ static void sited__begin(struct sited *s)
 {
 	*s = (struct sited){
 		.live = {.stack = &leaking_stack, .oldest_ns = RUN_BEGAN},
-		.site = {.stack = &leaking_stack, .kind = SITE_ALLOCATION, .row = row_of("cudaMalloc")},
-		.gpu = {.uuid = "GPU-1", .mig = GPU_NONE, .total_bytes = 80 * GIB, .used_bytes = 10 * GIB},
+		.site = {.stack = &leaking_stack,
+			 .kind = SITE_ALLOCATION,
+			 .row = row_of("cudaMalloc")},
+		.gpu = {.uuid = "GPU-1",
+			.mig = GPU_NONE,
+			.total_bytes = 80 * GIB,
+			.used_bytes = 10 * GIB},
 		.process = PROCESS(NULL),
 	};
 	s->process.sites = &s->site;
@@ -77,7 +82,8 @@ static void test_leak_growing(void **state)
 	assert_ptr_equal(finding->stack, &leaking_stack);
 	assert_string_equal(finding->subject, "a call site of cudaMalloc");
 	assert_true(fabs(number_of(finding, "growth_rate") - 2.0 * MIB) < 0.05 * MIB);
-	assert_true(fabs(number_of(finding, "growth") / number_of(finding, "growth_time") * 1e9 - 2.0 * MIB) < 0.05 * MIB);
+	assert_true(fabs(number_of(finding, "growth") / number_of(finding, "growth_time") * 1e9 -
+			 2.0 * MIB) < 0.05 * MIB);
 	assert_true(number_of(finding, "growth") <= 2.0 * 60 * MIB);
 	assert_true(number_of(finding, "growth") >= 2.0 * 50 * MIB);
 	assert_true(number_of(finding, "live_allocations") == 200);
@@ -85,8 +91,9 @@ static void test_leak_growing(void **state)
 	/* 70 GiB are left, 2 MiB are taken per second. */
 	assert_true(fabs(number_of(finding, "full_in") - 35840e9) < 1000e9);
 	assert_non_null(strstr(finding->evidence, "live memory of this call site grew by 10"));
-	assert_non_null(strstr(finding->evidence, "(2.0 MiB/s), to 200.0 MiB in 200 allocations; at this pace its "
-						  "device is full in 9 h 57 min"));
+	assert_non_null(strstr(finding->evidence,
+			       "(2.0 MiB/s), to 200.0 MiB in 200 allocations; at this pace its "
+			       "device is full in 9 h 57 min"));
 	run__set(&s.run, "leak-growing=1GiB");
 	run__finds_nothing(&s.run);
 	run__set(&s.run, "leak-growing=1M");
@@ -96,7 +103,8 @@ static void test_leak_growing(void **state)
 	end(&s.run, &s.process, 100);
 	finding = run__only(&s.run, "leak-at-exit");
 	assert_int_equal(s.run.list.count, 1);
-	assert_non_null(strstr(finding->evidence, "to 200.0 MiB in 200 allocations when the process ended"));
+	assert_non_null(strstr(finding->evidence,
+			       "to 200.0 MiB in 200 allocations when the process ended"));
 	assert_ptr_equal(finding->stack, &leaking_stack);
 	run__end(&s.run);
 }
@@ -154,7 +162,8 @@ static void test_nothing_leaks(void **state)
 	 */
 	sited__begin(&s);
 	for (int t = 0; t <= 100; t++)
-		sited__sample(&s, t, t < 30 ? (uint64_t)t * 20 : 600, t < 30 ? (uint64_t)t * 20 : 600);
+		sited__sample(&s, t, t < 30 ? (uint64_t)t * 20 : 600,
+			      t < 30 ? (uint64_t)t * 20 : 600);
 	run__finds_nothing(&s.run);
 	end(&s.run, &s.process, 100);
 	run__finds_nothing(&s.run);
@@ -190,8 +199,10 @@ static void test_leak_at_exit(void **state)
 	end(&s.run, &s.process, 2);
 	finding = run__only(&s.run, "leak-at-exit");
 	assert_int_equal(s.run.list.count, 1);
-	assert_string_equal(finding->evidence, "180 of 200 allocations of this call site were freed, and 20 (20.0 MiB) "
-					       "were not: live when the process ended");
+	assert_string_equal(
+		finding->evidence,
+		"180 of 200 allocations of this call site were freed, and 20 (20.0 MiB) "
+		"were not: live when the process ended");
 	assert_true(number_of(finding, "live_bytes") == 20.0 * MIB);
 	/* They are from the last step, or the latest allocations at the run's pace. */
 	s.live.oldest_ns = RUN_BEGAN + 1850 * NS_PER_MS;
@@ -220,7 +231,8 @@ static void test_leak_at_exit(void **state)
 /* In a short burst, the times of the function's allocations show what was made first. */
 static void test_leak_at_exit_of_a_burst(void **state)
 {
-	struct profile_size sizes[] = {size_of("cudaMalloc", MIB, 0, 0, 0), size_of("cudaMalloc", 5 * MIB, 0, 0, 0)};
+	struct profile_size sizes[] = {size_of("cudaMalloc", MIB, 0, 0, 0),
+				       size_of("cudaMalloc", 5 * MIB, 0, 0, 0)};
 	struct profile profile = {.sizes = sizes, .size_count = 2};
 	struct sited s;
 
@@ -293,7 +305,8 @@ static void test_leak_at_exit_not_known(void **state)
 
 static void test_leaks_by_size(void **state)
 {
-	struct profile_size sizes[] = {size_of("cudaMalloc", MIB, 0, 0, 0), size_of("cudaMalloc", 2 * MIB, 64, 0, 64)};
+	struct profile_size sizes[] = {size_of("cudaMalloc", MIB, 0, 0, 0),
+				       size_of("cudaMalloc", 2 * MIB, 64, 0, 64)};
 	struct profile profile = {.sizes = sizes, .size_count = 2};
 	struct process process = PROCESS(&profile);
 	struct run run;
@@ -332,7 +345,8 @@ static void test_leak_at_exit_by_size(void **state)
 	run__begin(&run, &process, 1);
 	end(&run, &process, 60);
 	assert_string_equal(run__only(&run, "leak-at-exit")->evidence,
-			    "180 of 200 allocations of this size were freed, and 20 (20.0 MiB) were not: live when the "
+			    "180 of 200 allocations of this size were freed, and 20 (20.0 MiB) "
+			    "were not: live when the "
 			    "process ended");
 	/* Fewer than at its peak: what is kept does not accumulate. */
 	sizes[0].record.peak = 40;

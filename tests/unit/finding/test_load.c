@@ -63,7 +63,11 @@ static void it_is_as_of_the_end_of_the_process(void **state)
 static void a_difference_is_never_below_zero(void **state)
 {
 	struct load_scene *scene = *state;
-	const struct stretch second = {.ns = NS_PER_S, .launches = 10, .copies = 4, .waited_ns = 300 * MS, .idle_ns = 200 * MS};
+	const struct stretch second = {.ns = NS_PER_S,
+				       .launches = 10,
+				       .copies = 4,
+				       .waited_ns = 300 * MS,
+				       .idle_ns = 200 * MS};
 	struct load before = load_of(scene), after, difference;
 
 	scene__pass(scene, &second);
@@ -131,9 +135,11 @@ static void what_is_not_seen_proves_nothing(void **state)
 
 /* --- being held up --- */
 
-static struct duration_record durations(uint64_t count, uint64_t ns, uint64_t more, uint64_t more_ns)
+static struct duration_record durations(uint64_t count, uint64_t ns, uint64_t more,
+					uint64_t more_ns)
 {
-	struct duration_record time = {.ns = count * ns + more * more_ns, .max_ns = ns > more_ns ? ns : more_ns};
+	struct duration_record time = {.ns = count * ns + more * more_ns,
+				       .max_ns = ns > more_ns ? ns : more_ns};
 
 	time.buckets[time_bucket(ns)] += count;
 	time.buckets[time_bucket(more_ns)] += more;
@@ -328,7 +334,8 @@ static void the_busiest_gpu_counts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(threads_are_summed_up_with_those_that_are_gone, begin, end),
+		cmocka_unit_test_setup_teardown(threads_are_summed_up_with_those_that_are_gone,
+						begin, end),
 		cmocka_unit_test_setup_teardown(it_is_as_of_the_end_of_the_process, begin, end),
 		cmocka_unit_test_setup_teardown(a_difference_is_never_below_zero, begin, end),
 		cmocka_unit_test_setup_teardown(idle_time_goes_on_while_nobody_submits, begin, end),
@@ -338,7 +345,8 @@ int main(void)
 		cmocka_unit_test(slow_launches_are_not_held_up_by_that_alone),
 		cmocka_unit_test(held_is_no_more_than_the_time_inside),
 		cmocka_unit_test_setup_teardown(only_launches_count, begin, end),
-		cmocka_unit_test_setup_teardown(copies_to_the_host_wait_for_what_was_before, begin, end),
+		cmocka_unit_test_setup_teardown(copies_to_the_host_wait_for_what_was_before, begin,
+						end),
 		cmocka_unit_test_setup_teardown(totals_stand_in_for_an_profile, begin, end),
 		cmocka_unit_test_setup_teardown(lives_of_threads_that_submit, begin, end),
 		cmocka_unit_test_setup_teardown(the_busiest_gpu_counts, begin, end),

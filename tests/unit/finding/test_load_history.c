@@ -55,7 +55,8 @@ static void go_on(struct trend *trend, unsigned int seconds)
 
 static bool window_from(const struct trend *trend, uint64_t from_ns, struct load *window)
 {
-	return load_history__window(trend->history, &trend->scene->model, &trend->scene->process, from_ns, window);
+	return load_history__window(trend->history, &trend->scene->model, &trend->scene->process,
+				    from_ns, window);
 }
 
 static void a_window_begins_at_a_sample(void **state)
@@ -64,7 +65,8 @@ static void a_window_begins_at_a_sample(void **state)
 	struct load window;
 
 	go_on(trend, 10);
-	assert_int_equal(load_history__first_ns(trend->history, &trend->scene->process), SCENE_BEGAN);
+	assert_int_equal(load_history__first_ns(trend->history, &trend->scene->process),
+			 SCENE_BEGAN);
 	assert_true(window_from(trend, 0, &window));
 	assert_int_equal(window.ns, 10 * NS_PER_S);
 	assert_int_equal(window.launches, 100);
@@ -95,7 +97,8 @@ static void nothing_is_known_of_who_was_not_sampled(void **state)
 	/* The pid has been reused. */
 	other.start_ns++;
 	assert_int_equal(load_history__first_ns(trend->history, &other), 0);
-	assert_false(load_history__window(trend->history, &trend->scene->model, &other, 0, &window));
+	assert_false(
+		load_history__window(trend->history, &trend->scene->model, &other, 0, &window));
 	trend->scene->process.profile = NULL;
 	assert_false(window_from(trend, 0, &window));
 }
@@ -110,7 +113,8 @@ static void the_first_work_begins_it(void **state)
 	trend->scene->model.now_ns += NS_PER_S;
 	trend->scene->thread.time[TIME_COPY].calls = 1;
 	sample(trend);
-	assert_int_equal(load_history__first_ns(trend->history, &trend->scene->process), SCENE_BEGAN + NS_PER_S);
+	assert_int_equal(load_history__first_ns(trend->history, &trend->scene->process),
+			 SCENE_BEGAN + NS_PER_S);
 }
 
 static void an_ended_process_has_had_its_last_sample(void **state)
@@ -134,7 +138,8 @@ static void the_latest_samples_stay(void **state)
 	struct load window;
 
 	go_on(trend, 10000);
-	assert_int_equal(load_history__first_ns(trend->history, &trend->scene->process), SCENE_BEGAN);
+	assert_int_equal(load_history__first_ns(trend->history, &trend->scene->process),
+			 SCENE_BEGAN);
 	assert_true(window_from(trend, trend->scene->model.now_ns - 60 * NS_PER_S, &window));
 	/* They are four seconds apart. */
 	assert_in_range(window.ns, 60 * NS_PER_S, 64 * NS_PER_S);
@@ -211,11 +216,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_window_begins_at_a_sample, begin, end),
-		cmocka_unit_test_setup_teardown(nothing_is_known_of_who_was_not_sampled, begin, end),
+		cmocka_unit_test_setup_teardown(nothing_is_known_of_who_was_not_sampled, begin,
+						end),
 		cmocka_unit_test_setup_teardown(the_first_work_begins_it, begin, end),
-		cmocka_unit_test_setup_teardown(an_ended_process_has_had_its_last_sample, begin, end),
+		cmocka_unit_test_setup_teardown(an_ended_process_has_had_its_last_sample, begin,
+						end),
 		cmocka_unit_test_setup_teardown(the_latest_samples_stay, begin, end),
-		cmocka_unit_test_setup_teardown(processes_without_an_profile_are_followed, begin, end),
+		cmocka_unit_test_setup_teardown(processes_without_an_profile_are_followed, begin,
+						end),
 		cmocka_unit_test_setup_teardown(nvml_counts_at_each_sample, begin, end),
 		cmocka_unit_test_setup_teardown(gone_processes_are_forgotten, begin, end),
 		cmocka_unit_test_setup_teardown(processes_have_a_bound, begin, end),

@@ -13,7 +13,8 @@
 /* The thread's own sequence; number and start identify the thread. */
 static void of_a_thread(void **state)
 {
-	const struct thread_profile threads[] = {{.tid = 7, .start_ns = 1}, {.tid = 7, .start_ns = 2}, {.tid = 8, .start_ns = 1}};
+	const struct thread_profile threads[] = {
+		{.tid = 7, .start_ns = 1}, {.tid = 7, .start_ns = 2}, {.tid = 8, .start_ns = 1}};
 	struct process process = {0};
 	struct sequence sequence;
 
@@ -90,7 +91,8 @@ static void sequences_have_names(void **state)
 /* A handle keeps its name after its process has ended, and stands for the latest kernel. */
 static void handles_outlast_their_maps(void **state)
 {
-	struct launch_key first = {.kernel = {.handle = 5}}, second = {.kernel = {.handle = 5, .generation = 1}};
+	struct launch_key first = {.kernel = {.handle = 5}},
+			  second = {.kernel = {.handle = 5, .generation = 1}};
 	struct kernel_table *table = kernel_table__new();
 	const char *brief;
 

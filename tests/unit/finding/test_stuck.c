@@ -52,9 +52,11 @@ static void test_a_long_wait(void **state)
 	assert_int_equal(finding->severity, SEVERITY_INFO);
 	assert_int_equal(finding->tid, 100);
 	assert_string_equal(finding->subject, "cudaDeviceSynchronize");
-	assert_string_equal(finding->evidence,
-			    "in progress for 60.0 s; no other call of the process has been seen meanwhile");
-	assert_true(finding__value(finding, "lasted") == 60e9 && finding__value(finding, "threads") == 1);
+	assert_string_equal(
+		finding->evidence,
+		"in progress for 60.0 s; no other call of the process has been seen meanwhile");
+	assert_true(finding__value(finding, "lasted") == 60e9 &&
+		    finding__value(finding, "threads") == 1);
 	case__free(c);
 }
 
@@ -82,8 +84,9 @@ static void test_others_go_on(void **state)
 	call.others = 1;
 	case__detect(c);
 	assert_int_equal(case__find(c, "stuck")->severity, SEVERITY_INFO);
-	assert_string_equal(case__find(c, "stuck")->evidence,
-			    "in progress for 1 h 0 min; the process's other threads still make calls");
+	assert_string_equal(
+		case__find(c, "stuck")->evidence,
+		"in progress for 1 h 0 min; the process's other threads still make calls");
 	case__free(c);
 }
 
@@ -111,7 +114,8 @@ static void test_threads(void **state)
 	assert_int_equal(case__detect(c), 1);
 	assert_int_equal(case__find(c, "stuck")->tid, 101);
 	assert_true(finding__value(case__find(c, "stuck"), "threads") == 3);
-	assert_non_null(strstr(case__find(c, "stuck")->evidence, "; 2 more threads are in such a call"));
+	assert_non_null(
+		strstr(case__find(c, "stuck")->evidence, "; 2 more threads are in such a call"));
 	case__free(c);
 }
 
@@ -133,12 +137,9 @@ static void test_ended_inside(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_below_a_minute),
-		cmocka_unit_test(test_a_long_wait),
-		cmocka_unit_test(test_silence),
-		cmocka_unit_test(test_others_go_on),
-		cmocka_unit_test(test_sampled),
-		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_below_a_minute), cmocka_unit_test(test_a_long_wait),
+		cmocka_unit_test(test_silence),	       cmocka_unit_test(test_others_go_on),
+		cmocka_unit_test(test_sampled),	       cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_ended_inside),
 	};
 

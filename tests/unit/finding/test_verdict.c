@@ -42,7 +42,8 @@ static struct verdict judge(const struct load_scene *scene)
 /*
  * Takes a sample and lets a stretch pass in which NVML reports this use; GPU_UNKNOWN_PERCENT: none.
  */
-static struct verdict judge_stretch(struct load_scene *scene, uint32_t busy_percent, struct stretch stretch)
+static struct verdict judge_stretch(struct load_scene *scene, uint32_t busy_percent,
+				    struct stretch stretch)
 {
 	sample(scene);
 	scene__pass(scene, &stretch);
@@ -67,7 +68,8 @@ static void assert_verdict(enum verdict_kind kind, uint32_t busy_percent, struct
 {
 	struct load_scene *scene = scene__new();
 
-	assert_string_equal(verdict__word(judge_stretch(scene, busy_percent, stretch).kind), verdict__word(kind));
+	assert_string_equal(verdict__word(judge_stretch(scene, busy_percent, stretch).kind),
+			    verdict__word(kind));
 	scene__free(scene);
 }
 
@@ -97,7 +99,8 @@ static void busy_by_nvml_is_gpu_bound(void **state)
 }
 
 /* The verdict if an unwatched process has memory on the GPU, too. */
-static void assert_verdict_beside(enum verdict_kind kind, uint32_t busy_percent, struct stretch stretch)
+static void assert_verdict_beside(enum verdict_kind kind, uint32_t busy_percent,
+				  struct stretch stretch)
 {
 	struct load_scene *scene = scene__new();
 	struct verdict verdict;
@@ -149,8 +152,9 @@ static void who_submits_nothing_has_no_work(void **state)
 
 static void less_than_a_second_says_nothing(void **state)
 {
-	struct verdict verdict = judge_stretch(*state, GPU_UNKNOWN_PERCENT,
-					       (struct stretch){.ns = NS_PER_S - 1, .launches = MANY, .idle_ns = 900 * MS});
+	struct verdict verdict = judge_stretch(
+		*state, GPU_UNKNOWN_PERCENT,
+		(struct stretch){.ns = NS_PER_S - 1, .launches = MANY, .idle_ns = 900 * MS});
 
 	assert_int_equal(verdict.kind, VERDICT_UNKNOWN);
 	/* The shares are reported anyway. */
@@ -207,7 +211,8 @@ static void the_busiest_device_decides(void **state)
 
 	scene->profile.totals.queues[1].launched_epoch = 1;
 	sample(scene);
-	scene__pass(scene, &(struct stretch){.ns = 10 * NS_PER_S, .launches = 100, .idle_ns = 9 * NS_PER_S});
+	scene__pass(scene, &(struct stretch){
+				   .ns = 10 * NS_PER_S, .launches = 100, .idle_ns = 9 * NS_PER_S});
 	verdict = judge(scene);
 	assert_int_equal(verdict.device, 1);
 	assert_true(verdict.idle == 0);
@@ -230,7 +235,8 @@ static void an_unknown_device_counts_where_no_other_is_known(void **state)
 
 	unknown->launched_epoch = 1;
 	sample(scene);
-	scene__pass(scene, &(struct stretch){.ns = 10 * NS_PER_S, .launches = 100, .idle_ns = 5 * NS_PER_S});
+	scene__pass(scene, &(struct stretch){
+				   .ns = 10 * NS_PER_S, .launches = 100, .idle_ns = 5 * NS_PER_S});
 	assert_int_equal(judge(scene).device, 0);
 	assert_true(judge(scene).idle == 0.5);
 	scene->profile.totals.queues[0].launched_epoch = 0;
@@ -316,7 +322,8 @@ static void threads_time_has_parts(void **state)
 	scene->thread.time[TIME_MEMORY].ns = 1 * NS_PER_S;
 	scene->thread.time[TIME_LAUNCH].ns = 2 * NS_PER_S;
 	scene->thread.time[TIME_OTHER].ns = 500 * MS;
-	scene__pass(scene, &(struct stretch){.ns = 10 * NS_PER_S, .launches = 10, .waited_ns = 4 * NS_PER_S});
+	scene__pass(scene, &(struct stretch){
+				   .ns = 10 * NS_PER_S, .launches = 10, .waited_ns = 4 * NS_PER_S});
 	verdict = judge(scene);
 	assert_true(verdict.doing[DOING_MEMORY] == 0.1);
 	assert_true(verdict.doing[DOING_LAUNCH] == 0.2);
@@ -357,12 +364,14 @@ static void the_latest_minute_counts(void **state)
 	/* A hundred seconds of an idle GPU, then sixty of a busy one. */
 	for (int i = 0; i < 100; i++) {
 		sample(scene);
-		scene__pass(scene, &(struct stretch){.ns = NS_PER_S, .launches = 10, .idle_ns = NS_PER_S});
+		scene__pass(scene,
+			    &(struct stretch){.ns = NS_PER_S, .launches = 10, .idle_ns = NS_PER_S});
 	}
 	assert_int_equal(judge(scene).kind, VERDICT_HOST_BOUND);
 	for (int i = 0; i < 60; i++) {
 		sample(scene);
-		scene__pass(scene, &(struct stretch){.ns = NS_PER_S, .launches = 10, .waited_ns = NS_PER_S});
+		scene__pass(scene, &(struct stretch){
+					   .ns = NS_PER_S, .launches = 10, .waited_ns = NS_PER_S});
 	}
 	verdict = judge(scene);
 	assert_int_equal(verdict.kind, VERDICT_GPU_BOUND);
@@ -381,11 +390,14 @@ static void the_start_does_not_count(void **state)
 	/* Twelve seconds with an idle GPU, then twelve with a busy one. */
 	for (int i = 0; i < 12; i++) {
 		sample(scene);
-		scene__pass(scene, &(struct stretch){.ns = NS_PER_S, .launches = 10, .idle_ns = NS_PER_S});
+		scene__pass(scene,
+			    &(struct stretch){.ns = NS_PER_S, .launches = 10, .idle_ns = NS_PER_S});
 	}
 	for (int i = 0; i < 12; i++) {
 		sample(scene);
-		scene__pass(scene, &(struct stretch){.ns = NS_PER_S, .launches = 10, .waited_ns = NS_PER_S * 9 / 10});
+		scene__pass(scene, &(struct stretch){.ns = NS_PER_S,
+						     .launches = 10,
+						     .waited_ns = NS_PER_S * 9 / 10});
 	}
 	verdict = judge(scene);
 	assert_int_equal(verdict.kind, VERDICT_GPU_BOUND);
@@ -419,9 +431,11 @@ static void an_ended_process_is_judged_up_to_its_end(void **state)
  */
 static enum verdict_kind kind_of_stopped(enum host_class class)
 {
-	struct host_place places[] = {{.activity = ACTIVITY_OTHER, .class = HOST_WAITS, .ns = 7 * NS_PER_S},
-				      {.activity = ACTIVITY_STOPPED, .class = class, .ns = 3 * NS_PER_S}};
-	struct host_thread thread = {.submits = true, .watched_ns = 10 * NS_PER_S, .places = places, .place_count = 2};
+	struct host_place places[] = {
+		{.activity = ACTIVITY_OTHER, .class = HOST_WAITS, .ns = 7 * NS_PER_S},
+		{.activity = ACTIVITY_STOPPED, .class = class, .ns = 3 * NS_PER_S}};
+	struct host_thread thread = {
+		.submits = true, .watched_ns = 10 * NS_PER_S, .places = places, .place_count = 2};
 	struct host_process host = {.threads = &thread, .thread_count = 1};
 	struct load_scene *scene = scene__new();
 	enum verdict_kind kind;
@@ -437,9 +451,11 @@ static enum verdict_kind kind_of_stopped(enum host_class class)
 static void a_stopped_program_leaves_the_gpu_idle(void **state)
 {
 	(void)state;
-	assert_string_equal(verdict__word(kind_of_stopped(HOST_OUTSIDE)), verdict__word(VERDICT_GPU_BOUND));
+	assert_string_equal(verdict__word(kind_of_stopped(HOST_OUTSIDE)),
+			    verdict__word(VERDICT_GPU_BOUND));
 	/* Inside a wait the GPU's work was done: its idle time was elsewhere. */
-	assert_string_equal(verdict__word(kind_of_stopped(HOST_WAITS)), verdict__word(VERDICT_HOST_BOUND));
+	assert_string_equal(verdict__word(kind_of_stopped(HOST_WAITS)),
+			    verdict__word(VERDICT_HOST_BOUND));
 }
 
 static void words_of_json(void **state)
@@ -466,14 +482,17 @@ int main(void)
 		cmocka_unit_test_setup_teardown(parts_have_numbers_or_are_unknown, begin, end),
 		cmocka_unit_test_setup_teardown(no_share_is_more_than_all, begin, end),
 		cmocka_unit_test_setup_teardown(the_busiest_device_decides, begin, end),
-		cmocka_unit_test_setup_teardown(an_unknown_device_counts_where_no_other_is_known, begin, end),
+		cmocka_unit_test_setup_teardown(an_unknown_device_counts_where_no_other_is_known,
+						begin, end),
 		cmocka_unit_test_setup_teardown(the_start_does_not_count, begin, end),
-		cmocka_unit_test_setup_teardown(an_ended_process_is_judged_up_to_its_end, begin, end),
+		cmocka_unit_test_setup_teardown(an_ended_process_is_judged_up_to_its_end, begin,
+						end),
 		cmocka_unit_test(waits_and_nvml_decide_without_an_profile),
 		cmocka_unit_test(what_waits_do_not_report_is_unknown_without_an_profile),
 		cmocka_unit_test_setup_teardown(unseen_calls_are_no_want_of_work, begin, end),
 		cmocka_unit_test_setup_teardown(threads_time_has_parts, begin, end),
-		cmocka_unit_test_setup_teardown(launches_that_were_held_up_are_no_doing, begin, end),
+		cmocka_unit_test_setup_teardown(launches_that_were_held_up_are_no_doing, begin,
+						end),
 		cmocka_unit_test_setup_teardown(the_latest_minute_counts, begin, end),
 		cmocka_unit_test(a_stopped_program_leaves_the_gpu_idle),
 		cmocka_unit_test(words_of_json),

@@ -64,8 +64,11 @@ static inline void forget(void *arg, uint32_t slot)
 static inline struct scene *begin(bool knows_seen)
 {
 	struct scene *scene = calloc(1, sizeof(*scene));
-	struct estimate_source source = {
-		.missed = missed, .unseen_until = unseen_until, .refresh = refresh, .forget = forget, .arg = scene};
+	struct estimate_source source = {.missed = missed,
+					 .unseen_until = unseen_until,
+					 .refresh = refresh,
+					 .forget = forget,
+					 .arg = scene};
 
 	assert_non_null(scene);
 	if (knows_seen)
@@ -87,7 +90,8 @@ static inline void end(struct scene *scene)
 }
 
 /* A function's counter, for the test to set. */
-static inline struct tally *tally_of(struct scene *scene, const char *symbol, uint8_t kind, uint16_t flags)
+static inline struct tally *tally_of(struct scene *scene, const char *symbol, uint8_t kind,
+				     uint16_t flags)
 {
 	int row = api__find(symbol, API_NEWEST);
 
@@ -99,9 +103,10 @@ static inline struct tally *tally_of(struct scene *scene, const char *symbol, ui
 
 static inline struct launch_key key_of(const struct scene *scene, int i)
 {
-	return (struct launch_key){
-		.kernel = {.handle = (uint64_t)i + 1, .slot = SLOT, .generation = scene->generation[i]},
-		.captured = scene->captured[i]};
+	return (struct launch_key){.kernel = {.handle = (uint64_t)i + 1,
+					      .slot = SLOT,
+					      .generation = scene->generation[i]},
+				   .captured = scene->captured[i]};
 }
 
 static inline void read_runs(struct scene *scene)
@@ -138,7 +143,8 @@ static inline void read_maps(struct scene *scene)
 		if (scene->launches[i] == NOT_THERE)
 			continue;
 		name[7] = (char)('a' + i);
-		assert_int_equal(kernel_table__set(p->kernel_table, &key, scene->launches[i], name), 0);
+		assert_int_equal(kernel_table__set(p->kernel_table, &key, scene->launches[i], name),
+				 0);
 		if (!scene->leaves[i])
 			continue;
 		kernel_table__leave(p->kernel_table, &key);
@@ -172,21 +178,26 @@ struct reported {
 
 static inline void begin_reported(struct scene *scene, struct reported *reported, size_t threads)
 {
-	static const char *const symbols[FUNCTIONS] = {"cuLaunchKernel", "cuLaunchKernelEx", "cuGraphLaunch",
-						       "cuMemcpyHtoD_v2", "cuMemAlloc_v2", "cuEventQuery",
-						       "cuLaunchHostFunc"};
+	static const char *const symbols[FUNCTIONS] = {
+		"cuLaunchKernel", "cuLaunchKernelEx", "cuGraphLaunch",	 "cuMemcpyHtoD_v2",
+		"cuMemAlloc_v2",  "cuEventQuery",     "cuLaunchHostFunc"};
 
 	memset(reported, 0, sizeof(*reported));
-	reported->profile = (struct profile){.functions = reported->functions, .function_count = FUNCTIONS, .threads = reported->threads, .thread_count = threads};
+	reported->profile = (struct profile){.functions = reported->functions,
+					     .function_count = FUNCTIONS,
+					     .threads = reported->threads,
+					     .thread_count = threads};
 	for (int i = 0; i < FUNCTIONS; i++)
 		reported->functions[i].row = (uint16_t)api__find(symbols[i], API_NEWEST);
 	for (size_t i = 0; i < threads; i++)
-		reported->threads[i] = (struct thread_profile){.tid = (int32_t)i + 7, .start_ns = i + 1};
+		reported->threads[i] =
+			(struct thread_profile){.tid = (int32_t)i + 7, .start_ns = i + 1};
 	reported->span = (struct profile_span){.began_ns = 0, .now_ns = 1000000};
 	scene->process.profile = &reported->profile;
 }
 
-static inline void call(struct reported *reported, size_t function, size_t thread, enum time_class class, uint64_t calls, uint64_t each_ns)
+static inline void call(struct reported *reported, size_t function, size_t thread,
+			enum time_class class, uint64_t calls, uint64_t each_ns)
 {
 	reported->functions[function].time.calls += calls;
 	reported->functions[function].time.ns += calls * each_ns;
@@ -199,7 +210,8 @@ static inline void call(struct reported *reported, size_t function, size_t threa
 static inline void read_profile(struct scene *scene, struct reported *reported)
 {
 	read_maps(scene);
-	assert_int_equal(estimates__apply_profile(scene->estimates, &scene->process, &reported->span), 0);
+	assert_int_equal(
+		estimates__apply_profile(scene->estimates, &scene->process, &reported->span), 0);
 }
 
 /* Two threads launched, 100 times of 6 ns and 300 times of 2 ns, and 400 launches were missed. */
@@ -225,7 +237,8 @@ static inline uint64_t missed_of(const struct reported *reported, enum time_clas
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < reported->profile.thread_count; i++)
-		sum += ns ? reported->profile.missed[i].time[class].ns : reported->profile.missed[i].time[class].calls;
+		sum += ns ? reported->profile.missed[i].time[class].ns :
+			    reported->profile.missed[i].time[class].calls;
 	return sum;
 }
 

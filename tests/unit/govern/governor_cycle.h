@@ -27,7 +27,8 @@ static inline struct governor *begin(struct hand *hand)
 	return governor;
 }
 
-static inline struct governed_calls *calls_of(const struct governor *governor, size_t thread, enum rate_family family)
+static inline struct governed_calls *calls_of(const struct governor *governor, size_t thread,
+					      enum rate_family family)
 {
 	return &hand__thread(&governor->threads, thread)->calls[family];
 }
@@ -50,7 +51,8 @@ static inline uint64_t missed(struct governor *governor)
 	return governor__missed(governor, 0, RATE_LAUNCH);
 }
 
-static inline struct governor *with_shares(struct hand *hand, double launches, double copies, double lag_ns)
+static inline struct governor *with_shares(struct hand *hand, double launches, double copies,
+					   double lag_ns)
 {
 	struct governor *governor = begin(hand);
 

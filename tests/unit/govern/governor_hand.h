@@ -83,13 +83,14 @@ static inline struct governor_hooks hand__hooks(struct hand *hand)
 static inline size_t hand__add(struct hand *hand, uint32_t slot, uint64_t start_ns)
 {
 	assert_true(hand->count < HAND_THREADS);
-	hand->rates[hand->count] =
-		(struct thread_rate){.slot = slot, .tid = (int32_t)hand->count + 1, .start_ns = start_ns};
+	hand->rates[hand->count] = (struct thread_rate){
+		.slot = slot, .tid = (int32_t)hand->count + 1, .start_ns = start_ns};
 	return hand->count++;
 }
 
 /* The known state of a thread that must have been read. */
-static inline struct governed_thread *hand__thread(const struct governed_threads *threads, size_t number)
+static inline struct governed_thread *hand__thread(const struct governed_threads *threads,
+						   size_t number)
 {
 	struct governed_thread *thread;
 

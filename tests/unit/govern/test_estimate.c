@@ -21,7 +21,8 @@ static void without_misses_all_is_exact(void **state)
 	for (uint64_t round = 1; round <= 3; round++) {
 		scene->launches[0] = 7 * round;
 		scene->seen[RATE_LAUNCH] = 7 * round;
-		*copies = (struct tally){.calls = 3 * round, .failures = 1, .bytes = 100 * round, .ns = 11 * round};
+		*copies = (struct tally){
+			.calls = 3 * round, .failures = 1, .bytes = 100 * round, .ns = 11 * round};
 		read_maps(scene);
 		assert_int_equal(scene->process.launches, 7 * round);
 		assert_int_equal(kernel_at(scene, "kernel_a")->missed, 0);
@@ -188,8 +189,8 @@ static void small_shares_add_up(void **state)
 		assert_int_equal(scene->process.family_calls[RATE_LAUNCH].counted +
 					 scene->process.family_calls[RATE_LAUNCH].missed,
 				 scene->process.launches);
-		assert_in_range(scene->process.family_calls[RATE_LAUNCH].missed + 1, scene->missed[RATE_LAUNCH],
-				scene->missed[RATE_LAUNCH] + 1);
+		assert_in_range(scene->process.family_calls[RATE_LAUNCH].missed + 1,
+				scene->missed[RATE_LAUNCH], scene->missed[RATE_LAUNCH] + 1);
 	}
 	end(scene);
 }
@@ -307,7 +308,8 @@ static void assert_launches_agree(const struct scene *scene, const struct report
 		kernels += scene->process.kernels[i].missed;
 	for (size_t i = 0; i < profile->thread_count; i++) {
 		launches += profile->missed[i].launches;
-		profile__thread_time(profile, &reported->threads[i], reported->span.began_ns, reported->span.now_ns, &all);
+		profile__thread_time(profile, &reported->threads[i], reported->span.began_ns,
+				     reported->span.now_ns, &all);
 		assert_true(all.inside_ns <= all.wall_ns);
 		wall += all.wall_ns;
 	}
@@ -318,8 +320,10 @@ static void assert_launches_agree(const struct scene *scene, const struct report
 	assert_int_equal(profile->all_missed.time[TIME_LAUNCH].calls, kernels + graphs);
 	assert_int_equal(missed_of(reported, TIME_LAUNCH, false), kernels + graphs);
 	assert_int_equal(launches, kernels + graphs);
-	assert_int_equal(f[0].missed_ns + f[1].missed_ns + f[2].missed_ns, missed_of(reported, TIME_LAUNCH, true));
-	assert_int_equal(profile->all_missed.time[TIME_LAUNCH].ns, missed_of(reported, TIME_LAUNCH, true));
+	assert_int_equal(f[0].missed_ns + f[1].missed_ns + f[2].missed_ns,
+			 missed_of(reported, TIME_LAUNCH, true));
+	assert_int_equal(profile->all_missed.time[TIME_LAUNCH].ns,
+			 missed_of(reported, TIME_LAUNCH, true));
 	profile__sum_time(profile, reported->span.began_ns, reported->span.now_ns, &all);
 	assert_int_equal(all.wall_ns, wall);
 }
@@ -351,7 +355,8 @@ static void durations_have_calls_but_no_new_buckets(void **state)
 	assert_int_equal(reported.profile.missed[0].time[TIME_COPY].calls, 20);
 	assert_int_equal(reported.profile.missed[0].time[TIME_MEMORY].calls, 0);
 	for (int i = 0; i < FUNCTIONS; i++)
-		assert_memory_equal(&reported.functions[i].time, &first[i].time, sizeof(first[i].time));
+		assert_memory_equal(&reported.functions[i].time, &first[i].time,
+				    sizeof(first[i].time));
 	end_reported(scene, &reported);
 }
 
@@ -429,7 +434,8 @@ static void threads_without_an_estimate_have_none(void **state)
 	for (size_t i = 1; i < 3; i++) {
 		profile__thread_time(&reported.profile, &reported.threads[i], 0, 1000, &time);
 		assert_int_equal(time.inside_ns, 0);
-		assert_int_equal(profile__missed_launches(&reported.profile, &reported.threads[i]), 0);
+		assert_int_equal(profile__missed_launches(&reported.profile, &reported.threads[i]),
+				 0);
 	}
 	profile__unlisted_time(&reported.profile, unlisted);
 	assert_int_equal(unlisted[TIME_LAUNCH].calls, 0);
@@ -447,7 +453,8 @@ static void threads_that_leave_keep_their_part(void **state)
 	read_two_that_launched(scene, &reported);
 	reported.profile.unlisted_threads = 1;
 	reported.profile.unlisted_wall_ns = 999998;
-	memcpy(reported.profile.unlisted_time, reported.threads[1].time, sizeof(reported.profile.unlisted_time));
+	memcpy(reported.profile.unlisted_time, reported.threads[1].time,
+	       sizeof(reported.profile.unlisted_time));
 	reported.profile.thread_count = 1;
 	call(&reported, 0, 0, TIME_LAUNCH, 100, 6);
 	scene->launches[0] += 100;
@@ -456,10 +463,13 @@ static void threads_that_leave_keep_their_part(void **state)
 	/* All of the latest calls were its own, before that a quarter. */
 	assert_int_equal(reported.profile.missed[0].time[TIME_LAUNCH].calls, 100 + 170);
 	profile__unlisted_time(&reported.profile, unlisted);
-	assert_int_equal(unlisted[TIME_LAUNCH].calls + reported.profile.missed[0].time[TIME_LAUNCH].calls, 300 + 570);
+	assert_int_equal(unlisted[TIME_LAUNCH].calls +
+				 reported.profile.missed[0].time[TIME_LAUNCH].calls,
+			 300 + 570);
 	assert_int_equal(reported.profile.all_missed.time[TIME_LAUNCH].calls, 570);
 	assert_int_equal(reported.functions[0].missed, 570);
-	assert_int_equal(reported.functions[0].missed_ns, reported.profile.all_missed.time[TIME_LAUNCH].ns);
+	assert_int_equal(reported.functions[0].missed_ns,
+			 reported.profile.all_missed.time[TIME_LAUNCH].ns);
 	end_reported(scene, &reported);
 }
 
@@ -484,9 +494,12 @@ static void cut_launches_are_counted_once_all_is_over(void **state)
 	for (int i = 0; i < 2; i++) {
 		read_profile(scene, &reported);
 		assert_int_equal(scene->process.launches, 300);
-		assert_int_equal(reported.functions[0].time.calls + reported.functions[0].missed, 300);
+		assert_int_equal(reported.functions[0].time.calls + reported.functions[0].missed,
+				 300);
 		assert_int_equal(97 + missed_of(&reported, TIME_LAUNCH, false), 300);
-		assert_int_equal(97 + reported.profile.missed[0].launches + reported.profile.missed[1].launches, 300);
+		assert_int_equal(97 + reported.profile.missed[0].launches +
+					 reported.profile.missed[1].launches,
+				 300);
 	}
 	end_reported(scene, &reported);
 }

@@ -120,7 +120,8 @@ static void tallies_that_seem_to_go_back_are_not_taken_twice(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
-		*copies = (struct tally){.calls = reported[i], .bytes = reported[i], .ns = reported[i]};
+		*copies = (struct tally){
+			.calls = reported[i], .bytes = reported[i], .ns = reported[i]};
 		read_maps(scene);
 		assert_int_equal(scene->process.family_calls[RATE_COPY].counted, 100);
 	}
@@ -148,8 +149,8 @@ static void launches_by_size_add_up(void **state)
 		scene->runs[1].launches += 1;
 		scene->missed[RATE_LAUNCH] += round % 4;
 		read_maps(scene);
-		assert_in_range(p->graph_runs[0].launches + p->graph_runs[1].launches + 1, p->graph_launches,
-				p->graph_launches + 2);
+		assert_in_range(p->graph_runs[0].launches + p->graph_runs[1].launches + 1,
+				p->graph_launches, p->graph_launches + 2);
 	}
 	assert_int_equal(p->graph_runs[0].kernels, 10);
 	/* The graph launched now was hardly launched before: the estimate puts it first. */
@@ -191,7 +192,8 @@ static void without_readings_there_is_nothing_to_share(void **state)
 
 	(void)state;
 	begin_reported(scene, &reported, 1);
-	assert_int_equal(estimates__apply_profile(scene->estimates, &scene->process, &reported.span), 0);
+	assert_int_equal(
+		estimates__apply_profile(scene->estimates, &scene->process, &reported.span), 0);
 	end_reported(scene, &reported);
 }
 
@@ -267,8 +269,11 @@ static void proportions_of_functions_fade(void **state)
 	scene->missed[RATE_LAUNCH] = 1000;
 	scene->missed[RATE_WAIT] = 10;
 	read_profile(scene, &reported);
-	assert_int_equal(reported.functions[0].missed + reported.functions[1].missed + reported.functions[2].missed, 1000);
-	assert_in_range(reported.functions[1].missed, 4 * reported.functions[0].missed - 4, 4 * reported.functions[0].missed + 4);
+	assert_int_equal(reported.functions[0].missed + reported.functions[1].missed +
+				 reported.functions[2].missed,
+			 1000);
+	assert_in_range(reported.functions[1].missed, 4 * reported.functions[0].missed - 4,
+			4 * reported.functions[0].missed + 4);
 	assert_int_equal(reported.functions[5].missed_ns, 820); /* (2.5 x 50 + 10 x 90) / 12.5 */
 	end_reported(scene, &reported);
 }
@@ -297,8 +302,15 @@ static void proportions_of_threads_fade(void **state)
 /* Amounts that rounding leaves over go to those that get any; an idle one gets none. */
 static void nothing_is_rounded_off(void **state)
 {
-	static const uint64_t amounts[] = {100, 1, 999999999999999, 3333333333333331, 1234567890123457, 7777777777777777,
-					   7874199854573939, 6894758977765202, 7253135072876894};
+	static const uint64_t amounts[] = {100,
+					   1,
+					   999999999999999,
+					   3333333333333331,
+					   1234567890123457,
+					   7777777777777777,
+					   7874199854573939,
+					   6894758977765202,
+					   7253135072876894};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(amounts) / sizeof(*amounts); i++) {
@@ -313,8 +325,10 @@ static void nothing_is_rounded_off(void **state)
 		scene->missed[RATE_LAUNCH] = amounts[i];
 		read_profile(scene, &reported);
 		/* The kernels' shares are rounded separately; the others are derived from them. */
-		assert_int_equal(reported.functions[0].missed + reported.functions[1].missed, kernel_at(scene, "kernel_a")->missed);
-		assert_int_equal(missed_of(&reported, TIME_LAUNCH, false), kernel_at(scene, "kernel_a")->missed);
+		assert_int_equal(reported.functions[0].missed + reported.functions[1].missed,
+				 kernel_at(scene, "kernel_a")->missed);
+		assert_int_equal(missed_of(&reported, TIME_LAUNCH, false),
+				 kernel_at(scene, "kernel_a")->missed);
 		end_reported(scene, &reported);
 	}
 }
@@ -343,11 +357,13 @@ static uint64_t unlisted_time_within(uint64_t wall_ns)
 	/* 125 to 100: the first had 100 before, which count to a quarter. */
 	assert_in_range(missed_calls(&reported, 0, TIME_LAUNCH), 100 + 110, 100 + 112);
 	assert_int_equal(reported.profile.all_missed.time[TIME_LAUNCH].calls, 600);
-	ns = reported.profile.all_missed.time[TIME_LAUNCH].ns - reported.profile.missed[0].time[TIME_LAUNCH].ns;
+	ns = reported.profile.all_missed.time[TIME_LAUNCH].ns -
+	     reported.profile.missed[0].time[TIME_LAUNCH].ns;
 	/* Nothing is kept for a thread that is not listed. */
 	own = scene->estimates->of[SLOT];
 	for (const struct counter *counter = own->counters; counter; counter = counter->hh.next)
-		assert_true(counter->key.of != COUNTER_THREAD || counter->key.tid == 0 || counter->key.tid == 7);
+		assert_true(counter->key.of != COUNTER_THREAD || counter->key.tid == 0 ||
+			    counter->key.tid == 7);
 	end_reported(scene, &reported);
 	return ns;
 }
@@ -468,7 +484,8 @@ static void captured_launches_take_their_time(void **state)
  * `kernels` were counted at entry, half of them into a capture, `returned` at the return; then the
  * process ends.
  */
-static uint64_t launches_in_the_end(uint64_t kernels, uint64_t returned, uint64_t missed, const char *more)
+static uint64_t launches_in_the_end(uint64_t kernels, uint64_t returned, uint64_t missed,
+				    const char *more)
 {
 	struct scene *scene = begin(false);
 	struct reported reported;
@@ -503,7 +520,8 @@ static void cut_launches_are_what_lacks(void **state)
 	assert_int_equal(launches_in_the_end(100, 50, 20, NULL), 40);
 	assert_int_equal(launches_in_the_end(100, 97, 0, NULL), 0);
 	/* One call may be several launches: how many are missing is unknown. */
-	assert_int_equal(launches_in_the_end(100, 90, 200, "cuLaunchCooperativeKernelMultiDevice"), 200);
+	assert_int_equal(launches_in_the_end(100, 90, 200, "cuLaunchCooperativeKernelMultiDevice"),
+			 200);
 }
 
 int main(void)

@@ -57,7 +57,8 @@ static bool is_busy(const struct world *world, const struct loop *loop)
 {
 	if ((loop->end_ns && world->now_ns >= loop->end_ns) || world->now_ns < loop->start_ns)
 		return false;
-	return !loop->busy_ns || (uint64_t)loop->done_ns % (loop->busy_ns + loop->idle_ns) < loop->busy_ns;
+	return !loop->busy_ns ||
+	       (uint64_t)loop->done_ns % (loop->busy_ns + loop->idle_ns) < loop->busy_ns;
 }
 
 static void step_loop(struct world *world, struct loop *loop)
@@ -126,7 +127,10 @@ static size_t read_rates(void *arg, struct thread_rate *rates, size_t capacity)
 
 		if (loop->reported_end || (uint64_t)loop->seen[RATE_LAUNCH] == 0)
 			continue;
-		rates[count] = (struct thread_rate){.slot = loop->slot, .tid = (int32_t)i + 1, .start_ns = loop->start_ns ? loop->start_ns : world->began_ns};
+		rates[count] = (struct thread_rate){.slot = loop->slot,
+						    .tid = (int32_t)i + 1,
+						    .start_ns = loop->start_ns ? loop->start_ns :
+										 world->began_ns};
 		for (int family = 0; family < RATE_FAMILIES; family++)
 			rates[count].calls[family] = (uint64_t)loop->seen[family];
 		if (loop->end_ns && world->now_ns >= loop->end_ns) {
@@ -143,7 +147,8 @@ static bool run_time(void *arg, int32_t tid, struct run_time *time)
 	const struct world *world = arg;
 	const struct loop *loop = &world->loops[tid - 1];
 
-	*time = (struct run_time){.ran_ns = (uint64_t)loop->ran_ns, .waited_ns = (uint64_t)loop->waited_ns};
+	*time = (struct run_time){.ran_ns = (uint64_t)loop->ran_ns,
+				  .waited_ns = (uint64_t)loop->waited_ns};
 	return true;
 }
 
@@ -154,10 +159,11 @@ static uint64_t now(void *arg)
 	return world->now_ns;
 }
 
-static struct governor *begin_with(struct world *world, double budget, unsigned int sampling, const struct call_costs *costs,
-				   uint64_t now_ns)
+static struct governor *begin_with(struct world *world, double budget, unsigned int sampling,
+				   const struct call_costs *costs, uint64_t now_ns)
 {
-	const struct governor_hooks hooks = {.watch = watch, .read = read_rates, .run_time = run_time, .now = now, .arg = world};
+	const struct governor_hooks hooks = {
+		.watch = watch, .read = read_rates, .run_time = run_time, .now = now, .arg = world};
 	struct governor *governor;
 
 	world->now_ns = world->began_ns = now_ns;
@@ -199,15 +205,17 @@ static void assert_near(double value, double wanted, double within)
 }
 
 /* Seen and estimated calls together match what the process has done. */
-static void assert_counted(struct world *world, struct governor *governor, uint32_t slot, enum rate_family family,
-			   double within)
+static void assert_counted(struct world *world, struct governor *governor, uint32_t slot,
+			   enum rate_family family, double within)
 {
 	double made = 0;
 
 	for (size_t i = 0; i < world->count; i++)
 		if (world->loops[i].slot == slot)
 			made += world->loops[i].made[family];
-	assert_near((double)(governor__seen(governor, slot, family) + governor__missed(governor, slot, family)), made, within);
+	assert_near((double)(governor__seen(governor, slot, family) +
+			     governor__missed(governor, slot, family)),
+		    made, within);
 }
 
 /* --- tests --- */
@@ -256,7 +264,8 @@ static void hold(double budget)
 	assert_counted(&world, governor, 0, RATE_LAUNCH, 0.01);
 	assert_true(governor__was_sampled(governor, RATE_LAUNCH));
 	assert_false(governor__was_sampled(governor, RATE_COPY));
-	assert_near(governor__share(governor, RATE_LAUNCH), budget__of_wall(budget) / (700 / 3200.0), 0.3);
+	assert_near(governor__share(governor, RATE_LAUNCH),
+		    budget__of_wall(budget) / (700 / 3200.0), 0.3);
 	assert_near(governor__overhead(governor), budget, 0.3);
 	assert_int_equal(world.fewest, 1u << RATE_COPY | 1u << RATE_WAIT | 1u << RATE_EXACT);
 	governor__free(governor);
@@ -266,12 +275,14 @@ static void hold(double budget)
 static void test_launches_alone(void **state)
 {
 	struct world world = {.loops = {{.round_ns = 20000, .calls = {8, 1}}}, .count = 1};
-	struct governor *governor = begin_with(&world, 0.1, 1u << RATE_LAUNCH, &COSTS, 1000 * NS_PER_S);
+	struct governor *governor =
+		begin_with(&world, 0.1, 1u << RATE_LAUNCH, &COSTS, 1000 * NS_PER_S);
 
 	(void)state;
 	run(&world, governor, 20);
 	assert_near(slowdown(&world.loops[0]), 0.1, 0.15);
-	assert_true(governor__was_sampled(governor, RATE_LAUNCH) && !governor__was_sampled(governor, RATE_COPY));
+	assert_true(governor__was_sampled(governor, RATE_LAUNCH) &&
+		    !governor__was_sampled(governor, RATE_COPY));
 	assert_int_equal(world.fewest, 1u << RATE_COPY | 1u << RATE_WAIT | 1u << RATE_EXACT);
 	governor__free(governor);
 }
@@ -325,7 +336,8 @@ static void test_exact(void **state)
 
 static void test_idle_beside_busy(void **state)
 {
-	struct world world = {.loops = {{.round_ns = 2500, .calls = {1}}, {.round_ns = 1e6, .calls = {1, 1}, .slot = 3}},
+	struct world world = {.loops = {{.round_ns = 2500, .calls = {1}},
+					{.round_ns = 1e6, .calls = {1, 1}, .slot = 3}},
 			      .count = 2};
 	struct governor *governor = begin(&world, 0.05);
 
@@ -382,7 +394,8 @@ static void test_rate_falls(void **state)
 
 static double reported(const struct governor *governor)
 {
-	return (double)(governor__seen(governor, 0, RATE_LAUNCH) + governor__missed(governor, 0, RATE_LAUNCH));
+	return (double)(governor__seen(governor, 0, RATE_LAUNCH) +
+			governor__missed(governor, 0, RATE_LAUNCH));
 }
 
 /*
@@ -397,7 +410,11 @@ static void alternate(double budget, uint64_t busy_ms, uint64_t idle_ms)
 	double mean = 0, slower = 0;
 
 	for (uint64_t i = 0; i < RUNS; i++) {
-		struct world world = {.loops = {{.round_ns = 2500, .calls = {1}, .busy_ns = busy_ms * NS_PER_MS, .idle_ns = idle_ms * NS_PER_MS}}, .count = 1};
+		struct world world = {.loops = {{.round_ns = 2500,
+						 .calls = {1},
+						 .busy_ns = busy_ms * NS_PER_MS,
+						 .idle_ns = idle_ms * NS_PER_MS}},
+				      .count = 1};
 		struct governor *governor = begin_at(&world, budget, 1000 * NS_PER_S + 7919 * i);
 
 		run(&world, governor, 100);
@@ -407,8 +424,8 @@ static void alternate(double budget, uint64_t busy_ms, uint64_t idle_ms)
 		governor__free(governor);
 	}
 	if (fabs(mean - 1) > 0.12 || slower > 1.5 * budget)
-		fail_msg("%ju ms busy, %ju ms idle: told %g of what was done, %g slower", (uintmax_t)busy_ms,
-			 (uintmax_t)idle_ms, mean, slower);
+		fail_msg("%ju ms busy, %ju ms idle: told %g of what was done, %g slower",
+			 (uintmax_t)busy_ms, (uintmax_t)idle_ms, mean, slower);
 }
 
 static void test_short_phases(void **state)
@@ -448,7 +465,11 @@ static void test_long_phases(void **state)
 /* A gap that was wrongly assumed to be busy is corrected, but reported values do not decrease. */
 static void test_never_back(void **state)
 {
-	struct world world = {.loops = {{.round_ns = 2500, .calls = {1}, .busy_ns = 700 * NS_PER_MS, .idle_ns = 1300 * NS_PER_MS}}, .count = 1};
+	struct world world = {.loops = {{.round_ns = 2500,
+					 .calls = {1},
+					 .busy_ns = 700 * NS_PER_MS,
+					 .idle_ns = 1300 * NS_PER_MS}},
+			      .count = 1};
 	struct governor *governor = begin(&world, 0.02);
 	uint64_t before = 0, missed;
 
@@ -488,7 +509,8 @@ static void test_thread_ends(void **state)
  */
 static void test_forgotten(void **state)
 {
-	struct world world = {.loops = {{.round_ns = 2500, .calls = {1}}, {.round_ns = 2500, .calls = {1}, .slot = 1}},
+	struct world world = {.loops = {{.round_ns = 2500, .calls = {1}},
+					{.round_ns = 2500, .calls = {1}, .slot = 1}},
 			      .count = 2};
 	struct governor *governor = begin(&world, 0.05);
 
@@ -512,7 +534,12 @@ static void test_threads_begin(void **state)
 
 	(void)state;
 	for (size_t i = 1; i < 7; i++)
-		world.loops[i] = (struct loop){.round_ns = 3000, .calls = {1}, .slot = 1, .start_ns = world.now_ns + (3000 + 1370 * i) * NS_PER_MS, .end_ns = world.now_ns + (6000 + 1370 * i) * NS_PER_MS};
+		world.loops[i] =
+			(struct loop){.round_ns = 3000,
+				      .calls = {1},
+				      .slot = 1,
+				      .start_ns = world.now_ns + (3000 + 1370 * i) * NS_PER_MS,
+				      .end_ns = world.now_ns + (6000 + 1370 * i) * NS_PER_MS};
 	run(&world, governor, 20);
 	assert_counted(&world, governor, 0, RATE_LAUNCH, 0.01);
 	assert_counted(&world, governor, 1, RATE_LAUNCH, 0.02);
@@ -531,7 +558,8 @@ static void test_sampled_again(void **state)
 	run(&world, governor, 10);
 	assert_true(governor__share(governor, RATE_LAUNCH) == 1);
 	world.count = 2;
-	world.loops[1] = (struct loop){.round_ns = 1e6, .calls = {1}, .slot = 1, .start_ns = world.now_ns + 1};
+	world.loops[1] = (struct loop){
+		.round_ns = 1e6, .calls = {1}, .slot = 1, .start_ns = world.now_ns + 1};
 	run(&world, governor, 4);
 	world.loops[1].round_ns = 2500;
 	run(&world, governor, 6);
@@ -546,7 +574,9 @@ static void test_sampled_again(void **state)
  */
 static void test_probes_come_early(void **state)
 {
-	struct world world = {.loops = {{.round_ns = 2500, .calls = {1}}}, .count = 1, .early_ns = 40 * NS_PER_MS};
+	struct world world = {.loops = {{.round_ns = 2500, .calls = {1}}},
+			      .count = 1,
+			      .early_ns = 40 * NS_PER_MS};
 	struct governor *governor = begin(&world, 0.1);
 
 	(void)state;
@@ -589,7 +619,8 @@ static void test_within_gap(void **state)
 
 static void test_two_families(void **state)
 {
-	struct world world = {.loops = {{.round_ns = 10000, .calls = {4, 1, 0.05, 0.02}}}, .count = 1};
+	struct world world = {.loops = {{.round_ns = 10000, .calls = {4, 1, 0.05, 0.02}}},
+			      .count = 1};
 	struct governor *governor = begin(&world, 0.1);
 
 	(void)state;

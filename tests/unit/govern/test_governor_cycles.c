@@ -199,7 +199,10 @@ static void gaps_before_exact_time_are_settled(void **state)
 	 */
 	for (int tick = 0; governor->mode != MODE_EXACT; tick++) {
 		assert_true(tick < 40);
-		after(&hand, governor, governor__next_end(governor) ? governor__next_end(governor) - hand.now_ns + 1 : NS_PER_S);
+		after(&hand, governor,
+		      governor__next_end(governor) ?
+			      governor__next_end(governor) - hand.now_ns + 1 :
+			      NS_PER_S);
 	}
 	assert_int_equal(governor->unsettled, LAUNCHES);
 	after(&hand, governor, 100 * MS);

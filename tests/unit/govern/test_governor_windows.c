@@ -148,7 +148,8 @@ static void rates_are_expected_of_sampled_families(void **state)
 	(void)state;
 	hand__add(&hand, 0, BEGIN_NS);
 	governor__read(governor);
-	calls_of(governor, 0, RATE_LAUNCH)->held_rate = calls_of(governor, 0, RATE_COPY)->held_rate = 1e-3;
+	calls_of(governor, 0, RATE_LAUNCH)->held_rate =
+		calls_of(governor, 0, RATE_COPY)->held_rate = 1e-3;
 	governor->sampled = LAUNCHES;
 	governor__mark_windows(governor);
 	assert_about(calls_of(governor, 0, RATE_LAUNCH)->held_rate, 1e-3);
@@ -238,7 +239,8 @@ static void threads_that_were_not_seen_are_made_up(void **state)
 	governor__read(governor);
 	governor->sampled = LAUNCHES;
 	governor__end_windows(governor, LAUNCHES, hand.now_ns);
-	assert_about(governor->threads.processes[0].missed[RATE_LAUNCH], 260 * (double)MS * (20000 / (80 * (double)MS)));
+	assert_about(governor->threads.processes[0].missed[RATE_LAUNCH],
+		     260 * (double)MS * (20000 / (80 * (double)MS)));
 	governor__free(governor);
 }
 

@@ -37,7 +37,8 @@ static struct code_locations *new_places(void)
 	return code_locations__new(&budget);
 }
 
-static void add(struct code_locations *places, const struct place_key *key, const char *function, uint32_t line, uint64_t amount)
+static void add(struct code_locations *places, const struct place_key *key, const char *function,
+		uint32_t line, uint64_t amount)
 {
 	const struct stack_frame frames[] = {
 		PYTHON("sqrt", "/usr/lib/python3/dist-packages/numpy/core.py", 3),
@@ -87,7 +88,8 @@ static void shares_times_out(void **state)
 /* Entries merge only if kind, class, call and line are equal. */
 static void reports_places_apart(void **state)
 {
-	const struct place_key ioctl_call = {ACTIVITY_OTHER, HOST_OUTSIDE, 16}, wait_call = {ACTIVITY_OTHER, HOST_OUTSIDE, 61};
+	const struct place_key ioctl_call = {ACTIVITY_OTHER, HOST_OUTSIDE, 16},
+			       wait_call = {ACTIVITY_OTHER, HOST_OUTSIDE, 61};
 	struct code_locations *places = new_places();
 	uint64_t ns[HOST_ACTIVITIES][HOST_CLASSES] = {0};
 	struct host_place *found;
@@ -129,9 +131,12 @@ static void joins_want_of_a_cpu(void **state)
 /* Without a line of the user's code the innermost frame counts. */
 static void goes_by_the_innermost_frame(void **state)
 {
-	const struct stack_frame waits[] = {{.function = "futex_wait", .object = "libc.so.6"}, PYTHON("wait", "/usr/lib/python3.11/threading.py", 1)};
-	const struct stack_frame reads[] = {{.function = "read", .object = "libc.so.6"}, PYTHON("wait", "/usr/lib/python3.11/threading.py", 1)};
-	const struct stack stacks[] = {{.count = 2, .frames = waits}, {.count = 2, .frames = reads}};
+	const struct stack_frame waits[] = {{.function = "futex_wait", .object = "libc.so.6"},
+					    PYTHON("wait", "/usr/lib/python3.11/threading.py", 1)};
+	const struct stack_frame reads[] = {{.function = "read", .object = "libc.so.6"},
+					    PYTHON("wait", "/usr/lib/python3.11/threading.py", 1)};
+	const struct stack stacks[] = {{.count = 2, .frames = waits},
+				       {.count = 2, .frames = reads}};
 	struct code_locations *places = new_places();
 	uint64_t ns[HOST_ACTIVITIES][HOST_CLASSES] = {0};
 	struct host_place *found;
@@ -151,7 +156,8 @@ static void goes_by_the_innermost_frame(void **state)
 /* Counts for time without a CPU distribute that time, in whichever call it was. */
 static void joins_places_too(void **state)
 {
-	const struct place_key calling = {ACTIVITY_READY, HOST_LAUNCHES, ~0u}, outside = {ACTIVITY_READY, HOST_OUTSIDE, ~0u};
+	const struct place_key calling = {ACTIVITY_READY, HOST_LAUNCHES, ~0u},
+			       outside = {ACTIVITY_READY, HOST_OUTSIDE, ~0u};
 	struct code_locations *places = new_places();
 	uint64_t ns[HOST_ACTIVITIES][HOST_CLASSES] = {0};
 	struct host_place *found;

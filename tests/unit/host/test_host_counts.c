@@ -11,7 +11,11 @@
 
 static struct host_profile running(void)
 {
-	struct host_profile profile = {.version = 2, .generation = 1, .began_ns = 100, .since_ns = 1000, .kind = ACTIVITY_CPU};
+	struct host_profile profile = {.version = 2,
+				       .generation = 1,
+				       .began_ns = 100,
+				       .since_ns = 1000,
+				       .kind = ACTIVITY_CPU};
 
 	profile.ns[ACTIVITY_CPU][HOST_OUTSIDE] = 600;
 	profile.ns[ACTIVITY_LOCK][HOST_OUTSIDE] = 300;

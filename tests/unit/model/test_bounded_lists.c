@@ -114,7 +114,8 @@ static struct launch_key key_of(uint64_t number)
 	return key;
 }
 
-static void launch(struct kernel_table *table, uint64_t first, uint64_t last, uint64_t launches, const char *name)
+static void launch(struct kernel_table *table, uint64_t first, uint64_t last, uint64_t launches,
+		   const char *name)
 {
 	for (uint64_t number = first; number <= last; number++) {
 		const struct launch_key key = key_of(number);

@@ -46,7 +46,8 @@ static void run(struct verdicts *v, series bytes, int seconds)
 	for (int i = 0; i <= seconds; i++) {
 		double t = i + (2 * noise(1000000 + (unsigned int)i) - 1) * jitter;
 
-		growth_history__add(&v->history, BEGIN + (uint64_t)(t * NS_PER_S), (uint64_t)bytes(t < 0 ? 0 : t));
+		growth_history__add(&v->history, BEGIN + (uint64_t)(t * NS_PER_S),
+				    (uint64_t)bytes(t < 0 ? 0 : t));
 		growth_history__judge(&v->history, &v->evidence);
 		if (v->evidence.verdict != GROWTH_GROWING)
 			continue;
@@ -305,7 +306,8 @@ static void test_evidence(void **state)
 
 /* --- many sites --- */
 
-static void set_site(struct process *p, struct live_site *site, const struct stack *stack, uint64_t bytes)
+static void set_site(struct process *p, struct live_site *site, const struct stack *stack,
+		     uint64_t bytes)
 {
 	*site = (struct live_site){.stack = stack, .bytes = bytes, .count = 1};
 	p->live_sites = site;
@@ -428,16 +430,11 @@ static void test_reading_broken_off(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stable),
-		cmocka_unit_test(test_batches),
-		cmocka_unit_test(test_noise),
-		cmocka_unit_test(test_leaks),
-		cmocka_unit_test(test_end_of_growth),
-		cmocka_unit_test(test_evidence),
-		cmocka_unit_test(test_sites),
-		cmocka_unit_test(test_all_freed),
-		cmocka_unit_test(test_since_attach),
-		cmocka_unit_test(test_reading_broken_off),
+		cmocka_unit_test(test_stable),	      cmocka_unit_test(test_batches),
+		cmocka_unit_test(test_noise),	      cmocka_unit_test(test_leaks),
+		cmocka_unit_test(test_end_of_growth), cmocka_unit_test(test_evidence),
+		cmocka_unit_test(test_sites),	      cmocka_unit_test(test_all_freed),
+		cmocka_unit_test(test_since_attach),  cmocka_unit_test(test_reading_broken_off),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

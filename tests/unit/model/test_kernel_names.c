@@ -20,7 +20,8 @@ static struct kernel_key key_of(uint32_t generation)
 	return (struct kernel_key){.handle = HANDLE, .slot = SLOT, .generation = generation};
 }
 
-static int add(struct kernel_names *store, enum name_source source, uint32_t generation, const char *name)
+static int add(struct kernel_names *store, enum name_source source, uint32_t generation,
+	       const char *name)
 {
 	struct record_name record = {
 		.header = {.type = RECORD_KERNEL_NAME, .slot = SLOT},
@@ -189,16 +190,22 @@ static void hostile_names_are_dropped(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(read_names_are_of_their_generation, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(given_names_outlive_unloads_elsewhere, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(given_names_end_with_their_module, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(given_names_wait_for_notices_under_way, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(given_names_are_not_trusted_past_a_lost_notice, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(read_names_are_of_their_generation, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(given_names_outlive_unloads_elsewhere, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(given_names_end_with_their_module, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(given_names_wait_for_notices_under_way, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(given_names_are_not_trusted_past_a_lost_notice,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(processes_are_apart, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_slot_begins_anew, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(dropped_names_are_gone, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_contradiction_ends_the_trust, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(names_of_two_generations_do_not_contradict, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(names_of_two_generations_do_not_contradict, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(hostile_names_are_dropped, set_up, tear_down),
 	};
 

@@ -55,7 +55,8 @@ static void name_kernels(size_t size)
 	for (size_t i = 0; i < size; i++) {
 		struct launch_key key = key_of(i);
 
-		snprintf(name, sizeof(name), "_Z%zuhostile_kernel_%zui", strlen("hostile_kernel_") + 5, 10000 + i % 90000);
+		snprintf(name, sizeof(name), "_Z%zuhostile_kernel_%zui",
+			 strlen("hostile_kernel_") + 5, 10000 + i % 90000);
 		assert_int_equal(kernel_table__set(table, &key, 2, name), 0);
 	}
 	assert_int_equal(kernel_table__list(table, &process), 0);
@@ -164,7 +165,8 @@ static void names_of_all_are_bounded(void **state)
 		for (size_t i = 0; i < 17000; i++)
 			give_name(store, slot, i, KERNEL_NAME_MAX);
 	grown = grown_since(before);
-	print_message("17,000 names of %d bytes of each of seven: %zu MiB are kept\n", KERNEL_NAME_MAX, grown >> 20);
+	print_message("17,000 names of %d bytes of each of seven: %zu MiB are kept\n",
+		      KERNEL_NAME_MAX, grown >> 20);
 	assert_true(grown < SLOWER * (330ull << 20));
 	assert_non_null(kernel_names__find(store, &few));
 	kernel_names__free(store);
@@ -222,7 +224,8 @@ static void names_are_bounded(void **state)
 	for (size_t i = 0; i < COUNT; i++)
 		give_name(store, 1, i, KERNEL_NAME_MAX);
 	grown = grown_since(before);
-	print_message("%d names of %d bytes: %zu MiB are kept\n", COUNT, KERNEL_NAME_MAX, grown >> 20);
+	print_message("%d names of %d bytes: %zu MiB are kept\n", COUNT, KERNEL_NAME_MAX,
+		      grown >> 20);
 	assert_true(grown < SLOWER * (100ull << 20));
 	kernel_names__free(store);
 	for (size_t i = 0; i < COUNT; i++) {
@@ -253,10 +256,12 @@ static void exploding_names(void **state)
 		size_t at = (size_t)snprintf(name, sizeof(name), "_Z7k%06zuSt4pairIiiE", i);
 
 		for (int depth = 0; depth < 9; depth++)
-			at += (size_t)snprintf(name + at, sizeof(name) - at, "S_IS%d_S%d_E", depth, depth);
+			at += (size_t)snprintf(name + at, sizeof(name) - at, "S_IS%d_S%d_E", depth,
+					       depth);
 		assert_int_equal(kernel_table__set(table, &key, 1, name), 0);
 	}
-	print_message("10,000 names that explode: %.1f ms, %.0f MiB\n", (double)(spent() - begin) / MS,
+	print_message("10,000 names that explode: %.1f ms, %.0f MiB\n",
+		      (double)(spent() - begin) / MS,
 		      ((double)resident_bytes() - (double)before) / (1 << 20));
 	assert_true(spent() - begin < SLOWER * 3000 * MS);
 	assert_true(resident_bytes() < before + SLOWER * (100ull << 20));
@@ -324,7 +329,8 @@ static void chosen_handles(void **state)
 		plain[i] = 0x7f0000000000ull + 16 * i;
 	usual = comparisons_of(plain, COUNT);
 	chosen = comparisons_of(keys, COUNT);
-	print_message("%d handles: %zu comparisons, chosen to collide: %zu\n", COUNT, usual, chosen);
+	print_message("%d handles: %zu comparisons, chosen to collide: %zu\n", COUNT, usual,
+		      chosen);
 	assert_true(chosen < 4 * usual);
 }
 
@@ -365,7 +371,8 @@ static uint64_t time_of_mappings(size_t count, uint64_t small)
 		assert_int_equal(mprotect(at + i * 4096, 4096, PROT_READ | PROT_EXEC), 0);
 	proc_maps__each(getpid(), count_mapping, &lines);
 	assert_true(lines >= count - 2);
-	took = small ? assert_no_square(small, map_pieces, count) : time_of_small(map_pieces, count);
+	took = small ? assert_no_square(small, map_pieces, count) :
+		       time_of_small(map_pieces, count);
 	print_message("%zu mappings: %.1f ms\n", lines, (double)took / MS);
 	munmap(at, size);
 	close(fd);
@@ -431,13 +438,14 @@ static void remove_deep(struct deep_file *deep)
 
 static char *map_deep(const struct deep_file *deep, size_t count)
 {
-	char *at = mmap(NULL, (2 * count + 1) * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *at = mmap(NULL, (2 * count + 1) * 4096, PROT_NONE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	int plain = open(PLAIN_FILE, O_RDONLY | O_CLOEXEC);
 
 	assert_ptr_not_equal(at, MAP_FAILED);
 	for (size_t i = 0; i <= count; i++)
-		assert_ptr_not_equal(mmap(at + 2 * i * 4096, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED,
-					  i < count ? deep->fd : plain, 0),
+		assert_ptr_not_equal(mmap(at + 2 * i * 4096, 4096, PROT_READ | PROT_EXEC,
+					  MAP_PRIVATE | MAP_FIXED, i < count ? deep->fd : plain, 0),
 				     MAP_FAILED);
 	close(plain);
 	return at;
@@ -467,7 +475,8 @@ static int look_at_deep(const struct mapping *mapping, void *arg)
 
 static int read_deep(char *at, size_t count, struct deep_search *search)
 {
-	*search = (struct deep_search){.start = (uintptr_t)at, .end = (uintptr_t)at + (2 * count + 1) * 4096};
+	*search = (struct deep_search){.start = (uintptr_t)at,
+				       .end = (uintptr_t)at + (2 * count + 1) * 4096};
 	return proc_maps__each(getpid(), look_at_deep, search);
 }
 
@@ -558,7 +567,8 @@ static void kept_paths_are_bounded(void **state)
 	at = map_deep(&deep, COUNT);
 	before = mallinfo2().uordblks;
 	assert_int_equal(process_map__read(map, NULL), 0);
-	print_message("%d mappings of paths of 4 KB: %zu KiB kept\n", COUNT, (mallinfo2().uordblks - before) >> 10);
+	print_message("%d mappings of paths of 4 KB: %zu KiB kept\n", COUNT,
+		      (mallinfo2().uordblks - before) >> 10);
 	assert_true(mallinfo2().uordblks - before < 3 << 20);
 	process_map__free(map);
 	munmap(at, (2 * COUNT + 1) * 4096);
@@ -570,7 +580,8 @@ static void map_libraries(const char *folder, size_t count, bool map)
 	char path[256];
 
 	for (size_t i = 0; i < count; i++) {
-		static const struct test_symbol symbols[] = {{"f", FUNCTION_VADDR(0), 64, 0, 1}, {0}};
+		static const struct test_symbol symbols[] = {{"f", FUNCTION_VADDR(0), 64, 0, 1},
+							     {0}};
 		static struct test_image image;
 		FILE *out;
 
@@ -586,9 +597,13 @@ static void map_libraries(const char *folder, size_t count, bool map)
 		/* Its code is a hole of zeros: the file takes little space. */
 		assert_int_equal(fwrite(image.bytes, 1, 4096, out), 4096);
 		assert_int_equal(fseek(out, (long)DATA_OFFSET, SEEK_SET), 0);
-		assert_int_equal(fwrite(image.bytes + DATA_OFFSET, 1, image.size - DATA_OFFSET, out), image.size - DATA_OFFSET);
+		assert_int_equal(
+			fwrite(image.bytes + DATA_OFFSET, 1, image.size - DATA_OFFSET, out),
+			image.size - DATA_OFFSET);
 		fflush(out);
-		assert_ptr_not_equal(mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(out), TEXT_OFFSET), MAP_FAILED);
+		assert_ptr_not_equal(mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE,
+					  fileno(out), TEXT_OFFSET),
+				     MAP_FAILED);
 		fclose(out);
 	}
 }
@@ -610,7 +625,8 @@ static void thousands_of_libraries(void **state)
 		uint64_t begin = spent();
 
 		native_frames__read(frames, process);
-		print_message("%d libraries, reading %d: %.1f ms\n", COUNT, i, (double)(spent() - begin) / MS);
+		print_message("%d libraries, reading %d: %.1f ms\n", COUNT, i,
+			      (double)(spent() - begin) / MS);
 		assert_true(spent() - begin < SLOWER * 1000 * MS);
 	}
 	native_process__free(process);

@@ -34,13 +34,16 @@ static void write_failures(size_t size)
 {
 	const struct metrics_options options = {.version = "1"};
 	struct metrics *metrics = metrics__new(&options);
-	struct process process = {.pid = 12, .failures = allocate(size, sizeof(struct failure)), .failure_count = size};
+	struct process process = {.pid = 12,
+				  .failures = allocate(size, sizeof(struct failure)),
+				  .failure_count = size};
 	struct model model = {.processes = &process, .process_count = 1};
 	FILE *out = fopen("/dev/null", "we");
 
 	assert_true(metrics && out);
 	for (size_t i = 0; i < size; i++)
-		process.failures[i] = (struct failure){.function = "cudaMalloc", .code = (int)(100000 + i), .count = 1};
+		process.failures[i] = (struct failure){
+			.function = "cudaMalloc", .code = (int)(100000 + i), .count = 1};
 	assert_int_equal(metrics__render(metrics, out, &model, NULL, EXPOSITION_PROMETHEUS), 0);
 	fclose(out);
 	metrics__free(metrics);
@@ -138,7 +141,8 @@ static void select_findings(size_t size)
 	end_all(&model);
 	for (size_t i = 0; i < size; i++) {
 		model.processes[i].reported_end = true;
-		list.items[i] = (struct finding){.pid = model.processes[i].pid, .start_ns = model.processes[i].start_ns};
+		list.items[i] = (struct finding){.pid = model.processes[i].pid,
+						 .start_ns = model.processes[i].start_ns};
 	}
 	report_findings__select(&list, &model);
 	assert_int_equal(list.count, 0);

@@ -43,7 +43,8 @@ static void a_buckets_middle_is_near_all_in_it(void **state)
 {
 	(void)state;
 	for (uint32_t bucket = TIME_STEPS; bucket < TIME_BUCKETS; bucket++) {
-		double start = (double)time_bucket_start(bucket), end = (double)time_bucket_start(bucket + 1);
+		double start = (double)time_bucket_start(bucket),
+		       end = (double)time_bucket_start(bucket + 1);
 		double middle = (start + end) / 2;
 
 		assert_true((end - middle) / end <= 0.032 && (middle - start) / start <= 0.032);
@@ -101,9 +102,13 @@ static void percentiles_are_the_nearest_rank(void **state)
 		buckets[count]++;
 		for (size_t i = 0; i < sizeof(percents) / sizeof(*percents); i++) {
 			uint64_t rank = (count * percents[i] + 99) / 100;
-			uint64_t middle = (time_bucket_start((uint32_t)rank) + time_bucket_start((uint32_t)rank + 1)) / 2;
+			uint64_t middle = (time_bucket_start((uint32_t)rank) +
+					   time_bucket_start((uint32_t)rank + 1)) /
+					  2;
 
-			assert_int_equal(profile__percentile(buckets, percents[i] / 100.0, UINT64_MAX), middle);
+			assert_int_equal(
+				profile__percentile(buckets, percents[i] / 100.0, UINT64_MAX),
+				middle);
 		}
 	}
 }

@@ -30,8 +30,8 @@ static const struct stack *find(void *arg, uint64_t id)
 	return id == 1 || id == 2 ? &stacks[0] : (id == 3 ? &stacks[1] : NULL);
 }
 
-static void set(struct site_table *table, enum site_kind kind, uint64_t stack, uint64_t what, uint64_t calls,
-		uint64_t amount)
+static void set(struct site_table *table, enum site_kind kind, uint64_t stack, uint64_t what,
+		uint64_t calls, uint64_t amount)
 {
 	const struct call_site_key key = {.stack = stack, .what = what, .kind = (uint8_t)kind};
 	const struct call_site_record record = {.calls = calls, .amount = amount};
@@ -76,7 +76,8 @@ static void launches_wait_for_a_stack(void **state)
 	const struct launch_site_key key = {.handle = 0x70, .caller = 1, .generation = 4};
 	const struct kernel_key kernel = {.handle = 0x70, .generation = 4};
 	struct site_table *table = site_table__new();
-	struct call_site_key reported = {.stack = 1, .what = 0x70, .generation = 4, .kind = SITE_LAUNCH};
+	struct call_site_key reported = {
+		.stack = 1, .what = 0x70, .generation = 4, .kind = SITE_LAUNCH};
 	struct call_site_record record = {.calls = 65};
 	struct process process = {0};
 
@@ -183,7 +184,8 @@ static void the_report_shows_what_top_allows(void **state)
 		"        4096 Bytes in 1 allocation\n"
 		"                        cudaMalloc+0x0 [libcudart.so.13]\n"
 		"                        grow+0x41 [server] cache.cc:88\n"
-		"    launches (the stack of the first, then of 1 in 64, stands for those between):\n"
+		"    launches (the stack of the first, then of 1 in 64, stands for those "
+		"between):\n"
 		"        7 launches of ge\\x1bmm\n"
 		"                        [stack not known]\n"
 		"        ... and 1 more call site\n";

@@ -144,7 +144,8 @@ static void long_start(void **state)
 		assert_true(s->profile->start.count <= START_READINGS);
 	}
 	for (size_t i = 1; i < s->profile->start.count; i++)
-		assert_true(s->profile->start.readings[i - 1].ns < s->profile->start.readings[i].ns);
+		assert_true(s->profile->start.readings[i - 1].ns <
+			    s->profile->start.readings[i].ns);
 	free_scene(s);
 }
 
@@ -172,7 +173,8 @@ static void since_steps(void **state)
 {
 	struct scene *s = scene();
 	struct thread_profile *thread = &s->profile->threads[0];
-	struct profile_size size = {.key = {.size = 4096}, .record = {.allocations = 10, .allocation_ns = 10 * MS}};
+	struct profile_size size = {.key = {.size = 4096},
+				    .record = {.allocations = 10, .allocation_ns = 10 * MS}};
 	struct process view;
 
 	(void)state;
@@ -322,14 +324,10 @@ static void steady_load(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(to_launch),
-		cmocka_unit_test(to_steady),
-		cmocka_unit_test(long_start),
-		cmocka_unit_test(since_steps),
-		cmocka_unit_test(since_other_steps),
-		cmocka_unit_test(since_other_steps_found_late),
-		cmocka_unit_test(since_half),
-		cmocka_unit_test(since_attach),
+		cmocka_unit_test(to_launch),	     cmocka_unit_test(to_steady),
+		cmocka_unit_test(long_start),	     cmocka_unit_test(since_steps),
+		cmocka_unit_test(since_other_steps), cmocka_unit_test(since_other_steps_found_late),
+		cmocka_unit_test(since_half),	     cmocka_unit_test(since_attach),
 		cmocka_unit_test(steady_load),
 	};
 

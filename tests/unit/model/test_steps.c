@@ -71,7 +71,8 @@ static void no_steps(void **state)
 static void main_thread(void **state)
 {
 	struct process process = {.pid = 100};
-	const struct step_record forward = record(50, 72 * MS, 377), backward = record(50, 72 * MS, 200);
+	const struct step_record forward = record(50, 72 * MS, 377),
+				 backward = record(50, 72 * MS, 200);
 	const struct step_record often = record(5000, MS / 2, 20);
 	struct step_thread *helper = thread(&process, 101, 200), *main = thread(&process, 100, 177);
 	struct step_thread *other = thread(&process, 102, 2);
@@ -131,9 +132,7 @@ static void steady(void **state)
 
 	(void)state;
 	for (int i = 0; i < 20; i++) {
-		uint64_t ns = i == 0 ? 4000 * MS : i < 3 ? 100 * MS :
-					   i == 10	 ? 200 * MS :
-							   10 * MS;
+		uint64_t ns = i == 0 ? 4000 * MS : i < 3 ? 100 * MS : i == 10 ? 200 * MS : 10 * MS;
 
 		step_phase__add(&phase, at, ns);
 		at += ns;
@@ -173,7 +172,9 @@ static void excess(void **state)
 	struct process process = {.pid = 100};
 	struct step_record usual = record(100, 10 * MS, 10);
 	struct step_thread *only = thread(&process, 100, 10);
-	struct slow_step slow = {.ns = 50 * MS, .sums = {.launches = 10, .inside = {[TIME_LAUNCH] = MS, [TIME_MEMORY] = 40 * MS}}};
+	struct slow_step slow = {
+		.ns = 50 * MS,
+		.sums = {.launches = 10, .inside = {[TIME_LAUNCH] = MS, [TIME_MEMORY] = 40 * MS}}};
 	struct step_summary summary;
 	uint64_t ns;
 
@@ -181,7 +182,8 @@ static void excess(void **state)
 	usual.sums.inside[TIME_LAUNCH] = 100 * MS;
 	step_phase__add_record(&only->phases[0], &usual);
 	step_summary__make(&process, &summary);
-	assert_int_equal(step_summary__excess(&summary, &slow, &ns), STEP_EXCESS_INSIDE + TIME_MEMORY);
+	assert_int_equal(step_summary__excess(&summary, &slow, &ns),
+			 STEP_EXCESS_INSIDE + TIME_MEMORY);
 	assert_int_equal(ns, 40 * MS);
 	slow.sums.inside[TIME_MEMORY] = 0;
 	assert_int_equal(step_summary__excess(&summary, &slow, &ns), STEP_EXCESS_OUTSIDE);
@@ -194,12 +196,9 @@ static void excess(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_steps),
-		cmocka_unit_test(main_thread),
-		cmocka_unit_test(uneven_steps),
-		cmocka_unit_test(steady),
-		cmocka_unit_test(phases),
-		cmocka_unit_test(excess),
+		cmocka_unit_test(no_steps),	cmocka_unit_test(main_thread),
+		cmocka_unit_test(uneven_steps), cmocka_unit_test(steady),
+		cmocka_unit_test(phases),	cmocka_unit_test(excess),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

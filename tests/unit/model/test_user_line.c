@@ -23,7 +23,8 @@
 		.kind = FRAME_MARK, .function = "[truncated]" \
 	}
 #define FIND(...) \
-	find((const struct stack_frame[]){__VA_ARGS__}, sizeof((struct stack_frame[]){__VA_ARGS__}) / sizeof(struct stack_frame))
+	find((const struct stack_frame[]){__VA_ARGS__}, \
+	     sizeof((struct stack_frame[]){__VA_ARGS__}) / sizeof(struct stack_frame))
 
 /* Index of that frame; -1: none. */
 static long find(const struct stack_frame *frames, size_t count)
@@ -49,26 +50,35 @@ static void of_python(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(installed) / sizeof(*installed); i++)
 		assert_int_equal(FIND(NATIVE("futex", "libc.so.6"), PYTHON("wait", installed[i]),
-				      PYTHON("fetch", "/home/user/train.py"), PYTHON("<module>", "/home/user/train.py")),
+				      PYTHON("fetch", "/home/user/train.py"),
+				      PYTHON("<module>", "/home/user/train.py")),
 				 2);
 }
 
 static void own_folders_may_have_names_alike(void **state)
 {
-	static const char *const own[] = {"/home/user/python3/train.py", "/data/python3.11-port/a.py", "/srv/libpython3/a.py", "a/python3/a.py", "/mylib/python3/a.py",
-					  "train.py", "/python3/a.py"};
+	static const char *const own[] = {"/home/user/python3/train.py",
+					  "/data/python3.11-port/a.py",
+					  "/srv/libpython3/a.py",
+					  "a/python3/a.py",
+					  "/mylib/python3/a.py",
+					  "train.py",
+					  "/python3/a.py"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
-		assert_int_equal(FIND(PYTHON("step", own[i]), PYTHON("main", "/home/user/other.py")), 0);
+		assert_int_equal(
+			FIND(PYTHON("step", own[i]), PYTHON("main", "/home/user/other.py")), 0);
 }
 
 /* A library's own thread runs no user code. */
 static void of_libraries_alone(void **state)
 {
 	(void)state;
-	assert_int_equal(FIND(NATIVE("read", "libc.so.6"), PYTHON("run", "/usr/lib/python3.11/threading.py"),
-			      PYTHON("start", "/usr/lib/python3.11/threading.py"), NATIVE("main", "python3.11")),
+	assert_int_equal(FIND(NATIVE("read", "libc.so.6"),
+			      PYTHON("run", "/usr/lib/python3.11/threading.py"),
+			      PYTHON("start", "/usr/lib/python3.11/threading.py"),
+			      NATIVE("main", "python3.11")),
 			 -1);
 	assert_int_equal(FIND(NATIVE("clone3", "libc.so.6"), NATIVE("run", "libc10_cuda.so")), -1);
 	assert_null(user_line__find(NULL));
@@ -77,13 +87,16 @@ static void of_libraries_alone(void **state)
 static void of_native_code(void **state)
 {
 	(void)state;
-	assert_int_equal(FIND(NATIVE("memcpy", "libc.so.6"), NATIVE("pack", "libmine.so"), NATIVE("step", "app"),
-			      NATIVE("main", "app")),
+	assert_int_equal(FIND(NATIVE("memcpy", "libc.so.6"), NATIVE("pack", "libmine.so"),
+			      NATIVE("step", "app"), NATIVE("main", "app")),
 			 2);
-	assert_int_equal(FIND(NATIVE(NULL, "app"), NATIVE("clock", "[vdso]"), NATIVE("main", "app")), 2);
+	assert_int_equal(
+		FIND(NATIVE(NULL, "app"), NATIVE("clock", "[vdso]"), NATIVE("main", "app")), 2);
 	assert_int_equal(FIND(MARK), -1);
 	/* Python frames take precedence over their callers. */
-	assert_int_equal(FIND(NATIVE("eval", "app"), PYTHON("step", "/a/train.py"), NATIVE("main", "app")), 1);
+	assert_int_equal(
+		FIND(NATIVE("eval", "app"), PYTHON("step", "/a/train.py"), NATIVE("main", "app")),
+		1);
 }
 
 int main(void)

@@ -71,27 +71,33 @@ static inline void make_processes(struct dump_scene *scene)
 	};
 	scene->processes[1] = (struct process){.pid = 12, .comm = "sh"};
 	scene->gpu = (struct gpu){.mig = GPU_NONE, .name = "H100 80GB", .uuid = "GPU-1"};
-	scene->gpus[0] = (struct process_gpu){
-		.ordinal = GPU_NONE, .used_bytes = 44238786560, .untracked_bytes = GPU_UNKNOWN_BYTES};
+	scene->gpus[0] = (struct process_gpu){.ordinal = GPU_NONE,
+					      .used_bytes = 44238786560,
+					      .untracked_bytes = GPU_UNKNOWN_BYTES};
 	scene->dumps[0] = (struct dump_process){
 		.process = &scene->processes[0],
 		.command = (char *)"python3 train.py",
 		.threads = scene->threads,
 		.maps_cuda = true,
 	};
-	scene->dumps[1] = (struct dump_process){.process = &scene->processes[1], .threads = scene->shell, .thread_count = 1};
+	scene->dumps[1] = (struct dump_process){
+		.process = &scene->processes[1], .threads = scene->shell, .thread_count = 1};
 	scene->shell[0] = (struct dump_thread){
 		.tid = 12,
 		.comm = "sh",
 		.run = DUMP_SLEEPS,
 		.no_stack = true,
-		.waiting = {.kind = DUMP_WAIT_CHILD, .other = 13, .other_comm = "ls", .name = "wait4"},
+		.waiting = {.kind = DUMP_WAIT_CHILD,
+			    .other = 13,
+			    .other_comm = "ls",
+			    .name = "wait4"},
 	};
 }
 
 static inline void make_scene(struct dump_scene *scene)
 {
-	*scene = (struct dump_scene){.dump = {.boot_ns = 100 * NS_PER_S, .taken_ns = 700, .count = 1}};
+	*scene = (struct dump_scene){
+		.dump = {.boot_ns = 100 * NS_PER_S, .taken_ns = 700, .count = 1}};
 	make_processes(scene);
 	scene->dump.processes = scene->dumps;
 	scene->dump.model = (struct model){

@@ -15,8 +15,8 @@
 
 #define FAILURE(function_, error_, code_, layer_, count_, sampled_) \
 	{ \
-		.function = (function_), .error = (error_), .code = (code_), \
-		.layer = (layer_), .count = (count_), .sampled = (sampled_) \
+		.function = (function_), .error = (error_), .code = (code_), .layer = (layer_), \
+		.count = (count_), .sampled = (sampled_) \
 	}
 
 #endif

@@ -88,8 +88,8 @@ static inline void scene__profile(struct scene *scene)
 	struct profile *profile = scene->profile;
 
 	scene__threads(scene);
-	scene->functions[0] = (struct profile_function){
-		.row = scene_row("cuMemAlloc_v2"), .time = scene_durations(4, NS_PER_S)};
+	scene->functions[0] = (struct profile_function){.row = scene_row("cuMemAlloc_v2"),
+							.time = scene_durations(4, NS_PER_S)};
 	scene->functions[1] = (struct profile_function){
 		.row = scene_row("cuLaunchKernel"), .time = scene_durations(100, 20 * NS_PER_MS)};
 	scene->copies[0].key = (struct copy_size_key){.kind = COPY_H2D, .host = COPY_HOST_PAGEABLE};
@@ -102,7 +102,12 @@ static inline void scene__profile(struct scene *scene)
 	scene->copies[1].key.device = 1;
 	scene->sizes[0] = (struct profile_size){
 		.key = {.size = 1 << 30, .row = scene_row("cuMemAlloc_v2"), .kind = MEMORY_DEVICE},
-		.record = {.allocations = 4, .allocation_ns = 4 * NS_PER_S, .frees = 3, .free_ns = 300, .live = 1, .peak = 2},
+		.record = {.allocations = 4,
+			   .allocation_ns = 4 * NS_PER_S,
+			   .frees = 3,
+			   .free_ns = 300,
+			   .live = 1,
+			   .peak = 2},
 	};
 	profile->threads = scene->threads;
 	profile->thread_count = 2;
@@ -119,9 +124,16 @@ static inline void scene__process(struct scene *scene)
 {
 	struct process *p = &scene->processes[0];
 
-	*p = (struct process){.pid = 12, .comm = "server", .start_ns = 5, .since_attach = true, .profile = scene->profile};
-	p->memory[MEMORY_DEVICE] = (struct memory_totals){
-		.allocations = 4, .allocation_failures = 1, .frees = 3, .live_bytes = 1 << 30, .live_count = 1};
+	*p = (struct process){.pid = 12,
+			      .comm = "server",
+			      .start_ns = 5,
+			      .since_attach = true,
+			      .profile = scene->profile};
+	p->memory[MEMORY_DEVICE] = (struct memory_totals){.allocations = 4,
+							  .allocation_failures = 1,
+							  .frees = 3,
+							  .live_bytes = 1 << 30,
+							  .live_count = 1};
 	scene->kernels[0] = (struct kernel){
 		.handle = 0x10,
 		.name = (char *)"void conv<int>(float*)",
@@ -142,7 +154,8 @@ static inline void scene__process(struct scene *scene)
 	scene->kernels[1] = (struct kernel){.handle = 0x20, .launches = 40};
 	p->kernels = scene->kernels;
 	p->kernel_count = 2;
-	scene->tallies[0] = (struct function_totals){.row = scene_row("cuMemAlloc_v2"), .failures = 1};
+	scene->tallies[0] =
+		(struct function_totals){.row = scene_row("cuMemAlloc_v2"), .failures = 1};
 	p->functions = scene->tallies;
 	p->function_count = 1;
 	scene->failures[0] = (struct failure){
@@ -154,7 +167,8 @@ static inline void scene__process(struct scene *scene)
 	};
 	p->failures = scene->failures;
 	p->failure_count = 1;
-	p->covered[COPY_H2D] = (struct covered_totals){.calls = 2, .bytes = 2 << 20, .ns = NS_PER_MS};
+	p->covered[COPY_H2D] =
+		(struct covered_totals){.calls = 2, .bytes = 2 << 20, .ns = NS_PER_MS};
 	p->copies[COPY_H2D][1].calls = 3;
 }
 
@@ -212,7 +226,9 @@ static inline void scene__look_for(struct scene *scene, bool asks, bool getters)
 
 static inline void scene__begin(struct scene *scene)
 {
-	*scene = (struct scene){.options = {.top = 10}, .profile = profile__new(), .findings = scene_state(true, true)};
+	*scene = (struct scene){.options = {.top = 10},
+				.profile = profile__new(),
+				.findings = scene_state(true, true)};
 	scene__profile(scene);
 	scene__process(scene);
 	scene->model.processes = scene->processes;
@@ -241,8 +257,8 @@ static inline void scene__end(struct scene *scene)
  * The text of a report (malloc). If it is inlined, gcc 12 mistakes pointers into it for the local
  * variable.
  */
-static __attribute__((noinline)) char *scene__print(const struct scene *scene,
-						    void (*print)(FILE *out, const struct stat_report *report))
+static __attribute__((noinline)) char *
+scene__print(const struct scene *scene, void (*print)(FILE *out, const struct stat_report *report))
 {
 	char *text = NULL;
 	size_t length;

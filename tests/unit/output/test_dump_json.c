@@ -39,14 +39,18 @@ static void test_a_process(void **state)
 		"\"gpus\":[{\"ordinal\":null,\"gpu\":\"0\",\"uuid\":\"GPU-1\","
 		"\"used_bytes\":44238786560,\"untracked_bytes\":null}],"
 		"\"threads\":["
-		"{\"tid\":4711,\"comm\":\"MainThread\",\"state\":\"running\",\"call\":\"cudaEventSynchronize\",\"by\":null,"
-		"\"approximate\":false,\"waits\":null,\"stack\":{\"truncated\":false,\"broken\":false,\"frames\":["
+		"{\"tid\":4711,\"comm\":\"MainThread\",\"state\":\"running\",\"call\":"
+		"\"cudaEventSynchronize\",\"by\":null,"
+		"\"approximate\":false,\"waits\":null,\"stack\":{\"truncated\":false,\"broken\":"
+		"false,\"frames\":["
 		"{\"kind\":\"native\",\"function\":\"poll\",\"offset\":\"0x4f\","
 		"\"object\":\"libc.so.6\"}]},\"call_frames\":2},"
-		"{\"tid\":4790,\"comm\":\"pt_autograd_0\",\"state\":\"sleeping\",\"call\":\"cuLaunchKernel\",\"by\":null,"
+		"{\"tid\":4790,\"comm\":\"pt_autograd_0\",\"state\":\"sleeping\",\"call\":"
+		"\"cuLaunchKernel\",\"by\":null,"
 		"\"approximate\":false,\"waits\":null,\"stack\":null,\"call_frames\":1}"
 		"],\"unseen_threads\":0,\"in_cuda\":2,\"cuda\":true}],"
-		"\"gpus\":[{\"gpu\":\"0\",\"index\":0,\"mig\":null,\"uuid\":\"GPU-1\",\"name\":\"H100 80GB\","
+		"\"gpus\":[{\"gpu\":\"0\",\"index\":0,\"mig\":null,\"uuid\":\"GPU-1\",\"name\":"
+		"\"H100 80GB\","
 		"\"pci_bus_id\":null,"
 		"\"total_bytes\":null,\"used_bytes\":null}]}\n");
 	free(text);
@@ -62,7 +66,8 @@ static void test_nothing(void **state)
 	scene.dump.count = 0;
 	scene.dump.model.gpu_count = 0;
 	text = printed(dump_json__print, &scene);
-	assert_string_equal(text, "{\"schema\":1,\"boot_ns\":100000000000,\"taken_ns\":700,\"processes\":[],\"gpus\":[]}\n");
+	assert_string_equal(text, "{\"schema\":1,\"boot_ns\":100000000000,\"taken_ns\":700,"
+				  "\"processes\":[],\"gpus\":[]}\n");
 	free(text);
 }
 
@@ -74,12 +79,14 @@ static void test_a_process_of_which_little_is_known(void **state)
 	make_scene(&scene);
 	scene.dump.count = 2;
 	scene.dumps[1].unseen = 7;
-	expect_part(&scene, "{\"pid\":12,\"comm\":\"sh\",\"command\":null,\"start_ns\":0,\"threads\":["
-			    "{\"tid\":12,\"comm\":\"sh\",\"state\":\"sleeping\",\"call\":null,"
-			    "\"by\":null,\"approximate\":false,"
-			    "\"waits\":{\"for\":\"child\",\"system_call\":\"wait4\",\"object\":null,"
-			    "\"child\":{\"pid\":13,\"comm\":\"ls\"}},"
-			    "\"stack\":null,\"call_frames\":0}],\"unseen_threads\":7,\"in_cuda\":0,\"cuda\":false}");
+	expect_part(&scene,
+		    "{\"pid\":12,\"comm\":\"sh\",\"command\":null,\"start_ns\":0,\"threads\":["
+		    "{\"tid\":12,\"comm\":\"sh\",\"state\":\"sleeping\",\"call\":null,"
+		    "\"by\":null,\"approximate\":false,"
+		    "\"waits\":{\"for\":\"child\",\"system_call\":\"wait4\",\"object\":null,"
+		    "\"child\":{\"pid\":13,\"comm\":\"ls\"}},"
+		    "\"stack\":null,\"call_frames\":0}],\"unseen_threads\":7,\"in_cuda\":0,"
+		    "\"cuda\":false}");
 }
 
 static void test_waits(void **state)
@@ -101,9 +108,12 @@ static void test_waits(void **state)
 	scene.threads[0].waiting.other = 0;
 	expect_part(&scene, "\"holder\":null},");
 	scene.threads[0].waiting = (struct dump_waiting){.kind = DUMP_WAIT_CHILD};
-	expect_part(&scene, "\"waits\":{\"for\":\"child\",\"system_call\":null,\"object\":null,\"child\":null},");
-	scene.threads[0].waiting = (struct dump_waiting){.kind = DUMP_WAIT_PIPE, .object = "pipe:[1]"};
-	expect_part(&scene, "\"waits\":{\"for\":\"pipe\",\"system_call\":null,\"object\":\"pipe:[1]\"},");
+	expect_part(&scene, "\"waits\":{\"for\":\"child\",\"system_call\":null,\"object\":null,"
+			    "\"child\":null},");
+	scene.threads[0].waiting =
+		(struct dump_waiting){.kind = DUMP_WAIT_PIPE, .object = "pipe:[1]"};
+	expect_part(&scene,
+		    "\"waits\":{\"for\":\"pipe\",\"system_call\":null,\"object\":\"pipe:[1]\"},");
 }
 
 /* Every state and every wait has its own words. */
@@ -114,7 +124,8 @@ static void test_words(void **state)
 		for (int other = 0; other < run; other++) {
 			assert_string_not_equal(dump_words__run_key((enum dump_run)run),
 						dump_words__run_key((enum dump_run)other));
-			assert_string_not_equal(dump_words__run((enum dump_run)run), dump_words__run((enum dump_run)other));
+			assert_string_not_equal(dump_words__run((enum dump_run)run),
+						dump_words__run((enum dump_run)other));
 		}
 	assert_null(dump_words__wait_key(DUMP_WAIT_NONE));
 	for (int kind = DUMP_WAIT_NONE + 1; kind < DUMP_WAITS; kind++)
@@ -122,8 +133,9 @@ static void test_words(void **state)
 			assert_string_not_equal(dump_words__wait_key((enum dump_wait)kind),
 						dump_words__wait_key((enum dump_wait)other));
 			for (int several = 0; several < 2; several++)
-				assert_string_not_equal(dump_words__wait((enum dump_wait)kind, several),
-							dump_words__wait((enum dump_wait)other, several));
+				assert_string_not_equal(
+					dump_words__wait((enum dump_wait)kind, several),
+					dump_words__wait((enum dump_wait)other, several));
 		}
 }
 

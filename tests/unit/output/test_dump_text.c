@@ -13,7 +13,8 @@
 #include "output/dump/parts.h"
 
 #define HEAD \
-	"process 4711 (python3 train.py), user ann, container trainer-0, GPU 0 (H100 80GB): 41.2 GiB, "
+	"process 4711 (python3 train.py), user ann, container trainer-0, GPU 0 (H100 80GB): 41.2 " \
+	"GiB, "
 #define MAIN \
 	"  thread 4711 MainThread     in cudaEventSynchronize, on the CPU\n" \
 	"      loss.item (train.py:60) < step (train.py:44) < main (train.py:91)\n"
@@ -89,7 +90,8 @@ static void test_other_threads_are_summed_up(void **state)
 	scene.view.all = true;
 	expect_no_part(&scene, "other thread");
 	expect_part(&scene, "  thread 4801 worker         waits for a lock\n      futex_wait\n");
-	expect_part(&scene, "  thread 4804 worker         stopped (SIGSTOP), waits for a lock\n      futex_wait\n");
+	expect_part(&scene, "  thread 4804 worker         stopped (SIGSTOP), waits for a lock\n    "
+			    "  futex_wait\n");
 }
 
 static void test_a_thread_that_runs_python_is_shown(void **state)
@@ -165,7 +167,8 @@ static void expect_thread(struct dump_thread thread, const char *expected)
 }
 
 #define THREAD(expected, ...) expect_thread((struct dump_thread){__VA_ARGS__}, expected)
-#define SLEEPS(expected, ...) expect_thread((struct dump_thread){.run = DUMP_SLEEPS, .waiting = {__VA_ARGS__}}, expected)
+#define SLEEPS(expected, ...) \
+	expect_thread((struct dump_thread){.run = DUMP_SLEEPS, .waiting = {__VA_ARGS__}}, expected)
 
 static void test_every_state_has_words(void **state)
 {
@@ -178,8 +181,8 @@ static void test_every_state_has_words(void **state)
 	THREAD("stopped by a debugger", .run = DUMP_TRACED);
 	THREAD("frozen", .run = DUMP_FROZEN);
 	THREAD("on the CPU (stack of some ms ago)", .approximate = true);
-	THREAD("in the kernel (no signal wakes it), waits for a file (/data/a)", .run = DUMP_SLEEPS_ON,
-	       .waiting = {.kind = DUMP_WAIT_FILE, .object = "/data/a"});
+	THREAD("in the kernel (no signal wakes it), waits for a file (/data/a)",
+	       .run = DUMP_SLEEPS_ON, .waiting = {.kind = DUMP_WAIT_FILE, .object = "/data/a"});
 }
 
 static void test_every_wait_has_words(void **state)
@@ -187,21 +190,26 @@ static void test_every_wait_has_words(void **state)
 	(void)state;
 	SLEEPS("waits for a lock", .kind = DUMP_WAIT_LOCK, .name = "futex");
 	SLEEPS("waits for Python's lock (GIL)", .kind = DUMP_WAIT_GIL);
-	SLEEPS("waits for Python's lock (GIL), held by thread 5", .kind = DUMP_WAIT_GIL, .other = 5);
+	SLEEPS("waits for Python's lock (GIL), held by thread 5", .kind = DUMP_WAIT_GIL,
+	       .other = 5);
 	SLEEPS("waits for Python's lock (GIL), held by thread 5 w\\n", .kind = DUMP_WAIT_GIL,
 	       .other = 5, .other_comm = "w\n");
 	SLEEPS("waits for one of several files", .kind = DUMP_WAIT_FILES);
-	SLEEPS("waits for one of several files: epoll_wait", .kind = DUMP_WAIT_FILES, .name = "epoll_wait");
+	SLEEPS("waits for one of several files: epoll_wait", .kind = DUMP_WAIT_FILES,
+	       .name = "epoll_wait");
 	SLEEPS("waits for a pipe", .kind = DUMP_WAIT_PIPE);
-	SLEEPS("waits for a pipe (pipe:[4711])", .kind = DUMP_WAIT_PIPE, .object = "pipe:[4711]", .name = "read");
+	SLEEPS("waits for a pipe (pipe:[4711])", .kind = DUMP_WAIT_PIPE, .object = "pipe:[4711]",
+	       .name = "read");
 	SLEEPS("waits for a socket (socket:[7])", .kind = DUMP_WAIT_SOCKET, .object = "socket:[7]");
 	SLEEPS("waits for a file (/a\\x1b)", .kind = DUMP_WAIT_FILE, .object = "/a\033");
 	SLEEPS("waits for a child", .kind = DUMP_WAIT_CHILD);
 	SLEEPS("waits for child 4712", .kind = DUMP_WAIT_CHILD, .other = 4712);
-	SLEEPS("waits for child 4712 (na\\tme)", .kind = DUMP_WAIT_CHILD, .other = 4712, .other_comm = "na\tme");
+	SLEEPS("waits for child 4712 (na\\tme)", .kind = DUMP_WAIT_CHILD, .other = 4712,
+	       .other_comm = "na\tme");
 	SLEEPS("sleeps for a time", .kind = DUMP_WAIT_SLEEP);
 	SLEEPS("waits for a signal", .kind = DUMP_WAIT_SIGNAL);
-	SLEEPS("waits for the driver (/dev/nvidia0)", .kind = DUMP_WAIT_DRIVER, .object = "/dev/nvidia0");
+	SLEEPS("waits for the driver (/dev/nvidia0)", .kind = DUMP_WAIT_DRIVER,
+	       .object = "/dev/nvidia0");
 	SLEEPS("waits in the system call mmap", .kind = DUMP_WAIT_OTHER, .name = "mmap");
 	SLEEPS("waits in another system call", .kind = DUMP_WAIT_OTHER);
 }
@@ -210,10 +218,10 @@ static void test_calls(void **state)
 {
 	(void)state;
 	THREAD("in cuMemAlloc, on the CPU", .call = "cuMemAlloc_v2");
-	THREAD("in ncclAllReduce: cudaLaunchKernel, asleep", .by = "ncclAllReduce", .call = "cudaLaunchKernel",
-	       .run = DUMP_SLEEPS);
-	THREAD("in cublasCreate_v2, asleep, waits for a lock", .by = "cublasCreate_v2", .run = DUMP_SLEEPS,
-	       .waiting = {.kind = DUMP_WAIT_LOCK});
+	THREAD("in ncclAllReduce: cudaLaunchKernel, asleep", .by = "ncclAllReduce",
+	       .call = "cudaLaunchKernel", .run = DUMP_SLEEPS);
+	THREAD("in cublasCreate_v2, asleep, waits for a lock", .by = "cublasCreate_v2",
+	       .run = DUMP_SLEEPS, .waiting = {.kind = DUMP_WAIT_LOCK});
 	THREAD("in a\\nb: c\\x1b, frozen", .by = "a\nb", .call = "c\033", .run = DUMP_FROZEN);
 }
 
@@ -238,15 +246,19 @@ static void test_stacks(void **state)
 	};
 
 	(void)state;
-	expect_short(STACK(wait_frames), 0, "      loss.item (train.py:60) < step (train.py:44) < main (train.py:91)\n");
+	expect_short(STACK(wait_frames), 0,
+		     "      loss.item (train.py:60) < step (train.py:44) < main (train.py:91)\n");
 	expect_short(STACK(wait_frames), 6, "      main (train.py:91)\n");
 	expect_short(STACK(wait_frames), 7, "");
 	expect_short(STACK(wait_frames), 700, "");
 	expect_short((struct stack){0}, 0, "");
 	expect_short(STACK(native_frames), 0,
-		     "      cuLaunchKernel < libtorch.so < run_thread (main.c:12) < 0x7f00 < [callers not found]\n");
-	expect_short(STACK(native_frames), 2, "      libtorch.so < run_thread (main.c:12) < 0x7f00 < [callers not found]\n");
-	expect_short(STACK(hostile), 0, "      f\\x1b[2J (a\\nb.py:1) < [Python code 0x7f00] < g (g.py)\n");
+		     "      cuLaunchKernel < libtorch.so < run_thread (main.c:12) < 0x7f00 < "
+		     "[callers not found]\n");
+	expect_short(STACK(native_frames), 2,
+		     "      libtorch.so < run_thread (main.c:12) < 0x7f00 < [callers not found]\n");
+	expect_short(STACK(hostile), 0,
+		     "      f\\x1b[2J (a\\nb.py:1) < [Python code 0x7f00] < g (g.py)\n");
 }
 
 static void test_long_stacks(void **state)
@@ -258,17 +270,22 @@ static void test_long_stacks(void **state)
 		frames[i] = (struct stack_frame){.function = "fun"};
 	expect_short((struct stack){.frames = frames, .count = 8}, 0,
 		     "      fun < fun < fun < fun < fun < fun < fun < fun\n");
-	expect_short(STACK(frames), 0, "      fun < fun < fun < fun < fun < fun < fun < fun < 12 more\n");
+	expect_short(STACK(frames), 0,
+		     "      fun < fun < fun < fun < fun < fun < fun < fun < 12 more\n");
 	frames[19] = (struct stack_frame){.kind = FRAME_MARK, .function = "[truncated]"};
-	expect_short(STACK(frames), 0, "      fun < fun < fun < fun < fun < fun < fun < fun < 11 more < [truncated]\n");
+	expect_short(
+		STACK(frames), 0,
+		"      fun < fun < fun < fun < fun < fun < fun < fun < 11 more < [truncated]\n");
 	frames[10] = (struct stack_frame){.kind = FRAME_MARK, .function = "[more Python frames]"};
 	expect_short(STACK(frames), 0,
-		     "      fun < fun < fun < fun < fun < fun < fun < fun < at least 10 more < [truncated]\n");
+		     "      fun < fun < fun < fun < fun < fun < fun < fun < at least 10 more < "
+		     "[truncated]\n");
 	frames[8] = frames[19];
 	expect_short((struct stack){.frames = frames, .count = 9}, 0,
 		     "      fun < fun < fun < fun < fun < fun < fun < fun < [truncated]\n");
 	frames[2] = frames[10];
-	expect_short((struct stack){.frames = frames, .count = 4}, 0, "      fun < fun < [more Python frames] < fun\n");
+	expect_short((struct stack){.frames = frames, .count = 4}, 0,
+		     "      fun < fun < [more Python frames] < fun\n");
 }
 
 /* However long the names are, a line has at most 160 columns, and at least one frame. */
@@ -285,8 +302,10 @@ static void test_long_names(void **state)
 		memset(name, length % 2 ? '\033' : 'n', length);
 		name[length] = '\0';
 		for (size_t i = 0; i < COUNT(frames); i++)
-			frames[i] = (struct stack_frame){.function = name, .file = name, .line = UINT32_MAX};
-		frames[126] = (struct stack_frame){.kind = FRAME_MARK, .function = "[callers not found]"};
+			frames[i] = (struct stack_frame){
+				.function = name, .file = name, .line = UINT32_MAX};
+		frames[126] =
+			(struct stack_frame){.kind = FRAME_MARK, .function = "[callers not found]"};
 		short_stack__print(out, &STACK(frames), 0, sizeof(frames) / sizeof(*frames), 6);
 		fclose(out);
 		assert_true(strlen(text) <= 160 + 1);
@@ -329,12 +348,16 @@ static void test_nothing_gets_through_to_the_terminal(void **state)
 	strcpy(scene.processes[0].container, "c\r");
 	strcpy(scene.gpu.name, "g\t");
 	strcpy(scene.threads[0].comm, "m\033\302\233");
-	expect_part(&scene, "process 4711 (a\\x1b[2J \\xffb), user u\\n, container c\\r, GPU 0 (g\\t): 41.2 GiB,");
-	expect_part(&scene, "  thread 4711 m\\x1b\\xc2\\x9b  in cudaEventSynchronize, on the CPU\n");
+	expect_part(&scene, "process 4711 (a\\x1b[2J \\xffb), user u\\n, container c\\r, GPU 0 "
+			    "(g\\t): 41.2 GiB,");
+	expect_part(&scene,
+		    "  thread 4711 m\\x1b\\xc2\\x9b  in cudaEventSynchronize, on the CPU\n");
 	expect_part(&scene, "  thread 4790 pt_autograd_0  in cuLaunchKernel, asleep\n");
 }
 
-#define AFTER "5.0 s after the first dump; a thread that has not moved has the same call and stack in both\n\n"
+#define AFTER \
+	"5.0 s after the first dump; a thread that has not moved has the same call and stack in " \
+	"both\n\n"
 #define STANDS "cudaEventSynchronize, on the CPU, has not moved\n"
 #define MOVED "cudaEventSynchronize, on the CPU\n"
 

@@ -29,10 +29,11 @@ static void set_up(struct pages *pages)
 
 	*pages = (struct pages){
 		.metrics = metrics__new(&options),
-		.processes = {
-			{.pid = 7, .comm = "train", .start_ns = 70},
-			{.pid = 8, .comm = "serve", .start_ns = 80},
-		},
+		.processes =
+			{
+				{.pid = 7, .comm = "train", .start_ns = 70},
+				{.pid = 8, .comm = "serve", .start_ns = 80},
+			},
 	};
 	assert_non_null(pages->metrics);
 	pages->model.processes = pages->processes;
@@ -54,7 +55,8 @@ static struct finding drawn(const char *id, int32_t pid, uint64_t cost_ns)
 	return finding;
 }
 
-static char *render(struct pages *pages, struct finding *findings, size_t count, enum exposition form)
+static char *render(struct pages *pages, struct finding *findings, size_t count,
+		    enum exposition form)
 {
 	const struct finding_list list = {.items = findings, .count = count};
 	size_t length;
@@ -68,7 +70,8 @@ static char *render(struct pages *pages, struct finding *findings, size_t count,
 }
 
 /* The finding samples, one a line, of a page with these findings. */
-static void assert_reported(struct pages *pages, struct finding *findings, size_t count, const char *expected)
+static void assert_reported(struct pages *pages, struct finding *findings, size_t count,
+			    const char *expected)
 {
 	char *page = render(pages, findings, count, EXPOSITION_PROMETHEUS), reported[2048] = "";
 	size_t used = 0;
@@ -81,7 +84,8 @@ static void assert_reported(struct pages *pages, struct finding *findings, size_
 	free(page);
 }
 
-#define ACTIVE(id, pid, severity, value) "active{id=\"" id "\",pid=\"" pid "\",severity=\"" severity "\"} " value "\n"
+#define ACTIVE(id, pid, severity, value) \
+	"active{id=\"" id "\",pid=\"" pid "\",severity=\"" severity "\"} " value "\n"
 #define COST(id, pid, value) "cost_seconds_total{id=\"" id "\",pid=\"" pid "\"} " value "\n"
 
 static void test_what_is_drawn_is_1(void **state)
@@ -97,10 +101,10 @@ static void test_what_is_drawn_is_1(void **state)
 	set_up(&pages);
 	assert_reported(&pages, NULL, 0, "");
 	assert_reported(&pages, findings, COUNT(findings),
-		    ACTIVE("pageable-copies", "7", "warning", "1")
-			    ACTIVE("error-storm", "7", "warning", "1")
-				    ACTIVE("oom", "8", "critical", "1")
-					    COST("pageable-copies", "7", "1.5"));
+			ACTIVE("pageable-copies", "7", "warning", "1")
+				ACTIVE("error-storm", "7", "warning", "1")
+					ACTIVE("oom", "8", "critical", "1")
+						COST("pageable-copies", "7", "1.5"));
 	metrics__free(pages.metrics);
 }
 
@@ -112,13 +116,16 @@ static void test_what_was_drawn_is_0(void **state)
 	(void)state;
 	set_up(&pages);
 	assert_reported(&pages, &copies, 1,
-		    ACTIVE("pageable-copies", "7", "warning", "1") COST("pageable-copies", "7", "1.5"));
+			ACTIVE("pageable-copies", "7", "warning", "1")
+				COST("pageable-copies", "7", "1.5"));
 	assert_reported(&pages, &oom, 1,
-		    ACTIVE("pageable-copies", "7", "warning", "0") ACTIVE("oom", "7", "critical", "1")
-			    COST("pageable-copies", "7", "1.5"));
+			ACTIVE("pageable-copies", "7", "warning", "0")
+				ACTIVE("oom", "7", "critical", "1")
+					COST("pageable-copies", "7", "1.5"));
 	assert_reported(&pages, NULL, 0,
-		    ACTIVE("pageable-copies", "7", "warning", "0") ACTIVE("oom", "7", "critical", "0")
-			    COST("pageable-copies", "7", "1.5"));
+			ACTIVE("pageable-copies", "7", "warning", "0")
+				ACTIVE("oom", "7", "critical", "0")
+					COST("pageable-copies", "7", "1.5"));
 	metrics__free(pages.metrics);
 }
 
@@ -127,7 +134,8 @@ static void test_costs_never_go_back(void **state)
 	static const struct {
 		uint64_t ms;
 		const char *reported;
-	} rounds[] = {{1500, "1.5"}, {1200, "1.5"}, {2000, "2"}, {0, "2"}, {1999, "2"}, {2001, "2.001"}};
+	} rounds[] = {{1500, "1.5"}, {1200, "1.5"}, {2000, "2"},
+		      {0, "2"},	     {1999, "2"},   {2001, "2.001"}};
 	struct pages pages;
 	char expected[256];
 
@@ -137,7 +145,8 @@ static void test_costs_never_go_back(void **state)
 		struct finding copies = drawn("pageable-copies", 7, rounds[i].ms * MS);
 
 		snprintf(expected, sizeof(expected),
-			 ACTIVE("pageable-copies", "7", "warning", "1") COST("pageable-copies", "7", "%s"),
+			 ACTIVE("pageable-copies", "7", "warning", "1")
+				 COST("pageable-copies", "7", "%s"),
 			 rounds[i].reported);
 		assert_reported(&pages, &copies, 1, expected);
 	}
@@ -156,12 +165,14 @@ static void test_costs_of_one_id_add_up(void **state)
 
 	(void)state;
 	set_up(&pages);
-	assert_reported(&pages, findings, 3,
-		    ACTIVE("sync-stall", "7", "warning", "1") ACTIVE("sync-stall", "8", "warning", "1")
-			    COST("sync-stall", "7", "1.25") COST("sync-stall", "8", "0.005"));
-	assert_reported(&pages, findings, 1,
-		    ACTIVE("sync-stall", "7", "warning", "1") ACTIVE("sync-stall", "8", "warning", "0")
-			    COST("sync-stall", "7", "1.25") COST("sync-stall", "8", "0.005"));
+	assert_reported(
+		&pages, findings, 3,
+		ACTIVE("sync-stall", "7", "warning", "1") ACTIVE("sync-stall", "8", "warning", "1")
+			COST("sync-stall", "7", "1.25") COST("sync-stall", "8", "0.005"));
+	assert_reported(
+		&pages, findings, 1,
+		ACTIVE("sync-stall", "7", "warning", "1") ACTIVE("sync-stall", "8", "warning", "0")
+			COST("sync-stall", "7", "1.25") COST("sync-stall", "8", "0.005"));
 	metrics__free(pages.metrics);
 }
 
@@ -175,7 +186,8 @@ static void test_severity_changes(void **state)
 	assert_reported(&pages, &finding, 1, ACTIVE("error-storm", "7", "warning", "1"));
 	finding.severity = SEVERITY_CRITICAL;
 	assert_reported(&pages, &finding, 1,
-		    ACTIVE("error-storm", "7", "warning", "0") ACTIVE("error-storm", "7", "critical", "1"));
+			ACTIVE("error-storm", "7", "warning", "0")
+				ACTIVE("error-storm", "7", "critical", "1"));
 	metrics__free(pages.metrics);
 }
 
@@ -188,13 +200,15 @@ static void test_processes_leave(void **state)
 	(void)state;
 	set_up(&pages);
 	assert_reported(&pages, &copies, 1,
-		    ACTIVE("pageable-copies", "7", "warning", "1") COST("pageable-copies", "7", "1.5"));
+			ACTIVE("pageable-copies", "7", "warning", "1")
+				COST("pageable-copies", "7", "1.5"));
 	pages.processes[0].start_ns = 71;
 	assert_reported(&pages, NULL, 0, "");
 	copies.start_ns = 71;
 	copies.cost_ns = 3 * MS;
 	assert_reported(&pages, &copies, 1,
-		    ACTIVE("pageable-copies", "7", "warning", "1") COST("pageable-copies", "7", "0.003"));
+			ACTIVE("pageable-copies", "7", "warning", "1")
+				COST("pageable-copies", "7", "0.003"));
 	pages.model.process_count = 0;
 	assert_reported(&pages, NULL, 0, "");
 	pages.model.process_count = 2;
@@ -238,7 +252,8 @@ static void test_no_families_where_none_are_drawn(void **state)
 
 	(void)state;
 	set_up(&pages);
-	assert_int_equal(metrics__render(pages.metrics, out, &pages.model, NULL, EXPOSITION_PROMETHEUS), 0);
+	assert_int_equal(
+		metrics__render(pages.metrics, out, &pages.model, NULL, EXPOSITION_PROMETHEUS), 0);
 	assert_int_equal(fclose(out), 0);
 	assert_null(strstr(page, "gpuprobe_finding"));
 	free(page);

@@ -40,13 +40,16 @@ static void expect(const char *id, const char *part)
 static void test_explain(void **state)
 {
 	(void)state;
-	expect("alloc-churn", "alloc-churn (warning): the same memory is allocated and freed again and again\n\n");
-	expect("alloc-churn", "\nCost: the time of allocations and frees of recurring sizes\n"
-			      "Looked for by: gpuprobe stat and gpuprobe diagnose\n"
-			      "Thresholds (--threshold alloc-churn.NAME=VALUE; without .NAME: the first):\n"
-			      "  share          2.0 %  ");
+	expect("alloc-churn",
+	       "alloc-churn (warning): the same memory is allocated and freed again and again\n\n");
+	expect("alloc-churn",
+	       "\nCost: the time of allocations and frees of recurring sizes\n"
+	       "Looked for by: gpuprobe stat and gpuprobe diagnose\n"
+	       "Thresholds (--threshold alloc-churn.NAME=VALUE; without .NAME: the first):\n"
+	       "  share          2.0 %  ");
 	expect("unchecked-errors", "\nLooked for by: gpuprobe diagnose\n");
-	expect("chatty-getters", "\nLooked for by: gpuprobe stat and gpuprobe diagnose with --getters\n");
+	expect("chatty-getters",
+	       "\nLooked for by: gpuprobe stat and gpuprobe diagnose with --getters\n");
 	expect("oom", "\nLooked for by: gpuprobe stat, gpuprobe diagnose and the monitor\n");
 }
 
@@ -71,8 +74,8 @@ static void test_every_kind(void **state)
 		for (char *at = text, *end; (end = strchr(at, '\n')); at = end + 1)
 			assert_true(end - at <= 110);
 		free(text);
-		snprintf(line, sizeof(line), "\n%-24s %-9s %s\n", kind->id, findings_text__severity_word(kind->severity),
-			 kind->title);
+		snprintf(line, sizeof(line), "\n%-24s %-9s %s\n", kind->id,
+			 findings_text__severity_word(kind->severity), kind->title);
 		expect(NULL, line);
 		for (size_t n = 0; n < FINDING_THRESHOLDS && kind->thresholds[n].name; n++)
 			expect(kind->id, kind->thresholds[n].meaning);
@@ -106,8 +109,11 @@ static void test_wrap(void **state)
 	expect_wrapped("only 12  ", 0, 0, "only 12\n");
 	/* An overlong word stays whole; columns are counted, not bytes. */
 	expect_wrapped("a incomprehensibilities b", 0, 0, "a\nincomprehensibilities\nb\n");
-	expect_wrapped("\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4 \xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6", 0, 0,
-		       "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4 \xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\n");
+	expect_wrapped("\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4 "
+		       "\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6",
+		       0, 0,
+		       "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4 "
+		       "\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\xc3\xb6\n");
 }
 
 int main(void)

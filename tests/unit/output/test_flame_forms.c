@@ -22,16 +22,18 @@
 /* clang-format on */
 #define HOSTILE "</title><script>alert(1)</script>]]>\"'&;\n\x1b[2J\xff\xef\xbf\xbe"
 
-static const struct stack_frame grow_frames[] = {
-	NATIVE("cudaMalloc"), AT("grow", "/src/cache.cc", 88), NATIVE("main")};
+static const struct stack_frame grow_frames[] = {NATIVE("cudaMalloc"),
+						 AT("grow", "/src/cache.cc", 88), NATIVE("main")};
 static const struct stack_frame other_line_frames[] = {
 	NATIVE("cudaMalloc"), AT("grow", "/src/cache.cc", 90), NATIVE("main")};
 static const struct stack_frame python_frames[] = {
-	NATIVE("cudaMalloc"), {.function = "forward", .file = "/m/model.py", .line = 123, .kind = FRAME_PYTHON}};
-static const struct stack_frame hidden_frames[] = {{.object = "server", .offset = 0x1234}, NATIVE("main")};
+	NATIVE("cudaMalloc"),
+	{.function = "forward", .file = "/m/model.py", .line = 123, .kind = FRAME_PYTHON}};
+static const struct stack_frame hidden_frames[] = {{.object = "server", .offset = 0x1234},
+						   NATIVE("main")};
 static const struct stack_frame hostile_frames[] = {NATIVE("cuLaunchKernel"), NATIVE(HOSTILE)};
-static const struct stack_frame cut_frames[] = {
-	NATIVE("cudaMalloc"), {.function = "[truncated]", .kind = FRAME_MARK}};
+static const struct stack_frame cut_frames[] = {NATIVE("cudaMalloc"),
+						{.function = "[truncated]", .kind = FRAME_MARK}};
 
 static const struct stack grow = {.count = 3, .frames = grow_frames};
 static const struct stack other_line = {.serial = 1, .count = 3, .frames = other_line_frames};
@@ -48,10 +50,14 @@ static uint16_t row_of(const char *symbol)
 	return (uint16_t)row;
 }
 
-static struct call_site allocation(const struct stack *stack, const char *symbol, uint64_t calls, uint64_t bytes)
+static struct call_site allocation(const struct stack *stack, const char *symbol, uint64_t calls,
+				   uint64_t bytes)
 {
-	return (struct call_site){
-		.stack = stack, .kind = SITE_ALLOCATION, .row = row_of(symbol), .calls = calls, .amount = bytes};
+	return (struct call_site){.stack = stack,
+				  .kind = SITE_ALLOCATION,
+				  .row = row_of(symbol),
+				  .calls = calls,
+				  .amount = bytes};
 }
 
 static struct flame_graph *graph_of(const struct model *model, struct flame_graph_options options)
@@ -84,7 +90,8 @@ static int print_folded(FILE *out, const struct flame_graph *graph, const struct
 
 static int print_svg(FILE *out, const struct flame_graph *graph, const struct model *model)
 {
-	const struct flame_caption caption = {.title = "A <title> & more", .begin = {.tv_sec = 1767357400}};
+	const struct flame_caption caption = {.title = "A <title> & more",
+					      .begin = {.tv_sec = 1767357400}};
 
 	return flame_svg__print(out, graph, model, &caption);
 }
@@ -97,7 +104,8 @@ static int print_speedscope(FILE *out, const struct flame_graph *graph, const st
 	return flame_speedscope__print(out, graph, &caption);
 }
 
-static char *print(printer print_form, const struct model *model, struct flame_graph_options options)
+static char *print(printer print_form, const struct model *model,
+		   struct flame_graph_options options)
 {
 	struct flame_graph *graph = graph_of(model, options);
 	size_t length;
@@ -111,8 +119,8 @@ static char *print(printer print_form, const struct model *model, struct flame_g
 	return text;
 }
 
-static void expect(printer print_form, const struct model *model, struct flame_graph_options options,
-		   const char *expected)
+static void expect(printer print_form, const struct model *model,
+		   struct flame_graph_options options, const char *expected)
 {
 	char *text = print(print_form, model, options);
 
@@ -141,11 +149,17 @@ static void test_bytes(void **state)
 		allocation(&cut, "cudaMalloc", 1, 11),
 		allocation(NULL, "cudaMalloc", 1, 3),
 		allocation(&grow, "cudaMallocHost", 1, 1 << 20), /* not on a device */
-		{.stack = &grow, .kind = SITE_WAIT, .row = row_of("cudaMalloc"), .calls = 1, .amount = 9},
+		{.stack = &grow,
+		 .kind = SITE_WAIT,
+		 .row = row_of("cudaMalloc"),
+		 .calls = 1,
+		 .amount = 9},
 	};
-	struct process process = {.pid = 12, .comm = "train", .sites = sites, .site_count = COUNT(sites)};
+	struct process process = {
+		.pid = 12, .comm = "train", .sites = sites, .site_count = COUNT(sites)};
 	struct model model = model_of(&process, 1);
-	struct flame_graph *graph = graph_of(&model, (struct flame_graph_options){.by = FLAME_BYTES});
+	struct flame_graph *graph =
+		graph_of(&model, (struct flame_graph_options){.by = FLAME_BYTES});
 
 	(void)state;
 	assert_int_equal(graph->root->total, 4096 + 100 + 7 + 5 + 11 + 3);
@@ -158,7 +172,8 @@ static void test_bytes(void **state)
 	       "forward (model.py:123);cudaMalloc 7\n"
 	       "main;grow;cudaMalloc 4196\n"
 	       "main;server+0x1234;cudaMalloc 5\n");
-	expect(print_folded, &model, (struct flame_graph_options){.by = FLAME_WAIT_TIME}, "main;grow;cudaMalloc 9\n");
+	expect(print_folded, &model, (struct flame_graph_options){.by = FLAME_WAIT_TIME},
+	       "main;grow;cudaMalloc 9\n");
 	expect(print_folded, &model, (struct flame_graph_options){.by = FLAME_LAUNCHES}, "");
 }
 
@@ -168,7 +183,8 @@ static void test_lines_apart(void **state)
 		allocation(&grow, "cudaMalloc", 2, 4096),
 		allocation(&other_line, "cudaMalloc", 1, 100),
 	};
-	struct process process = {.pid = 12, .comm = "train", .sites = sites, .site_count = COUNT(sites)};
+	struct process process = {
+		.pid = 12, .comm = "train", .sites = sites, .site_count = COUNT(sites)};
 	struct model model = model_of(&process, 1);
 
 	(void)state;
@@ -189,15 +205,19 @@ static void test_processes(void **state)
 	(void)state;
 	expect(print_folded, &both, (struct flame_graph_options){.by = FLAME_BYTES},
 	       "a:b (13);main;grow;cudaMalloc 4096\ntrain (12);main;grow;cudaMalloc 4096\n");
-	expect(print_folded, &one, (struct flame_graph_options){.by = FLAME_BYTES}, "main;grow;cudaMalloc 4096\n");
-	expect(print_folded, &one, (struct flame_graph_options){.by = FLAME_BYTES, .processes = true},
+	expect(print_folded, &one, (struct flame_graph_options){.by = FLAME_BYTES},
+	       "main;grow;cudaMalloc 4096\n");
+	expect(print_folded, &one,
+	       (struct flame_graph_options){.by = FLAME_BYTES, .processes = true},
 	       "train (12);main;grow;cudaMalloc 4096\n");
 }
 
 static void test_live(void **state)
 {
-	struct live_site sites[] = {{.stack = &grow, .bytes = 10, .count = 1}, {.bytes = 4, .count = 2}};
-	struct process process = {.pid = 1, .comm = "x", .live_sites = sites, .live_site_count = COUNT(sites)};
+	struct live_site sites[] = {{.stack = &grow, .bytes = 10, .count = 1},
+				    {.bytes = 4, .count = 2}};
+	struct process process = {
+		.pid = 1, .comm = "x", .live_sites = sites, .live_site_count = COUNT(sites)};
 	struct model model = model_of(&process, 1);
 
 	(void)state;
@@ -211,10 +231,19 @@ static void test_leaves(void **state)
 	struct call_site sites[] = {
 		{.stack = &hostile, .kind = SITE_LAUNCH, .calls = 5, .kernel_short = "gemm"},
 		{.stack = &hostile, .kind = SITE_LAUNCH, .calls = 2},
-		{.stack = &grow, .kind = SITE_FAILURE, .row = row_of("cudaMalloc"), .code = 2, .calls = 3},
-		{.stack = NULL, .kind = SITE_FAILURE, .row = row_of("cuMemAlloc_v2"), .code = 99999, .calls = 1},
+		{.stack = &grow,
+		 .kind = SITE_FAILURE,
+		 .row = row_of("cudaMalloc"),
+		 .code = 2,
+		 .calls = 3},
+		{.stack = NULL,
+		 .kind = SITE_FAILURE,
+		 .row = row_of("cuMemAlloc_v2"),
+		 .code = 99999,
+		 .calls = 1},
 	};
-	struct process process = {.pid = 1, .comm = "x", .sites = sites, .site_count = COUNT(sites)};
+	struct process process = {
+		.pid = 1, .comm = "x", .sites = sites, .site_count = COUNT(sites)};
 	struct model model = model_of(&process, 1);
 
 	(void)state;
@@ -222,8 +251,10 @@ static void test_leaves(void **state)
 	       "[stack not known];cuMemAlloc_v2;error 99999 1\n"
 	       "main;grow;cudaMalloc;cudaErrorMemoryAllocation 3\n");
 	expect(print_folded, &model, (struct flame_graph_options){.by = FLAME_LAUNCHES},
-	       "</title><script>alert(1)</script>]]>\"'&:\\n\\x1b[2J\\xff\xef\xbf\xbe;cuLaunchKernel;[kernel not known] 2\n"
-	       "</title><script>alert(1)</script>]]>\"'&:\\n\\x1b[2J\\xff\xef\xbf\xbe;cuLaunchKernel;gemm 5\n");
+	       "</title><script>alert(1)</"
+	       "script>]]>\"'&:\\n\\x1b[2J\\xff\xef\xbf\xbe;cuLaunchKernel;[kernel not known] 2\n"
+	       "</title><script>alert(1)</"
+	       "script>]]>\"'&:\\n\\x1b[2J\\xff\xef\xbf\xbe;cuLaunchKernel;gemm 5\n");
 }
 
 static void test_total_stays_in_bounds(void **state)
@@ -232,7 +263,8 @@ static void test_total_stays_in_bounds(void **state)
 		allocation(&grow, "cudaMalloc", 1, UINT64_MAX - 1),
 		allocation(&python, "cudaMalloc", 1, UINT64_MAX),
 	};
-	struct process process = {.pid = 1, .comm = "x", .sites = sites, .site_count = COUNT(sites)};
+	struct process process = {
+		.pid = 1, .comm = "x", .sites = sites, .site_count = COUNT(sites)};
 	struct model model = model_of(&process, 1);
 	char *text = print(print_svg, &model, (struct flame_graph_options){.by = FLAME_BYTES});
 
@@ -251,15 +283,17 @@ static void test_svg_frames(void **state)
 		allocation(&grow, "cudaMalloc", 1, 3 << 20),
 		allocation(&python, "cudaMalloc", 1, 1 << 20),
 	};
-	struct process process = {.pid = 1, .comm = "x", .sites = sites, .site_count = COUNT(sites)};
+	struct process process = {
+		.pid = 1, .comm = "x", .sites = sites, .site_count = COUNT(sites)};
 	struct model model = model_of(&process, 1);
 	char *text = print(print_svg, &model, (struct flame_graph_options){.by = FLAME_BYTES});
 
 	(void)state;
 	assert_int_equal(occurrences(text, "<svg class=\"frame"), 1 + 2 + 3);
-	assert_non_null(strstr(text, "x=\"25.00000%\" width=\"75.00000%\" y=\"17\" height=\"16\" data-depth=\"2\" "
-				     "data-begin=\"1048576\" data-end=\"4194304\"><title>grow\n"
-				     "3.00 MiB (3,145,728 bytes), 75.00 %</title>"));
+	assert_non_null(strstr(
+		text, "x=\"25.00000%\" width=\"75.00000%\" y=\"17\" height=\"16\" data-depth=\"2\" "
+		      "data-begin=\"1048576\" data-end=\"4194304\"><title>grow\n"
+		      "3.00 MiB (3,145,728 bytes), 75.00 %</title>"));
 	assert_non_null(strstr(text, "A &lt;title&gt; &amp; more</text>"));
 	/* Elements drawn later cover earlier ones. */
 	assert_true(strstr(text, "<rect id=\"page\"") < strstr(text, "<text"));
@@ -276,7 +310,8 @@ static void test_svg_narrow(void **state)
 		allocation(&grow, "cudaMalloc", 1, 11799),
 		allocation(&python, "cudaMalloc", 1, 1),
 	};
-	struct process process = {.pid = 1, .comm = "x", .sites = sites, .site_count = COUNT(sites)};
+	struct process process = {
+		.pid = 1, .comm = "x", .sites = sites, .site_count = COUNT(sites)};
 	struct model model = model_of(&process, 1);
 	char *text = print(print_svg, &model, (struct flame_graph_options){.by = FLAME_BYTES});
 
@@ -292,7 +327,8 @@ static void test_svg_narrow(void **state)
 
 static void test_svg_hostile(void **state)
 {
-	struct call_site sites[] = {{.stack = &hostile, .kind = SITE_LAUNCH, .calls = 5, .kernel_short = HOSTILE}};
+	struct call_site sites[] = {
+		{.stack = &hostile, .kind = SITE_LAUNCH, .calls = 5, .kernel_short = HOSTILE}};
 	struct process processes[] = {
 		{.pid = 1, .comm = "<script>]]>", .sites = sites, .site_count = COUNT(sites)},
 		{.pid = 2, .comm = "&amp;", .sites = sites, .site_count = COUNT(sites)},
@@ -307,8 +343,10 @@ static void test_svg_hostile(void **state)
 	assert_null(strstr(text, "eval("));
 	assert_null(strchr(text, '\x1b'));
 	assert_null(strstr(text, "\xef\xbf\xbe"));
-	assert_non_null(strstr(text, "&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;]]&gt;&quot;&#39;&amp;;\\n"
-				     "\\x1b[2J\\xff\xef\xbf\xbd"));
+	assert_non_null(strstr(
+		text,
+		"&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;]]&gt;&quot;&#39;&amp;;\\n"
+		"\\x1b[2J\\xff\xef\xbf\xbd"));
 	assert_non_null(strstr(text, "&amp;amp; (2)"));
 	free(text);
 }
@@ -342,11 +380,14 @@ static void test_speedscope(void **state)
 	expect(print_speedscope, &model,
 	       (struct flame_graph_options){.by = FLAME_BYTES, .processes = true, .lines = true},
 	       "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
-	       "\"name\":\"Device memory allocated\",\"exporter\":\"gpuprobe " GPUPROBE_VERSION "\","
+	       "\"name\":\"Device memory allocated\",\"exporter\":\"gpuprobe " GPUPROBE_VERSION
+	       "\","
 	       "\"activeProfileIndex\":0,\"shared\":{\"frames\":[{\"name\":\"main\"},"
-	       "{\"name\":\"grow\",\"file\":\"/src/cache.cc\",\"line\":88},{\"name\":\"cudaMalloc\"},"
+	       "{\"name\":\"grow\",\"file\":\"/src/"
+	       "cache.cc\",\"line\":88},{\"name\":\"cudaMalloc\"},"
 	       "{\"name\":\"grow\",\"file\":\"/src/cache.cc\",\"line\":90}]},\"profiles\":["
-	       "{\"type\":\"sampled\",\"name\":\"\\\"x\\\" (13)\",\"unit\":\"bytes\",\"startValue\":0,"
+	       "{\"type\":\"sampled\",\"name\":\"\\\"x\\\" "
+	       "(13)\",\"unit\":\"bytes\",\"startValue\":0,"
 	       "\"endValue\":4096,\"samples\":[[0,1,2]],\"weights\":[4096]},"
 	       "{\"type\":\"sampled\",\"name\":\"train (12)\",\"unit\":\"bytes\",\"startValue\":0,"
 	       "\"endValue\":4196,\"samples\":[[0,1,2],[0,3,2]],\"weights\":[4096,100]}]}\n");
@@ -355,15 +396,18 @@ static void test_speedscope(void **state)
 static void test_speedscope_of_nothing(void **state)
 {
 	struct model model = model_of(NULL, 0);
-	char *text = print(print_speedscope, &model, (struct flame_graph_options){
-							     .by = FLAME_FAILURES,
-							     .processes = true,
-							     .lines = true,
-						     });
+	char *text = print(print_speedscope, &model,
+			   (struct flame_graph_options){
+				   .by = FLAME_FAILURES,
+				   .processes = true,
+				   .lines = true,
+			   });
 
 	(void)state;
-	assert_non_null(strstr(text, "\"profiles\":[{\"type\":\"sampled\",\"name\":\"Failed CUDA calls\","
-				     "\"unit\":\"none\",\"startValue\":0,\"endValue\":0,\"samples\":[],\"weights\":[]}]"));
+	assert_non_null(strstr(text,
+			       "\"profiles\":[{\"type\":\"sampled\",\"name\":\"Failed CUDA calls\","
+			       "\"unit\":\"none\",\"startValue\":0,\"endValue\":0,\"samples\":[],"
+			       "\"weights\":[]}]"));
 	free(text);
 }
 
@@ -387,7 +431,11 @@ static void expect_notes(const struct model *model, enum flame_by by, const char
 static void test_notes(void **state)
 {
 	struct call_site sites[] = {
-		{.stack = &grow, .kind = SITE_WAIT, .row = row_of("cudaDeviceSynchronize"), .calls = 2, .amount = 900},
+		{.stack = &grow,
+		 .kind = SITE_WAIT,
+		 .row = row_of("cudaDeviceSynchronize"),
+		 .calls = 2,
+		 .amount = 900},
 		{.stack = NULL, .kind = SITE_LAUNCH, .calls = 1},
 	};
 	struct process process = {
@@ -413,7 +461,8 @@ static void test_notes(void **state)
 	model.launch_sample = 0;
 	model.stacks_evicted = 7;
 	expect_notes(&model, FLAME_LAUNCHES,
-		     "stacks are those of a kernel's first launch by a call and of one in 64 after it, and stand for "
+		     "stacks are those of a kernel's first launch by a call and of one in 64 after "
+		     "it, and stand for "
 		     "the launches between: --stack-sample 1 takes all\n"
 		     "stack not known: 1 launch, 100.00 %\n"
 		     "7 stacks are no longer known: see --stack-storage-size\n"
@@ -432,13 +481,17 @@ static void test_notes_of_nothing(void **state)
 	(void)state;
 	model.stack_sample = 64;
 	model.min_wait_ns = 100000;
-	expect_notes(&model, FLAME_BYTES, "no allocation of device memory was seen: the graph is empty\n");
-	expect_notes(&model, FLAME_LIVE_BYTES, "no live device memory at the end: the graph is empty\n");
+	expect_notes(&model, FLAME_BYTES,
+		     "no allocation of device memory was seen: the graph is empty\n");
+	expect_notes(&model, FLAME_LIVE_BYTES,
+		     "no live device memory at the end: the graph is empty\n");
 	expect_notes(&model, FLAME_LAUNCHES, "no kernel launch was seen: the graph is empty\n");
-	expect_notes(&model, FLAME_WAIT_TIME, "no wait of 100us or more was seen: the graph is empty\n");
+	expect_notes(&model, FLAME_WAIT_TIME,
+		     "no wait of 100us or more was seen: the graph is empty\n");
 	expect_notes(&model, FLAME_FAILURES, "no failure was seen: the graph is empty\n");
 	model.min_wait_ns = 1500000;
-	expect_notes(&model, FLAME_WAIT_TIME, "no wait of 1.5ms or more was seen: the graph is empty\n");
+	expect_notes(&model, FLAME_WAIT_TIME,
+		     "no wait of 1.5ms or more was seen: the graph is empty\n");
 	model.process_count = 0;
 	expect_notes(&model, FLAME_WAIT_TIME, "no CUDA process was seen: the graph is empty\n");
 }
@@ -465,7 +518,8 @@ static void test_amounts(void **state)
 	expect_amount(FLAME_BYTES, UINT64_MAX, "16.00 EiB (18,446,744,073,709,551,615 bytes)");
 	expect_amount(FLAME_WAIT_TIME, 999, "999 nanoseconds");
 	expect_amount(FLAME_WAIT_TIME, 1500000, "1.50 ms (1,500,000 nanoseconds)");
-	expect_amount(FLAME_WAIT_TIME, 7200000000000ull, "7200.00 s (7,200,000,000,000 nanoseconds)");
+	expect_amount(FLAME_WAIT_TIME, 7200000000000ull,
+		      "7200.00 s (7,200,000,000,000 nanoseconds)");
 	expect_amount(FLAME_LAUNCHES, 12000, "12,000 launches");
 	expect_amount(FLAME_LAUNCHES, 1, "1 launch");
 	expect_amount(FLAME_FAILURES, 1, "1 failure");
@@ -474,20 +528,13 @@ static void test_amounts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_lines_apart),
-		cmocka_unit_test(test_processes),
-		cmocka_unit_test(test_live),
-		cmocka_unit_test(test_leaves),
-		cmocka_unit_test(test_total_stays_in_bounds),
-		cmocka_unit_test(test_svg_frames),
-		cmocka_unit_test(test_svg_narrow),
-		cmocka_unit_test(test_svg_hostile),
-		cmocka_unit_test(test_svg_of_nothing),
-		cmocka_unit_test(test_speedscope),
-		cmocka_unit_test(test_speedscope_of_nothing),
-		cmocka_unit_test(test_notes),
-		cmocka_unit_test(test_notes_of_nothing),
+		cmocka_unit_test(test_bytes),	    cmocka_unit_test(test_lines_apart),
+		cmocka_unit_test(test_processes),   cmocka_unit_test(test_live),
+		cmocka_unit_test(test_leaves),	    cmocka_unit_test(test_total_stays_in_bounds),
+		cmocka_unit_test(test_svg_frames),  cmocka_unit_test(test_svg_narrow),
+		cmocka_unit_test(test_svg_hostile), cmocka_unit_test(test_svg_of_nothing),
+		cmocka_unit_test(test_speedscope),  cmocka_unit_test(test_speedscope_of_nothing),
+		cmocka_unit_test(test_notes),	    cmocka_unit_test(test_notes_of_nothing),
 		cmocka_unit_test(test_amounts),
 	};
 

@@ -29,7 +29,8 @@ static void test_sentences(void **state)
 {
 	(void)state;
 	expect_sentence("", "");
-	expect_sentence("5 calls of cuMemFree_v2: CUDA_ERROR_INVALID_VALUE", "5 calls of cuMemFree: CUDA_ERROR_INVALID_VALUE");
+	expect_sentence("5 calls of cuMemFree_v2: CUDA_ERROR_INVALID_VALUE",
+			"5 calls of cuMemFree: CUDA_ERROR_INVALID_VALUE");
 	expect_sentence("cuMemAlloc_v2, cuMemAlloc", "cuMemAlloc, cuMemAlloc_v1");
 	expect_sentence("my_cuMemAlloc_v2 cuMemAlloc_v22", "my_cuMemAlloc_v2 cuMemAlloc_v22");
 	expect_sentence("stays (cudaMalloc)", "stays (cudaMalloc)");

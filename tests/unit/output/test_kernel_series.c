@@ -170,7 +170,8 @@ static void a_name_before_the_first_scrape_is_whole(void **state)
 }
 
 /* Kernels a and b, and a nameless handle that was launched 90 times. */
-static void start_with_a_third_nameless(struct launches *l, unsigned int limit, uint64_t a, uint64_t b)
+static void start_with_a_third_nameless(struct launches *l, unsigned int limit, uint64_t a,
+					uint64_t b)
 {
 	start_launches(l, limit, 3);
 	l->kernels[0] = (struct kernel)KERNEL(0x1, "a", "a", a, 0);
@@ -317,8 +318,8 @@ static void random_step(struct random_process *r)
 	for (i = 0; i < *count; i++)
 		kernels[i].launches += (uint64_t)(rand() % 50);
 	if (*count < COUNT(r->l.kernels) && rand() % 2)
-		kernels[(*count)++] = (struct kernel)KERNEL(
-			++r->handle, NULL, NULL, (uint64_t)(rand() % 100), r->serial++);
+		kernels[(*count)++] = (struct kernel)KERNEL(++r->handle, NULL, NULL,
+							    (uint64_t)(rand() % 100), r->serial++);
 	for (i = 0; i < *count; i++) {
 		char *name = names[rand() % RANDOM_NAMES];
 

@@ -31,8 +31,10 @@ static const struct stack_frame python_frames[] = {
 	{.function = "for\033ward", .file = "/x/model.py", .line = 123, .kind = FRAME_PYTHON},
 	{.function = "[truncated]", .kind = FRAME_MARK},
 };
-static const struct stack cache_stack = {.serial = 0, .count = 3, .frames = cache_frames, .broken = true};
-static const struct stack python_stack = {.serial = 1, .count = 3, .frames = python_frames, .truncated = true};
+static const struct stack cache_stack = {
+	.serial = 0, .count = 3, .frames = cache_frames, .broken = true};
+static const struct stack python_stack = {
+	.serial = 1, .count = 3, .frames = python_frames, .truncated = true};
 
 struct scene {
 	struct model model;
@@ -44,7 +46,8 @@ struct scene {
 	struct memleak_options options;
 };
 
-static struct live_site site(const struct stack *stack, uint64_t bytes, uint64_t count, uint64_t oldest_s)
+static struct live_site site(const struct stack *stack, uint64_t bytes, uint64_t count,
+			     uint64_t oldest_s)
 {
 	return (struct live_site){
 		.stack = stack,
@@ -136,26 +139,30 @@ static void test_growing(void **state)
 	scene.sites[0][1] = site(&python_stack, 8000000, 2, 10);
 	scene.sites[0][2] = site(NULL, 512, 1, 95);
 	sample(&scene, 12 << 20);
-	expect_json(&scene, "\"growth\":{\"verdict\":\"growing\",\"may_replace_older\":false,\"bytes_per_second\":12582912,\"span_ns\":60000000000,"
+	expect_json(&scene, "\"growth\":{\"verdict\":\"growing\",\"may_replace_older\":false,"
+			    "\"bytes_per_second\":12582912,\"span_ns\":60000000000,"
 			    "\"samples\":61}");
-	expect_json(&scene, "{\"kind\":\"native\",\"function\":\"grow_cache(Cache&, unsigned long)\",\"offset\":\"0x41\","
+	expect_json(&scene, "{\"kind\":\"native\",\"function\":\"grow_cache(Cache&, unsigned "
+			    "long)\",\"offset\":\"0x41\","
 			    "\"object\":\"server\",\"file\":\"/src/cache.cc\",\"line\":88}");
-	expect_json(&scene, "\"call_sites\":3,\"growing\":1,\"bytes\":1081742336,\"allocations\":1003,");
+	expect_json(&scene,
+		    "\"call_sites\":3,\"growing\":1,\"bytes\":1081742336,\"allocations\":1003,");
 	expect_json(&scene, "\"stack\":null");
-	expect(&scene, "[14:02:11] 3 call sites with live device memory, 1 of them growing\n"
-		       "        1.00 GiB in 1000 allocations, +12.0 MiB/s over the last 60 s  << growing\n"
-		       "            ages 0.6 s to 83 s, 61 samples\n"
-		       "                cudaMalloc+0x0 [libcudart.so.13]\n"
-		       "                grow_cache(Cache&, unsigned long)+0x41 [server] cache.cc:88\n"
-		       "                [callers not found]\n"
-		       "        7.63 MiB (8000000 bytes) in 2 allocations, stable over the last 60 s\n"
-		       "            ages 0.6 s to 90 s, 61 samples\n"
-		       "                cudaMalloc+0x0 [libcudart.so.13]\n"
-		       "                for\\x1bward (model.py:123)\n"
-		       "                [truncated]\n"
-		       "        512 bytes in 1 allocation, stable over the last 60 s\n"
-		       "            age 5.0 s, 61 samples\n"
-		       "                [stack not known]\n");
+	expect(&scene,
+	       "[14:02:11] 3 call sites with live device memory, 1 of them growing\n"
+	       "        1.00 GiB in 1000 allocations, +12.0 MiB/s over the last 60 s  << growing\n"
+	       "            ages 0.6 s to 83 s, 61 samples\n"
+	       "                cudaMalloc+0x0 [libcudart.so.13]\n"
+	       "                grow_cache(Cache&, unsigned long)+0x41 [server] cache.cc:88\n"
+	       "                [callers not found]\n"
+	       "        7.63 MiB (8000000 bytes) in 2 allocations, stable over the last 60 s\n"
+	       "            ages 0.6 s to 90 s, 61 samples\n"
+	       "                cudaMalloc+0x0 [libcudart.so.13]\n"
+	       "                for\\x1bward (model.py:123)\n"
+	       "                [truncated]\n"
+	       "        512 bytes in 1 allocation, stable over the last 60 s\n"
+	       "            age 5.0 s, 61 samples\n"
+	       "                [stack not known]\n");
 }
 
 static void test_top(void **state)
@@ -170,14 +177,16 @@ static void test_top(void **state)
 	scene.sites[0][0] = site(&cache_stack, 1ull << 20, 8, 90);
 	scene.sites[0][1] = site(&python_stack, 4096, 2, 90);
 	scene.sites[0][2] = site(NULL, 512, 1, 95);
-	expect(&scene, "[14:02:11] 2 call sites with live device memory, 0 of them growing; left out: 512 bytes in 1 "
-		       "allocation of call sites with fewer than 2\n"
-		       "        1.00 MiB in 8 allocations, too early to tell whether it grows\n"
-		       "            ages 0.6 s to 10 s\n"
-		       "                cudaMalloc+0x0 [libcudart.so.13]\n"
-		       "                grow_cache(Cache&, unsigned long)+0x41 [server] cache.cc:88\n"
-		       "                [callers not found]\n"
-		       "        ... and 1 more call site: 4.00 KiB in 2 allocations\n");
+	expect(&scene,
+	       "[14:02:11] 2 call sites with live device memory, 0 of them growing; left out: 512 "
+	       "bytes in 1 "
+	       "allocation of call sites with fewer than 2\n"
+	       "        1.00 MiB in 8 allocations, too early to tell whether it grows\n"
+	       "            ages 0.6 s to 10 s\n"
+	       "                cudaMalloc+0x0 [libcudart.so.13]\n"
+	       "                grow_cache(Cache&, unsigned long)+0x41 [server] cache.cc:88\n"
+	       "                [callers not found]\n"
+	       "        ... and 1 more call site: 4.00 KiB in 2 allocations\n");
 }
 
 static void test_processes(void **state)
@@ -227,10 +236,12 @@ static void test_ended(void **state)
 	scene.processes[0].live_site_count = 2;
 	scene.sites[0][0] = site(&cache_stack, 3072, 2, 90);
 	scene.sites[0][1] = site(NULL, 8, 1, 90);
-	scene.calls[0] = (struct call_site){.stack = &cache_stack, .kind = SITE_ALLOCATION, .calls = 100};
+	scene.calls[0] =
+		(struct call_site){.stack = &cache_stack, .kind = SITE_ALLOCATION, .calls = 100};
 	scene.processes[0].sites = scene.calls;
 	scene.processes[0].site_count = 1;
-	scene.live[0] = (struct allocation){.address = 0x7000, .size = 2048, .start_ns = BEGIN, .stack = &cache_stack};
+	scene.live[0] = (struct allocation){
+		.address = 0x7000, .size = 2048, .start_ns = BEGIN, .stack = &cache_stack};
 	scene.live[1] = (struct allocation){
 		.address = 0x9000, .size = 8, .start_ns = BEGIN, .kind = MEMORY_MANAGED};
 	scene.processes[0].live = scene.live;
@@ -243,19 +254,22 @@ static void test_ended(void **state)
 	scene.model.now_ns += 50 * NS_PER_S;
 	scene.model.final = true;
 	expect_json(&scene, "\"allocated\":100,");
-	expect_json(&scene, "\"live\":[{\"address\":\"0x7000\",\"bytes\":2048,\"kind\":\"device\",\"age_ns\":100000000000}]");
-	expect(&scene, "[14:02:11] process 12 (server) ended: 3.01 KiB (3080 bytes) in 3 allocations leaked (live at exit), "
-		       "of 3.13 KiB (3208 bytes) in 5 allocations\n"
-		       "        3.00 KiB in 2 allocations  << leak\n"
-		       "            ages 0.6 s to 10 s, 98 of 100 freed\n"
-		       "                cudaMalloc+0x0 [libcudart.so.13]\n"
-		       "                grow_cache(Cache&, unsigned long)+0x41 [server] cache.cc:88\n"
-		       "                [callers not found]\n"
-		       "            0x0000000000007000: 2048 bytes, 100 s old\n"
-		       "        8 bytes in 1 allocation\n"
-		       "            age 10 s\n"
-		       "                [stack not known]\n"
-		       "            0x0000000000009000: 8 bytes, managed, 100 s old\n");
+	expect_json(&scene, "\"live\":[{\"address\":\"0x7000\",\"bytes\":2048,\"kind\":\"device\","
+			    "\"age_ns\":100000000000}]");
+	expect(&scene,
+	       "[14:02:11] process 12 (server) ended: 3.01 KiB (3080 bytes) in 3 allocations "
+	       "leaked (live at exit), "
+	       "of 3.13 KiB (3208 bytes) in 5 allocations\n"
+	       "        3.00 KiB in 2 allocations  << leak\n"
+	       "            ages 0.6 s to 10 s, 98 of 100 freed\n"
+	       "                cudaMalloc+0x0 [libcudart.so.13]\n"
+	       "                grow_cache(Cache&, unsigned long)+0x41 [server] cache.cc:88\n"
+	       "                [callers not found]\n"
+	       "            0x0000000000007000: 2048 bytes, 100 s old\n"
+	       "        8 bytes in 1 allocation\n"
+	       "            age 10 s\n"
+	       "                [stack not known]\n"
+	       "            0x0000000000009000: 8 bytes, managed, 100 s old\n");
 }
 
 /* One that grew to its end, one that left nothing, and one reported before. */
@@ -275,14 +289,17 @@ static void test_ends(void **state)
 	expect_json(&scene, "\"allocated\":null,");
 	expect_json(&scene, "\"leak\":true");
 	scene.processes[1].since_attach = true;
-	expect(&scene, "[14:02:11] process 12 (server) ended: 1.00 MiB in 1024 allocations leaked (live at exit)\n"
-		       "        1.00 MiB in 1024 allocations, +1.0 KiB/s over the last 60 s  << leak\n"
-		       "            ages 0.6 s to 90 s, 61 samples\n"
-		       "                cudaMalloc+0x0 [libcudart.so.13]\n"
-		       "                for\\x1bward (model.py:123)\n"
-		       "                [truncated]\n"
-		       "[14:02:11] process 13 (tra\\nin) since attach ended: no device memory allocated since attach was live at exit\n"
-		       "        allocated before attach: unknown\n");
+	expect(&scene,
+	       "[14:02:11] process 12 (server) ended: 1.00 MiB in 1024 allocations leaked (live at "
+	       "exit)\n"
+	       "        1.00 MiB in 1024 allocations, +1.0 KiB/s over the last 60 s  << leak\n"
+	       "            ages 0.6 s to 90 s, 61 samples\n"
+	       "                cudaMalloc+0x0 [libcudart.so.13]\n"
+	       "                for\\x1bward (model.py:123)\n"
+	       "                [truncated]\n"
+	       "[14:02:11] process 13 (tra\\nin) since attach ended: no device memory allocated "
+	       "since attach was live at exit\n"
+	       "        allocated before attach: unknown\n");
 	scene.growth = growth__new(GROWTH_WINDOW_NS, 10);
 	scene.processes[0].reported_end = scene.processes[1].reported_end = true;
 	expect(&scene, "[14:02:11] 0 call sites with live device memory\n");
@@ -298,7 +315,8 @@ static void test_untracked(void **state)
 	scene.model.lost[LOSS_ALLOCATION_MAP_FULL] = 15;
 	scene.processes[0].live_site_count = 1;
 	scene.sites[0][0] = site(&python_stack, 2048, 5, 10);
-	scene.calls[0] = (struct call_site){.stack = &python_stack, .kind = SITE_ALLOCATION, .calls = 20};
+	scene.calls[0] =
+		(struct call_site){.stack = &python_stack, .kind = SITE_ALLOCATION, .calls = 20};
 	scene.processes[0].sites = scene.calls;
 	scene.processes[0].site_count = 1;
 	sample(&scene, 0);
@@ -308,12 +326,14 @@ static void test_untracked(void **state)
 	end_process(&scene.processes[0]);
 	expect_json(&scene, "\"allocated\":null,");
 	expect_json(&scene, "\"leak\":false,");
-	expect_part(&scene, "        2.00 KiB in 5 allocations\n"
-			    "            ages 0.6 s to 90 s, 61 samples, unknown how many were freed: "
-			    "15 allocations beyond --max-allocations\n");
+	expect_part(&scene,
+		    "        2.00 KiB in 5 allocations\n"
+		    "            ages 0.6 s to 90 s, 61 samples, unknown how many were freed: "
+		    "15 allocations beyond --max-allocations\n");
 	scene.processes[0].live_site_count = 0;
 	scene.processes[0].live_at_exit_count = 0;
-	expect_part(&scene, "no device memory was live at exit, except perhaps of 15 allocations beyond --max-allocations\n");
+	expect_part(&scene, "no device memory was live at exit, except perhaps of 15 allocations "
+			    "beyond --max-allocations\n");
 	growth__free(scene.growth);
 }
 
@@ -328,14 +348,16 @@ static void test_left_out(void **state)
 	scene.processes[0].left_out_count = 10;
 	scene.options.older_ns = 500 * NS_PER_MS;
 	expect_json(&scene, "\"left_out_bytes\":20971520,\"left_out_allocations\":10,");
-	expect_part(&scene, "0 call sites with live device memory; left out: 20.00 MiB in 10 allocations "
-			    "younger than 500 ms\n");
+	expect_part(&scene,
+		    "0 call sites with live device memory; left out: 20.00 MiB in 10 allocations "
+		    "younger than 500 ms\n");
 	scene.options.min_count = 3;
 	scene.options.some_sizes = true;
 	scene.processes[0].live_site_count = 1;
 	scene.sites[0][0] = site(NULL, 1 << 20, 2, 10);
 	scene.model.stacks_evicted = 7;
-	expect(&scene, "[14:02:11] 0 call sites with live device memory; left out: 21.00 MiB in 12 allocations "
+	expect(&scene, "[14:02:11] 0 call sites with live device memory; left out: 21.00 MiB in 12 "
+		       "allocations "
 		       "younger than 500 ms or of other sizes or of call sites with fewer than 3\n"
 		       "        7 stacks are no longer known: see --stack-storage-size\n");
 }
@@ -363,14 +385,10 @@ static int set_time_zone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_growing),
-		cmocka_unit_test(test_top),
-		cmocka_unit_test(test_processes),
-		cmocka_unit_test(test_ended),
-		cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_untracked),
-		cmocka_unit_test(test_left_out),
+		cmocka_unit_test(test_growing),	  cmocka_unit_test(test_top),
+		cmocka_unit_test(test_processes), cmocka_unit_test(test_ended),
+		cmocka_unit_test(test_ends),	  cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_untracked), cmocka_unit_test(test_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, set_time_zone, NULL);

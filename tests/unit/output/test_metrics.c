@@ -203,7 +203,8 @@ static void shows_control_characters(void **state)
 
 		fill_busy(&b);
 		strcpy(b.process.comm, cases[i].comm);
-		page = render_once(&b.model, i % 2 ? EXPOSITION_OPENMETRICS : EXPOSITION_PROMETHEUS);
+		page = render_once(&b.model,
+				   i % 2 ? EXPOSITION_OPENMETRICS : EXPOSITION_PROMETHEUS);
 		snprintf(wanted, sizeof(wanted), "comm=\"%s\"} 9\n", cases[i].label);
 		assert_non_null(strstr(page, wanted));
 		for (const char *c = page; *c; c++)
@@ -218,7 +219,12 @@ static void takes_the_newest_of_a_pid(void **state)
 		{.pid = 8, .comm = "old", .ended = true, .graph_launches = 1, .start_ns = 1},
 		{.pid = 3, .comm = "other", .graph_launches = 2, .start_ns = 2},
 		{.pid = 8, .comm = "new", .graph_launches = 3, .start_ns = 3},
-		{.pid = 4, .comm = "gone", .graph_launches = 4, .ended = true, .reported_end = true, .ended_ns = 2},
+		{.pid = 4,
+		 .comm = "gone",
+		 .graph_launches = 4,
+		 .ended = true,
+		 .reported_end = true,
+		 .ended_ns = 2},
 		{.pid = 5, .comm = "left", .graph_launches = 5, .ended = true, .ended_ns = 1},
 	};
 	struct model model = {
@@ -254,10 +260,9 @@ static void waits_have_series_once_there_are_any(void **state)
 	b.devices[0].waits[WAIT_EVENT] = (struct wait_totals){.calls = 9};
 	b.process.queries[WAIT_EVENT] = (struct query_totals){4, 4};
 	page = render_once(&b.model, EXPOSITION_PROMETHEUS);
-	assert_has(page,
-		   "\ngpuprobe_waits_total{" ON_GPU_3 ",kind=\"event\"} 9\n#", NULL, NULL);
-	assert_has(page,
-		   "\ngpuprobe_wait_seconds_total{" ON_GPU_3 ",kind=\"event\"} 0\n#", NULL, NULL);
+	assert_has(page, "\ngpuprobe_waits_total{" ON_GPU_3 ",kind=\"event\"} 9\n#", NULL, NULL);
+	assert_has(page, "\ngpuprobe_wait_seconds_total{" ON_GPU_3 ",kind=\"event\"} 0\n#", NULL,
+		   NULL);
 	assert_has(page,
 		   "\ngpuprobe_queries_total{pid=\"42\",comm=\"train\",kind=\"event\","
 		   "answer=\"not_ready\"} 4\n#",
@@ -289,21 +294,32 @@ static void seldom_families_have_their_values(void **state)
 	b.process.open_listed = COUNT(open);
 	b.process.pools = pools;
 	b.process.pool_count = COUNT(pools);
-	b.process.memory[MEMORY_RESERVED] = (struct memory_totals){.allocations = 1, .live_bytes = 700};
-	b.process.memory[MEMORY_MAPPED] = (struct memory_totals){.allocations = 1, .live_bytes = 300};
+	b.process.memory[MEMORY_RESERVED] =
+		(struct memory_totals){.allocations = 1, .live_bytes = 700};
+	b.process.memory[MEMORY_MAPPED] =
+		(struct memory_totals){.allocations = 1, .live_bytes = 300};
 	b.process.unfollowed = (struct unfollowed_totals){.calls = 6, .allocated_bytes = 64};
 	page = render_once(&b.model, EXPOSITION_PROMETHEUS);
-	assert_has(page, "\ngpuprobe_calls_in_progress{" OF_TRAIN ",function=\"%s\"} 2\n#", api_functions[0].symbol, NULL);
-	assert_has(page, "\ngpuprobe_longest_call_in_progress_seconds{" OF_TRAIN ",function=\"%s\"} 3\n#",
+	assert_has(page, "\ngpuprobe_calls_in_progress{" OF_TRAIN ",function=\"%s\"} 2\n#",
 		   api_functions[0].symbol, NULL);
-	assert_has(page, "\ngpuprobe_pool_used_bytes{" OF_TRAIN ",gpu=\"3\",uuid=\"GPU-a\"} 6\n", NULL, NULL);
-	assert_has(page, "\ngpuprobe_pool_used_bytes{" OF_TRAIN ",gpu=\"unknown\",uuid=\"\"} 3\n#", NULL, NULL);
-	assert_has(page, "\ngpuprobe_pool_reserved_bytes{" OF_TRAIN ",gpu=\"3\",uuid=\"GPU-a\"} 10\n", NULL, NULL);
-	assert_has(page, "\ngpuprobe_pool_reserved_bytes{" OF_TRAIN ",gpu=\"unknown\",uuid=\"\"} 4\n#", NULL, NULL);
+	assert_has(page,
+		   "\ngpuprobe_longest_call_in_progress_seconds{" OF_TRAIN ",function=\"%s\"} 3\n#",
+		   api_functions[0].symbol, NULL);
+	assert_has(page, "\ngpuprobe_pool_used_bytes{" OF_TRAIN ",gpu=\"3\",uuid=\"GPU-a\"} 6\n",
+		   NULL, NULL);
+	assert_has(page, "\ngpuprobe_pool_used_bytes{" OF_TRAIN ",gpu=\"unknown\",uuid=\"\"} 3\n#",
+		   NULL, NULL);
+	assert_has(page,
+		   "\ngpuprobe_pool_reserved_bytes{" OF_TRAIN ",gpu=\"3\",uuid=\"GPU-a\"} 10\n",
+		   NULL, NULL);
+	assert_has(page,
+		   "\ngpuprobe_pool_reserved_bytes{" OF_TRAIN ",gpu=\"unknown\",uuid=\"\"} 4\n#",
+		   NULL, NULL);
 	assert_has(page, "\ngpuprobe_virtual_reserved_bytes{" OF_TRAIN "} 700\n#", NULL, NULL);
 	assert_has(page, "\ngpuprobe_virtual_mapped_bytes{" OF_TRAIN "} 300\n#", NULL, NULL);
 	assert_has(page, "\ngpuprobe_unfollowed_calls_total{" OF_TRAIN "} 6\n#", NULL, NULL);
-	assert_has(page, "\ngpuprobe_unfollowed_allocated_bytes_total{" OF_TRAIN "} 64\n#", NULL, NULL);
+	assert_has(page, "\ngpuprobe_unfollowed_allocated_bytes_total{" OF_TRAIN "} 64\n#", NULL,
+		   NULL);
 	free(page);
 }
 

@@ -51,7 +51,8 @@ static void expect_report(const struct model *model, const char *start)
 	free(expected);
 }
 
-#define NONE_WITH_CONTEXT "\"never_live\":0,\"replaced\":0,\"with_context\":0,\"with_context_bytes\":0,"
+#define NONE_WITH_CONTEXT \
+	"\"never_live\":0,\"replaced\":0,\"with_context\":0,\"with_context_bytes\":0,"
 #define NO_SIDES \
 	"\"pinned\":{\"calls\":0,\"bytes\":0},\"pageable\":{\"calls\":0,\"bytes\":0}," \
 	"\"captured\":{\"calls\":0,\"bytes\":0}"
@@ -88,8 +89,16 @@ static void writes_an_empty_report(void **state)
 static void writes_memory(void **state)
 {
 	struct allocation live[] = {
-		{.address = 0x7989d8000000, .size = 8000000, .start_ns = 77, .kind = MEMORY_DEVICE, .device = 1},
-		{.address = 0xffffffffffffffff, .size = 1, .start_ns = 78, .kind = MEMORY_HOST, .device = DEVICE_UNKNOWN},
+		{.address = 0x7989d8000000,
+		 .size = 8000000,
+		 .start_ns = 77,
+		 .kind = MEMORY_DEVICE,
+		 .device = 1},
+		{.address = 0xffffffffffffffff,
+		 .size = 1,
+		 .start_ns = 78,
+		 .kind = MEMORY_HOST,
+		 .device = DEVICE_UNKNOWN},
 	};
 	struct allocation freed[] = {{.address = 0x10, .kind = MEMORY_POOL}};
 	struct process p = {
@@ -98,20 +107,21 @@ static void writes_memory(void **state)
 		.start_ns = 3,
 		.ended = true,
 		.ended_ns = 4,
-		.memory[MEMORY_DEVICE] = {
-			.allocations = 1,
-			.allocation_failures = 2,
-			.allocation_ns = 3,
-			.frees = 4,
-			.free_failures = 5,
-			.unknown_frees = 6,
-			.live_bytes = 7,
-			.live_count = 8,
-			.never_live = 21,
-			.replaced = 22,
-			.with_context = 1,
-			.with_context_bytes = 99,
-		},
+		.memory[MEMORY_DEVICE] =
+			{
+				.allocations = 1,
+				.allocation_failures = 2,
+				.allocation_ns = 3,
+				.frees = 4,
+				.free_failures = 5,
+				.unknown_frees = 6,
+				.live_bytes = 7,
+				.live_count = 8,
+				.never_live = 21,
+				.replaced = 22,
+				.with_context = 1,
+				.with_context_bytes = 99,
+			},
 		.memory[MEMORY_HOST] = {.allocations = UINT64_MAX},
 		.live_at_exit_bytes = 9,
 		.live_at_exit_count = 10,
@@ -138,20 +148,24 @@ static void writes_memory(void **state)
 		"\"final\":false,\"sections\":[\"memory\"],\"launch_sample\":1,"
 		"\"totals\":{\"processes\":1,\"device_memory\":{\"allocations\":1,"
 		"\"allocation_failures\":2,\"allocation_ns\":3,\"frees\":4,\"free_failures\":5,"
-		"\"unknown_frees\":6,\"never_live\":21,\"replaced\":22,\"with_context\":1,\"with_context_bytes\":99,"
+		"\"unknown_frees\":6,\"never_live\":21,\"replaced\":22,\"with_context\":1,\"with_"
+		"context_bytes\":99,"
 		"\"live_bytes\":0,\"live_allocations\":0},"
 		"\"host_memory\":{\"allocations\":18446744073709551615,\"allocation_failures\":0,"
-		"\"allocation_ns\":0,\"frees\":0,\"free_failures\":0,\"unknown_frees\":0," NONE_WITH_CONTEXT "\"live_bytes\":0,\"live_allocations\":0},"
+		"\"allocation_ns\":0,\"frees\":0,\"free_failures\":0,\"unknown_frees\":"
+		"0," NONE_WITH_CONTEXT "\"live_bytes\":0,\"live_allocations\":0},"
 		"\"live_at_exit_bytes\":9,\"live_at_exit_allocations\":10},"
 		"\"processes\":[{\"pid\":5,\"comm\":\"a\\\"\xef\xbf\xbd\",\"start_ns\":3,"
 		"\"since_attach\":false,\"ended\":true,\"ended_ns\":4,\"memory\":{"
 		"\"device\":{\"allocations\":1,\"allocation_failures\":2,\"allocation_ns\":3,"
 		"\"frees\":4,\"free_failures\":5,\"unknown_frees\":6,"
-		"\"never_live\":21,\"replaced\":22,\"with_context\":1,\"with_context_bytes\":99,\"live_bytes\":7,"
+		"\"never_live\":21,\"replaced\":22,\"with_context\":1,\"with_context_bytes\":99,"
+		"\"live_bytes\":7,"
 		"\"live_allocations\":8},"
 		"\"managed\":" NO_MEMORY_TOTALS ",\"pool\":" NO_MEMORY_TOTALS ","
 		"\"host\":{\"allocations\":18446744073709551615,\"allocation_failures\":0,"
-		"\"allocation_ns\":0,\"frees\":0,\"free_failures\":0,\"unknown_frees\":0," NONE_WITH_CONTEXT "\"live_bytes\":0,\"live_allocations\":0},"
+		"\"allocation_ns\":0,\"frees\":0,\"free_failures\":0,\"unknown_frees\":"
+		"0," NONE_WITH_CONTEXT "\"live_bytes\":0,\"live_allocations\":0},"
 		"\"registered\":" NO_MEMORY_TOTALS ",\"array\":" NO_MEMORY_TOTALS ","
 		"\"physical\":" NO_MEMORY_TOTALS ",\"imported\":" NO_MEMORY_TOTALS ","
 		"\"reserved\":" NO_MEMORY_TOTALS ",\"mapped\":" NO_MEMORY_TOTALS ","
@@ -162,7 +176,8 @@ static void writes_memory(void **state)
 		"\"device\":1,\"start_ns\":77},{\"address\":\"0xffffffffffffffff\",\"bytes\":1,"
 		"\"kind\":\"host\",\"device\":null,\"start_ns\":78}],"
 		"\"freed\":[{\"address\":\"0x10\",\"kind\":\"pool\"}],\"freed_unlisted\":11},"
-		"\"objects\":{},\"errors\":[],\"sticky_error\":null,\"devices\":[],\"functions\":[]}],"
+		"\"objects\":{},\"errors\":[],\"sticky_error\":null,\"devices\":[],\"functions\":[]"
+		"}],"
 		"\"gpus\":[],\"libraries\":2,"
 		"\"probes_attached\":{\"runtime\":3,\"driver\":4},\"functions_missing\":5,");
 }
@@ -187,10 +202,19 @@ static void writes_launches_copies_waits_and_errors(void **state)
 			.kernel_count = 2,
 			.launches = 23,
 			.graph_launches = 2,
-			.copies[COPY_H2D] = {
-				{.calls = 1, .bytes = 3, .ns = 2},
-				{.calls = 4, .bytes = 5, .ns = 6, .pinned_calls = 1, .pinned_bytes = 2, .pageable_calls = 3, .pageable_bytes = 4, .captured_calls = 5, .captured_bytes = 6},
-			},
+			.copies[COPY_H2D] =
+				{
+					{.calls = 1, .bytes = 3, .ns = 2},
+					{.calls = 4,
+					 .bytes = 5,
+					 .ns = 6,
+					 .pinned_calls = 1,
+					 .pinned_bytes = 2,
+					 .pageable_calls = 3,
+					 .pageable_bytes = 4,
+					 .captured_calls = 5,
+					 .captured_bytes = 6},
+				},
 			.copies[COPY_SET][0] = {.calls = 7, .bytes = 8},
 			.covered[COPY_H2D] = {3, 40, 2},
 			.objects[OBJECT_MODULE] = {1, 2, 3, 4, 5, 6, 7, 8},
@@ -222,7 +246,8 @@ static void writes_launches_copies_waits_and_errors(void **state)
 		"\"captured_launches\":0,\"graph_launches\":2,\"graph_kernels\":0,"
 		"\"graph_launches_of_unknown_size\":0},"
 		"\"processes\":[{\"pid\":6,\"comm\":\"x\",\"start_ns\":0,\"since_attach\":true"
-		",\"before_attach\":{\"allocated_bytes\":null,\"objects\":null,\"nvml_used_bytes\":null},"
+		",\"before_attach\":{\"allocated_bytes\":null,\"objects\":null,\"nvml_used_bytes\":"
+		"null},"
 		"\"ended\":false,\"launches\":23,\"graph_launches\":2,\"graph_kernels\":0,"
 		"\"graph_launches_of_unknown_size\":0,\"graph_sizes\":[],\"host_functions\":0,"
 		"\"captured\":{\"launches\":0,\"graph_launches\":0,\"host_functions\":0},"
@@ -236,12 +261,15 @@ static void writes_launches_copies_waits_and_errors(void **state)
 		"\"bytes_per_second\":1500000000," NO_SIDES "},"
 		"{\"kind\":\"H2D\",\"mode\":\"async\",\"calls\":4,\"bytes\":5,\"ns\":6,"
 		"\"pinned\":{\"calls\":1,\"bytes\":2},\"pageable\":{\"calls\":3,\"bytes\":4},"
-		"\"captured\":{\"calls\":5,\"bytes\":6},\"covered\":{\"calls\":3,\"bytes\":40,\"ns\":2,"
+		"\"captured\":{\"calls\":5,\"bytes\":6},\"covered\":{\"calls\":3,\"bytes\":40,"
+		"\"ns\":2,"
 		"\"at_least_bytes_per_second\":20000000000},"
 		"\"in_flight\":{\"calls\":9,\"bytes\":10,\"oldest_ns\":11}},"
-		"{\"kind\":\"P2P\",\"mode\":\"async\",\"calls\":0,\"bytes\":0,\"ns\":0," NO_SIDES ",\"covered\":{\"calls\":0,\"bytes\":0,\"ns\":0},"
+		"{\"kind\":\"P2P\",\"mode\":\"async\",\"calls\":0,\"bytes\":0,\"ns\":0," NO_SIDES
+		",\"covered\":{\"calls\":0,\"bytes\":0,\"ns\":0},"
 		"\"in_flight\":{\"calls\":1,\"bytes\":2,\"oldest_ns\":3}},"
-		"{\"kind\":\"set\",\"mode\":\"sync\",\"calls\":7,\"bytes\":8,\"ns\":0," NO_SIDES "}],"
+		"{\"kind\":\"set\",\"mode\":\"sync\",\"calls\":7,\"bytes\":8,\"ns\":0," NO_SIDES
+		"}],"
 		"\"waits\":[{\"in\":\"stream\",\"calls\":12,\"ns\":13},"
 		"{\"in\":\"device\",\"calls\":1,\"ns\":0},"
 		"{\"in\":\"copy\",\"calls\":8,\"ns\":2},{\"in\":\"free\",\"calls\":14,\"ns\":15}],"
@@ -251,7 +279,8 @@ static void writes_launches_copies_waits_and_errors(void **state)
 		"\"create_in_launches_ns\":8}},"
 		"\"errors\":[{\"function\":\"cuLaunchKernel\",\"layer\":\"driver\","
 		"\"error\":\"CUDA_ERROR_INVALID_HANDLE\",\"code\":400,\"count\":2,"
-		"\"first_ns\":0,\"last_ns\":0,\"sampled\":true},{\"function\":\"cudaFree\",\"layer\":\"runtime\","
+		"\"first_ns\":0,\"last_ns\":0,\"sampled\":true},{\"function\":\"cudaFree\","
+		"\"layer\":\"runtime\","
 		"\"error\":null,\"code\":-1,\"count\":1,\"first_ns\":0,\"last_ns\":0,"
 		"\"sampled\":false}],\"sticky_error\":{\"code\":719,"
 		"\"error\":\"cudaErrorLaunchFailure\",\"since_ns\":4,\"later_same\":5,"
@@ -271,10 +300,19 @@ static void writes_what_was_counted_by_function_and_device(void **state)
 		 .failures = 3,
 		 .bytes = 4,
 		 .ns = 5},
-		{.row = (uint16_t)api__find("cuCtxSetCurrent", API_NEWEST), .device = DEVICE_UNKNOWN, .calls = 1},
+		{.row = (uint16_t)api__find("cuCtxSetCurrent", API_NEWEST),
+		 .device = DEVICE_UNKNOWN,
+		 .calls = 1},
 	};
 	struct device_totals devices[] = {
-		{.device = 0, .launches = 1, .allocations = 2, .live_bytes = 3, .live_count = 4, .copies = 5, .copy_bytes = 6, .wait_ns = 7},
+		{.device = 0,
+		 .launches = 1,
+		 .allocations = 2,
+		 .live_bytes = 3,
+		 .live_count = 4,
+		 .copies = 5,
+		 .copy_bytes = 6,
+		 .wait_ns = 7},
 		{.device = DEVICE_UNKNOWN, .launches = 8},
 	};
 	struct process p = {
@@ -307,15 +345,37 @@ static void writes_what_was_counted_by_function_and_device(void **state)
 static void writes_who_a_process_is_and_its_gpus(void **state)
 {
 	struct gpu gpus[] = {
-		{.index = 3, .mig = GPU_NONE, .uuid = "GPU-a", .name = "NVIDIA \"H200\"", .bus_id = "00000000:06:00.0", .total_bytes = 100, .used_bytes = 60},
-		{.index = 4, .mig = 1, .total_bytes = GPU_UNKNOWN_BYTES, .used_bytes = GPU_UNKNOWN_BYTES},
+		{.index = 3,
+		 .mig = GPU_NONE,
+		 .uuid = "GPU-a",
+		 .name = "NVIDIA \"H200\"",
+		 .bus_id = "00000000:06:00.0",
+		 .total_bytes = 100,
+		 .used_bytes = 60},
+		{.index = 4,
+		 .mig = 1,
+		 .total_bytes = GPU_UNKNOWN_BYTES,
+		 .used_bytes = GPU_UNKNOWN_BYTES},
 	};
 	struct process_gpu of[] = {
 		{.ordinal = 0, .gpu = 1, .used_bytes = 50, .untracked_bytes = GPU_UNKNOWN_BYTES},
-		{.ordinal = GPU_NONE, .gpu = GPU_NONE, .used_bytes = GPU_UNKNOWN_BYTES, .untracked_bytes = 0},
+		{.ordinal = GPU_NONE,
+		 .gpu = GPU_NONE,
+		 .used_bytes = GPU_UNKNOWN_BYTES,
+		 .untracked_bytes = 0},
 	};
 	struct process p[] = {
-		{.pid = 6, .comm = "x", .identified = true, .parent = 1, .uid = 1000, .user = "ann", .namespace_pid = 7, .cgroup_known = true, .container = "c0ffee", .gpus = of, .gpu_count = 2},
+		{.pid = 6,
+		 .comm = "x",
+		 .identified = true,
+		 .parent = 1,
+		 .uid = 1000,
+		 .user = "ann",
+		 .namespace_pid = 7,
+		 .cgroup_known = true,
+		 .container = "c0ffee",
+		 .gpus = of,
+		 .gpu_count = 2},
 		{.pid = 8, .comm = "y", .identified = true, .user = "0"},
 	};
 	struct model model = {
@@ -328,9 +388,9 @@ static void writes_who_a_process_is_and_its_gpus(void **state)
 	char *text = print(&model);
 
 	(void)state;
-	assert_non_null(strstr(
-		text, "{\"pid\":6,\"comm\":\"x\",\"ppid\":1,\"uid\":1000,\"user\":\"ann\","
-		      "\"container\":\"c0ffee\",\"pod\":null,\"namespace_pid\":7,"));
+	assert_non_null(strstr(text,
+			       "{\"pid\":6,\"comm\":\"x\",\"ppid\":1,\"uid\":1000,\"user\":\"ann\","
+			       "\"container\":\"c0ffee\",\"pod\":null,\"namespace_pid\":7,"));
 	assert_non_null(strstr(
 		text, "\"gpus\":[{\"ordinal\":0,\"gpu\":\"4:1\",\"uuid\":null,\"used_bytes\":50,"
 		      "\"untracked_bytes\":null},{\"ordinal\":null,\"gpu\":null,\"uuid\":null,"
@@ -338,12 +398,12 @@ static void writes_who_a_process_is_and_its_gpus(void **state)
 	assert_non_null(strstr(
 		text, "{\"pid\":8,\"comm\":\"y\",\"ppid\":null,\"uid\":0,\"user\":\"0\","
 		      "\"container\":\"unknown\",\"pod\":\"unknown\",\"namespace_pid\":null,"));
-	assert_non_null(strstr(
-		text, "\"gpus\":[{\"gpu\":\"3\",\"index\":3,\"mig\":null,\"uuid\":\"GPU-a\","
-		      "\"name\":\"NVIDIA \\\"H200\\\"\",\"pci_bus_id\":\"00000000:06:00.0\","
-		      "\"total_bytes\":100,\"used_bytes\":60},{\"gpu\":\"4:1\",\"index\":4,"
-		      "\"mig\":1,\"uuid\":null,\"name\":null,\"pci_bus_id\":null,"
-		      "\"total_bytes\":null,\"used_bytes\":null}],\"libraries\""));
+	assert_non_null(
+		strstr(text, "\"gpus\":[{\"gpu\":\"3\",\"index\":3,\"mig\":null,\"uuid\":\"GPU-a\","
+			     "\"name\":\"NVIDIA \\\"H200\\\"\",\"pci_bus_id\":\"00000000:06:00.0\","
+			     "\"total_bytes\":100,\"used_bytes\":60},{\"gpu\":\"4:1\",\"index\":4,"
+			     "\"mig\":1,\"uuid\":null,\"name\":null,\"pci_bus_id\":null,"
+			     "\"total_bytes\":null,\"used_bytes\":null}],\"libraries\""));
 	free(text);
 }
 

@@ -83,12 +83,13 @@ static void has_the_shape_of_the_example(void **state)
 	struct process p = {
 		.pid = 246649,
 		.comm = "train",
-		.memory[MEMORY_DEVICE] = {
-			.allocations = 3,
-			.frees = 2,
-			.live_bytes = 8000000,
-			.live_count = 1,
-		},
+		.memory[MEMORY_DEVICE] =
+			{
+				.allocations = 3,
+				.frees = 2,
+				.live_bytes = 8000000,
+				.live_count = 1,
+			},
 		.live = live,
 		.live_listed = 1,
 		.freed = freed,
@@ -105,36 +106,37 @@ static void has_the_shape_of_the_example(void **state)
 	struct model model = model_of(&p, 1, SECTION_ALL);
 
 	(void)state;
-	expect_report(&model, &plain,
-		      RULE DATE
-		      "\n"
-		      "num_successful_mallocs:  3\n"
-		      "num_failed_mallocs:      0\n"
-		      "num_successful_frees:    2\n"
-		      "num_failed_frees:        0\n"
-		      "live: 8000000 Bytes in 1 allocation\n"
-		      "per-process memory maps:\n"
-		      "process 246649 (train)\n"
-		      "        0x00007989d8000000: 8000000 Bytes\n"
-		      "        0x00007989dcc00000: 0 Bytes\n"
-		      "        0x00007989dd400000: 0 Bytes\n"
-		      "        total: 8000000 Bytes in 1 allocation\n"
-		      "\n"
-		      "total kernel launches: 2000 calls of 2 kernels\n"
-		      "process 246649 (train)\n"
-		      "        0x626693de7b80 (convolution_part1) -> 1000\n"
-		      "        0x626693de7c60 (convolution_part2) -> 1000\n"
-		      "\n"
-		      "copies:\n"
-		      "process 246649 (train)\n"
-		      "        H2D 2 calls, 16000000 Bytes, 3045738811.5 bytes/sec for 0.00525 secs\n"
-		      "        D2H 1 call, 8000000 Bytes, 3039109540.9 bytes/sec for 0.00263 secs\n"
-		      "        H2D async 5 calls, 40000000 Bytes, 2 in flight (16000000 Bytes,"
-		      " oldest 0.8 ms)\n"
-		      "\n"
-		      "errors:\n"
-		      "process 246649 (train)\n"
-		      "        cudaMalloc: cudaErrorMemoryAllocation (2) x 1\n" RULE);
+	expect_report(
+		&model, &plain,
+		RULE DATE
+		"\n"
+		"num_successful_mallocs:  3\n"
+		"num_failed_mallocs:      0\n"
+		"num_successful_frees:    2\n"
+		"num_failed_frees:        0\n"
+		"live: 8000000 Bytes in 1 allocation\n"
+		"per-process memory maps:\n"
+		"process 246649 (train)\n"
+		"        0x00007989d8000000: 8000000 Bytes\n"
+		"        0x00007989dcc00000: 0 Bytes\n"
+		"        0x00007989dd400000: 0 Bytes\n"
+		"        total: 8000000 Bytes in 1 allocation\n"
+		"\n"
+		"total kernel launches: 2000 calls of 2 kernels\n"
+		"process 246649 (train)\n"
+		"        0x626693de7b80 (convolution_part1) -> 1000\n"
+		"        0x626693de7c60 (convolution_part2) -> 1000\n"
+		"\n"
+		"copies:\n"
+		"process 246649 (train)\n"
+		"        H2D 2 calls, 16000000 Bytes, 3045738811.5 bytes/sec for 0.00525 secs\n"
+		"        D2H 1 call, 8000000 Bytes, 3039109540.9 bytes/sec for 0.00263 secs\n"
+		"        H2D async 5 calls, 40000000 Bytes, 2 in flight (16000000 Bytes,"
+		" oldest 0.8 ms)\n"
+		"\n"
+		"errors:\n"
+		"process 246649 (train)\n"
+		"        cudaMalloc: cudaErrorMemoryAllocation (2) x 1\n" RULE);
 }
 
 static void says_that_there_is_no_process(void **state)
@@ -147,7 +149,8 @@ static void says_that_there_is_no_process(void **state)
 	expect_report(&model, &plain, RULE DATE "\nno CUDA process seen yet\n" RULE);
 	model.libraries = 0;
 	expect_report(&model, &plain,
-		      RULE DATE "\nno CUDA library found yet, waiting for a process that brings one\n" RULE);
+		      RULE DATE
+		      "\nno CUDA library found yet, waiting for a process that brings one\n" RULE);
 	model.final = true;
 	expect_report(&model, &plain, RULE DATE "\nno CUDA process was seen\n" RULE);
 	/* All processes have ended, and a report has said so. */
@@ -183,17 +186,19 @@ static void marks_what_an_ended_process_left(void **state)
 		.comm = "x",
 		.ended = true,
 		.since_attach = true,
-		.memory[MEMORY_DEVICE] = {
-			.allocations = 2,
-			.frees = 1,
-			.live_bytes = 100,
-			.live_count = 1,
-		},
-		.memory[MEMORY_MANAGED] = {
-			.allocations = 1,
-			.live_bytes = 4096,
-			.live_count = 1,
-		},
+		.memory[MEMORY_DEVICE] =
+			{
+				.allocations = 2,
+				.frees = 1,
+				.live_bytes = 100,
+				.live_count = 1,
+			},
+		.memory[MEMORY_MANAGED] =
+			{
+				.allocations = 1,
+				.live_bytes = 4096,
+				.live_count = 1,
+			},
 		.memory[MEMORY_HOST] = {.allocations = 1, .live_bytes = 64, .live_count = 1},
 		.live_at_exit_bytes = 4196,
 		.live_at_exit_count = 2,
@@ -204,25 +209,26 @@ static void marks_what_an_ended_process_left(void **state)
 
 	(void)state;
 	expect_report(&model, &plain,
-		      RULE DATE
-		      "\n"
-		      "num_successful_mallocs:  3\n"
-		      "num_failed_mallocs:      0\n"
-		      "num_successful_frees:    1\n"
-		      "num_failed_frees:        0\n"
-		      "live: 0 Bytes in 0 allocations\n"
-		      "allocated before attach: unknown, of 1 process\n"
-		      "live at exit: 4196 Bytes in 2 allocations\n"
-		      "host: 0 Bytes in 0 allocations (1 allocated, 0 freed)\n"
-		      "per-process memory maps:\n"
-		      "process 5 (x) since attach, ended\n"
-		      "        0x0000000000002000: 4096 Bytes managed live at exit\n"
-		      "        0x0000000000001000: 100 Bytes live at exit\n"
-		      "        0x0000000000003000: 64 Bytes host live at exit\n"
-		      "        total: 4196 Bytes in 2 allocations live at exit\n"
-		      "        allocated before attach: unknown\n"
-		      "        of these: device 100 Bytes in 1 allocation, managed 4096 Bytes in 1 allocation\n"
-		      "        host: 64 Bytes in 1 allocation live at exit (1 allocated, 0 freed)\n" RULE);
+		      RULE DATE "\n"
+				"num_successful_mallocs:  3\n"
+				"num_failed_mallocs:      0\n"
+				"num_successful_frees:    1\n"
+				"num_failed_frees:        0\n"
+				"live: 0 Bytes in 0 allocations\n"
+				"allocated before attach: unknown, of 1 process\n"
+				"live at exit: 4196 Bytes in 2 allocations\n"
+				"host: 0 Bytes in 0 allocations (1 allocated, 0 freed)\n"
+				"per-process memory maps:\n"
+				"process 5 (x) since attach, ended\n"
+				"        0x0000000000002000: 4096 Bytes managed live at exit\n"
+				"        0x0000000000001000: 100 Bytes live at exit\n"
+				"        0x0000000000003000: 64 Bytes host live at exit\n"
+				"        total: 4196 Bytes in 2 allocations live at exit\n"
+				"        allocated before attach: unknown\n"
+				"        of these: device 100 Bytes in 1 allocation, managed 4096 "
+				"Bytes in 1 allocation\n"
+				"        host: 64 Bytes in 1 allocation live at exit (1 allocated, "
+				"0 freed)\n" RULE);
 }
 
 static void counts_all_kinds_but_host(void **state)
@@ -234,28 +240,31 @@ static void counts_all_kinds_but_host(void **state)
 			.memory[MEMORY_DEVICE] = {.allocations = 10, .allocation_failures = 1},
 			.memory[MEMORY_MANAGED] = {.allocations = 20, .frees = 3},
 			.memory[MEMORY_POOL] = {.allocations = 30, .free_failures = 5},
-			.memory[MEMORY_UNKNOWN] = {
-				.frees = 2,
-				.unknown_frees = 2,
-				.free_failures = 4,
-			},
+			.memory[MEMORY_UNKNOWN] =
+				{
+					.frees = 2,
+					.unknown_frees = 2,
+					.free_failures = 4,
+				},
 		},
 		{
 			.pid = 2,
 			.comm = "two",
-			.memory[MEMORY_DEVICE] = {
-				.allocations = 1,
-				.live_bytes = 8,
-				.live_count = 1,
-			},
-			.memory[MEMORY_HOST] = {
-				.allocations = 7,
-				.allocation_failures = 2,
-				.frees = 4,
-				.free_failures = 1,
-				.live_bytes = 4096,
-				.live_count = 3,
-			},
+			.memory[MEMORY_DEVICE] =
+				{
+					.allocations = 1,
+					.live_bytes = 8,
+					.live_count = 1,
+				},
+			.memory[MEMORY_HOST] =
+				{
+					.allocations = 7,
+					.allocation_failures = 2,
+					.frees = 4,
+					.free_failures = 1,
+					.live_bytes = 4096,
+					.live_count = 3,
+				},
 		},
 		{.pid = 3, .comm = "idle", .since_attach = true},
 	};
@@ -263,29 +272,28 @@ static void counts_all_kinds_but_host(void **state)
 
 	(void)state;
 	expect_report(&model, &plain,
-		      RULE DATE
-		      "\n"
-		      "num_successful_mallocs:  61\n"
-		      "num_failed_mallocs:      1\n"
-		      "num_successful_frees:    5\n"
-		      "num_failed_frees:        9\n"
-		      "live: 8 Bytes in 1 allocation\n"
-		      "allocated before attach: unknown, of 1 process\n"
-		      "host: 4096 Bytes in 3 allocations (7 allocated, 4 freed,"
-		      " 2 failed to allocate, 1 failed to free)\n"
-		      "frees of addresses never seen allocated: 2\n"
-		      "per-process memory maps:\n"
-		      "process 1 (one)\n"
-		      "        total: 0 Bytes in 0 allocations\n"
-		      "        frees of addresses never seen allocated: 2\n"
-		      "process 2 (two)\n"
-		      "        ... and 1 more allocation (8 Bytes)\n"
-		      "        total: 8 Bytes in 1 allocation\n"
-		      "        host: 4096 Bytes in 3 allocations (7 allocated, 4 freed,"
-		      " 2 failed to allocate, 1 failed to free)\n"
-		      "process 3 (idle) since attach\n"
-		      "        total: 0 Bytes in 0 allocations\n"
-		      "        allocated before attach: unknown\n" RULE);
+		      RULE DATE "\n"
+				"num_successful_mallocs:  61\n"
+				"num_failed_mallocs:      1\n"
+				"num_successful_frees:    5\n"
+				"num_failed_frees:        9\n"
+				"live: 8 Bytes in 1 allocation\n"
+				"allocated before attach: unknown, of 1 process\n"
+				"host: 4096 Bytes in 3 allocations (7 allocated, 4 freed,"
+				" 2 failed to allocate, 1 failed to free)\n"
+				"frees of addresses never seen allocated: 2\n"
+				"per-process memory maps:\n"
+				"process 1 (one)\n"
+				"        total: 0 Bytes in 0 allocations\n"
+				"        frees of addresses never seen allocated: 2\n"
+				"process 2 (two)\n"
+				"        ... and 1 more allocation (8 Bytes)\n"
+				"        total: 8 Bytes in 1 allocation\n"
+				"        host: 4096 Bytes in 3 allocations (7 allocated, 4 freed,"
+				" 2 failed to allocate, 1 failed to free)\n"
+				"process 3 (idle) since attach\n"
+				"        total: 0 Bytes in 0 allocations\n"
+				"        allocated before attach: unknown\n" RULE);
 }
 
 static void cuts_long_lists(void **state)
@@ -311,11 +319,12 @@ static void cuts_long_lists(void **state)
 		.pid = 9,
 		.comm = "big",
 		.since_attach = true,
-		.memory[MEMORY_DEVICE] = {
-			.allocations = 9,
-			.live_bytes = 650,
-			.live_count = 5,
-		},
+		.memory[MEMORY_DEVICE] =
+			{
+				.allocations = 9,
+				.live_bytes = 650,
+				.live_count = 5,
+			},
 		.live = live,
 		.live_listed = 3,
 		.freed = freed,
@@ -333,57 +342,56 @@ static void cuts_long_lists(void **state)
 
 	(void)state;
 	expect_report(&model, &options,
-		      RULE DATE
-		      "\n"
-		      "num_successful_mallocs:  9\n"
-		      "num_failed_mallocs:      0\n"
-		      "num_successful_frees:    0\n"
-		      "num_failed_frees:        0\n"
-		      "live: 650 Bytes in 5 allocations\n"
-		      "allocated before attach: unknown, of 1 process\n"
-		      "per-process memory maps:\n"
-		      "process 9 (big) since attach\n"
-		      "        0x0000000000000001: 300 Bytes\n"
-		      "        0x0000000000000002: 200 Bytes\n"
-		      "        ... and 3 more allocations (150 Bytes)\n"
-		      "        0x0000000000000004: 0 Bytes\n"
-		      "        0x0000000000000005: 0 Bytes\n"
-		      "        ... and 11 more frees\n"
-		      "        total: 650 Bytes in 5 allocations\n"
-		      "        allocated before attach: unknown\n"
-		      "\n"
-		      "total kernel launches: 93 calls of 4 kernels\n"
-		      "total graph launches: 6 calls\n"
-		      "process 9 (big) since attach\n"
-		      "        0xa (f) -> 50\n"
-		      "        0xb (unknown) -> 40\n"
-		      "        ... and 2 more kernels (3 launches)\n"
-		      "        graph launches: 6\n"
-		      "\n"
-		      "errors:\n"
-		      "process 9 (big) since attach\n"
-		      "        cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2) x 9\n"
-		      "        cuMemFree: unknown error (12345) x 8\n"
-		      "        ... and 1 more error (x 1)\n" RULE);
+		      RULE DATE "\n"
+				"num_successful_mallocs:  9\n"
+				"num_failed_mallocs:      0\n"
+				"num_successful_frees:    0\n"
+				"num_failed_frees:        0\n"
+				"live: 650 Bytes in 5 allocations\n"
+				"allocated before attach: unknown, of 1 process\n"
+				"per-process memory maps:\n"
+				"process 9 (big) since attach\n"
+				"        0x0000000000000001: 300 Bytes\n"
+				"        0x0000000000000002: 200 Bytes\n"
+				"        ... and 3 more allocations (150 Bytes)\n"
+				"        0x0000000000000004: 0 Bytes\n"
+				"        0x0000000000000005: 0 Bytes\n"
+				"        ... and 11 more frees\n"
+				"        total: 650 Bytes in 5 allocations\n"
+				"        allocated before attach: unknown\n"
+				"\n"
+				"total kernel launches: 93 calls of 4 kernels\n"
+				"total graph launches: 6 calls\n"
+				"process 9 (big) since attach\n"
+				"        0xa (f) -> 50\n"
+				"        0xb (unknown) -> 40\n"
+				"        ... and 2 more kernels (3 launches)\n"
+				"        graph launches: 6\n"
+				"\n"
+				"errors:\n"
+				"process 9 (big) since attach\n"
+				"        cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2) x 9\n"
+				"        cuMemFree: unknown error (12345) x 8\n"
+				"        ... and 1 more error (x 1)\n" RULE);
 	options = (struct report_options){.top = 3, .full_names = true};
 	model.sections = SECTION_LAUNCH;
 	expect_report(&model, &options,
-		      RULE DATE
-		      "\n"
-		      "total kernel launches: 93 calls of 4 kernels\n"
-		      "total graph launches: 6 calls\n"
-		      "process 9 (big) since attach\n"
-		      "        0xa (f<int>(int)) -> 50\n"
-		      "        0xb (unknown) -> 40\n"
-		      "        0xc (g()) -> 2\n"
-		      "        ... and 1 more kernel (1 launch)\n"
-		      "        graph launches: 6\n"
-		      "\n"
-		      "errors:\n"
-		      "process 9 (big) since attach\n"
-		      "        cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2) x 9\n"
-		      "        cuMemFree: unknown error (12345) x 8\n"
-		      "        cuLaunchKernel: CUDA_ERROR_INVALID_HANDLE (400) x 1 (sampled 1/64)\n" RULE);
+		      RULE DATE "\n"
+				"total kernel launches: 93 calls of 4 kernels\n"
+				"total graph launches: 6 calls\n"
+				"process 9 (big) since attach\n"
+				"        0xa (f<int>(int)) -> 50\n"
+				"        0xb (unknown) -> 40\n"
+				"        0xc (g()) -> 2\n"
+				"        ... and 1 more kernel (1 launch)\n"
+				"        graph launches: 6\n"
+				"\n"
+				"errors:\n"
+				"process 9 (big) since attach\n"
+				"        cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2) x 9\n"
+				"        cuMemFree: unknown error (12345) x 8\n"
+				"        cuLaunchKernel: CUDA_ERROR_INVALID_HANDLE (400) x 1 "
+				"(sampled 1/64)\n" RULE);
 }
 
 static void cuts_nothing_with_top_0(void **state)
@@ -418,11 +426,12 @@ static void survives_a_list_ahead_of_its_counter(void **state)
 	struct process p = {
 		.pid = 1,
 		.comm = "race",
-		.memory[MEMORY_DEVICE] = {
-			.allocations = 1,
-			.live_bytes = 300,
-			.live_count = 1,
-		},
+		.memory[MEMORY_DEVICE] =
+			{
+				.allocations = 1,
+				.live_bytes = 300,
+				.live_count = 1,
+			},
 		.live = live,
 		.live_listed = 2,
 	};
@@ -445,19 +454,17 @@ static void leaves_reported_ends_out(void **state)
 	p[0].ended = p[0].reported_end = true;
 	p[1].ended = true;
 	expect_report(&model, &plain,
-		      RULE DATE
-		      "\n"
-		      "total kernel launches: 2 calls of 1 kernel\n"
-		      "process 2 (run) ended\n"
-		      "        0x20 (b) -> 2\n" RULE);
+		      RULE DATE "\n"
+				"total kernel launches: 2 calls of 1 kernel\n"
+				"process 2 (run) ended\n"
+				"        0x20 (b) -> 2\n" RULE);
 	p[1].launches = k[1].launches = 1;
 	p[1].ended = false;
 	expect_report(&model, &plain,
-		      RULE DATE
-		      "\n"
-		      "total kernel launches: 1 call of 1 kernel\n"
-		      "process 2 (run)\n"
-		      "        0x20 (b) -> 1\n" RULE);
+		      RULE DATE "\n"
+				"total kernel launches: 1 call of 1 kernel\n"
+				"process 2 (run)\n"
+				"        0x20 (b) -> 1\n" RULE);
 }
 
 static void shows_every_kind_of_copy(void **state)
@@ -475,19 +482,20 @@ static void shows_every_kind_of_copy(void **state)
 	struct model model = model_of(&p, 1, SECTION_COPY);
 
 	(void)state;
-	expect_report(&model, &plain,
-		      RULE DATE
-		      "\n"
-		      "copies:\n"
-		      "process 1 (cp)\n"
-		      "        H2H 1 call, 10 Bytes\n"
-		      "        D2D 3 calls, 30 Bytes, 10000000000.0 bytes/sec for 0.000000003 secs\n"
-		      "        unknown 1 call, 0 Bytes, 0.0 bytes/sec for 2.00000 secs\n"
-		      "        set 2 calls, 10 Bytes, 1000100.0 bytes/sec for 0.000009999 secs\n"
-		      "        D2H async 0 calls, 0 Bytes, 1 in flight (77 Bytes, oldest 0.040 ms)\n"
-		      "        D2D async 1 call, 5 Bytes\n"
-		      "        P2P async 1 call, 1 Bytes\n"
-		      "        set async 1 call, 5 Bytes\n" RULE);
+	expect_report(
+		&model, &plain,
+		RULE DATE
+		"\n"
+		"copies:\n"
+		"process 1 (cp)\n"
+		"        H2H 1 call, 10 Bytes\n"
+		"        D2D 3 calls, 30 Bytes, 10000000000.0 bytes/sec for 0.000000003 secs\n"
+		"        unknown 1 call, 0 Bytes, 0.0 bytes/sec for 2.00000 secs\n"
+		"        set 2 calls, 10 Bytes, 1000100.0 bytes/sec for 0.000009999 secs\n"
+		"        D2H async 0 calls, 0 Bytes, 1 in flight (77 Bytes, oldest 0.040 ms)\n"
+		"        D2D async 1 call, 5 Bytes\n"
+		"        P2P async 1 call, 1 Bytes\n"
+		"        set async 1 call, 5 Bytes\n" RULE);
 	memset(p.copies, 0, sizeof(p.copies));
 	memset(p.inflight, 0, sizeof(p.inflight));
 	expect_report(&model, &plain, RULE DATE "\ncopies: none\n" RULE);
@@ -496,38 +504,55 @@ static void shows_every_kind_of_copy(void **state)
 static void shows_waits_and_queries(void **state)
 {
 	struct process p[] = {
-		{.pid = 1, .comm = "busy", .waits[WAIT_STREAM] = {2, 1500000000}, .waits[WAIT_EVENT] = {1, 9999}, .waits[WAIT_CONTEXT] = {3, 0}, .copy_waits = {1, 10000}, .free_waits = {4, 250000000}, .queries[WAIT_STREAM] = {5, 3}, .queries[WAIT_EVENT] = {1, 0}},
+		{.pid = 1,
+		 .comm = "busy",
+		 .waits[WAIT_STREAM] = {2, 1500000000},
+		 .waits[WAIT_EVENT] = {1, 9999},
+		 .waits[WAIT_CONTEXT] = {3, 0},
+		 .copy_waits = {1, 10000},
+		 .free_waits = {4, 250000000},
+		 .queries[WAIT_STREAM] = {5, 3},
+		 .queries[WAIT_EVENT] = {1, 0}},
 		{.pid = 2, .comm = "idle"},
-		{.pid = 3, .comm = "gone", .ended = true, .reported_end = true, .waits[WAIT_STREAM] = {1, 1}},
+		{.pid = 3,
+		 .comm = "gone",
+		 .ended = true,
+		 .reported_end = true,
+		 .waits[WAIT_STREAM] = {1, 1}},
 		{.pid = 4, .comm = "asks", .queries[WAIT_EVENT] = {2, 2}},
 	};
 	struct model model = model_of(p, COUNT(p), SECTION_COPY);
 
 	(void)state;
 	expect_report(&model, &plain,
-		      RULE DATE
-		      "\n"
-		      "copies: none\n"
-		      "\n"
-		      "waits:\n"
-		      "process 1 (busy)\n"
-		      "        stream 2 calls, 1.50000 secs\n"
-		      "        event 1 call, 0.000009999 secs\n"
-		      "        device 3 calls, 0.00000 secs\n"
-		      "        in synchronous copies 1 call, 0.00001 secs\n"
-		      "        in frees 4 calls, 0.25000 secs\n"
-		      "        stream queries 5 (3 not ready)\n"
-		      "        event queries 1 (0 not ready)\n"
-		      "process 4 (asks)\n"
-		      "        event queries 2 (2 not ready)\n" RULE);
+		      RULE DATE "\n"
+				"copies: none\n"
+				"\n"
+				"waits:\n"
+				"process 1 (busy)\n"
+				"        stream 2 calls, 1.50000 secs\n"
+				"        event 1 call, 0.000009999 secs\n"
+				"        device 3 calls, 0.00000 secs\n"
+				"        in synchronous copies 1 call, 0.00001 secs\n"
+				"        in frees 4 calls, 0.25000 secs\n"
+				"        stream queries 5 (3 not ready)\n"
+				"        event queries 1 (0 not ready)\n"
+				"process 4 (asks)\n"
+				"        event queries 2 (2 not ready)\n" RULE);
 }
 
 /* A threshold in the unit in which it is given, and seconds as with the waits above. */
 static void reports_where_waits_come_from(void **state)
 {
 	struct call_site sites[] = {
-		{.kind = SITE_WAIT, .row = (uint16_t)api__find("cuCtxSynchronize", API_NEWEST), .calls = 2, .amount = 938110},
-		{.kind = SITE_WAIT, .row = (uint16_t)api__find("cuStreamSynchronize", API_NEWEST), .calls = 1, .amount = 9999},
+		{.kind = SITE_WAIT,
+		 .row = (uint16_t)api__find("cuCtxSynchronize", API_NEWEST),
+		 .calls = 2,
+		 .amount = 938110},
+		{.kind = SITE_WAIT,
+		 .row = (uint16_t)api__find("cuStreamSynchronize", API_NEWEST),
+		 .calls = 1,
+		 .amount = 9999},
 	};
 	struct process p = {.pid = 1, .comm = "busy", .sites = sites, .site_count = COUNT(sites)};
 	struct model model = model_of(&p, 1, SECTION_COPY);
@@ -556,11 +581,10 @@ static void escapes_what_processes_name(void **state)
 	(void)state;
 	memcpy(p.comm, "a\nb\x07", 5);
 	expect_report(&model, &plain,
-		      RULE DATE
-		      "\n"
-		      "total kernel launches: 1 call of 1 kernel\n"
-		      "process 1 (a\\nb\\x07)\n"
-		      "        0x1 (k\\x1b[2J) -> 1\n" RULE);
+		      RULE DATE "\n"
+				"total kernel launches: 1 call of 1 kernel\n"
+				"process 1 (a\\nb\\x07)\n"
+				"        0x1 (k\\x1b[2J) -> 1\n" RULE);
 }
 
 static void reports_whose_a_process_is(void **state)
@@ -572,13 +596,39 @@ static void reports_whose_a_process_is(void **state)
 	struct process_gpu of[] = {
 		{.ordinal = 0, .gpu = 0, .used_bytes = 300, .untracked_bytes = 200},
 		{.ordinal = 1, .gpu = 1, .used_bytes = 7, .untracked_bytes = GPU_UNKNOWN_BYTES},
-		{.ordinal = 2, .gpu = GPU_NONE, .used_bytes = GPU_UNKNOWN_BYTES, .untracked_bytes = GPU_UNKNOWN_BYTES},
-		{.ordinal = GPU_NONE, .gpu = 0, .used_bytes = GPU_UNKNOWN_BYTES, .untracked_bytes = GPU_UNKNOWN_BYTES},
+		{.ordinal = 2,
+		 .gpu = GPU_NONE,
+		 .used_bytes = GPU_UNKNOWN_BYTES,
+		 .untracked_bytes = GPU_UNKNOWN_BYTES},
+		{.ordinal = GPU_NONE,
+		 .gpu = 0,
+		 .used_bytes = GPU_UNKNOWN_BYTES,
+		 .untracked_bytes = GPU_UNKNOWN_BYTES},
 	};
 	struct process p[] = {
-		{.pid = 6, .comm = "x", .identified = true, .parent = 5, .user = "a\nb", .namespace_pid = 6, .cgroup_known = true, .gpus = of, .gpu_count = COUNT(of)},
-		{.pid = 7, .comm = "y", .identified = true, .user = "1000", .namespace_pid = 1, .cgroup_known = true, .container = "c0ffee", .pod = "12-34"},
-		{.pid = 8, .comm = "z", .identified = true, .parent = 1, .user = "root", .namespace_pid = 8},
+		{.pid = 6,
+		 .comm = "x",
+		 .identified = true,
+		 .parent = 5,
+		 .user = "a\nb",
+		 .namespace_pid = 6,
+		 .cgroup_known = true,
+		 .gpus = of,
+		 .gpu_count = COUNT(of)},
+		{.pid = 7,
+		 .comm = "y",
+		 .identified = true,
+		 .user = "1000",
+		 .namespace_pid = 1,
+		 .cgroup_known = true,
+		 .container = "c0ffee",
+		 .pod = "12-34"},
+		{.pid = 8,
+		 .comm = "z",
+		 .identified = true,
+		 .parent = 1,
+		 .user = "root",
+		 .namespace_pid = 8},
 		{.pid = 9, .comm = "gone", .identified = true, .ended = true, .reported_end = true},
 	};
 	struct model model = model_of(p, COUNT(p), 0);
@@ -586,24 +636,25 @@ static void reports_whose_a_process_is(void **state)
 	(void)state;
 	model.gpus = gpus;
 	model.gpu_count = COUNT(gpus);
-	expect_report(&model, &plain,
-		      RULE DATE
-		      "\n"
-		      "processes:\n"
-		      "process 6 (x)\n"
-		      "        user a\\nb, parent 5\n"
-		      "        device 0: GPU 0 (NVIDIA\\x1b[31m, GPU-a), NVML 300 Bytes - tracked 100 ="
-		      " untracked 200 (context, code, libraries)\n"
-		      "        device 1: GPU 1:2 (MIG, UUID unknown), NVML 7 Bytes\n"
-		      "        device 2: GPU unknown\n"
-		      "        GPU 0 (NVIDIA\\x1b[31m, GPU-a)\n"
-		      "process 7 (y)\n"
-		      "        user 1000, parent unknown, own pid 1\n"
-		      "        pod 12-34\n"
-		      "        container c0ffee\n"
-		      "process 8 (z)\n"
-		      "        user root, parent 1\n"
-		      "        container unknown\n" RULE);
+	expect_report(
+		&model, &plain,
+		RULE DATE
+		"\n"
+		"processes:\n"
+		"process 6 (x)\n"
+		"        user a\\nb, parent 5\n"
+		"        device 0: GPU 0 (NVIDIA\\x1b[31m, GPU-a), NVML 300 Bytes - tracked 100 ="
+		" untracked 200 (context, code, libraries)\n"
+		"        device 1: GPU 1:2 (MIG, UUID unknown), NVML 7 Bytes\n"
+		"        device 2: GPU unknown\n"
+		"        GPU 0 (NVIDIA\\x1b[31m, GPU-a)\n"
+		"process 7 (y)\n"
+		"        user 1000, parent unknown, own pid 1\n"
+		"        pod 12-34\n"
+		"        container c0ffee\n"
+		"process 8 (z)\n"
+		"        user root, parent 1\n"
+		"        container unknown\n" RULE);
 }
 
 static void dates_in_local_time(void **state)

@@ -22,7 +22,10 @@ static void sample(struct model *model, bool now)
 	model->sampling = (struct sampling){
 		.max_overhead = 0.05,
 		.overhead = 0.048,
-		.share = {[RATE_LAUNCH] = now ? 0.18 : 1, [RATE_COPY] = 1, [RATE_WAIT] = 1, [RATE_EXACT] = 1},
+		.share = {[RATE_LAUNCH] = now ? 0.18 : 1,
+			  [RATE_COPY] = 1,
+			  [RATE_WAIT] = 1,
+			  [RATE_EXACT] = 1},
 		.sampled[RATE_LAUNCH] = true,
 	};
 }
@@ -39,34 +42,46 @@ struct sampled {
 static void fill(struct sampled *s)
 {
 	*s = (struct sampled){
-		.kernels = {KERNEL(0x10, "a(int)", "a", 1000, 0), KERNEL(0x20, "b(int)", "b", 500, 1)},
+		.kernels = {KERNEL(0x10, "a(int)", "a", 1000, 0),
+			    KERNEL(0x20, "b(int)", "b", 500, 1)},
 		.runs = {{.kernels = 4, .launches = 30}},
-		.devices = {{.device = 0, .launches = 1500, .copies = 7, .copy_bytes = 700, .wait_ns = 10}},
-		.process = {
-			.pid = 7,
-			.comm = "run",
-			.identified = true,
-			.user = "ann",
-			.parent = 1,
-			.cgroup_known = true,
-			.memory[MEMORY_DEVICE] = {.allocations = 3, .live_bytes = 30, .live_count = 3},
-			.kernel_count = 2,
-			.launches = 1500,
-			.graph_launches = 30,
-			.graph_run_count = 1,
-			.graph_kernels = 120,
-			.captured_launches = 6,
-			.host_functions = 9,
-			.device_count = 1,
-			.copies[COPY_H2D] = {{.calls = 7, .bytes = 700, .ns = 70000, .pinned_calls = 5},
-					     {.calls = 2, .bytes = 20, .pageable_calls = 1}},
-			.waits[WAIT_STREAM] = {4, 40000},
-			.copy_waits = {7, 70000},
-			.free_waits = {1, 100000},
-			.queries[WAIT_EVENT] = {12, 8},
-			.family_calls[RATE_LAUNCH] = {.counted = 300, .missed = 1230},
-		},
-		.model = {.sections = SECTION_ALL, .process_count = 1, .libraries = 1, .launch_sample = 64},
+		.devices = {{.device = 0,
+			     .launches = 1500,
+			     .copies = 7,
+			     .copy_bytes = 700,
+			     .wait_ns = 10}},
+		.process =
+			{
+				.pid = 7,
+				.comm = "run",
+				.identified = true,
+				.user = "ann",
+				.parent = 1,
+				.cgroup_known = true,
+				.memory[MEMORY_DEVICE] = {.allocations = 3,
+							  .live_bytes = 30,
+							  .live_count = 3},
+				.kernel_count = 2,
+				.launches = 1500,
+				.graph_launches = 30,
+				.graph_run_count = 1,
+				.graph_kernels = 120,
+				.captured_launches = 6,
+				.host_functions = 9,
+				.device_count = 1,
+				.copies[COPY_H2D] =
+					{{.calls = 7, .bytes = 700, .ns = 70000, .pinned_calls = 5},
+					 {.calls = 2, .bytes = 20, .pageable_calls = 1}},
+				.waits[WAIT_STREAM] = {4, 40000},
+				.copy_waits = {7, 70000},
+				.free_waits = {1, 100000},
+				.queries[WAIT_EVENT] = {12, 8},
+				.family_calls[RATE_LAUNCH] = {.counted = 300, .missed = 1230},
+			},
+		.model = {.sections = SECTION_ALL,
+			  .process_count = 1,
+			  .libraries = 1,
+			  .launch_sample = 64},
 	};
 	s->kernels[0].missed = 800;
 	s->process.kernels = s->kernels;
@@ -145,15 +160,18 @@ static void the_report_marks_estimates(void **state)
 		"        captured, not executed: ~6 kernel launches\n"
 		"        host functions: ~9\n",
 		"        H2D 7 calls, 700 Bytes, 10000000.0 bytes/sec for 0.00007 secs, 5 pinned\n",
-		"        on device 0: 0 Bytes live, ~1500 launches, 7 copies and sets of 700 Bytes\n",
+		"        on device 0: 0 Bytes live, ~1500 launches, 7 copies and sets of 700 "
+		"Bytes\n",
 		"\nlaunches are sampled: 18.0 % of the time, to keep to about --max-overhead 5 %\n"
-		"the probes make the worst-hit thread about 4.8 % slower, by their calibrated cost (--max-overhead 5 %)\n"
+		"the probes make the worst-hit thread about 4.8 % slower, by their calibrated cost "
+		"(--max-overhead 5 %)\n"
 		"~ marks estimates;",
 		NULL,
 	};
 	static const char *const others[] = {
 		"total kernel launches: 1500 calls",
-		"        H2D ~7 calls, ~700 Bytes, 10000000.0 bytes/sec for ~0.00007 secs, ~5 pinned\n",
+		"        H2D ~7 calls, ~700 Bytes, 10000000.0 bytes/sec for ~0.00007 secs, ~5 "
+		"pinned\n",
 		"        H2D async ~2 calls, ~20 Bytes, ~1 pageable\n",
 		"stream ~4 calls, ~0.00004 secs\n",
 		"        in synchronous copies ~7 calls, ~0.00007 secs\n"
@@ -177,12 +195,14 @@ static void what_was_sampled_is_reported_later(void **state)
 {
 	static const char *const parts[] = {
 		"\nlaunches were sampled, and are all counted now\n"
-		"the probes make the worst-hit thread about 4.8 % slower, by their calibrated cost (--max-overhead 5 %)\n"
+		"the probes make the worst-hit thread about 4.8 % slower, by their calibrated cost "
+		"(--max-overhead 5 %)\n"
 		"~ marks estimates",
 		NULL,
 	};
 	static const char *const never[] = {
-		"\n\nthe probes make the worst-hit thread about 4.8 % slower, by their calibrated cost (--max-overhead 5 %)\n========",
+		"\n\nthe probes make the worst-hit thread about 4.8 % slower, by their calibrated "
+		"cost (--max-overhead 5 %)\n========",
 		NULL,
 	};
 	struct sampled s;
@@ -201,9 +221,11 @@ static void json_has_what_was_counted(void **state)
 {
 	static const char *const parts[] = {
 		"\"sampling\":{\"max_overhead\":0.05,\"overhead\":0.048,\"families\":{"
-		"\"launch\":{\"share\":0.18,\"sampled\":true},\"copy\":{\"share\":1,\"sampled\":false},"
+		"\"launch\":{\"share\":0.18,\"sampled\":true},\"copy\":{\"share\":1,\"sampled\":"
+		"false},"
 		"\"wait\":{\"share\":1,\"sampled\":false}}}",
-		"\"sampling\":{\"launch\":{\"counted\":300,\"missed\":1230,\"share\":0.19607843137254902},"
+		"\"sampling\":{\"launch\":{\"counted\":300,\"missed\":1230,\"share\":0."
+		"19607843137254902},"
 		"\"wait\":{\"counted\":0,\"missed\":0,\"share\":0}}",
 		"\"launches\":1500,\"estimated\":true",
 		"\"launches\":1000,\"captured\":0,\"missed\":800,\"estimated\":true",
@@ -218,7 +240,8 @@ static void json_has_what_was_counted(void **state)
 	fill(&s);
 	s.process.family_calls[RATE_WAIT].sampled = true;
 	expect_parts(json(&s.model), parts);
-	s.process.family_calls[RATE_LAUNCH] = s.process.family_calls[RATE_WAIT] = (struct family_calls){.counted = 5};
+	s.process.family_calls[RATE_LAUNCH] = s.process.family_calls[RATE_WAIT] =
+		(struct family_calls){.counted = 5};
 	s.model.sampling.max_overhead = 0;
 	expect_none(json(&s.model), "estimated\":true");
 	expect_none(json(&s.model), "sampling");
@@ -295,17 +318,24 @@ static void begin_scene(struct scene *scene)
 static void stat_marks_estimates(void **state)
 {
 	static const char *const parts[] = {
-		"            4            1        4.0 s        1.0 s       990 ms       990 ms        1.0 s  cuMemAlloc\n"
-		"       ~1,000            -      ~20.0 s      20.0 ms      20.0 ms      20.0 ms      20.0 ms  cuLaunchKernel\n",
-		"         ~600       1-4096          256       1.0 us       1.5 us       2.0 us  conv\n",
-		"         ~160    ~40.5 MiB    259.0 KiB     ~40.0 ms 1011.7 MiB/s  H2D sync, pageable\n",
+		"            4            1        4.0 s        1.0 s       990 ms       990 ms    "
+		"    1.0 s  cuMemAlloc\n"
+		"       ~1,000            -      ~20.0 s      20.0 ms      20.0 ms      20.0 ms    "
+		"  20.0 ms  cuLaunchKernel\n",
+		"         ~600       1-4096          256       1.0 us       1.5 us       2.0 us  "
+		"conv\n",
+		"         ~160    ~40.5 MiB    259.0 KiB     ~40.0 ms 1011.7 MiB/s  H2D sync, "
+		"pageable\n",
 		"the wait that covered 2 of ~3\n",
 		"           60     4 KiB - 8 KiB    |",
-		"no findings\n\nskipped because calls are being sampled: small-copies, idle-gaps (--max-overhead off enables them)\n",
+		"no findings\n\nskipped because calls are being sampled: small-copies, idle-gaps "
+		"(--max-overhead off enables them)\n",
 		"\nlaunches are sampled: 18.0 % of the time, to keep to about --max-overhead 5 %\n",
 		NULL,
 	};
-	static const char *const diagnosed[] = {"calls are being sampled: small-copies, idle-gaps (--max-overhead off enables them)\n", NULL};
+	static const char *const diagnosed[] = {"calls are being sampled: small-copies, idle-gaps "
+						"(--max-overhead off enables them)\n",
+						NULL};
 	struct scene scene;
 
 	(void)state;
@@ -319,21 +349,30 @@ static void stat_marks_estimates(void **state)
 static void stat_estimates_times(void **state)
 {
 	static const char *const parts[] = {
-		"       ~4.0 s        4.0 s            -       500 ms            -       ~5.5 s       14.0 s  all 2 threads\n"
+		"       ~4.0 s        4.0 s            -       500 ms            -       ~5.5 s    "
+		"   14.0 s  all 2 threads\n"
 		"      ~28.6 %       28.6 %                     3.6 %                   ~39.3 %\n",
-		"       ~4.0 s            -            -       500 ms            -       ~5.5 s       10.0 s  12 (server)\n"
+		"       ~4.0 s            -            -       500 ms            -       ~5.5 s    "
+		"   10.0 s  12 (server)\n"
 		"      ~40.0 %                                  5.0 %                   ~55.0 %\n",
-		"            -        4.0 s            -            -            -            -        4.0 s  13 (wor\\nker) ended\n",
+		"            -        4.0 s            -            -            -            -    "
+		"    4.0 s  13 (wor\\nker) ended\n",
 		"         ~200           90       2.0 us",
 		NULL,
 	};
-	static const char *const all[] = {"       ~9.5 s        4.0 s            -       500 ms            -            -", NULL};
+	static const char *const all[] = {
+		"       ~9.5 s        4.0 s            -       500 ms            -            -",
+		NULL};
 	static const char *const members[] = {
-		"\"inside_ns\":4500000000,\"outside_ns\":5500000000,\"estimated\":true,\"time\":{\"launch\":{\"calls\":200,"
+		"\"inside_ns\":4500000000,\"outside_ns\":5500000000,\"estimated\":true,\"time\":{"
+		"\"launch\":{\"calls\":200,"
 		"\"ns\":4000000000}",
 		"\"launches\":200,\"missed_launches\":100,\"launched_ns\"",
-		"\"unlisted_threads\":{\"count\":0,\"wall_ns\":0,\"time\":{\"launch\":{\"calls\":0,\"ns\":0}", NULL};
-	static const char *const lines[] = {"threads,10,12,server,12,server,10000000000,4000000000,0,0,500000000,0,5500000000,200,"
+		"\"unlisted_threads\":{\"count\":0,\"wall_ns\":0,\"time\":{\"launch\":{\"calls\":0,"
+		"\"ns\":0}",
+		NULL};
+	static const char *const lines[] = {"threads,10,12,server,12,server,10000000000,4000000000,"
+					    "0,0,500000000,0,5500000000,200,"
 					    "0,0,3,0,200,90,",
 					    NULL};
 	struct scene scene;
@@ -341,8 +380,10 @@ static void stat_estimates_times(void **state)
 	(void)state;
 	begin_scene(&scene);
 	expect_parts(scene__print(&scene, stat_text__print), all);
-	scene.processes[0].family_calls[RATE_LAUNCH] = (struct family_calls){.counted = 100, .missed = 100};
-	scene.missed[0] = (struct thread_missed){.time[TIME_LAUNCH] = {100, 2 * NS_PER_S}, .launches = 100};
+	scene.processes[0].family_calls[RATE_LAUNCH] =
+		(struct family_calls){.counted = 100, .missed = 100};
+	scene.missed[0] =
+		(struct thread_missed){.time[TIME_LAUNCH] = {100, 2 * NS_PER_S}, .launches = 100};
 	scene.profile->all_missed = scene.missed[0];
 	expect_parts(scene__print(&scene, stat_text__print), parts);
 	expect_parts(scene__print(&scene, stat_json__print), members);
@@ -353,7 +394,8 @@ static void stat_estimates_times(void **state)
 static void other_forms_of_stat(void **state)
 {
 	static const char *const lines[] = {
-		"functions,10,12,server,cuLaunchKernel,driver,1000,0,20000000000,20000000,20000000,20000000,20000000\n",
+		"functions,10,12,server,cuLaunchKernel,driver,1000,0,20000000000,20000000,20000000,"
+		"20000000,20000000\n",
 		"sampling,seconds,pid,comm,family,counted,missed,share,overhead,max_overhead\n"
 		"sampling,10,12,server,launch,100,900,0.18,0.048,0.05\n"
 		"sampling,10,12,server,copy,80,80,1,0.048,0.05\n",
@@ -362,7 +404,8 @@ static void other_forms_of_stat(void **state)
 	static const char *const members[] = {
 		"\"sampling\":{\"max_overhead\":0.05,",
 		"\"sampling\":{\"launch\":{\"counted\":100,\"missed\":900,\"share\":0.1}",
-		"\"function\":\"cuLaunchKernel\",\"layer\":\"driver\",\"calls\":1000,\"estimated\":true,\"missed\":900,",
+		"\"function\":\"cuLaunchKernel\",\"layer\":\"driver\",\"calls\":1000,\"estimated\":"
+		"true,\"missed\":900,",
 		"\"function\":\"cuMemAlloc_v2\",\"layer\":\"driver\",\"calls\":4,\"errors\"",
 		"\"not_looked_for_where_sampled\":[\"small-copies\",\"idle-gaps\"]",
 		NULL,

@@ -12,32 +12,46 @@
 #include "stat_scene.h"
 
 static const char expected[] =
-	"threads,seconds,pid,comm,tid,thread,watched_ns,launch_ns,memory_ns,copy_ns,wait_ns,other_ns,outside_ns,"
-	"launch_calls,memory_calls,copy_calls,wait_calls,other_calls,launches,chained,gap_average_ns,gap_p50_ns,gap_p99_ns\n"
-	"threads,10,12,\"ser,\"\"ver\",all,,14000000000,2000000000,4000000000,0,500000000,0,7500000000,100,4,0,3,0,,,,,\n"
-	"threads,10,12,\"ser,\"\"ver\",13,wor\\nker,4000000000,0,4000000000,0,0,0,0,0,4,0,0,0,0,0,,,\n"
-	"threads,10,12,\"ser,\"\"ver\",12,server,10000000000,2000000000,0,0,500000000,0,7500000000,100,0,0,3,0,100,90,"
+	"threads,seconds,pid,comm,tid,thread,watched_ns,launch_ns,memory_ns,copy_ns,wait_ns,other_"
+	"ns,outside_ns,"
+	"launch_calls,memory_calls,copy_calls,wait_calls,other_calls,launches,chained,gap_average_"
+	"ns,gap_p50_ns,gap_p99_ns\n"
+	"threads,10,12,\"ser,\"\"ver\",all,,14000000000,2000000000,4000000000,0,500000000,0,"
+	"7500000000,100,4,0,3,0,,,,,\n"
+	"threads,10,12,\"ser,\"\"ver\",13,wor\\nker,4000000000,0,4000000000,0,0,0,0,0,4,0,0,0,0,0,,"
+	",\n"
+	"threads,10,12,\"ser,\"\"ver\",12,server,10000000000,2000000000,0,0,500000000,0,7500000000,"
+	"100,0,0,3,0,100,90,"
 	"2000,2016,2016\n"
-	"functions,seconds,pid,comm,function,layer,calls,errors,total_ns,average_ns,p50_ns,p99_ns,max_ns\n"
-	"functions,10,12,\"ser,\"\"ver\",cuMemAlloc_v2,driver,4,1,4000000000,1000000000,989855744,989855744,1000000000\n"
-	"functions,10,12,\"ser,\"\"ver\",cuLaunchKernel,driver,100,0,2000000000,20000000,20000000,20000000,20000000\n"
-	"kernels,seconds,pid,comm,kernel,launches,captured,samples,blocks_min,blocks_max,threads_min,threads_max,gaps,"
+	"functions,seconds,pid,comm,function,layer,calls,errors,total_ns,average_ns,p50_ns,p99_ns,"
+	"max_ns\n"
+	"functions,10,12,\"ser,\"\"ver\",cuMemAlloc_v2,driver,4,1,4000000000,1000000000,989855744,"
+	"989855744,1000000000\n"
+	"functions,10,12,\"ser,\"\"ver\",cuLaunchKernel,driver,100,0,2000000000,20000000,20000000,"
+	"20000000,20000000\n"
+	"kernels,seconds,pid,comm,kernel,launches,captured,samples,blocks_min,blocks_max,threads_"
+	"min,threads_max,gaps,"
 	"gap_min_ns,gap_average_ns,gap_max_ns\n"
-	"kernels,10,12,\"ser,\"\"ver\",void conv<int>(float*),60,0,2,1,4096,256,256,2,1000,1500,2000\n"
+	"kernels,10,12,\"ser,\"\"ver\",void "
+	"conv<int>(float*),60,0,2,1,4096,256,256,2,1000,1500,2000\n"
 	"kernels,10,12,\"ser,\"\"ver\",,40,0,0,,,,,0,,,\n"
 	"copies,seconds,pid,comm,kind,mode,host,device,from_bytes,calls,bytes,ns\n"
 	"copies,10,12,\"ser,\"\"ver\",H2D,sync,pageable,0,4096,30,122880,0\n"
 	"copies,10,12,\"ser,\"\"ver\",H2D,sync,pageable,0,1048576,10,10485760,10000000\n"
 	"copies,10,12,\"ser,\"\"ver\",H2D,sync,pageable,,4096,30,122880,0\n"
 	"copies,10,12,\"ser,\"\"ver\",H2D,sync,pageable,,1048576,10,10485760,10000000\n"
-	"allocations,seconds,pid,comm,function,memory,device,bytes,allocations,allocation_ns,frees,free_ns,live,peak\n"
-	"allocations,10,12,\"ser,\"\"ver\",cuMemAlloc_v2,device,0,1073741824,4,4000000000,3,300,1,2\n"
+	"allocations,seconds,pid,comm,function,memory,device,bytes,allocations,allocation_ns,frees,"
+	"free_ns,live,peak\n"
+	"allocations,10,12,\"ser,\"\"ver\",cuMemAlloc_v2,device,0,1073741824,4,4000000000,3,300,1,"
+	"2\n"
 	"unreturned,seconds,pid,comm,tid,thread,function,layer,ns,ended\n"
 	"errors,seconds,pid,comm,function,layer,code,error,count\n"
 	"errors,10,12,\"ser,\"\"ver\",cuMemAlloc_v2,driver,2,CUDA_ERROR_OUT_OF_MEMORY,1\n"
-	"findings,seconds,pid,comm,tid,severity,id,subject,evidence,cost_seconds,cost_share,saving_seconds,assumption\n"
+	"findings,seconds,pid,comm,tid,severity,id,subject,evidence,cost_seconds,cost_share,saving_"
+	"seconds,assumption\n"
 	"findings,10,12,\"ser,\"\"ver\",,critical,oom,,,,,,\n"
-	"findings,10,12,\"ser,\"\"ver\",13,warning,alloc-churn,cudaMalloc of 1.0 GiB,\"4 times, 1.0 s each; of "
+	"findings,10,12,\"ser,\"\"ver\",13,warning,alloc-churn,cudaMalloc of 1.0 GiB,\"4 times, "
+	"1.0 s each; of "
 	"\"\"a,b\"\"\\t\",4,0.8,3,one is kept\n"
 	"lost,seconds,reason,count\n"
 	"lost,10,ring_full,3\n";
@@ -173,7 +187,8 @@ static void test_formulas(void **state)
 		begin(&scene);
 		strcpy(scene.processes[0].comm, cases[i].comm);
 		text = scene__print(&scene, stat_csv__print);
-		snprintf(wanted, sizeof(wanted), "\nfunctions,10,12,%s,cuMemAlloc_v2,", cases[i].field);
+		snprintf(wanted, sizeof(wanted), "\nfunctions,10,12,%s,cuMemAlloc_v2,",
+			 cases[i].field);
 		assert_non_null(strstr(text, wanted));
 		free(text);
 		scene__end(&scene);
@@ -183,10 +198,8 @@ static void test_formulas(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_rectangles),
-		cmocka_unit_test(test_later),
-		cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_tables),	 cmocka_unit_test(test_rectangles),
+		cmocka_unit_test(test_later),	 cmocka_unit_test(test_whole),
 		cmocka_unit_test(test_formulas),
 	};
 

@@ -15,29 +15,37 @@
 
 /* The head of a process's first table. */
 #define TIME_HEAD \
-	"       launch       memory         copy         wait        other      outside      watched  "
+	"       launch       memory         copy         wait        other      outside      " \
+	"watched  "
 
-static const char whole[] =
-	HEAD
+static const char whole[] = HEAD
 	"process 12 (server) since attach\n"
 	"\n" TIME_HEAD "thread\n"
-	"        2.0 s        4.0 s            -       500 ms            -        7.5 s       14.0 s  all 2 threads\n"
+	"        2.0 s        4.0 s            -       500 ms            -        7.5 s       14.0 "
+	"s  all 2 threads\n"
 	"       14.3 %       28.6 %                     3.6 %                    53.6 %\n"
-	"            -        4.0 s            -            -            -            -        4.0 s  13 (wor\\nker) ended\n"
+	"            -        4.0 s            -            -            -            -        4.0 "
+	"s  13 (wor\\nker) ended\n"
 	"                   100.0 %\n"
-	"        2.0 s            -            -       500 ms            -        7.5 s       10.0 s  12 (server)\n"
+	"        2.0 s            -            -       500 ms            -        7.5 s       10.0 "
+	"s  12 (server)\n"
 	"       20.0 %                                  5.0 %                    75.0 %\n"
 	"\n"
 	"     launches back-to-back  gap average      gap p50      gap p99      gap max  thread\n"
-	"          100           90       2.0 us       2.0 us       2.0 us       2.0 us  12 (server)\n"
+	"          100           90       2.0 us       2.0 us       2.0 us       2.0 us  12 "
+	"(server)\n"
 	"\n"
-	"        calls       errors        total      average          p50          p99          max  function\n"
-	"            4            1        4.0 s        1.0 s       990 ms       990 ms        1.0 s  cuMemAlloc\n"
-	"          100            -        2.0 s      20.0 ms      20.0 ms      20.0 ms      20.0 ms  cuLaunchKernel\n"
+	"        calls       errors        total      average          p50          p99          "
+	"max  function\n"
+	"            4            1        4.0 s        1.0 s       990 ms       990 ms        1.0 "
+	"s  cuMemAlloc\n"
+	"          100            -        2.0 s      20.0 ms      20.0 ms      20.0 ms      20.0 "
+	"ms  cuLaunchKernel\n"
 	"\n"
 	"     launches       blocks      threads      gap min  gap average      gap max  kernel\n"
 	"           60       1-4096          256       1.0 us       1.5 us       2.0 us  conv\n"
-	"           40            -            -            -            -            -  0x20 (unknown)\n"
+	"           40            -            -            -            -            -  0x20 "
+	"(unknown)\n"
 	"        blocks of a grid, threads of a block and gaps before launches: sampled 1/64\n"
 	"\n"
 	"        calls        bytes   bytes each     in calls    bandwidth  copies and sets\n"
@@ -49,12 +57,15 @@ static const char whole[] =
 	"           20     1 MiB - 2 MiB    |@@@@@@@@@@@@@                           |\n"
 	"\n"
 	"    memory:\n"
-	"        on devices: peak at least 2.0 GiB, 1.0 GiB live in 1 allocation; 4 allocations, 3 frees, "
+	"        on devices: peak at least 2.0 GiB, 1.0 GiB live in 1 allocation; 4 allocations, 3 "
+	"frees, "
 	"1 failed to allocate\n"
 	"        allocated before attach: unknown\n"
 	"\n"
-	"    allocated        freed    most live         each    each free        total         size  allocations of one size\n"
-	"            4            3            2        1.0 s       100 ns        4.0 s      1.0 GiB  cuMemAlloc\n"
+	"    allocated        freed    most live         each    each free        total         "
+	"size  allocations of one size\n"
+	"            4            3            2        1.0 s       100 ns        4.0 s      1.0 "
+	"GiB  cuMemAlloc\n"
 	"\n"
 	"    errors:\n"
 	"        cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2) x 1\n"
@@ -69,14 +80,16 @@ static const char findings[] =
 	"warning  alloc-churn: the same memory is allocated and freed again and again\n"
 	"        process 12 (server), thread 13: cudaMalloc of 1.0 GiB\n"
 	"        4 times, 1.0 s each; of \"a,b\"\\t\n"
-	"        cost: 4.0 s, 80.0 % of the thread's active time, in allocations and frees of recurring sizes\n"
+	"        cost: 4.0 s, 80.0 % of the thread's active time, in allocations and frees of "
+	"recurring sizes\n"
 	"        saving: about 3.0 s, if one is kept\n"
 	"        at:\n"
 	"                cudaMalloc+0x0 [libcudart.so.13]\n"
 	"                for\\x1bward (model.py:123)\n";
 
-static void expect(const struct scene *scene, void (*print)(FILE *out, const struct stat_report *report),
-		   const char *head, const char *tail)
+static void expect(const struct scene *scene,
+		   void (*print)(FILE *out, const struct stat_report *report), const char *head,
+		   const char *tail)
 {
 	char *text = scene__print(scene, print), *expected = NULL;
 
@@ -123,12 +136,15 @@ static void test_diagnose(void **state)
 	{
 		char *tail = NULL;
 
-		assert_true(asprintf(&tail, "%s"
-					    "\nprocess 12 (server) is watched since attach: its earlier calls are unknown\n"
-					    "\nnot looked for: chatty-getters (use --getters)\n"
-					    "\nlost:\n        notices that did not fit the ring buffer: 3\n"
-					    "\ngpuprobe diagnose --explain ID explains what to do\n",
-				     findings) > 0);
+		assert_true(
+			asprintf(&tail,
+				 "%s"
+				 "\nprocess 12 (server) is watched since attach: its earlier calls "
+				 "are unknown\n"
+				 "\nnot looked for: chatty-getters (use --getters)\n"
+				 "\nlost:\n        notices that did not fit the ring buffer: 3\n"
+				 "\ngpuprobe diagnose --explain ID explains what to do\n",
+				 findings) > 0);
 		expect(&scene, diagnose_text__print, HEAD, tail);
 		free(tail);
 	}
@@ -147,13 +163,16 @@ static void test_limits(void **state)
 	expect_part(&scene, "no findings\n" RULE);
 	finding_list__follow(&scene.list, &input, false, 1200 * NS_PER_MS, 50 * NS_PER_S);
 	finding_list__follow(&scene.list, &input, false, 100 * NS_PER_MS, 50 * NS_PER_S);
-	expect_part(&scene, "no findings\n\nnot judged: leak-growing in 2 of 3 places: too little data (1.2 s of 50.0 s); "
+	expect_part(&scene, "no findings\n\nnot judged: leak-growing in 2 of 3 places: too little "
+			    "data (1.2 s of 50.0 s); "
 			    "shorten --window\n" RULE);
 	input.kind = finding_kind__find("fragmentation");
 	finding_list__follow(&scene.list, &input, false, 1200 * NS_PER_MS, 40 * NS_PER_S);
-	expect_part(&scene, "), fragmentation in 1 of\n  1 place: too little data (1.2 s of 40.0 s); shorten --window\n" RULE);
+	expect_part(&scene, "), fragmentation in 1 of\n  1 place: too little data (1.2 s of 40.0 "
+			    "s); shorten --window\n" RULE);
 	scene__look_for(&scene, false, false);
-	expect_part(&scene, "no findings\n\nnot looked for: unchecked-errors (use gpuprobe diagnose), chatty-getters "
+	expect_part(&scene, "no findings\n\nnot looked for: unchecked-errors (use gpuprobe "
+			    "diagnose), chatty-getters "
 			    "(use --getters)\n\nnot judged");
 	scene__end(&scene);
 }
@@ -170,14 +189,16 @@ static void test_top(void **state)
 	scene.profile->unlisted_threads = 4;
 	scene.profile->unlisted_wall_ns = NS_PER_S;
 	expect_part(&scene, "  all 6 threads\n");
-	expect_part(&scene, "13 (wor\\nker) ended\n                   100.0 %\n        ... and 5 more threads\n");
+	expect_part(&scene, "13 (wor\\nker) ended\n                   100.0 %\n        ... and 5 "
+			    "more threads\n");
 	expect_part(&scene, "cuMemAlloc\n        ... and 1 more function\n");
 	expect_part(&scene, "  conv\n        ... and 1 more kernel\n");
 	expect_part(&scene, "\n... and 1 more finding\n");
 	scene.options.top = 0;
 	scene.list.items[1].tid = 0;
 	scene.list.items[1].share = 1.5;
-	expect_part(&scene, "        cost: 4.0 s, 150.0 % of the process's watched time (several threads together), in\n"
+	expect_part(&scene, "        cost: 4.0 s, 150.0 % of the process's watched time (several "
+			    "threads together), in\n"
 			    "          allocations and frees of recurring sizes\n");
 	scene.options.full_names = true;
 	expect_part(&scene, "  void conv<int>(float*)\n");
@@ -196,7 +217,8 @@ static void test_copies(void **state)
 	scene.copies[1].record.calls[3] = scene.copies[1].record.calls[5] = 2;
 	scene.copies[1].record.ns[3] = NS_PER_S;
 	scene.copies[0].key.async = 1;
-	expect_part(&scene, "copies and sets\n            4      0 bytes      0 bytes        1.0 s    0 bytes/s  H2H sync");
+	expect_part(&scene, "copies and sets\n            4      0 bytes      0 bytes        1.0 s "
+			    "   0 bytes/s  H2H sync");
 	expect_part(&scene, "at least 2.0 GiB/s");
 	scene.options.top = 1;
 	expect_part(&scene, "  H2H sync, pinned or not is unknown\n        ... and 1 more row\n\n"
@@ -239,11 +261,14 @@ static void test_memory(void **state)
 		.live_count = 348,
 		.live_bytes = 1 << 30,
 	};
-	expect_part(&scene, "1.0 GiB live in 348 allocations; 3,649 allocations (42 never live), 2,559 frees, "
-			    "700 gone with their context\n");
+	expect_part(
+		&scene,
+		"1.0 GiB live in 348 allocations; 3,649 allocations (42 never live), 2,559 frees, "
+		"700 gone with their context\n");
 	p->memory[MEMORY_DEVICE].replaced = 2;
 	p->memory[MEMORY_UNKNOWN].frees = 5;
-	expect_part(&scene, "(42 never live), 2,564 frees (5 of memory not known), 700 gone with their context, "
+	expect_part(&scene, "(42 never live), 2,564 frees (5 of memory not known), 700 gone with "
+			    "their context, "
 			    "2 freed where it was not seen\n");
 	scene__end(&scene);
 }
@@ -265,13 +290,18 @@ static void test_processes(void **state)
 		.ended_ns = BEGIN + NS_PER_S,
 	};
 	scene.model.process_count = 2;
-	expect_part(&scene, "2 CUDA processes\n\n" TIME_HEAD "process, all its threads that make CUDA calls\n"
-			    "        2.0 s        4.0 s            -       500 ms            -        7.5 s       14.0 s  12 (server)\n"
-			    "       14.3 %       28.6 %                     3.6 %                    53.6 %\n"
-			    "            -            -            -            -            -            -            -  9 (idle) ended\n"
-			    "\nprocess 12 (server) since attach\n");
+	expect_part(
+		&scene,
+		"2 CUDA processes\n\n" TIME_HEAD "process, all its threads that make CUDA calls\n"
+		"        2.0 s        4.0 s            -       500 ms            -        7.5 s    "
+		"   14.0 s  12 (server)\n"
+		"       14.3 %       28.6 %                     3.6 %                    53.6 %\n"
+		"            -            -            -            -            -            -    "
+		"        -  9 (idle) ended\n"
+		"\nprocess 12 (server) since attach\n");
 	scene.options.top = 1;
-	expect_part(&scene, "        ... and 1 more process of less time, which --top shows\n\nprocess 12 (server)");
+	expect_part(&scene, "        ... and 1 more process of less time, which --top "
+			    "shows\n\nprocess 12 (server)");
 	profile__free(idle);
 	scene__end(&scene);
 }
@@ -284,9 +314,11 @@ static void test_nothing(void **state)
 	scene__begin(&scene);
 	scene.model.process_count = 0;
 	scene.model.final = true;
-	expect(&scene, stat_text__print, RULE "1970-01-01 14:02:11, 10.0 s watched, 0 CUDA processes\n",
+	expect(&scene, stat_text__print,
+	       RULE "1970-01-01 14:02:11, 10.0 s watched, 0 CUDA processes\n",
 	       "\nno CUDA process was seen\n");
-	expect(&scene, diagnose_text__print, RULE "1970-01-01 14:02:11, 10.0 s watched, 0 CUDA processes\n",
+	expect(&scene, diagnose_text__print,
+	       RULE "1970-01-01 14:02:11, 10.0 s watched, 0 CUDA processes\n",
 	       "\nno CUDA process was seen\n");
 	scene__end(&scene);
 }
@@ -294,14 +326,10 @@ static void test_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stat),
-		cmocka_unit_test(test_diagnose),
-		cmocka_unit_test(test_top),
-		cmocka_unit_test(test_processes),
-		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_copies),
+		cmocka_unit_test(test_stat),	    cmocka_unit_test(test_diagnose),
+		cmocka_unit_test(test_top),	    cmocka_unit_test(test_processes),
+		cmocka_unit_test(test_nothing),	    cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_memory),	    cmocka_unit_test(test_copies),
 		cmocka_unit_test(test_error_times),
 	};
 

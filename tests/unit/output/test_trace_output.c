@@ -103,15 +103,20 @@ static void expect_form(const char *name, const struct trace_output_options *opt
 static void the_table_is_as_its_description_shows_it(void **state)
 {
 	static const char expected[] =
-		"TIME(ms)   PROCESS          PID     TID     EVENT                  DETAILS                           "
+		"TIME(ms)   PROCESS          PID     TID     EVENT                  DETAILS        "
+		"                   "
 		"                                   DURATION RESULT\n"
-		"1234.018   my_cuda_app      12345   12345   cudaMalloc             size=1048576 ptr=0x7f8b00000000   "
+		"1234.018   my_cuda_app      12345   12345   cudaMalloc             size=1048576 "
+		"ptr=0x7f8b00000000   "
 		"                                   412.1us  cudaSuccess\n"
-		"1235.101   my_cuda_app      12345   12345   cudaMemcpy             dst=0x7f8b00000000 src=0x55d0c0 "
+		"1235.101   my_cuda_app      12345   12345   cudaMemcpy             "
+		"dst=0x7f8b00000000 src=0x55d0c0 "
 		"size=1048576 kind=H2D                368.0us  cudaSuccess\n"
-		"1240.440   my_cuda_app      12345   12345   cudaLaunchKernel       vadd grid=(4096,1,1) block=(256,1,1) "
+		"1240.440   my_cuda_app      12345   12345   cudaLaunchKernel       vadd "
+		"grid=(4096,1,1) block=(256,1,1) "
 		"shmem=0 stream=0                5.2us    cudaSuccess\n"
-		"1240.900   my_cuda_app      12345   12345   cudaMalloc             size=1125899906842624             "
+		"1240.900   my_cuda_app      12345   12345   cudaMalloc             "
+		"size=1125899906842624             "
 		"                                   18.3us   cudaErrorMemoryAllocation\n";
 	struct trace_output_options options = options_of(TRACE_TABLE, NULL);
 	size_t length;
@@ -178,7 +183,8 @@ static void json_schema(void **state)
 }
 
 /* The times of the first three lines, one a line, in a timestamp format. */
-static void expect_times(enum trace_format format, enum trace_timestamps timestamps, const char *expected)
+static void expect_times(enum trace_format format, enum trace_timestamps timestamps,
+			 const char *expected)
 {
 	struct trace_output_options options = options_of(format, "time,end");
 	size_t length;
@@ -195,18 +201,22 @@ static void forms_of_time(void **state)
 	(void)state;
 	setenv("TZ", "UTC-2", 1);
 	expect_times(TRACE_TABLE, TIMESTAMPS_RELATIVE,
-		     "TIME(ms)   END(ms)\n1234.018   1234.430\n1235.101   1235.469\n1240.440   1240.445\n");
+		     "TIME(ms)   END(ms)\n1234.018   1234.430\n1235.101   1235.469\n1240.440   "
+		     "1240.445\n");
 	expect_times(TRACE_TSV, TIMESTAMPS_RELATIVE,
-		     "time\tend\n1234.018000\t1234.430100\n1235.101000\t1235.469000\n1240.440000\t1240.445200\n");
+		     "time\tend\n1234.018000\t1234.430100\n1235.101000\t1235.469000\n1240."
+		     "440000\t1240.445200\n");
 	expect_times(TRACE_TABLE, TIMESTAMPS_WALL,
-		     "TIME            END\n16:02:12.357474 16:02:12.357886\n16:02:12.358557 16:02:12.358925\n"
+		     "TIME            END\n16:02:12.357474 16:02:12.357886\n16:02:12.358557 "
+		     "16:02:12.358925\n"
 		     "16:02:12.363896 16:02:12.363901\n");
 	expect_times(TRACE_TSV, TIMESTAMPS_ISO,
 		     "time\tend\n2026-11-22T14:02:12.357474789Z\t2026-11-22T14:02:12.357886889Z\n"
 		     "2026-11-22T14:02:12.358557789Z\t2026-11-22T14:02:12.358925789Z\n"
 		     "2026-11-22T14:02:12.363896789Z\t2026-11-22T14:02:12.363901989Z\n");
 	expect_times(TRACE_TABLE, TIMESTAMPS_NS,
-		     "TIME(ns)         END(ns)\n5001234018000    5001234430100\n5001235101000    5001235469000\n"
+		     "TIME(ns)         END(ns)\n5001234018000    5001234430100\n5001235101000    "
+		     "5001235469000\n"
 		     "5001240440000    5001240445200\n");
 	expect_times(TRACE_TABLE, TIMESTAMPS_DELTA,
 		     "DELTA(ms)  END(ms)\n0.000      0.412\n1.083      1.451\n5.339      5.344\n");
@@ -220,7 +230,8 @@ static void forms_of_time(void **state)
 }
 
 /* The text of one line without a header, in a buffer that the next call reuses. */
-static const char *print_line(const struct trace_output_options *options, const struct trace_line *line)
+static const char *print_line(const struct trace_output_options *options,
+			      const struct trace_line *line)
 {
 	static char text[1024];
 	struct trace_output *output;
@@ -284,7 +295,8 @@ static void expect_no_wider(const struct trace_output_options *options)
 
 static void no_line_is_wider_than_the_terminal(void **state)
 {
-	static const char *const columns[] = {NULL, "all", "details", "process,event", "result,event,details,kernel,args"};
+	static const char *const columns[] = {NULL, "all", "details", "process,event",
+					      "result,event,details,kernel,args"};
 	struct trace_output_options options;
 
 	(void)state;
@@ -306,11 +318,12 @@ static void the_result_is_cut_last(void **state)
 	build_lines(lines);
 	for (options.width = 60; options.width < 200; options.width += 20) {
 		line->result = 0;
-		assert_non_null(strstr(print_line(&options, line), options.width == 60 ? " cudaSucc…\n" :
-											 " cudaSuccess\n"));
+		assert_non_null(strstr(print_line(&options, line),
+				       options.width == 60 ? " cudaSucc…\n" : " cudaSuccess\n"));
 		line->result = 2;
-		assert_non_null(strstr(print_line(&options, line), options.width == 60 ? " cudaErro…\n" :
-											 " cudaErrorMemoryAllocation\n"));
+		assert_non_null(strstr(print_line(&options, line),
+				       options.width == 60 ? " cudaErro…\n" :
+							     " cudaErrorMemoryAllocation\n"));
 	}
 	/* What fits is not cut. */
 	line->result = 0;
@@ -335,16 +348,24 @@ static void expect_header(unsigned int width, const char *columns, const char *e
 static void a_narrow_terminal_has_fewer_columns(void **state)
 {
 	(void)state;
-	expect_header(119, NULL, "TIME(ms)   PROCESS          PID     TID     EVENT                  DETAILS             "
-				 "           DURATION RESULT\n");
-	expect_header(118, NULL, "TIME(ms)   PID     EVENT                  DETAILS                                      "
-				 "          DURATION RESULT\n");
-	expect_header(100, NULL, "TIME(ms)   PID     EVENT                  DETAILS                              DURATION "
-				 "RESULT\n");
-	expect_header(74, NULL, "TIME(ms)   PID     EVENT                  DETAILS    DURATION RESULT\n");
+	expect_header(119, NULL,
+		      "TIME(ms)   PROCESS          PID     TID     EVENT                  DETAILS  "
+		      "           "
+		      "           DURATION RESULT\n");
+	expect_header(118, NULL,
+		      "TIME(ms)   PID     EVENT                  DETAILS                           "
+		      "           "
+		      "          DURATION RESULT\n");
+	expect_header(100, NULL,
+		      "TIME(ms)   PID     EVENT                  DETAILS                           "
+		      "   DURATION "
+		      "RESULT\n");
+	expect_header(74, NULL,
+		      "TIME(ms)   PID     EVENT                  DETAILS    DURATION RESULT\n");
 	expect_header(73, NULL, "TIME(ms)   PID     EVENT                  DURATION RESULT\n");
 	/* Requested columns are kept. */
-	expect_header(50, "time,process,pid,tid,details", "TIME(ms)   PROCESS          PID     TID     DETAI…\n");
+	expect_header(50, "time,process,pid,tid,details",
+		      "TIME(ms)   PROCESS          PID     TID     DETAI…\n");
 }
 
 /* Columns that appear or disappear cause a new header. */
@@ -370,16 +391,18 @@ static void another_width(void **state)
 	assert_int_equal(trace_output__flush(output), 0);
 	trace_output__free(output);
 	text = contents(file, &length);
-	assert_string_equal(text, "TIME(ms)   PID     EVENT                  DETAILS          DURATION RESULT\n"
-				  "1234.018   12345   cudaMalloc             size=1048576 pt… 412.1us  cudaSuccess\n"
-				  "1234.018   12345   cudaMalloc             size=10485… 412.1us  cudaSuccess\n");
+	assert_string_equal(
+		text,
+		"TIME(ms)   PID     EVENT                  DETAILS          DURATION RESULT\n"
+		"1234.018   12345   cudaMalloc             size=1048576 pt… 412.1us  cudaSuccess\n"
+		"1234.018   12345   cudaMalloc             size=10485… 412.1us  cudaSuccess\n");
 	free(text);
 	fclose(file);
 }
 
 /* The line in a format with these columns. */
-static void expect_line(enum trace_format format, const char *columns, const struct trace_line *line,
-			const char *expected)
+static void expect_line(enum trace_format format, const char *columns,
+			const struct trace_line *line, const char *expected)
 {
 	struct trace_output_options options = options_of(format, columns);
 
@@ -393,19 +416,23 @@ static void a_column_takes_its_argument_out_of_the_details(void **state)
 		CALL(cuda_memcpy, application, 0, 1),
 		.device = -1,
 		.field_count = 3,
-		.fields = {UNSIGNED("size", TRACE_SIZE, 1), UNSIGNED("size", TRACE_SIZE, 2), TEXT("name", "x")},
+		.fields = {UNSIGNED("size", TRACE_SIZE, 1), UNSIGNED("size", TRACE_SIZE, 2),
+			   TEXT("name", "x")},
 	};
 
 	(void)state;
 	build_lines(lines);
 	expect_line(TRACE_TABLE, "details,grid,kernel", &lines[2],
-		    "block=(256,1,1) shmem=0 stream=0                                     (4096,1,1)     vadd\n");
+		    "block=(256,1,1) shmem=0 stream=0                                     "
+		    "(4096,1,1)     vadd\n");
 	expect_line(TRACE_TABLE, "event,details,size,dst", &lines[1],
-		    "cudaMemcpy             src=0x55d0c0 kind=H2D                                                "
+		    "cudaMemcpy             src=0x55d0c0 kind=H2D                                  "
+		    "              "
 		    "1048576      0x7f8b00000000\n");
 	expect_line(TRACE_TSV, "details,size,ptr", &lines[0], "-\t1048576\t0x7f8b00000000\n");
 	expect_line(TRACE_TSV, "details,args,shmem,stream,block", &lines[4],
-		    "vadd<int, 4> grid=(4294967295,65535,65535) at=\"a.out+0x1234\"\t[0x7f8b00000000,0x0,"
+		    "vadd<int, 4> grid=(4294967295,65535,65535) "
+		    "at=\"a.out+0x1234\"\t[0x7f8b00000000,0x0,"
 		    "0xffffffffffffffff]\t49152\t0x5581a0\t(1,2,3)\n");
 	/* A rate does not imply the size. */
 	expect_line(TRACE_TSV, "details,bw", &lines[0], "size=1048576 ptr=0x7f8b00000000\t-\n");
@@ -413,7 +440,8 @@ static void a_column_takes_its_argument_out_of_the_details(void **state)
 	expect_line(TRACE_TSV, "size,details", &pair, "1\tsize=2 name=\"x\"\n");
 	/* In JSON both stay. */
 	expect_line(TRACE_JSON, "details,size,kernel,shmem", &lines[2],
-		    "{\"schema\":1,\"details\":{\"kernel\":\"vadd\",\"grid\":[4096,1,1],\"block\":[256,1,1],\"shmem\":0,"
+		    "{\"schema\":1,\"details\":{\"kernel\":\"vadd\",\"grid\":[4096,1,1],\"block\":["
+		    "256,1,1],\"shmem\":0,"
 		    "\"stream\":\"0x0\"},\"size\":null,\"kernel\":\"vadd\",\"shmem\":0}\n");
 }
 
@@ -425,7 +453,8 @@ static void what_is_too_long_pushes_the_rest(void **state)
 	(void)state;
 	build_lines(lines);
 	expect_line(TRACE_TABLE, "args,kernel,grid,block,duration", &lines[4],
-		    "[0x7f8b00000000,0x0,0xffffffffffffffff] vadd<int, 4> (4294967295,65535,65535) (1,2,3) 890ns\n");
+		    "[0x7f8b00000000,0x0,0xffffffffffffffff] vadd<int, 4> (4294967295,65535,65535) "
+		    "(1,2,3) 890ns\n");
 	expect_line(TRACE_TABLE, "grid,block,kernel,result", &lines[4],
 		    "(4294967295,65535,65535) (1,2,3) vadd<int, 4>          CUDA_SUCCESS\n");
 }

@@ -177,7 +177,8 @@ static void each_call_counts_once(void **state)
 
 		assert_int_equal(trace_output__line(output, &lines[i]), 0);
 		assert_int_equal(trace_output__written(output), calls);
-		calls += kind == LINE_CALL || kind == LINE_RETURN || kind == LINE_RESUMED || kind == LINE_UNFINISHED;
+		calls += kind == LINE_CALL || kind == LINE_RETURN || kind == LINE_RESUMED ||
+			 kind == LINE_UNFINISHED;
 		assert_int_equal(trace_output__flush(output), 0);
 		assert_int_equal(trace_output__written(output), calls);
 	}
@@ -190,7 +191,8 @@ static void each_call_counts_once(void **state)
 /* If a call has two lines, the first counts: the second may be lost. */
 static void a_call_of_two_lines_counts_once(void **state)
 {
-	static const enum trace_line_kind kinds[] = {LINE_ENTRY, LINE_ENTRY, LINE_RETURN, LINE_LOST, LINE_UNFINISHED, LINE_BEFORE};
+	static const enum trace_line_kind kinds[] = {LINE_ENTRY, LINE_ENTRY,	  LINE_RETURN,
+						     LINE_LOST,	 LINE_UNFINISHED, LINE_BEFORE};
 	static const uint64_t written[] = {1, 2, 2, 2, 2, 2};
 	struct trace_output_options options = tsv;
 	struct trace_line line = numbered_line(1);
@@ -289,7 +291,8 @@ static void a_write_goes_on_after_a_signal(void **state)
 /* A name that is larger than the buffer, and entirely escaped; and the line after it. */
 static void a_line_may_be_larger_than_the_buffer(void **state)
 {
-	struct trace_output_options options = {.format = TRACE_JSON, .columns = {COLUMN_KERNEL}, .column_count = 1};
+	struct trace_output_options options = {
+		.format = TRACE_JSON, .columns = {COLUMN_KERNEL}, .column_count = 1};
 	struct trace_line line = {CALL(launch, application, 0, 1)};
 	struct trace_output *output;
 	FILE *file = tmpfile();
@@ -307,9 +310,10 @@ static void a_line_may_be_larger_than_the_buffer(void **state)
 	assert_int_equal(trace_output__line(output, &line), 0);
 	assert_int_equal(trace_output__flush(output), 0);
 	assert_int_equal(trace_output__written(output), 2);
-	assert_int_equal(ftell(file) >= 0 ? lseek(fileno(file), 0, SEEK_END) : -1,
-			 sizeof("{\"schema\":1,\"kernel\":\"\"}\n{\"schema\":1,\"kernel\":\"k\"}\n") - 1 +
-				 6 * (MEGABYTE - 1));
+	assert_int_equal(
+		ftell(file) >= 0 ? lseek(fileno(file), 0, SEEK_END) : -1,
+		sizeof("{\"schema\":1,\"kernel\":\"\"}\n{\"schema\":1,\"kernel\":\"k\"}\n") - 1 +
+			6 * (MEGABYTE - 1));
 	trace_output__free(output);
 	fclose(file);
 	free(name);

@@ -82,20 +82,28 @@ static struct trace_summary *make_summary(void)
 
 	assert_non_null(summary);
 	for (unsigned int i = 1; i <= 100; i++)
-		add(summary, (struct trace_line){CALL(cuda_malloc, application, 0, i * 1000), .failed = i == 1});
+		add(summary, (struct trace_line){CALL(cuda_malloc, application, 0, i * 1000),
+						 .failed = i == 1});
 	add(summary, (struct trace_line){CALL(cuda_memcpy, application, 0, 2000000000)});
 	add(summary, (struct trace_line){CALL(synchronize, application, 0, 0), .kind = LINE_ENTRY});
-	add(summary, (struct trace_line){CALL(synchronize, application, 0, 500), .kind = LINE_RETURN});
-	add(summary, (struct trace_line){CALL(synchronize, application, 0, 1), .kind = LINE_IN_PROGRESS});
-	add(summary, (struct trace_line){CALL(synchronize, application, 0, 1500), .kind = LINE_RESUMED});
-	add(summary, (struct trace_line){CALL(synchronize, application, 0, 3000000000), .kind = LINE_UNFINISHED});
-	add(summary, (struct trace_line){CALL(query, application, 0, 500000000), .kind = LINE_UNFINISHED});
-	add(summary, (struct trace_line){CALL(synchronize, application, 0, 0), .kind = LINE_BEFORE});
+	add(summary,
+	    (struct trace_line){CALL(synchronize, application, 0, 500), .kind = LINE_RETURN});
+	add(summary,
+	    (struct trace_line){CALL(synchronize, application, 0, 1), .kind = LINE_IN_PROGRESS});
+	add(summary,
+	    (struct trace_line){CALL(synchronize, application, 0, 1500), .kind = LINE_RESUMED});
+	add(summary, (struct trace_line){CALL(synchronize, application, 0, 3000000000),
+					 .kind = LINE_UNFINISHED});
+	add(summary,
+	    (struct trace_line){CALL(query, application, 0, 500000000), .kind = LINE_UNFINISHED});
+	add(summary,
+	    (struct trace_line){CALL(synchronize, application, 0, 0), .kind = LINE_BEFORE});
 	add(summary, (struct trace_line){.kind = LINE_LOST, .lost = 7});
 	return summary;
 }
 
-static void expect_form(struct trace_summary *summary, struct trace_missing missing, enum trace_format format, const char *expected)
+static void expect_form(struct trace_summary *summary, struct trace_missing missing,
+			enum trace_format format, const char *expected)
 {
 	size_t length;
 	char *text;
@@ -113,37 +121,50 @@ static void the_table(void **unused)
 	struct trace_summary *summary = make_summary();
 
 	(void)unused;
-	expect_form(summary, (struct trace_missing){.calls = 7}, TRACE_TABLE,
-		    "% time     seconds      calls   errors   average       p50       p99       max function\n"
-		    "------ ----------- ---------- -------- --------- --------- --------- --------- "
-		    "--------------------\n"
-		    " 99.75    2.000000          1        0      2.0s      2.0s      2.0s      2.0s cudaMemcpy\n"
-		    "  0.25    0.005050        100        1    50.5us    49.7us    99.3us   100.0us cudaMalloc\n"
-		    "  0.00    0.000002          3        0     1.0us     500ns     1.5us     1.5us "
-		    "cudaStreamSynchronize\n"
-		    "  0.00    0.000000          1        0         -         -         -         - cudaEventQuery\n"
-		    "------ ----------- ---------- -------- --------- --------- --------- --------- "
-		    "--------------------\n"
-		    "100.00    2.005052        105        1    19.5ms         -         -      2.0s total\n"
-		    "2 of the calls did not return: 3.5s so far, not in the times above\n"
-		    "7 calls were lost, not in the table\n");
+	expect_form(
+		summary, (struct trace_missing){.calls = 7}, TRACE_TABLE,
+		"% time     seconds      calls   errors   average       p50       p99       max "
+		"function\n"
+		"------ ----------- ---------- -------- --------- --------- --------- --------- "
+		"--------------------\n"
+		" 99.75    2.000000          1        0      2.0s      2.0s      2.0s      2.0s "
+		"cudaMemcpy\n"
+		"  0.25    0.005050        100        1    50.5us    49.7us    99.3us   100.0us "
+		"cudaMalloc\n"
+		"  0.00    0.000002          3        0     1.0us     500ns     1.5us     1.5us "
+		"cudaStreamSynchronize\n"
+		"  0.00    0.000000          1        0         -         -         -         - "
+		"cudaEventQuery\n"
+		"------ ----------- ---------- -------- --------- --------- --------- --------- "
+		"--------------------\n"
+		"100.00    2.005052        105        1    19.5ms         -         -      2.0s "
+		"total\n"
+		"2 of the calls did not return: 3.5s so far, not in the times above\n"
+		"7 calls were lost, not in the table\n");
 	add(summary, (struct trace_line){CALL(query, application, 0, 4000000000), .depth = 1});
-	expect_form(summary, (struct trace_missing){.calls = 1, .libraries = 2}, TRACE_TABLE,
-		    "% time     seconds      calls   errors   average       p50       p99       max function\n"
-		    "------ ----------- ---------- -------- --------- --------- --------- --------- "
-		    "--------------------\n"
-		    " 66.61    4.000000          2        0      4.0s      4.0s      4.0s      4.0s cudaEventQuery\n"
-		    " 33.31    2.000000          1        0      2.0s      2.0s      2.0s      2.0s cudaMemcpy\n"
-		    "  0.08    0.005050        100        1    50.5us    49.7us    99.3us   100.0us cudaMalloc\n"
-		    "  0.00    0.000002          3        0     1.0us     500ns     1.5us     1.5us "
-		    "cudaStreamSynchronize\n"
-		    "------ ----------- ---------- -------- --------- --------- --------- --------- "
-		    "--------------------\n"
-		    "100.00    6.005052        106        1    57.7ms         -         -      4.0s total\n"
-		    "2 of the calls did not return: 3.5s so far, not in the times above\n"
-		    "the time of a call within another is in both\n"
-		    "1 call was lost, not in the table\n"
-		    "2 files that may be CUDA libraries got no probes: their calls are not in the table\n");
+	expect_form(
+		summary, (struct trace_missing){.calls = 1, .libraries = 2}, TRACE_TABLE,
+		"% time     seconds      calls   errors   average       p50       p99       max "
+		"function\n"
+		"------ ----------- ---------- -------- --------- --------- --------- --------- "
+		"--------------------\n"
+		" 66.61    4.000000          2        0      4.0s      4.0s      4.0s      4.0s "
+		"cudaEventQuery\n"
+		" 33.31    2.000000          1        0      2.0s      2.0s      2.0s      2.0s "
+		"cudaMemcpy\n"
+		"  0.08    0.005050        100        1    50.5us    49.7us    99.3us   100.0us "
+		"cudaMalloc\n"
+		"  0.00    0.000002          3        0     1.0us     500ns     1.5us     1.5us "
+		"cudaStreamSynchronize\n"
+		"------ ----------- ---------- -------- --------- --------- --------- --------- "
+		"--------------------\n"
+		"100.00    6.005052        106        1    57.7ms         -         -      4.0s "
+		"total\n"
+		"2 of the calls did not return: 3.5s so far, not in the times above\n"
+		"the time of a call within another is in both\n"
+		"1 call was lost, not in the table\n"
+		"2 files that may be CUDA libraries got no probes: their calls are not in the "
+		"table\n");
 	trace_summary__free(summary);
 }
 
@@ -152,26 +173,32 @@ static void forms_for_programs(void **unused)
 	struct trace_summary *summary = make_summary();
 
 	(void)unused;
-	expect_form(summary, (struct trace_missing){.calls = 7, .libraries = 1}, TRACE_TSV,
-		    "event\tcalls\terrors\tunfinished\ttime\taverage\tp50\tp99\tmax\n"
-		    "cudaMemcpy\t1\t0\t0\t2000000000\t2000000000\t2000000000\t2000000000\t2000000000\n"
-		    "cudaMalloc\t100\t1\t0\t5050000\t50500\t49664\t99328\t100000\n"
-		    "cudaStreamSynchronize\t3\t0\t1\t2000\t1000\t500\t1488\t1500\n"
-		    "cudaEventQuery\t1\t0\t1\t0\t-\t-\t-\t-\n"
-		    "# lost 7\n# library_skipped 1\n");
-	expect_form(summary, (struct trace_missing){.calls = 7, .libraries = 1}, TRACE_JSON,
-		    "{\"schema\":1,\"summary\":{\"calls\":105,\"errors\":1,\"unfinished\":2,"
-		    "\"unfinished_time\":3500000000,\"time\":2005052000,\"lost\":7,\"library_skipped\":1,\"nested\":false,\"functions\":["
-		    "{\"event\":\"cudaMemcpy\",\"calls\":1,\"errors\":0,\"unfinished\":0,\"unfinished_time\":0,"
-		    "\"time\":2000000000,\"average\":2000000000,\"p50\":2000000000,\"p99\":2000000000,"
-		    "\"max\":2000000000},"
-		    "{\"event\":\"cudaMalloc\",\"calls\":100,\"errors\":1,\"unfinished\":0,\"unfinished_time\":0,"
-		    "\"time\":5050000,\"average\":50500,\"p50\":49664,\"p99\":99328,\"max\":100000},"
-		    "{\"event\":\"cudaStreamSynchronize\",\"calls\":3,\"errors\":0,\"unfinished\":1,"
-		    "\"unfinished_time\":3000000000,\"time\":2000,\"average\":1000,\"p50\":500,\"p99\":1488,"
-		    "\"max\":1500},"
-		    "{\"event\":\"cudaEventQuery\",\"calls\":1,\"errors\":0,\"unfinished\":1,"
-		    "\"unfinished_time\":500000000,\"time\":0}]}}\n");
+	expect_form(
+		summary, (struct trace_missing){.calls = 7, .libraries = 1}, TRACE_TSV,
+		"event\tcalls\terrors\tunfinished\ttime\taverage\tp50\tp99\tmax\n"
+		"cudaMemcpy\t1\t0\t0\t2000000000\t2000000000\t2000000000\t2000000000\t2000000000\n"
+		"cudaMalloc\t100\t1\t0\t5050000\t50500\t49664\t99328\t100000\n"
+		"cudaStreamSynchronize\t3\t0\t1\t2000\t1000\t500\t1488\t1500\n"
+		"cudaEventQuery\t1\t0\t1\t0\t-\t-\t-\t-\n"
+		"# lost 7\n# library_skipped 1\n");
+	expect_form(
+		summary, (struct trace_missing){.calls = 7, .libraries = 1}, TRACE_JSON,
+		"{\"schema\":1,\"summary\":{\"calls\":105,\"errors\":1,\"unfinished\":2,"
+		"\"unfinished_time\":3500000000,\"time\":2005052000,\"lost\":7,\"library_skipped\":"
+		"1,\"nested\":false,\"functions\":["
+		"{\"event\":\"cudaMemcpy\",\"calls\":1,\"errors\":0,\"unfinished\":0,\"unfinished_"
+		"time\":0,"
+		"\"time\":2000000000,\"average\":2000000000,\"p50\":2000000000,\"p99\":2000000000,"
+		"\"max\":2000000000},"
+		"{\"event\":\"cudaMalloc\",\"calls\":100,\"errors\":1,\"unfinished\":0,"
+		"\"unfinished_time\":0,"
+		"\"time\":5050000,\"average\":50500,\"p50\":49664,\"p99\":99328,\"max\":100000},"
+		"{\"event\":\"cudaStreamSynchronize\",\"calls\":3,\"errors\":0,\"unfinished\":1,"
+		"\"unfinished_time\":3000000000,\"time\":2000,\"average\":1000,\"p50\":500,\"p99\":"
+		"1488,"
+		"\"max\":1500},"
+		"{\"event\":\"cudaEventQuery\",\"calls\":1,\"errors\":0,\"unfinished\":1,"
+		"\"unfinished_time\":500000000,\"time\":0}]}}\n");
 	trace_summary__free(summary);
 }
 
@@ -206,9 +233,12 @@ static void a_trace_without_calls(void **unused)
 	(void)unused;
 	assert_non_null(summary);
 	expect_form(summary, (struct trace_missing){.calls = 0}, TRACE_JSON,
-		    "{\"schema\":1,\"summary\":{\"calls\":0,\"errors\":0,\"unfinished\":0,\"unfinished_time\":0,"
-		    "\"time\":0,\"lost\":0,\"library_skipped\":0,\"nested\":false,\"functions\":[]}}\n");
-	expect_form(summary, (struct trace_missing){.calls = 0}, TRACE_TSV, "event\tcalls\terrors\tunfinished\ttime\taverage\tp50\tp99\tmax\n");
+		    "{\"schema\":1,\"summary\":{\"calls\":0,\"errors\":0,\"unfinished\":0,"
+		    "\"unfinished_time\":0,"
+		    "\"time\":0,\"lost\":0,\"library_skipped\":0,\"nested\":false,\"functions\":[]}"
+		    "}\n");
+	expect_form(summary, (struct trace_missing){.calls = 0}, TRACE_TSV,
+		    "event\tcalls\terrors\tunfinished\ttime\taverage\tp50\tp99\tmax\n");
 	trace_summary__free(summary);
 	trace_summary__free(NULL);
 }
@@ -220,20 +250,27 @@ static void calls_from_before(void **unused)
 
 	(void)unused;
 	assert_non_null(summary);
-	add(summary, (struct trace_line){CALL(synchronize, application, 0, 0), .kind = LINE_BEFORE});
+	add(summary,
+	    (struct trace_line){CALL(synchronize, application, 0, 0), .kind = LINE_BEFORE});
 	expect_form(summary, (struct trace_missing){.before = 1}, TRACE_JSON,
-		    "{\"schema\":1,\"summary\":{\"calls\":0,\"errors\":0,\"unfinished\":0,\"unfinished_time\":0,"
-		    "\"time\":0,\"lost\":0,\"before_attach\":1,\"library_skipped\":0,\"nested\":false,\"functions\":[]}}\n");
+		    "{\"schema\":1,\"summary\":{\"calls\":0,\"errors\":0,\"unfinished\":0,"
+		    "\"unfinished_time\":0,"
+		    "\"time\":0,\"lost\":0,\"before_attach\":1,\"library_skipped\":0,\"nested\":"
+		    "false,\"functions\":[]}}\n");
 	expect_form(summary, (struct trace_missing){.before = 2}, TRACE_TSV,
-		    "event\tcalls\terrors\tunfinished\ttime\taverage\tp50\tp99\tmax\n# before_attach 2\n");
-	expect_form(summary, (struct trace_missing){.before = 1}, TRACE_TABLE,
-		    "% time     seconds      calls   errors   average       p50       p99       max function\n"
-		    "------ ----------- ---------- -------- --------- --------- --------- --------- "
-		    "--------------------\n"
-		    "------ ----------- ---------- -------- --------- --------- --------- --------- "
-		    "--------------------\n"
-		    "  0.00    0.000000          0        0         -         -         -         - total\n"
-		    "1 call had begun before attach, not in the table\n");
+		    "event\tcalls\terrors\tunfinished\ttime\taverage\tp50\tp99\tmax\n# "
+		    "before_attach 2\n");
+	expect_form(
+		summary, (struct trace_missing){.before = 1}, TRACE_TABLE,
+		"% time     seconds      calls   errors   average       p50       p99       max "
+		"function\n"
+		"------ ----------- ---------- -------- --------- --------- --------- --------- "
+		"--------------------\n"
+		"------ ----------- ---------- -------- --------- --------- --------- --------- "
+		"--------------------\n"
+		"  0.00    0.000000          0        0         -         -         -         - "
+		"total\n"
+		"1 call had begun before attach, not in the table\n");
 	trace_summary__free(summary);
 }
 

@@ -24,7 +24,8 @@ static uint64_t random_number(void)
 	return next_random() >> (next_random() % 64);
 }
 
-static void expect_number(char *(*write)(char *at, uint64_t value), const char *format, uint64_t value)
+static void expect_number(char *(*write)(char *at, uint64_t value), const char *format,
+			  uint64_t value)
 {
 	char text[2 * TRACE_TEXT_NUMBER], expected[2 * TRACE_TEXT_NUMBER];
 	char *end = write(text, value);
@@ -81,7 +82,8 @@ static void digits_with_leading_zeros(void **unused)
 		expect_digits(1 + (unsigned int)i % 9);
 }
 
-static void expect_text(char *(*write)(char *at, uint64_t value), uint64_t value, const char *expected)
+static void expect_text(char *(*write)(char *at, uint64_t value), uint64_t value,
+			const char *expected)
 {
 	char text[TRACE_TEXT_NUMBER + 1];
 
@@ -114,9 +116,28 @@ static void durations_and_rates(void **unused)
 /* Bytes for every branch: plain ones, escaped ones, and valid and broken UTF-8. */
 static size_t random_text(char *text)
 {
-	static const char *const parts[] = {"a", "abcdefgh", "\"", "\\", "\n", "\t", "\r", "\033", "\x7f", ";",
-					    "\xc3\xa9", "\xe4\xb8\xad", "\xf0\x9f\x98\x80", "\xe2\x80\xae", "\xc2\x9b",
-					    "\xe4\xb8", "\xff", "\x80", "\xed\xa0\x80", "\xc0\x80", "#", " "};
+	static const char *const parts[] = {"a",
+					    "abcdefgh",
+					    "\"",
+					    "\\",
+					    "\n",
+					    "\t",
+					    "\r",
+					    "\033",
+					    "\x7f",
+					    ";",
+					    "\xc3\xa9",
+					    "\xe4\xb8\xad",
+					    "\xf0\x9f\x98\x80",
+					    "\xe2\x80\xae",
+					    "\xc2\x9b",
+					    "\xe4\xb8",
+					    "\xff",
+					    "\x80",
+					    "\xed\xa0\x80",
+					    "\xc0\x80",
+					    "#",
+					    " "};
 	size_t length = 0;
 
 	while (length < TEXT_SIZE - 8) {
@@ -155,14 +176,17 @@ static size_t unescape(const char *text, size_t length, char *out)
 			i += 2;
 			continue;
 		}
-		*out++ = text[i] == 'n' ? '\n' : (text[i] == 't' ? '\t' : (text[i] == 'r' ? '\r' : text[i]));
+		*out++ = text[i] == 'n' ?
+				 '\n' :
+				 (text[i] == 't' ? '\t' : (text[i] == 'r' ? '\r' : text[i]));
 	}
 	return (size_t)(out - begin);
 }
 
 static void escaped_texts_read_back(void **unused)
 {
-	char text[TEXT_SIZE], escaped[TEXT_SIZE * TRACE_TEXT_EXPANSION + 1], once[sizeof(escaped)], back[sizeof(escaped)];
+	char text[TEXT_SIZE], escaped[TEXT_SIZE * TRACE_TEXT_EXPANSION + 1], once[sizeof(escaped)],
+		back[sizeof(escaped)];
 
 	(void)unused;
 	for (int i = 0; i < ROUNDS; i++) {
@@ -207,10 +231,12 @@ static void raw_characters(char *text)
 	unsigned int code;
 
 	while (*text) {
-		if (text[0] == '\\' && text[1] == 'u' && sscanf(text + 2, "%4x", &code) == 1 && code >= 0x80) {
+		if (text[0] == '\\' && text[1] == 'u' && sscanf(text + 2, "%4x", &code) == 1 &&
+		    code >= 0x80) {
 			if (code >= 0x800)
 				*out++ = (char)(0xe0 | code >> 12);
-			*out++ = (char)(code >= 0x800 ? 0x80 | (code >> 6 & 0x3f) : 0xc0 | code >> 6);
+			*out++ = (char)(code >= 0x800 ? 0x80 | (code >> 6 & 0x3f) :
+							0xc0 | code >> 6);
 			*out++ = (char)(0x80 | (code & 0x3f));
 			text += 6;
 			continue;
@@ -265,7 +291,8 @@ static void json_escapes(void **unused)
 	expect_json("a\0b", 3, "a\\u0000b");
 	expect_json("\"\\\n\t\r\033\x7f", 7, "\\\"\\\\\\n\\t\\r\\u001b\\u007f");
 	expect_json("\xc2\x9b\xe2\x80\xae\xd8\x9c", 7, "\\u009b\\u202e\\u061c");
-	expect_json("\xf0\x9f\x98\x80\xff\xe4\xb8", 7, "\xf0\x9f\x98\x80\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+	expect_json("\xf0\x9f\x98\x80\xff\xe4\xb8", 7,
+		    "\xf0\x9f\x98\x80\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
 }
 
 static void widths(void **unused)

@@ -42,8 +42,10 @@ static void go_on(struct load_scene *scene)
 	scene->thread.time[TIME_MEMORY].ns += NS_PER_S;
 	scene->process.waits[WAIT_STREAM].ns += NS_PER_S;
 	scene->process.launches += 100;
-	scene__pass(scene,
-		    &(struct stretch){.ns = 10 * NS_PER_S, .launches = 100, .waited_ns = NS_PER_S, .idle_ns = 7 * NS_PER_S});
+	scene__pass(scene, &(struct stretch){.ns = 10 * NS_PER_S,
+					     .launches = 100,
+					     .waited_ns = NS_PER_S,
+					     .idle_ns = 7 * NS_PER_S});
 	assert_int_equal(findings__sample(scene->findings, &scene->model), 0);
 }
 
@@ -78,7 +80,8 @@ static char *page(const struct load_scene *scene, const struct findings *verdict
 	char *text;
 	FILE *out = open_memstream(&text, &length);
 
-	assert_int_equal(metrics__render(metrics, out, &scene->model, NULL, EXPOSITION_PROMETHEUS), 0);
+	assert_int_equal(metrics__render(metrics, out, &scene->model, NULL, EXPOSITION_PROMETHEUS),
+			 0);
 	assert_int_equal(fclose(out), 0);
 	metrics__free(metrics);
 	return text;
@@ -103,9 +106,10 @@ static void a_line_a_process(void **state)
 	assert_int_equal(findings__sample(scene->findings, &scene->model), 0);
 	assert_false(has(report(scene, scene->findings), "who waits"));
 	go_on(scene);
-	assert_true(has(report(scene, scene->findings),
-			TITLE "        process 100 (train): the GPU waits for the program (host-bound): idle at least 70.0 % of "
-			      "the time (proved); the GPU holds the program up for 10.0 % of 10.0 s\n"));
+	assert_true(has(report(scene, scene->findings), TITLE
+			"        process 100 (train): the GPU waits for the program (host-bound): "
+			"idle at least 70.0 % of "
+			"the time (proved); the GPU holds the program up for 10.0 % of 10.0 s\n"));
 	assert_false(has(report(scene, NULL), "who waits"));
 }
 
@@ -118,12 +122,14 @@ static void without_an_profile_it_says_what_it_knows(void **state)
 	scene->process.launches = 1;
 	go_on(scene);
 	assert_true(has(report(scene, scene->findings),
-			TITLE "        process 100 (train): it is unclear who waits for whom: it waits for the GPU for 10.0 % of 10.0 s; "
+			TITLE "        process 100 (train): it is unclear who waits for whom: it "
+			      "waits for the GPU for 10.0 % of 10.0 s; "
 			      "use --verdict to find out more\n"));
 	scene__set_gpus(scene, 1, busy);
 	go_on(scene);
 	assert_true(has(report(scene, scene->findings),
-			TITLE "        process 100 (train): the GPU waits for the program (host-bound): it waits for the GPU for 10.0 % of "
+			TITLE "        process 100 (train): the GPU waits for the program "
+			      "(host-bound): it waits for the GPU for 10.0 % of "
 			      "20.0 s, the GPU is busy about 20.0 % (NVML)\n"));
 }
 
@@ -133,8 +139,10 @@ static void in_json(void **state)
 
 	go_on(scene);
 	assert_true(has(json(scene, scene->findings),
-			"\"verdict\":{\"kind\":\"host-bound\",\"from_ns\":1000000000000,\"window_ns\":10000000000,\"launches\":100,"
-			"\"idle_proved\":0.7,\"unfed_proved\":0.7,\"held_by_gpu\":0.1,\"busy_nvml\":null,\"stopped\":null,\"beside\":null,"
+			"\"verdict\":{\"kind\":\"host-bound\",\"from_ns\":1000000000000,\"window_"
+			"ns\":10000000000,\"launches\":100,"
+			"\"idle_proved\":0.7,\"unfed_proved\":0.7,\"held_by_gpu\":0.1,\"busy_"
+			"nvml\":null,\"stopped\":null,\"beside\":null,"
 			"\"waits_for\":null}"));
 	assert_false(has(json(scene, NULL), "verdict"));
 }
@@ -148,16 +156,25 @@ static void of_a_shared_gpu(void **state)
 	scene->gpus[0].stranger = 77;
 	go_on(scene);
 	assert_true(has(report(scene, scene->findings),
-			TITLE "        process 100 (train): the program gives the GPU too little to do (host-bound): nothing for at least "
-			      "70.0 % of the time (proved); the GPU holds the program up for 10.0 % of 10.0 s; process 77 has memory on the GPU, too\n"));
-	assert_true(has(json(scene, scene->findings), "\"idle_proved\":null,\"unfed_proved\":0.7,"));
-	assert_true(has(json(scene, scene->findings), "\"beside\":{\"pid\":77,\"comm\":null},\"waits_for\":null"));
+			TITLE "        process 100 (train): the program gives the GPU too little "
+			      "to do (host-bound): nothing for at least "
+			      "70.0 % of the time (proved); the GPU holds the program up for 10.0 "
+			      "% of 10.0 s; process 77 has memory on the GPU, too\n"));
+	assert_true(
+		has(json(scene, scene->findings), "\"idle_proved\":null,\"unfed_proved\":0.7,"));
+	assert_true(has(json(scene, scene->findings),
+			"\"beside\":{\"pid\":77,\"comm\":null},\"waits_for\":null"));
 	assert_false(has(page(scene, scene->findings), "\ngpuprobe_gpu_idle_proved_ratio{"));
 }
 
 static void of_who_waits_for_others(void **state)
 {
-	struct verdict verdict = {.kind = VERDICT_OTHERS, .window_ns = NS_PER_S, .held = 0.9, .profile = true, .collectives = true, .awaited = {.pid = 7, .comm = "a\nb"}};
+	struct verdict verdict = {.kind = VERDICT_OTHERS,
+				  .window_ns = NS_PER_S,
+				  .held = 0.9,
+				  .profile = true,
+				  .collectives = true,
+				  .awaited = {.pid = 7, .comm = "a\nb"}};
 	struct load_scene *scene = *state;
 	size_t length;
 	char *text;
@@ -167,10 +184,14 @@ static void of_who_waits_for_others(void **state)
 	verdict.collectives = false;
 	verdict_text__print_line(out, &scene->process, &verdict);
 	assert_int_equal(fclose(out), 0);
-	assert_string_equal(text, "process 100 (train): the program waits in collective operations for process 7 (a\\nb): the GPU has no "
-				  "proved idle time, busy about 0.0 % (NVML); the GPU holds the program up for 90.0 % of 1.0 s\n"
-				  "process 100 (train): the program waits for its work from process 7 (a\\nb): the GPU has no "
-				  "proved idle time, busy about 0.0 % (NVML); the GPU holds the program up for 90.0 % of 1.0 s\n");
+	assert_string_equal(text, "process 100 (train): the program waits in collective operations "
+				  "for process 7 (a\\nb): the GPU has no "
+				  "proved idle time, busy about 0.0 % (NVML); the GPU holds the "
+				  "program up for 90.0 % of 1.0 s\n"
+				  "process 100 (train): the program waits for its work from "
+				  "process 7 (a\\nb): the GPU has no "
+				  "proved idle time, busy about 0.0 % (NVML); the GPU holds the "
+				  "program up for 90.0 % of 1.0 s\n");
 	free(text);
 }
 
@@ -181,8 +202,9 @@ static void in_metrics(void **state)
 	struct load_scene *scene = *state;
 
 	go_on(scene);
-	assert_true(has(page(scene, scene->findings), "\ngpuprobe_gpu_idle_proved_ratio{" OF_PROCESS
-						      ",device=\"0\",gpu=\"unknown\",uuid=\"\"} 0.7\n"));
+	assert_true(has(page(scene, scene->findings),
+			"\ngpuprobe_gpu_idle_proved_ratio{" OF_PROCESS
+			",device=\"0\",gpu=\"unknown\",uuid=\"\"} 0.7\n"));
 	assert_true(has(page(scene, scene->findings),
 			"\ngpuprobe_host_bound_ratio{" OF_PROCESS ",reason=\"outside\"} 0.8\n"
 			"gpuprobe_host_bound_ratio{" OF_PROCESS ",reason=\"launches\"} 0\n"
@@ -199,7 +221,9 @@ static void not_host_bound_is_0(void **state)
 	struct load_scene *scene = *state;
 
 	assert_int_equal(findings__sample(scene->findings, &scene->model), 0);
-	scene__pass(scene, &(struct stretch){.ns = 10 * NS_PER_S, .launches = 100, .waited_ns = 6 * NS_PER_S});
+	scene__pass(
+		scene,
+		&(struct stretch){.ns = 10 * NS_PER_S, .launches = 100, .waited_ns = 6 * NS_PER_S});
 	assert_true(has(page(scene, scene->findings), "reason=\"outside\"} 0\n"));
 	assert_true(has(page(scene, scene->findings), "uuid=\"\"} 0\n"));
 }
@@ -238,14 +262,16 @@ static void an_unknown_device_is_called_so(void **state)
 	scene->profile.totals.queues[0].launched_epoch = 0;
 	scene->profile.totals.queues[UNKNOWN_DEVICE].launched_epoch = 1;
 	go_on(scene);
-	assert_true(has(page(scene, scene->findings), "ratio{" OF_PROCESS ",device=\"unknown\",gpu=\"unknown\",uuid=\"\"} 0\n"));
+	assert_true(has(page(scene, scene->findings),
+			"ratio{" OF_PROCESS ",device=\"unknown\",gpu=\"unknown\",uuid=\"\"} 0\n"));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_line_a_process, begin, end),
-		cmocka_unit_test_setup_teardown(without_an_profile_it_says_what_it_knows, begin, end),
+		cmocka_unit_test_setup_teardown(without_an_profile_it_says_what_it_knows, begin,
+						end),
 		cmocka_unit_test_setup_teardown(in_json, begin, end),
 		cmocka_unit_test_setup_teardown(of_a_shared_gpu, begin, end),
 		cmocka_unit_test_setup_teardown(of_who_waits_for_others, begin, end),

@@ -205,7 +205,8 @@ static void *wait_and_try(void *arg)
 	char byte;
 
 	HOLDS(read(go, &byte, 1) == 1);
-	*(bool *)arg = prctl(PR_GET_SECCOMP) == 2 && execl("/bin/true", "true", NULL) == -1 && errno == EPERM;
+	*(bool *)arg = prctl(PR_GET_SECCOMP) == 2 && execl("/bin/true", "true", NULL) == -1 &&
+		       errno == EPERM;
 	return NULL;
 }
 
@@ -237,7 +238,9 @@ static void holds_for_all_threads(void **state)
 /* --- capabilities --- */
 
 #define BIT(capability) (UINT64_C(1) << (capability))
-#define FIVE (BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_CHECKPOINT_RESTORE))
+#define FIVE \
+	(BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH) | \
+	 BIT(CAP_CHECKPOINT_RESTORE))
 
 static void check_kept(bool perf, uint64_t expected)
 {
@@ -282,7 +285,9 @@ static void names_what_is_lacking(void **state)
 	(void)state;
 	assert_string_equal(capabilities__lacking(FIVE, false, text, sizeof(text)), "");
 	assert_string_equal(capabilities__lacking(FIVE, true, text, sizeof(text)), "CAP_SYS_ADMIN");
-	assert_string_equal(capabilities__lacking(FIVE & ~BIT(CAP_PERFMON), false, text, sizeof(text)), "CAP_PERFMON");
+	assert_string_equal(
+		capabilities__lacking(FIVE & ~BIT(CAP_PERFMON), false, text, sizeof(text)),
+		"CAP_PERFMON");
 	/* The kernel accepts CAP_SYS_ADMIN in place of some, not all. */
 	assert_string_equal(capabilities__lacking(BIT(CAP_SYS_ADMIN), true, text, sizeof(text)),
 			    "CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH");
@@ -309,8 +314,8 @@ static void try_signals(void)
 	child = fork();
 	if (!child) {
 		/* Comes last, since changing the user resets it. */
-		if (setsid() < 0 || setresuid(65534, 65534, 65534) || prctl(PR_SET_PDEATHSIG, SIGKILL) ||
-		    write(ready[1], "", 1) != 1)
+		if (setsid() < 0 || setresuid(65534, 65534, 65534) ||
+		    prctl(PR_SET_PDEATHSIG, SIGKILL) || write(ready[1], "", 1) != 1)
 			_exit(1);
 		for (;;)
 			pause();
@@ -327,8 +332,10 @@ static void try_signals(void)
 		HOLDS(!sigio_kill__send(&sigio_kill, child, SIGSTOP));
 		HOLDS(waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status));
 	}
-	HOLDS(!sigio_kill__send(&sigio_kill, child, SIGCONT) && !sigio_kill__send(&sigio_kill, child, SIGTERM));
-	HOLDS(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+	HOLDS(!sigio_kill__send(&sigio_kill, child, SIGCONT) &&
+	      !sigio_kill__send(&sigio_kill, child, SIGTERM));
+	HOLDS(waitpid(child, &status, 0) == child && WIFSIGNALED(status) &&
+	      WTERMSIG(status) == SIGTERM);
 	HOLDS(sigio_kill__send(&sigio_kill, child, SIGTERM) == -ESRCH);
 	sigio_kill__close(&sigio_kill);
 }
@@ -355,8 +362,8 @@ static pid_t start_waiting(uid_t user, int dumpable)
 	child = fork();
 	if (!child) {
 		close(life[1]);
-		if (setresgid(user, user, user) || setresuid(user, user, user) || prctl(PR_SET_DUMPABLE, dumpable) ||
-		    write(ready[1], "", 1) != 1)
+		if (setresgid(user, user, user) || setresuid(user, user, user) ||
+		    prctl(PR_SET_DUMPABLE, dumpable) || write(ready[1], "", 1) != 1)
 			_exit(1);
 		_exit(read(life[0], &byte, 1) != 0);
 	}
@@ -419,7 +426,8 @@ static void try_memory_as_user(void)
 		_exit(0);
 	others = start_waiting(65533, 1);
 	hidden = start_waiting(65533, 0);
-	HOLDS(!prctl(PR_SET_KEEPCAPS, 1) && !setresgid(65534, 65534, 65534) && !setresuid(65534, 65534, 65534));
+	HOLDS(!prctl(PR_SET_KEEPCAPS, 1) && !setresgid(65534, 65534, 65534) &&
+	      !setresuid(65534, 65534, 65534));
 	HOLDS(!capabilities__keep_needed(false, &err));
 	enter(false, false);
 	HOLDS(open_memory(others, O_RDONLY) >= 0);

@@ -26,10 +26,12 @@ static void names_what_lacks_alone(void **state)
 	const uint64_t both = BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH);
 
 	(void)state;
-	assert_non_null(strstr(attach_failure__advice(0, true), "with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH"));
+	assert_non_null(strstr(attach_failure__advice(0, true),
+			       "with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH"));
 	assert_null(strstr(attach_failure__advice(0, false), "CAP_DAC_READ_SEARCH"));
 	assert_null(strstr(attach_failure__advice(BIT(CAP_SYS_PTRACE), true), "CAP_SYS_PTRACE"));
-	assert_null(strstr(attach_failure__advice(BIT(CAP_DAC_READ_SEARCH), true), "CAP_DAC_READ_SEARCH"));
+	assert_null(strstr(attach_failure__advice(BIT(CAP_DAC_READ_SEARCH), true),
+			   "CAP_DAC_READ_SEARCH"));
 	assert_non_null(strstr(attach_failure__advice(both, true), "sandbox"));
 	assert_non_null(strstr(attach_failure__advice(BIT(CAP_SYS_PTRACE), false), "sandbox"));
 }
@@ -37,16 +39,21 @@ static void names_what_lacks_alone(void **state)
 static void knows_reasons_of_files(void **state)
 {
 	(void)state;
-	assert_non_null(strstr(file_attach_failure__of(-EPERM, true).advice, "CAP_CHECKPOINT_RESTORE"));
+	assert_non_null(
+		strstr(file_attach_failure__of(-EPERM, true).advice, "CAP_CHECKPOINT_RESTORE"));
 	assert_non_null(strstr(file_attach_failure__of(-EPERM, true).what, "deleted or replaced"));
 	/* Missing permissions on the process take precedence. */
 	assert_null(file_attach_failure__of(-EACCES, true).advice);
 	assert_non_null(strstr(file_attach_failure__of(-EREMOTE, false).advice, "--libcuda-path"));
-	assert_non_null(strstr(file_attach_failure__of(-EOVERFLOW, false).what, "the list of mounts is longer than 16 MiB: it gets"));
-	assert_non_null(strstr(file_attach_failure__of(-EOVERFLOW, false).advice, "--libcuda-path"));
-	assert_non_null(strstr(file_attach_failure__of(-EINVAL, false).what, "not an x86-64 ELF file"));
+	assert_non_null(strstr(file_attach_failure__of(-EOVERFLOW, false).what,
+			       "the list of mounts is longer than 16 MiB: it gets"));
+	assert_non_null(
+		strstr(file_attach_failure__of(-EOVERFLOW, false).advice, "--libcuda-path"));
+	assert_non_null(
+		strstr(file_attach_failure__of(-EINVAL, false).what, "not an x86-64 ELF file"));
 	assert_null(file_attach_failure__of(-EACCES, false).advice);
-	assert_string_equal(file_attach_failure__of(-EACCES, false).what, " cannot be read: Permission denied");
+	assert_string_equal(file_attach_failure__of(-EACCES, false).what,
+			    " cannot be read: Permission denied");
 }
 
 static void names_process_and_file(void **state)
@@ -61,11 +68,15 @@ static void names_process_and_file(void **state)
 	assert_int_equal(attach_failure__of_process(getpid(), -EACCES, &attach_failure), -EACCES);
 	assert_true(attach_failure.whole);
 	assert_memory_equal(attach_failure.text.text, who, strlen(who));
-	assert_non_null(strstr(attach_failure.text.text, "cannot read its mappings: Permission denied"));
+	assert_non_null(
+		strstr(attach_failure.text.text, "cannot read its mappings: Permission denied"));
 	attach_failure.whole = false;
-	assert_int_equal(attach_failure__of_file(getpid(), "/x/libcuda.so.1", false, -EACCES, &attach_failure), -EACCES);
+	assert_int_equal(attach_failure__of_file(getpid(), "/x/libcuda.so.1", false, -EACCES,
+						 &attach_failure),
+			 -EACCES);
 	assert_memory_equal(attach_failure.text.text, who, strlen(who));
-	assert_non_null(strstr(attach_failure.text.text, ": /x/libcuda.so.1 cannot be read: Permission denied: "));
+	assert_non_null(strstr(attach_failure.text.text,
+			       ": /x/libcuda.so.1 cannot be read: Permission denied: "));
 }
 
 static void counts_a_process_once(void **state)
@@ -120,13 +131,16 @@ static void reports_no_wrong_number(void **state)
 		if (i == 1)
 			expect_rest(&refusals, "");
 		else if (i == 2)
-			expect_rest(&refusals, "gpuprobe: warning: 1 more process could not be watched: --verbose names it\n");
+			expect_rest(&refusals, "gpuprobe: warning: 1 more process could not be "
+					       "watched: --verbose names it\n");
 	}
-	expect_rest(&refusals, "gpuprobe: warning: 4094 more processes could not be watched: --verbose names them\n");
+	expect_rest(&refusals, "gpuprobe: warning: 4094 more processes could not be watched: "
+			       "--verbose names them\n");
 	for (int round = 0; round < 3; round++)
 		for (int i = 0; i < 2; i++)
 			unwatchable__report(&refusals, INT_MAX - REFUSALS_KNOWN - i, &some, NULL);
-	expect_rest(&refusals, "gpuprobe: warning: at least 4095 more processes could not be watched: --verbose names them\n");
+	expect_rest(&refusals, "gpuprobe: warning: at least 4095 more processes could not be "
+			       "watched: --verbose names them\n");
 }
 
 /* A reused pid is another process. */

@@ -29,7 +29,9 @@ static void check_times(int count)
 
 	for (int i = 0; i < FAMILIES; i++)
 		unseen_until[i] = OTHERS;
-	assert_int_equal(family_links__new(LINKS_SESSION, &programs, no_family, count, unseen_until, &links, &err), 0);
+	assert_int_equal(family_links__new(LINKS_SESSION, &programs, no_family, count, unseen_until,
+					   &links, &err),
+			 0);
 	for (int i = 0; i < FAMILIES; i++)
 		assert_true(unseen_until[i] == OTHERS);
 	assert_int_equal(family_links__watch(links, 0, &err), 0);

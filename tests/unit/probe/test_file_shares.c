@@ -95,9 +95,11 @@ static void credit_comes_back(void **state)
 {
 	file_shares__charge(*state, 1, NS_PER_S, NOW);
 	file_shares__charge(*state, 1, NS_PER_S, NOW + 3600 * NS_PER_S);
-	assert_int_equal(file_shares__ready_ns(*state, 1, NOW + 3600 * NS_PER_S), NOW + 3600 * NS_PER_S);
+	assert_int_equal(file_shares__ready_ns(*state, 1, NOW + 3600 * NS_PER_S),
+			 NOW + 3600 * NS_PER_S);
 	file_shares__charge(*state, 1, 1, NOW + 3600 * NS_PER_S);
-	assert_int_equal(file_shares__ready_ns(*state, 1, NOW + 3600 * NS_PER_S), NOW + 3600 * NS_PER_S + 10);
+	assert_int_equal(file_shares__ready_ns(*state, 1, NOW + 3600 * NS_PER_S),
+			 NOW + 3600 * NS_PER_S + 10);
 }
 
 int main(void)

@@ -11,8 +11,10 @@
 
 static void knows_kernels(void **state)
 {
-	static const char *const harmful[] = {"6.18.0", "6.18", "6.18.44-generic", "6.19.1", "7.0.0-rc1"};
-	static const char *const sound[] = {"6.17.9", "6.1.0-41-amd64", "5.15.0", "6.8.0-90-generic", "x"};
+	static const char *const harmful[] = {"6.18.0", "6.18", "6.18.44-generic", "6.19.1",
+					      "7.0.0-rc1"};
+	static const char *const sound[] = {"6.17.9", "6.1.0-41-amd64", "5.15.0",
+					    "6.8.0-90-generic", "x"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(harmful) / sizeof(*harmful); i++)

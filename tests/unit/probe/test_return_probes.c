@@ -14,7 +14,8 @@
 static void test_which_are_tried(void **state)
 {
 	static const char *const doubtful[] = {"6.11.0", "6.12.4-amd64", "6.12.95", "6.13.2"};
-	static const char *const sound[] = {"5.17.0", "6.1.0-13-amd64", "6.10.14", "6.14.0", "6.18.44", "7.12.1", "", "x"};
+	static const char *const sound[] = {"5.17.0",  "6.1.0-13-amd64", "6.10.14", "6.14.0",
+					    "6.18.44", "7.12.1",	 "",	    "x"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(doubtful) / sizeof(*doubtful); i++)

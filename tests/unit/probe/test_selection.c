@@ -68,10 +68,14 @@ static void test_starts(void **state)
 	for (int asks = 0; asks < 2; asks++) {
 		selection.asks = asks;
 		for (selection.api = API_AUTO; selection.api <= API_BOTH; selection.api++) {
-			assert_int_equal(wants(&selection, "cuInit"), asks && driver[selection.api]);
-			assert_int_equal(wants(&selection, "cuDeviceGetCount"), asks && driver[selection.api]);
-			assert_int_equal(wants(&selection, "cudaInitDevice"), asks && runtime[selection.api]);
-			assert_int_equal(wants(&selection, "cudaGetDeviceCount"), asks && runtime[selection.api]);
+			assert_int_equal(wants(&selection, "cuInit"),
+					 asks && driver[selection.api]);
+			assert_int_equal(wants(&selection, "cuDeviceGetCount"),
+					 asks && driver[selection.api]);
+			assert_int_equal(wants(&selection, "cudaInitDevice"),
+					 asks && runtime[selection.api]);
+			assert_int_equal(wants(&selection, "cudaGetDeviceCount"),
+					 asks && runtime[selection.api]);
 		}
 	}
 	assert_true(wants_return(&selection, "cuInit"));

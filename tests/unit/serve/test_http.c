@@ -47,9 +47,10 @@ static void negotiates(void **state)
 	struct fixture *f = *state;
 	struct answer a;
 
-	close(ask(f, "GET /metrics HTTP/1.1\r\nHost: x\r\n"
-		     "Accept: text/plain;q=0.5\r\n"
-		     "accept:  application/openmetrics-text; version=1.0.0 \r\n\r\n",
+	close(ask(f,
+		  "GET /metrics HTTP/1.1\r\nHost: x\r\n"
+		  "Accept: text/plain;q=0.5\r\n"
+		  "accept:  application/openmetrics-text; version=1.0.0 \r\n\r\n",
 		  &a));
 	assert_string_equal(body_of(&a), "openmetrics\n");
 	assert_true(has_header(&a, "Content-Type: application/openmetrics-text; version=1.0.0;"
@@ -234,10 +235,25 @@ static void splits_addresses(void **state)
 		{":9000", "", "9000"},
 		{"0.0.0.0:0", "0.0.0.0", "0"},
 	};
-	static const char *const bad[] = {
-		"", "9000", ":", "localhost", "localhost:", "1.2.3.4:65536", "1.2.3.4:100000",
-		"1.2.3.4:-1", "1.2.3.4:+1", "1.2.3.4: 1", "1.2.3.4:http", "::1:9000", "::1",
-		"[::1]", "[::1:9000", "[]:9000", "[::1]9000", "[::1]:9000x", "[::1]x:9000"};
+	static const char *const bad[] = {"",
+					  "9000",
+					  ":",
+					  "localhost",
+					  "localhost:",
+					  "1.2.3.4:65536",
+					  "1.2.3.4:100000",
+					  "1.2.3.4:-1",
+					  "1.2.3.4:+1",
+					  "1.2.3.4: 1",
+					  "1.2.3.4:http",
+					  "::1:9000",
+					  "::1",
+					  "[::1]",
+					  "[::1:9000",
+					  "[]:9000",
+					  "[::1]9000",
+					  "[::1]:9000x",
+					  "[::1]x:9000"};
 	char host[ADDRESS_HOST_MAX], port[ADDRESS_PORT_MAX], text[ADDRESS_HOST_MAX + 8];
 	struct error err;
 	size_t i;

@@ -435,16 +435,19 @@ static void assert_reading(struct fixture *f, const char *accept, unsigned int r
 	char request[128], text[64];
 	struct answer a;
 
-	snprintf(request, sizeof(request), "GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: %s\r\n\r\n", accept);
+	snprintf(request, sizeof(request), "GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: %s\r\n\r\n",
+		 accept);
 	close(ask(f, request, &a));
-	snprintf(text, sizeof(text), "%s\nreading %u\n", strstr(accept, "openmetrics") ? "openmetrics" : "prometheus", reading);
+	snprintf(text, sizeof(text), "%s\nreading %u\n",
+		 strstr(accept, "openmetrics") ? "openmetrics" : "prometheus", reading);
 	assert_string_equal(body_of(&a), text);
 }
 
 /* No page is of an earlier reading than a previous page in another format. */
 static void who_changes_forms_gets_nothing_older(void **state)
 {
-	static const char *const open = "application/openmetrics-text;version=1.0.0", *const plain = "text/plain";
+	static const char *const open = "application/openmetrics-text;version=1.0.0",
+				 *const plain = "text/plain";
 	struct fixture *f = *state;
 
 	f->reports_reading = true;

@@ -72,7 +72,8 @@ static void refuses_malformed_requests(void **state)
 		"GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
 		"GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 1a\r\n\r\n",
 		"GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length:\r\n\r\n",
-		"GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nContent-Length: 0\r\n\r\n",
+		"GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nContent-Length: "
+		"0\r\n\r\n",
 		"\x16\x03\x01\x02\n\n", /* a TLS client */
 	};
 	struct fixture *f = *state;
@@ -103,7 +104,8 @@ static void refuses_bodies(void **state)
 
 	expect(f, "GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", 200, true);
 	expect(f, "GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc", 413, false);
-	expect(f, "GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n",
+	expect(f,
+	       "GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n",
 	       413, false);
 	expect(f, "GET /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", 413,
 	       false);
@@ -172,10 +174,12 @@ static void reads_no_further_than_a_head_may_be(void **state)
 }
 
 #define PROMETHEUS \
-	"User-Agent: Prometheus/2.42.0\r\nAccept: application/openmetrics-text\r\nAccept-Encoding: gzip\r\n" \
+	"User-Agent: Prometheus/2.42.0\r\nAccept: " \
+	"application/openmetrics-text\r\nAccept-Encoding: gzip\r\n" \
 	"X-Prometheus-Scrape-Timeout-Seconds: 10\r\n"
 #define BROWSER \
-	"User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0\r\nAccept: */*\r\n" \
+	"User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 " \
+	"Firefox/128.0\r\nAccept: */*\r\n" \
 	"Accept-Language: en-US,en;q=0.5\r\nAccept-Encoding: gzip, deflate\r\n"
 #define FETCH(site, mode, dest) \
 	"Sec-Fetch-Site: " site "\r\nSec-Fetch-Mode: " mode "\r\nSec-Fetch-Dest: " dest "\r\n"
@@ -191,7 +195,8 @@ static void expect_asked(struct fixture *f, const char *host, const char *header
 {
 	char request[1024];
 
-	snprintf(request, sizeof(request), "GET /metrics HTTP/1.1\r\nHost: %s\r\n%s\r\n", host, headers);
+	snprintf(request, sizeof(request), "GET /metrics HTTP/1.1\r\nHost: %s\r\n%s\r\n", host,
+		 headers);
 	expect(f, request, status, true);
 }
 
@@ -202,16 +207,11 @@ static void expect_asked(struct fixture *f, const char *host, const char *header
 static void refuses_browsers_by_others_names(void **state)
 {
 	static const char *const others[] = {
-		"evil.example:9000",
-		"EVIL.example",
-		"evil.example.",
-		"127.0.0.1.evil.example:9000",
-		"1.2.3.4.5",
-		"localhost.evil.example",
-		"local.example",
-		"[::1].evil.example",
-		"[evil.example",
-		"a.notlocalhost",
+		"evil.example:9000", "EVIL.example",
+		"evil.example.",     "127.0.0.1.evil.example:9000",
+		"1.2.3.4.5",	     "localhost.evil.example",
+		"local.example",     "[::1].evil.example",
+		"[evil.example",     "a.notlocalhost",
 	};
 	static const char *const marks[] = {
 		BROWSER,
@@ -232,7 +232,8 @@ static void refuses_browsers_by_others_names(void **state)
 	f->renders = 0;
 	close(ask(f, "GET / HTTP/1.1\r\nHost: evil.example\r\n" BROWSER "\r\n", &a));
 	assert_int_equal(status_of(&a), 403);
-	assert_non_null(strstr(a.data, "\r\n\r\n403 Forbidden: the host name may come from another site"));
+	assert_non_null(
+		strstr(a.data, "\r\n\r\n403 Forbidden: the host name may come from another site"));
 	assert_int_equal(f->renders, 0);
 }
 
@@ -264,7 +265,8 @@ static void serves_browsers_by_names_of_this_machine(void **state)
 /* By whatever name, also behind a proxy that removes the browser's headers. */
 static void serves_what_is_no_browser(void **state)
 {
-	static const char *const names[] = {"gpu7.example.com:9000", "gpuprobe.monitoring.svc:9000", "evil.example", "10.0.0.1"};
+	static const char *const names[] = {"gpu7.example.com:9000", "gpuprobe.monitoring.svc:9000",
+					    "evil.example", "10.0.0.1"};
 	struct fixture *f = *state;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {

@@ -91,10 +91,11 @@ static void chooses_the_form(void **state)
 	for (i = 0; i < COUNT(forms); i++) {
 		form = negotiate__exposition(forms[i].accept, &content_type);
 		if (strcmp(content_type, forms[i].content_type) != 0)
-			fail_msg("Accept '%s' gets %s", forms[i].accept ? forms[i].accept : "(none)",
-				 content_type);
-		assert_int_equal(form, forms[i].content_type == prometheus ? EXPOSITION_PROMETHEUS :
-									     EXPOSITION_OPENMETRICS);
+			fail_msg("Accept '%s' gets %s",
+				 forms[i].accept ? forms[i].accept : "(none)", content_type);
+		assert_int_equal(form, forms[i].content_type == prometheus ?
+					       EXPOSITION_PROMETHEUS :
+					       EXPOSITION_OPENMETRICS);
 	}
 }
 

@@ -102,7 +102,8 @@ static inline struct stack_record *record_of(pid_t pid)
 }
 
 /* The registers and the stack as they are in the caller, which continues. */
-static OWN_FRAME __attribute__((unused)) void copy_own_stack(struct stack_record *record, uint32_t bytes)
+static OWN_FRAME __attribute__((unused)) void copy_own_stack(struct stack_record *record,
+							     uint32_t bytes)
 {
 	static ucontext_t context;
 	greg_t *r = context.uc_mcontext.gregs;
@@ -176,15 +177,14 @@ enum {
 static OWN_FRAME __attribute__((unused)) void outer_with_chain(struct stack_record *record)
 {
 	chain_own_stack(record);
-	__asm__ volatile("" ::
-				 : "memory");
+	__asm__ volatile("" ::: "memory");
 }
 
-static OWN_FRAME __attribute__((unused)) void outer_with_copy(struct stack_record *record, uint32_t bytes)
+static OWN_FRAME __attribute__((unused)) void outer_with_copy(struct stack_record *record,
+							      uint32_t bytes)
 {
 	copy_own_stack(record, bytes);
-	__asm__ volatile("" ::
-				 : "memory");
+	__asm__ volatile("" ::: "memory");
 }
 
 #endif

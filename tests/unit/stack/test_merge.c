@@ -46,26 +46,29 @@ static const char *merged(const uint64_t *native, uint32_t depth, const char *en
 }
 
 #define MERGED(entries, ...) \
-	merged((const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__}) / 8, entries)
+	merged((const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__}) / 8, \
+	       entries)
 
 static void in_place_of_the_interpreter(void **state)
 {
 	(void)state;
-	assert_string_equal(MERGED("ppp|", NATIVE(0), NATIVE(1), INTERPRETER, EVAL, INTERPRETER, NATIVE(2)),
-			    "n0 n1 p0 p1 p2 n5");
+	assert_string_equal(
+		MERGED("ppp|", NATIVE(0), NATIVE(1), INTERPRETER, EVAL, INTERPRETER, NATIVE(2)),
+		"n0 n1 p0 p1 p2 n5");
 	/*
 	 * However many frames one call of it runs, the next call's frames follow after its native
 	 * caller.
 	 */
-	assert_string_equal(MERGED("ppppp|pp|", NATIVE(0), EVAL, NATIVE(1), EVAL, NATIVE(2)), "n0 p0 p1 p2 p3 p4 n2 p5 p6 n4");
+	assert_string_equal(MERGED("ppppp|pp|", NATIVE(0), EVAL, NATIVE(1), EVAL, NATIVE(2)),
+			    "n0 p0 p1 p2 p3 p4 n2 p5 p6 n4");
 }
 
 /* Python, C, Python: each call of the interpreter has its own frames. */
 static void python_through_c(void **state)
 {
 	(void)state;
-	assert_string_equal(MERGED("p|pp|p|", NATIVE(0), EVAL, INTERPRETER, NATIVE(1), NATIVE(2), EVAL, INTERPRETER,
-				   EVAL, NATIVE(3)),
+	assert_string_equal(MERGED("p|pp|p|", NATIVE(0), EVAL, INTERPRETER, NATIVE(1), NATIVE(2),
+				   EVAL, INTERPRETER, EVAL, NATIVE(3)),
 			    "n0 p0 n3 n4 p1 p2 p3 n8");
 }
 
@@ -73,8 +76,9 @@ static void python_through_c(void **state)
 static void a_call_each(void **state)
 {
 	(void)state;
-	assert_string_equal(MERGED("p|p|p|", NATIVE(0), EVAL, INTERPRETER, EVAL, NATIVE(1), EVAL, NATIVE(2)),
-			    "n0 p0 p1 n4 p2 n6");
+	assert_string_equal(
+		MERGED("p|p|p|", NATIVE(0), EVAL, INTERPRETER, EVAL, NATIVE(1), EVAL, NATIVE(2)),
+		"n0 p0 p1 n4 p2 n6");
 }
 
 static void stacks_that_could_not_be_followed(void **state)
@@ -84,7 +88,8 @@ static void stacks_that_could_not_be_followed(void **state)
 	assert_string_equal(MERGED("p|p|", NATIVE(0), INTERPRETER, NATIVE(1)), "n0 p0 p1 n2");
 	assert_string_equal(MERGED("p|p|", NATIVE(0), EVAL, NATIVE(1)), "n0 p0 p1 n2");
 	/* More calls than Python frames: those were cut. */
-	assert_string_equal(MERGED("p|p", NATIVE(0), EVAL, NATIVE(1), EVAL, NATIVE(2), EVAL, EVAL), "n0 p0 n2 p1 n4");
+	assert_string_equal(MERGED("p|p", NATIVE(0), EVAL, NATIVE(1), EVAL, NATIVE(2), EVAL, EVAL),
+			    "n0 p0 n2 p1 n4");
 	assert_string_equal(MERGED("", NATIVE(0), EVAL, NATIVE(1)), "n0 n2");
 	assert_string_equal(merged(NULL, 0, "pp|"), "p0 p1");
 }
@@ -94,7 +99,8 @@ static void bounds(void **state)
 {
 	(void)state;
 	assert_string_equal(MERGED("p|", NATIVE(0), 0x12000, NATIVE(1)), "n0 p0 n2");
-	assert_string_equal(MERGED("p|p|", NATIVE(0), 0x20000, NATIVE(1), 0x10000), "n0 p0 p1 n2 n3");
+	assert_string_equal(MERGED("p|p|", NATIVE(0), 0x20000, NATIVE(1), 0x10000),
+			    "n0 p0 p1 n2 n3");
 	assert_string_equal(MERGED("p|", 0x20000, NATIVE(1)), "p0 n1");
 	assert_string_equal(MERGED("p|", 0x20001, NATIVE(1)), "n0 n1 p0");
 }

@@ -37,7 +37,8 @@ static void add(struct stack_store *store, uint64_t id, const char *function, ui
 	struct stack stack = {.count = 2, .frames = frames, .serial = id};
 
 	memset(frames, (int)id, sizeof(frames)); /* padding between members has any value */
-	frames[0] = (struct stack_frame){.function = text, .object = NULL, .file = file, .offset = 4, .line = line};
+	frames[0] = (struct stack_frame){
+		.function = text, .object = NULL, .file = file, .offset = 4, .line = line};
 	frames[1] = (struct stack_frame){.function = "main", .object = "a.out"};
 	assert_int_equal(stack_store__add(store, id, &owner, &stack), 0);
 	free(text);
@@ -147,7 +148,8 @@ static void ids_are_bounded(void **state)
 static void an_id_is_of_one_process(void **state)
 {
 	struct stack_store *store = stack_store__new(4, NULL, NULL);
-	const struct stack_owner later = {.start_ns = 6, .pid = 7}, other = {.start_ns = 5, .pid = 8};
+	const struct stack_owner later = {.start_ns = 6, .pid = 7},
+				 other = {.start_ns = 5, .pid = 8};
 
 	(void)state;
 	add(store, 1, "f", 0);

@@ -143,7 +143,8 @@ static void *map_code(const char *name)
 	return mapped;
 }
 
-static const struct stack *take_at(struct stacks *stacks, struct stack_record *record, void *address)
+static const struct stack *take_at(struct stacks *stacks, struct stack_record *record,
+				   void *address)
 {
 	record->natives = 1;
 	record->native[0] = (uintptr_t)address + 8;
@@ -172,7 +173,9 @@ static void what_was_unmapped_is_known_until_another_lies_there(void **state)
 	stacks__look_at(stacks, getpid(), false);
 	stack = take_at(stacks, record, code);
 	assert_non_null(strstr(stack->frames[1].object, "test_stacks_code"));
-	assert_ptr_equal(mmap(code, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0), code);
+	assert_ptr_equal(mmap(code, 4096, PROT_READ | PROT_EXEC,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+			 code);
 	stacks__look_at(stacks, getpid(), false);
 	stack = take_at(stacks, record, code);
 	assert_null(stack->frames[1].object);
@@ -255,7 +258,8 @@ static void reports_where_code_is(void **state)
 	stacks__look_at(stacks, getpid(), false);
 	assert_int_equal(reported.codes, 1); /* nothing new */
 	/* Code that is not from a file counts, too. */
-	made = mmap((void *)0x300000000000, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	made = mmap((void *)0x300000000000, 4096, PROT_READ | PROT_EXEC,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(made, MAP_FAILED);
 	before = reported.codes;
 	stacks__look_at(stacks, getpid(), false);
@@ -353,7 +357,8 @@ static void many_mappings_are_not_read_all_the_time(void **state)
 	}
 	took = spent() - begin;
 	fake_thread_ns = 1;
-	print_message("30 records among 64,000 mappings: %.1f ms, %u readings\n", (double)took / MS, readings);
+	print_message("30 records among 64,000 mappings: %.1f ms, %u readings\n", (double)took / MS,
+		      readings);
 	assert_true(took < SLOWER * 1500 * MS);
 	/* A slow reading is only noticed once a second; fast ones are not delayed. */
 	assert_true(readings <= 2 || took / readings < 20 * MS);

@@ -20,13 +20,12 @@
 #include "target/proc.h"
 #include "target/process_memory.h"
 
-static const char script[] =
-	"import time\n"
-	"def forward(): pass\n"
-	"\n"
-	"def größe(): pass\n"
-	"print(id(forward.__code__), id(größe.__code__), flush=True)\n"
-	"time.sleep(60)\n";
+static const char script[] = "import time\n"
+			     "def forward(): pass\n"
+			     "\n"
+			     "def größe(): pass\n"
+			     "print(id(forward.__code__), id(größe.__code__), flush=True)\n"
+			     "time.sleep(60)\n";
 
 struct fixture {
 	pid_t pid;
@@ -74,14 +73,18 @@ static void start(struct fixture *fixture)
 
 static void set_up(struct fixture *fixture)
 {
-	struct stacks_options options = {.mode = STACK_FP, .max = 10, .ring_fd = -1, .hooks = {.set_python = note_python, .arg = fixture}};
+	struct stacks_options options = {.mode = STACK_FP,
+					 .max = 10,
+					 .ring_fd = -1,
+					 .hooks = {.set_python = note_python, .arg = fixture}};
 	struct process_info info;
 
 	memset(fixture, 0, sizeof(*fixture));
 	start(fixture);
 	assert_int_equal(python_process__find(NULL, fixture->pid, &fixture->python, NULL), 0);
 	assert_int_equal(proc__info(fixture->pid, &info), 0);
-	fixture->record = (struct stack_record){.id = 1, .pid = fixture->pid, .start_ns = info.start_ns};
+	fixture->record =
+		(struct stack_record){.id = 1, .pid = fixture->pid, .start_ns = info.start_ns};
 	assert_int_equal(stacks__new(&options, NULL, &fixture->stacks, NULL), 0);
 	assert_non_null(fixture->stacks);
 	stacks__look_at(fixture->stacks, fixture->pid, false);
@@ -114,7 +117,8 @@ static uint32_t checksum_of(const struct fixture *fixture, uint64_t code)
 	table = identity.code[target->code_words - 1];
 	must_read(fixture, name + PYTHON_TEXT_HASH, &identity.name_hash, 8);
 	must_read(fixture, table + PYTHON_BYTES_SIZE, &identity.table_size, 8);
-	size = identity.table_size < sizeof(identity.table) ? identity.table_size : sizeof(identity.table);
+	size = identity.table_size < sizeof(identity.table) ? identity.table_size :
+							      sizeof(identity.table);
 	must_read(fixture, table + PYTHON_BYTES_DATA, identity.table, size);
 	if (target->code_changing < PYTHON_CODE_WORDS)
 		identity.code[target->code_changing] = 0;
@@ -132,7 +136,8 @@ static void add_python(struct fixture *fixture, unsigned int which, bool entry)
 
 static const struct stack *take(struct fixture *fixture)
 {
-	assert_int_equal(stacks__take(fixture->stacks, &fixture->record, sizeof(fixture->record)), 0);
+	assert_int_equal(stacks__take(fixture->stacks, &fixture->record, sizeof(fixture->record)),
+			 0);
 	stacks__catch_up(fixture->stacks);
 	return stacks__find(fixture->stacks, fixture->record.id++);
 }
@@ -151,8 +156,8 @@ static void assert_python(const struct stack_frame *frame, const char *function,
 static void add_natives(struct fixture *fixture)
 {
 	const struct python_process *python = &fixture->python;
-	const uint64_t addresses[] = {0x11000, python->eval_start + 8, python->object_start + 8, 0x12000,
-				      python->eval_start + 16, 0x13000};
+	const uint64_t addresses[] = {0x11000, python->eval_start + 8,	python->object_start + 8,
+				      0x12000, python->eval_start + 16, 0x13000};
 
 	assert_int_not_equal(python->eval_start, 0);
 	memcpy(fixture->record.native, addresses, sizeof(addresses));
@@ -257,7 +262,8 @@ static void look_at(struct fixture *fixture)
 }
 
 /* Checks the output to stderr. */
-static void assert_said(struct fixture *fixture, void (*step)(struct fixture *fixture), const char *expected)
+static void assert_said(struct fixture *fixture, void (*step)(struct fixture *fixture),
+			const char *expected)
 {
 	char text[256] = "";
 	FILE *file = tmpfile();
@@ -282,13 +288,17 @@ static void are_said_to_be_unavailable(void **state)
 {
 	const struct log log = {.level = LOG_WARN};
 	struct fixture fixture = {.error = -E2BIG};
-	struct stacks_options options = {.mode = STACK_FP, .max = 1, .ring_fd = -1, .hooks = {.set_python = note_python, .arg = &fixture}};
+	struct stacks_options options = {.mode = STACK_FP,
+					 .max = 1,
+					 .ring_fd = -1,
+					 .hooks = {.set_python = note_python, .arg = &fixture}};
 
 	(void)state;
 	start(&fixture);
 	assert_int_equal(stacks__new(&options, &log, &fixture.stacks, NULL), 0);
 	assert_said(&fixture, look_at, "");
-	assert_said(&fixture, announce, "Python frames unavailable: cannot pass its addresses to the BPF programs");
+	assert_said(&fixture, announce,
+		    "Python frames unavailable: cannot pass its addresses to the BPF programs");
 	assert_said(&fixture, announce, "");
 	assert_said(&fixture, look_at, "");
 	assert_int_equal(fixture.reported, 3);

@@ -82,7 +82,8 @@ static __attribute__((noinline)) uint32_t copy_stack(uint64_t from, size_t size)
 #ifdef __clang__
 #define FRAMELESS __attribute__((noinline, disable_tail_calls, no_sanitize("address")))
 #else
-#define FRAMELESS __attribute__((noinline, noipa, no_sanitize_address, optimize("omit-frame-pointer")))
+#define FRAMELESS \
+	__attribute__((noinline, noipa, no_sanitize_address, optimize("omit-frame-pointer")))
 #endif
 
 static FRAMELESS void capture(void)
@@ -103,7 +104,8 @@ struct fixture {
 
 static struct fixture make(void)
 {
-	struct fixture fixture = {.cache = symbol_cache__new(100), .map = process_map__new(getpid())};
+	struct fixture fixture = {.cache = symbol_cache__new(100),
+				  .map = process_map__new(getpid())};
 
 	assert_int_equal(process_map__read(fixture.map, fixture.cache), 0);
 	fixture.unwinder = unwinder__new(fixture.map, fixture.cache);
@@ -120,8 +122,8 @@ static void clear(struct fixture *fixture)
 
 static void run(struct fixture *fixture, size_t max)
 {
-	fixture->count = unwinder__run(fixture->unwinder, record, fixture->addresses, fixture->interrupted, max,
-				       &fixture->end);
+	fixture->count = unwinder__run(fixture->unwinder, record, fixture->addresses,
+				       fixture->interrupted, max, &fixture->end);
 }
 
 static bool is_interrupted(const struct fixture *fixture, int i)
@@ -361,15 +363,13 @@ static uint64_t draw(void)
 static uint64_t draw_word(void)
 {
 	switch (draw() % 8) {
-	case 0:
-		return draw();
-	case 1:
-		return 0;
+	case 0: return draw();
+	case 1: return 0;
 	case 2:
-	case 3:
-		return record->registers.sp + draw() % STACK_COPY_MAX;
+	case 3: return record->registers.sp + draw() % STACK_COPY_MAX;
 	default:
-		return (uintptr_t)truth[draw() % (uint64_t)truths] + (draw() % 16 ? 0 : draw() % 64);
+		return (uintptr_t)truth[draw() % (uint64_t)truths] +
+		       (draw() % 16 ? 0 : draw() % 64);
 	}
 }
 
@@ -474,7 +474,9 @@ static void mappings_change(void **state)
 	run(&fixture, ADDRESSES);
 	assert_whole(&fixture);
 	page = (void *)(uintptr_t)(record->registers.ip & ~4095ull);
-	assert_ptr_equal(mmap(page, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0), page);
+	assert_ptr_equal(mmap(page, 4096, PROT_READ | PROT_EXEC,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+			 page);
 	process_map__read(fixture.map, fixture.cache);
 	unwinder__changed(fixture.unwinder);
 	run(&fixture, ADDRESSES);

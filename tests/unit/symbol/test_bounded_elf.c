@@ -38,7 +38,9 @@ static int make_file(const Elf64_Ehdr *header, const Elf64_Shdr *first, const El
 	assert_int_equal(ftruncate(fd, (off_t)HOLE + 4096), 0);
 	assert_int_equal(pwrite(fd, header, sizeof(*header), 0), sizeof(*header));
 	assert_int_equal(pwrite(fd, first, sizeof(*first), (off_t)header->e_shoff), sizeof(*first));
-	assert_int_equal(pwrite(fd, names, sizeof(*names), (off_t)(header->e_shoff + sizeof(*first))), sizeof(*names));
+	assert_int_equal(
+		pwrite(fd, names, sizeof(*names), (off_t)(header->e_shoff + sizeof(*first))),
+		sizeof(*names));
 	return fd;
 }
 
@@ -56,7 +58,8 @@ static const Elf64_Ehdr usual = {
 static const Elf64_Shdr no_section;
 static const Elf64_Shdr few_names = {.sh_type = SHT_STRTAB, .sh_offset = 4096, .sh_size = 64};
 
-static void assert_opens(const Elf64_Ehdr *header, const Elf64_Shdr *first, const Elf64_Shdr *names, bool expected)
+static void assert_opens(const Elf64_Ehdr *header, const Elf64_Shdr *first, const Elf64_Shdr *names,
+			 bool expected)
 {
 	int fd = make_file(header, first, names);
 	struct Elf *elf = bounded_elf__open(fd);
@@ -92,7 +95,8 @@ static void absurd_files(void **state)
 
 static void what_is_none(void **state)
 {
-	int fd = memfd_create("empty", MFD_CLOEXEC), own = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	int fd = memfd_create("empty", MFD_CLOEXEC),
+	    own = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	struct Elf *elf = bounded_elf__open(own);
 
 	(void)state;

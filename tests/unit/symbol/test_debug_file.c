@@ -128,7 +128,8 @@ static uint32_t make_debug(int i, uint64_t size, bool with_crc)
 	crc = crc32(crc, (const uint8_t *)&header, sizeof(header));
 	crc = crc32(crc, (const uint8_t *)&segment, sizeof(segment));
 	for (; with_crc && at < size; at += sizeof(zeros))
-		crc = crc32(crc, zeros, (uInt)(size - at < sizeof(zeros) ? size - at : sizeof(zeros)));
+		crc = crc32(crc, zeros,
+			    (uInt)(size - at < sizeof(zeros) ? size - at : sizeof(zeros)));
 	return (uint32_t)crc;
 }
 

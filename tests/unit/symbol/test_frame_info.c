@@ -17,7 +17,8 @@ static void absurd_frame_information_is_refused(void **state)
 	static const uint8_t usual[] = {DW_CFA_def_cfa, 7, 8, DW_CFA_offset + 16, 1};
 	static const uint8_t absurd[] = {DW_CFA_undefined, 0xff, 0xff, 0xff, 0x7f};
 	struct forged forged = copy_program();
-	uint8_t *at = memmem(forged.bytes + forged.frames, forged.frames_size, usual, sizeof(usual));
+	uint8_t *at =
+		memmem(forged.bytes + forged.frames, forged.frames_size, usual, sizeof(usual));
 
 	(void)state;
 	write_forged(&forged);
@@ -63,11 +64,13 @@ static void assert_believed(struct forged *forged, bool expected)
 /* LLVM's linker gives the section its own type; not every file has a search table. */
 static void frame_information_of_other_linkers_is_read(void **state)
 {
-	static const uint8_t usual[] = {'z', 'R', 0, 1, 0x78, 16, 1, DW_EH_PE_pcrel | DW_EH_PE_sdata4};
+	static const uint8_t usual[] = {'z',  'R', 0, 1,
+					0x78, 16,  1, DW_EH_PE_pcrel | DW_EH_PE_sdata4};
 	struct forged forged = copy_program();
 	char *name;
 	Elf64_Shdr *frames = section_of(&forged, ".eh_frame", &name);
-	uint8_t *cie = memmem(forged.bytes + frames->sh_offset, frames->sh_size, usual, sizeof(usual));
+	uint8_t *cie =
+		memmem(forged.bytes + frames->sh_offset, frames->sh_size, usual, sizeof(usual));
 
 	(void)state;
 	frames->sh_type = SHT_X86_64_UNWIND;

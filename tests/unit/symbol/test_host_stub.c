@@ -90,7 +90,8 @@ static char *map_pieces(size_t count)
 	char *at;
 
 	assert_true(fd >= 0 && !ftruncate(fd, (off_t)(count * 4096)));
-	at = mmap((void *)0x10000000, count * 4096, PROT_READ, MAP_PRIVATE | MAP_FIXED_NOREPLACE, fd, 0);
+	at = mmap((void *)0x10000000, count * 4096, PROT_READ, MAP_PRIVATE | MAP_FIXED_NOREPLACE,
+		  fd, 0);
 	assert_ptr_not_equal(at, MAP_FAILED);
 	for (size_t i = 0; i + 1 < count; i += 2)
 		assert_int_equal(mprotect(at + i * 4096, 4096, PROT_READ | PROT_EXEC), 0);
@@ -173,8 +174,8 @@ static struct image map_library(const char *function)
 	struct image image = {.fd = image_fd(&built, built.size)};
 
 	free(built.bytes);
-	image.memory = mmap(NULL, TEXT_SIZE, PROT_READ | PROT_EXEC, MAP_PRIVATE, image.fd,
-			    TEXT_OFFSET);
+	image.memory =
+		mmap(NULL, TEXT_SIZE, PROT_READ | PROT_EXEC, MAP_PRIVATE, image.fd, TEXT_OFFSET);
 	assert_ptr_not_equal(image.memory, MAP_FAILED);
 	return image;
 }
@@ -278,8 +279,8 @@ static struct remote start_remote(char *pages)
 
 static char *map_pages(void)
 {
-	char *pages = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			   -1, 0);
+	char *pages =
+		mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	assert_ptr_not_equal(pages, MAP_FAILED);
 	assert_int_equal(munmap(pages + 2 * 4096, 4096), 0);

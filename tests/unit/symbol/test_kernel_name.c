@@ -267,10 +267,11 @@ static void nested_names_end(void **state)
 static void random_names_end(void **state)
 {
 	static const char *const pieces[] = {
-		"S_", "S0_", "S1_", "T_", "T0_", "I", "E", "J", "Dp", "cv", "L_Z", "X", "ad", "N",
-		"3abc", "1a", "i", "v", "P", "R", "F", "K", "sZ", "DT", "dc", "st", "Z", "s_", "_",
-		"fp", "pl", "cl", "St", "Sa", "Ut_", "UlvE_", "D0", "C1", "4", "A", "M", "O", "on",
-		"L1aE", "<", ">", "(", ")", "::", " ", "operator", "{", "}", "->"};
+		"S_", "S0_", "S1_",   "T_",   "T0_", "I",  "E",	       "J",  "Dp", "cv", "L_Z",
+		"X",  "ad",  "N",     "3abc", "1a",  "i",  "v",	       "P",  "R",  "F",	 "K",
+		"sZ", "DT",  "dc",    "st",   "Z",   "s_", "_",	       "fp", "pl", "cl", "St",
+		"Sa", "Ut_", "UlvE_", "D0",   "C1",  "4",  "A",	       "M",  "O",  "on", "L1aE",
+		"<",  ">",   "(",     ")",    "::",  " ",  "operator", "{",  "}",  "->"};
 	unsigned int seed = 7;
 
 	(void)state;
@@ -281,8 +282,8 @@ static void random_names_end(void **state)
 		if (rand_r(&seed) % 4)
 			strcpy(name, "_Z");
 		for (int i = 0; i < count; i++)
-			strcat(name, pieces[(size_t)rand_r(&seed) %
-					    (sizeof(pieces) / sizeof(*pieces))]);
+			strcat(name,
+			       pieces[(size_t)rand_r(&seed) % (sizeof(pieces) / sizeof(*pieces))]);
 		survive(name);
 		free(kernel_name__from_host_symbol(name));
 	}
@@ -367,14 +368,20 @@ static void rust_names(void **state)
 		{"_RNvC7mycrate3foo", "mycrate::foo"},
 		{"_RNvC6mycrate3foo", "_RNvC6mycrate3foo"},
 		{"_RNvMCs5pFU1ujB8J6_2m2INtB2_6DGraphhE7new_oneB2_", "<m2::DGraph<u8>>::new_one"},
-		{"_RNvXsD_NtNtCs3TffaVLKYX7_13rustc_session6config12dep_trackingNtB7_7CFGuardNtB5_15DepTrackingHash4hash",
-		 "<rustc_session::config::CFGuard as rustc_session::config::dep_tracking::DepTrackingHash>::hash"},
-		{"_RNvMNtCs5pFU1ujB8J6_2m2u9gre_6ka8iINtB2_1SINtNtCslNYArtu3iFV_5alloc3vec3VeclEEu6ldr85bB4_",
+		{"_RNvXsD_NtNtCs3TffaVLKYX7_13rustc_session6config12dep_trackingNtB7_7CFGuardNtB5_"
+		 "15DepTrackingHash4hash",
+		 "<rustc_session::config::CFGuard as "
+		 "rustc_session::config::dep_tracking::DepTrackingHash>::hash"},
+		{"_RNvMNtCs5pFU1ujB8J6_2m2u9gre_6ka8iINtB2_1SINtNtCslNYArtu3iFV_"
+		 "5alloc3vec3VeclEEu6ldr85bB4_",
 		 "<m2::größe::S<alloc::vec::Vec<i32>>>::名前"},
-		{"_RINvCs5pFU1ujB8J6_2m26apply2FG_RL0_eEuEB2_", "m2::apply2::<for<'a> fn(&'a str)>"},
+		{"_RINvCs5pFU1ujB8J6_2m26apply2FG_RL0_eEuEB2_",
+		 "m2::apply2::<for<'a> fn(&'a str)>"},
 		{"_RNCNvCs5pFU1ujB8J6_2m21a0B3_.llvm.11759624019434185736", "m2::a::{closure#0}"},
-		{"_ZN4core3fmt9Formatter9write_str17h0123456789abcdefE", "core::fmt::Formatter::write_str"},
-		{"_ZN4core3fmt9Formatter3pad17h0123456789abcdefE.llvm.123", "core::fmt::Formatter::pad"},
+		{"_ZN4core3fmt9Formatter9write_str17h0123456789abcdefE",
+		 "core::fmt::Formatter::write_str"},
+		{"_ZN4core3fmt9Formatter3pad17h0123456789abcdefE.llvm.123",
+		 "core::fmt::Formatter::pad"},
 		{"_Z4vaddPfS_S_i", "vadd(float*, float*, float*, int)"},
 		/*
 		 * A function of 62^8 lifetimes, which are not printed; the same in an identifier
@@ -409,7 +416,8 @@ static void survive_as_function(const char *symbol)
 /* A back reference to an offset in a Rust symbol, counted from after "_R". */
 static int put_reference(char *out, size_t place)
 {
-	static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	static const char digits[] =
+		"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 	size_t number = place - 1;
 
 	if (number < 62)
@@ -423,7 +431,8 @@ static int put_reference(char *out, size_t place)
  */
 static void doubling_rust_names_end(void **state)
 {
-	static const char *const firsts[] = {"TllE", "TC1xC1xE", "TC3xyzC0E", "TCu4tanaCu4tanaE", "TCu4zzzzCu4zzzzE"};
+	static const char *const firsts[] = {"TllE", "TC1xC1xE", "TC3xyzC0E", "TCu4tanaCu4tanaE",
+					     "TCu4zzzzCu4zzzzE"};
 	char name[2048];
 
 	(void)state;
@@ -447,9 +456,12 @@ static void doubling_rust_names_end(void **state)
 static void random_rust_names_end(void **state)
 {
 	static const char *const pieces[] = {
-		"N", "v", "C", "1a", "3abc", "u4tana", "u9gre_6ka8i", "u7zzzzzzz", "I", "E", "M", "X", "Y", "s_", "s0_", "B_",
-		"B0_", "B1_", "B7_", "Ba_", "Bz_", "B10_", "T", "R", "Q", "P", "O", "A", "S", "F", "D", "G_", "G0_", "GZZ_",
-		"GZZZZZZ_", "L_", "L0_", "K", "j1_", "lnff_", "b1_", "c41_", "p", "U", "KC", "l", "e", "z", "0", "_", "u", "C0"};
+		"N",   "v",   "C",   "1a",    "3abc", "u4tana", "u9gre_6ka8i", "u7zzzzzzz", "I",
+		"E",   "M",   "X",   "Y",     "s_",   "s0_",	"B_",	       "B0_",	    "B1_",
+		"B7_", "Ba_", "Bz_", "B10_",  "T",    "R",	"Q",	       "P",	    "O",
+		"A",   "S",   "F",   "D",     "G_",   "G0_",	"GZZ_",	       "GZZZZZZ_",  "L_",
+		"L0_", "K",   "j1_", "lnff_", "b1_",  "c41_",	"p",	       "U",	    "KC",
+		"l",   "e",   "z",   "0",     "_",    "u",	"C0"};
 	unsigned int seed = 11;
 
 	(void)state;
@@ -458,7 +470,8 @@ static void random_rust_names_end(void **state)
 		int count = 1 + rand_r(&seed) % 80;
 
 		for (int i = 0; i < count; i++)
-			strcat(name, pieces[(size_t)rand_r(&seed) % (sizeof(pieces) / sizeof(*pieces))]);
+			strcat(name,
+			       pieces[(size_t)rand_r(&seed) % (sizeof(pieces) / sizeof(*pieces))]);
 		survive_as_function(name);
 	}
 }

@@ -92,18 +92,21 @@ static void of_each_version(void **state)
 		size_t size, longest = 10 + 6;
 
 		if (version < 5) {
-			put(&table, "sub\0\0"
-				    "main.c\0\1\0\0"
-				    "head.h\0\0\0\0",
+			put(&table,
+			    "sub\0\0"
+			    "main.c\0\1\0\0"
+			    "head.h\0\0\0\0",
 			    26);
 			PUT(&table, 0);
 		} else {
 			longest = 14 + 6;
 			PUT(&table, 1, DW_LNCT_path, DW_FORM_line_strp, 1, 0, 0, 0, 0);
-			PUT(&table, 3, DW_LNCT_path, DW_FORM_line_strp, DW_LNCT_directory_index, DW_FORM_udata, DW_LNCT_MD5,
-			    DW_FORM_data16, 2);
-			PUT(&table, 15, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16);
-			PUT(&table, 15, 0, 0, 0, 0x80, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16);
+			PUT(&table, 3, DW_LNCT_path, DW_FORM_line_strp, DW_LNCT_directory_index,
+			    DW_FORM_udata, DW_LNCT_MD5, DW_FORM_data16, 2);
+			PUT(&table, 15, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
+			    15, 16);
+			PUT(&table, 15, 0, 0, 0, 0x80, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+			    14, 15, 16);
 		}
 		PUT(&table, DW_LNS_copy, 0, 1, DW_LNE_end_sequence);
 		size = table.size;
@@ -194,11 +197,13 @@ static void cut_off_anywhere(void **state)
 			uint64_t bytes;
 
 			if (version < 5)
-				put(&table, "sub\0\0"
-					    "main.c\0\1\0\0",
+				put(&table,
+				    "sub\0\0"
+				    "main.c\0\1\0\0",
 				    16);
 			else
-				PUT(&table, 1, DW_LNCT_path, DW_FORM_string, 1, '/', 0, 1, DW_LNCT_path, DW_FORM_string, 1, 'a', 0);
+				PUT(&table, 1, DW_LNCT_path, DW_FORM_string, 1, '/', 0, 1,
+				    DW_LNCT_path, DW_FORM_string, 1, 'a', 0);
 			whole = table.size;
 			table.size = size;
 			assert_int_equal(count_in(&table, NULL, 0, &bytes), -EBADMSG);
@@ -209,10 +214,8 @@ static void cut_off_anywhere(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_each_version),
-		cmocka_unit_test(long_folders),
-		cmocka_unit_test(one_string_often),
-		cmocka_unit_test(written_as_by_no_compiler),
+		cmocka_unit_test(of_each_version),  cmocka_unit_test(long_folders),
+		cmocka_unit_test(one_string_often), cmocka_unit_test(written_as_by_no_compiler),
 		cmocka_unit_test(cut_off_anywhere),
 	};
 

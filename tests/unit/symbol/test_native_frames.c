@@ -49,7 +49,8 @@ static struct native_frame find(struct fixture *fixture, uint64_t address, enum 
 {
 	struct native_frame frame;
 
-	assert_int_equal(native_frames__find(fixture->frames, fixture->process, address, kind, &frame), 0);
+	assert_int_equal(
+		native_frames__find(fixture->frames, fixture->process, address, kind, &frame), 0);
 	return frame;
 }
 
@@ -108,11 +109,14 @@ static void nothing_is_made_up(void **state)
 	int on_stack;
 
 	(void)state;
-	assert_int_equal(native_frames__find(fixture.frames, fixture.process, (uintptr_t)&on_stack, ADDRESS_OF_RETURN,
-					     &frame),
+	assert_int_equal(native_frames__find(fixture.frames, fixture.process, (uintptr_t)&on_stack,
+					     ADDRESS_OF_RETURN, &frame),
 			 -ENOENT);
-	assert_int_equal(native_frames__find(fixture.frames, fixture.process, 0, ADDRESS_OF_RETURN, &frame), -ENOENT);
-	assert_int_equal(native_frames__find(fixture.frames, fixture.process, UINT64_MAX, ADDRESS_OF_CODE, &frame),
+	assert_int_equal(
+		native_frames__find(fixture.frames, fixture.process, 0, ADDRESS_OF_RETURN, &frame),
+		-ENOENT);
+	assert_int_equal(native_frames__find(fixture.frames, fixture.process, UINT64_MAX,
+					     ADDRESS_OF_CODE, &frame),
 			 -ENOENT);
 	clear(&fixture);
 }
@@ -201,7 +205,8 @@ static void write_jit_map(const char *text)
 	fclose(out);
 }
 
-static void assert_jit(const struct perf_map *map, uint64_t address, const char *expected, uint64_t expected_offset)
+static void assert_jit(const struct perf_map *map, uint64_t address, const char *expected,
+		       uint64_t expected_offset)
 {
 	uint64_t offset;
 	const char *name = perf_map__find(map, address, &offset);
@@ -272,9 +277,12 @@ static void names_are_readable(void **state)
 
 	(void)state;
 	assert_readable("main", "main");
-	assert_readable("_ZN4shop10grow_cacheERNS_5CacheEm", "shop::grow_cache(shop::Cache&, unsigned long)");
-	assert_readable("_ZN4core3fmt9Formatter9write_str17h0123456789abcdefE", "core::fmt::Formatter::write_str");
-	assert_readable("_ZN53_$LT$$RF$T$u20$as$u20$core..fmt..Display$C$$BP$..$GT$3fmt17h0123456789abcdefE",
+	assert_readable("_ZN4shop10grow_cacheERNS_5CacheEm",
+			"shop::grow_cache(shop::Cache&, unsigned long)");
+	assert_readable("_ZN4core3fmt9Formatter9write_str17h0123456789abcdefE",
+			"core::fmt::Formatter::write_str");
+	assert_readable("_ZN53_$LT$$RF$T$u20$as$u20$core..fmt..Display$C$$BP$..$GT$"
+			"3fmt17h0123456789abcdefE",
 			"<&T as core::fmt::Display,*::>::fmt");
 	assert_readable("_ZN3one3two17h0123456789abcdeXE", "one::two::h0123456789abcdeX");
 	assert_readable("_ZN3one7$u07$xx17h0123456789abcdefE", "one::$u07$xx");
@@ -315,7 +323,8 @@ static void survives_damage(void **state)
 	char *image;
 
 	(void)state;
-	assert_int_equal(native_process__place(fixture.process, (uintptr_t)calls_from_here, &frame), 0);
+	assert_int_equal(native_process__place(fixture.process, (uintptr_t)calls_from_here, &frame),
+			 0);
 	vaddr = frame.offset;
 	clear(&fixture);
 	fstat(fd, &stat);
@@ -323,7 +332,8 @@ static void survives_damage(void **state)
 	for (int round = 0; round < 60; round++) {
 		assert_int_equal(pread(fd, image, (size_t)stat.st_size, 0), stat.st_size);
 		for (int i = 0; i < 1 << round % 12; i++)
-			image[64 + (size_t)rand_r(&seed) % ((size_t)stat.st_size - 64)] = (char)rand_r(&seed);
+			image[64 + (size_t)rand_r(&seed) % ((size_t)stat.st_size - 64)] =
+				(char)rand_r(&seed);
 		ask(image, (size_t)stat.st_size, vaddr);
 		ask(image, (size_t)rand_r(&seed) % (size_t)stat.st_size, vaddr);
 	}

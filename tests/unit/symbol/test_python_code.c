@@ -27,7 +27,8 @@ static void put(uint64_t *object, size_t offset, const void *value, size_t size)
 	memcpy((char *)object + offset, value, size);
 }
 
-static void make_text(uint64_t *object, const void *characters, uint64_t count, unsigned int width, bool ascii)
+static void make_text(uint64_t *object, const void *characters, uint64_t count, unsigned int width,
+		      bool ascii)
 {
 	uint32_t text_state = width << 2 | 1 << 5 | (uint32_t)ascii << 6;
 
@@ -58,7 +59,8 @@ static void make(struct objects *o, struct python_offsets *offsets)
 	put(o->code, offsets->code_file, pointers, sizeof(pointers));
 }
 
-static struct python_frame frame_of(const struct objects *o, const struct python_offsets *offsets, uint32_t at)
+static struct python_frame frame_of(const struct objects *o, const struct python_offsets *offsets,
+				    uint32_t at)
 {
 	struct python_identity identity = {0};
 	size_t size = ((const uint64_t *)o->table)[2];
@@ -66,7 +68,8 @@ static struct python_frame frame_of(const struct objects *o, const struct python
 	memcpy(identity.code, &o->code[1], offsets->target.code_words * 8u);
 	identity.name_hash = o->name[3];
 	identity.table_size = size;
-	memcpy(identity.table, &o->table[4], size < sizeof(identity.table) ? size : sizeof(identity.table));
+	memcpy(identity.table, &o->table[4],
+	       size < sizeof(identity.table) ? size : sizeof(identity.table));
 	return (struct python_frame){
 		.code = (uintptr_t)o->code,
 		.instruction = at,
@@ -133,7 +136,8 @@ static void what_has_changed_has_no_name(void **state)
 			frame.code = 16;
 		else if (change == 8)
 			o.file[4] = 0; /* not a str */
-		assert_int_equal(python_codes__find(codes, 1, getpid(), &offsets, &frame) != NULL, change == 0);
+		assert_int_equal(python_codes__find(codes, 1, getpid(), &offsets, &frame) != NULL,
+				 change == 0);
 		assert_true(python_codes__has(codes, 1, &frame));
 		python_codes__free(codes);
 	}
@@ -158,7 +162,8 @@ static void memory_is_bounded(void **state)
 	python_codes__free(codes);
 }
 
-static void assert_text(const void *characters, uint64_t count, unsigned int width, bool ascii, const char *expected)
+static void assert_text(const void *characters, uint64_t count, unsigned int width, bool ascii,
+			const char *expected)
 {
 	static uint64_t object[WORDS];
 	char *text;
@@ -222,11 +227,13 @@ static void random_memory(void **state)
 			((uint8_t *)&o)[(size_t)rand_r(&seed) % sizeof(o)] = (uint8_t)rand_r(&seed);
 		if (round % 2) {
 			for (size_t i = 0; i < 12; i++)
-				((uint8_t *)o.name)[16 + (size_t)rand_r(&seed) % 24] = (uint8_t)rand_r(&seed);
+				((uint8_t *)o.name)[16 + (size_t)rand_r(&seed) % 24] =
+					(uint8_t)rand_r(&seed);
 		}
 		code = python_codes__find(codes, 1, getpid(), &offsets, &frame);
 		if (code)
-			assert_true(python_code__line(code, &frame) >= 0 && strlen(code->function) <= 4096);
+			assert_true(python_code__line(code, &frame) >= 0 &&
+				    strlen(code->function) <= 4096);
 		python_codes__free(codes);
 	}
 }

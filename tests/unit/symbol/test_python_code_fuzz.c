@@ -53,27 +53,21 @@ static uint64_t word(void)
 
 	switch (below(8)) {
 	case 0:
-	case 1:
-		return somewhere();
-	case 2:
-		return below(64);
-	case 3:
-		return below(1 << 17);
-	case 4:
-		return states[below(6)];
-	case 5:
-		return 0x6867666564636261ull + below(1000);
-	case 6:
-		return 0;
-	default:
-		return next_random();
+	case 1: return somewhere();
+	case 2: return below(64);
+	case 3: return below(1 << 17);
+	case 4: return states[below(6)];
+	case 5: return 0x6867666564636261ull + below(1000);
+	case 6: return 0;
+	default: return next_random();
 	}
 }
 
 static int make_memory(void **state)
 {
 	size_t size = WORDS * sizeof(*memory);
-	char *pages = mmap(NULL, size + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *pages =
+		mmap(NULL, size + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	(void)state;
 	assert_ptr_not_equal(pages, MAP_FAILED);
@@ -104,9 +98,11 @@ static bool is_utf8(const char *text)
 	const unsigned char *at = (const unsigned char *)text;
 
 	while (*at) {
-		size_t more = *at < 0x80 ? 0 :
-					   (*at >= 0xc2 && *at < 0xe0 ? 1 :
-									((*at & 0xf0) == 0xe0 ? 2 : (*at < 0xf5 ? 3 : 9)));
+		size_t more = *at < 0x80 ?
+				      0 :
+				      (*at >= 0xc2 && *at < 0xe0 ?
+					       1 :
+					       ((*at & 0xf0) == 0xe0 ? 2 : (*at < 0xf5 ? 3 : 9)));
 
 		if (more == 9 || (*at >= 0x80 && *at < 0xc0))
 			return false;
@@ -142,7 +138,8 @@ static void texts(void **state)
 		if (!text)
 			continue;
 		read++;
-		assert_memory_equal((char *)(uintptr_t)address + PYTHON_OB_TYPE, &offsets.text_type, 8);
+		assert_memory_equal((char *)(uintptr_t)address + PYTHON_OB_TYPE, &offsets.text_type,
+				    8);
 		assert_true(strlen(text) <= 4 * PYTHON_TEXT_MAX);
 		assert_true(is_utf8(text));
 		free(text);
@@ -170,8 +167,10 @@ static void put_text(size_t at, const struct python_offsets *offsets)
 /* A code object at word 0, followed by its texts and its table. */
 static void put_code(const struct python_offsets *offsets)
 {
-	uint64_t *code = put_object(0, offsets->target.code_type), *table = put_object(96, somewhere());
-	const uint64_t pointers[] = {(uintptr_t)(memory + 32), (uintptr_t)(memory + 64), (uintptr_t)table};
+	uint64_t *code = put_object(0, offsets->target.code_type),
+		 *table = put_object(96, somewhere());
+	const uint64_t pointers[] = {(uintptr_t)(memory + 32), (uintptr_t)(memory + 64),
+				     (uintptr_t)table};
 	uint16_t name = offsets->code_qualname ? offsets->code_qualname : offsets->code_name;
 
 	put_text(32, offsets);
@@ -183,10 +182,12 @@ static void put_code(const struct python_offsets *offsets)
 }
 
 /* The frame as the BPF program would report it. */
-static bool make_frame(const struct python_offsets *offsets, uint64_t code, struct python_frame *frame)
+static bool make_frame(const struct python_offsets *offsets, uint64_t code,
+		       struct python_frame *frame)
 {
 	struct python_scratch scratch = {0};
-	struct python_walk walk = {.scratch = &scratch, .target = &offsets->target, .frames = frame, .max = 1};
+	struct python_walk walk = {
+		.scratch = &scratch, .target = &offsets->target, .frames = frame, .max = 1};
 
 	memset(frame, 0, sizeof(*frame));
 	if (read_code(&walk, code))
@@ -196,7 +197,8 @@ static bool make_frame(const struct python_offsets *offsets, uint64_t code, stru
 }
 
 /* A frame with a name has a printable one, and a line or none. */
-static bool look(struct python_codes *codes, const struct python_offsets *offsets, const struct python_frame *frame)
+static bool look(struct python_codes *codes, const struct python_offsets *offsets,
+		 const struct python_frame *frame)
 {
 	const struct python_code *code = python_codes__find(codes, 1, getpid(), offsets, frame);
 
@@ -225,7 +227,8 @@ static void code_objects(void **state)
 		for (uint64_t changes = below(4); changes; changes--)
 			memory[below(112)] = word();
 		if (!make_frame(&offsets, (uintptr_t)memory, &frame))
-			frame = (struct python_frame){.code = somewhere(), .checksum = (u32)next_random()};
+			frame = (struct python_frame){.code = somewhere(),
+						      .checksum = (u32)next_random()};
 		/* Changed after BPF has read it. */
 		if (round % 4 == 0)
 			memory[below(112)] ^= 1ull << below(64);
@@ -251,14 +254,16 @@ static void walks(void **state)
 
 		put_code(&offsets);
 		for (int i = 0; i < 4; i++)
-			((uint8_t *)&offsets.target)[16 + below(sizeof(offsets.target) - 16)] ^= (uint8_t)(round % 3 ? 0 : next_random());
+			((uint8_t *)&offsets.target)[16 + below(sizeof(offsets.target) - 16)] ^=
+				(uint8_t)(round % 3 ? 0 : next_random());
 		walked_fsbase = somewhere();
 		offsets.target.key_address = (uintptr_t)(memory + 200);
 		memory[200] = below(4);
 		for (int i = 0; i < 200; i++)
 			memory[300 + below(WORDS - 300)] = i % 2 ? (uintptr_t)memory : frame;
 		memset(&frames[PYTHON_FRAMES_MAX + 1], 0x5a, sizeof(frames[0]));
-		count = walk_python(&(struct memory_of){}, &offsets.target, &scratch, frames, max, (u64 *)&sum);
+		count = walk_python(&(struct memory_of){}, &offsets.target, &scratch, frames, max,
+				    (u64 *)&sum);
 		assert_true(count <= max + 1);
 		assert_int_equal(frames[PYTHON_FRAMES_MAX + 1].checksum, 0x5a5a5a5a);
 	}
@@ -305,8 +310,20 @@ static void flags_of_objects(void **state)
 
 static void write_map(const char *path)
 {
-	static const char *const pieces[] = {"7f00 10 f\n", "7f08", " ", "\n", "ffffffffffffffff", "0", " 0x20 ", "name", "-1",
-					     "\303\266", "1000 fffffffffffffff0 wide\n", "zz", "\t", "7f04 2 inner\n"};
+	static const char *const pieces[] = {"7f00 10 f\n",
+					     "7f08",
+					     " ",
+					     "\n",
+					     "ffffffffffffffff",
+					     "0",
+					     " 0x20 ",
+					     "name",
+					     "-1",
+					     "\303\266",
+					     "1000 fffffffffffffff0 wide\n",
+					     "zz",
+					     "\t",
+					     "7f04 2 inner\n"};
 	FILE *out = fopen(path, "w");
 
 	assert_non_null(out);

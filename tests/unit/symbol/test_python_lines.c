@@ -13,7 +13,8 @@
 
 #include "symbol/python_lines.h"
 
-static int line_at(enum python_lines form, const void *table, size_t size, int first_line, uint32_t offset)
+static int line_at(enum python_lines form, const void *table, size_t size, int first_line,
+		   uint32_t offset)
 {
 	/* Of exactly this size, so that a read beyond it is caught. */
 	uint8_t *copy = malloc(size ? size : 1);
@@ -33,12 +34,14 @@ static void lnotab(void **state)
 	static const struct {
 		uint32_t offset;
 		int line;
-	} expected[] = {{0, 10}, {5, 10}, {6, 11}, {9, 11}, {10, 9}, {264, 9}, {265, 9}, {266, 309}, {5000, 309}};
+	} expected[] = {{0, 10},  {5, 10},  {6, 11},	{9, 11},    {10, 9},
+			{264, 9}, {265, 9}, {266, 309}, {5000, 309}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++)
-		assert_int_equal(line_at(PYTHON_LINES_LNOTAB, table, sizeof(table), 10, expected[i].offset),
-				 expected[i].line);
+		assert_int_equal(
+			line_at(PYTHON_LINES_LNOTAB, table, sizeof(table), 10, expected[i].offset),
+			expected[i].line);
 	assert_int_equal(line_at(PYTHON_LINES_LNOTAB, table, 0, 10, 7), 10);
 	assert_int_equal(line_at(PYTHON_LINES_LNOTAB, table, 1, 10, 7), 10);
 }
@@ -54,57 +57,51 @@ static void ranges(void **state)
 		uint32_t offset;
 		int line;
 	} expected[] = {
-		{0, 10},
-		{3, 10},
-		{4, 8},
-		{9, 8},
-		{10, 0},
-		{11, 0},
-		{12, 135},
-		{265, 135},
-		{267, 135},
-		{268, 0},
+		{0, 10}, {3, 10},   {4, 8},	{9, 8},	    {10, 0},
+		{11, 0}, {12, 135}, {265, 135}, {267, 135}, {268, 0},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++)
-		assert_int_equal(line_at(PYTHON_LINES_RANGES, table, sizeof(table), 10, expected[i].offset),
-				 expected[i].line);
+		assert_int_equal(
+			line_at(PYTHON_LINES_RANGES, table, sizeof(table), 10, expected[i].offset),
+			expected[i].line);
 }
 
 /* One entry of each kind. */
 static void locations(void **state)
 {
 	static const uint8_t table[] = {
-		0x80 | 3 << 3 | 1, 0x25,	 /* short: 0-3, no step */
-		0x80 | 11 << 3 | 0, 4, 9,	 /* one line: 4-5, +1 */
-		0x80 | 13 << 3 | 7, 0x40 | 2, 3, /* no columns: 6-21, +97 */
-		0x80 | 14 << 3 | 0, 5, 2, 1, 1,	 /* long: 22-23, -2, with an end line and columns */
-		0x80 | 15 << 3 | 2,		 /* none: 24-29 */
-		0x80 | 10 << 3 | 0, 1, 2,	 /* one line: 30-31, no step */
+		0x80 | 3 << 3 | 1,
+		0x25, /* short: 0-3, no step */
+		0x80 | 11 << 3 | 0,
+		4,
+		9, /* one line: 4-5, +1 */
+		0x80 | 13 << 3 | 7,
+		0x40 | 2,
+		3, /* no columns: 6-21, +97 */
+		0x80 | 14 << 3 | 0,
+		5,
+		2,
+		1,
+		1,		    /* long: 22-23, -2, with an end line and columns */
+		0x80 | 15 << 3 | 2, /* none: 24-29 */
+		0x80 | 10 << 3 | 0,
+		1,
+		2, /* one line: 30-31, no step */
 	};
 	static const struct {
 		uint32_t offset;
 		int line;
 	} expected[] = {
-		{0, 10},
-		{3, 10},
-		{4, 11},
-		{5, 11},
-		{6, 108},
-		{21, 108},
-		{22, 106},
-		{23, 106},
-		{24, 0},
-		{29, 0},
-		{30, 106},
-		{31, 106},
-		{32, 0},
+		{0, 10},   {3, 10}, {4, 11}, {5, 11},	{6, 108},  {21, 108}, {22, 106},
+		{23, 106}, {24, 0}, {29, 0}, {30, 106}, {31, 106}, {32, 0},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++)
-		assert_int_equal(line_at(PYTHON_LINES_LOCATIONS, table, sizeof(table), 10, expected[i].offset),
+		assert_int_equal(line_at(PYTHON_LINES_LOCATIONS, table, sizeof(table), 10,
+					 expected[i].offset),
 				 expected[i].line);
 }
 
@@ -155,8 +152,10 @@ static size_t compare(enum python_lines form, char *text)
 		assert_int_equal(sscanf(word, "%u:%u:%d", &start, &end, &line), 3);
 		for (; start < end; start += 2, compared++) {
 			if (python_lines__find(form, table, size, first_line, start) != line)
-				fail_msg("byte %u of a function at %d: line %d instead of %d", start, first_line,
-					 python_lines__find(form, table, size, first_line, start), line);
+				fail_msg("byte %u of a function at %d: line %d instead of %d",
+					 start, first_line,
+					 python_lines__find(form, table, size, first_line, start),
+					 line);
 		}
 	}
 	return compared;
@@ -236,12 +235,9 @@ static void random_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lnotab),
-		cmocka_unit_test(ranges),
-		cmocka_unit_test(locations),
-		cmocka_unit_test(against_the_interpreter),
-		cmocka_unit_test(against_others),
-		cmocka_unit_test(random_bytes),
+		cmocka_unit_test(lnotab),	  cmocka_unit_test(ranges),
+		cmocka_unit_test(locations),	  cmocka_unit_test(against_the_interpreter),
+		cmocka_unit_test(against_others), cmocka_unit_test(random_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,7 +36,8 @@ static const char script[] =
 	"    frame = sys._getframe(1)\n"
 	"    while frame:\n"
 	"        code = frame.f_code\n"
-	"        print(getattr(code, 'co_qualname', code.co_name), code.co_filename, frame.f_lineno, sep=chr(9))\n"
+	"        print(getattr(code, 'co_qualname', code.co_name), code.co_filename, "
+	"frame.f_lineno, sep=chr(9))\n"
 	"        frame = frame.f_back\n"
 	"    print('end', flush=True)\n"
 	"class Model:\n"
@@ -74,7 +75,9 @@ static void read_truth(FILE *in, struct truth *truth)
 		struct true_frame *frame = &truth->frames[truth->depth++];
 
 		assert_true(truth->depth < DEPTH_MAX);
-		assert_int_equal(sscanf(line, "%127[^\t]\t%127[^\t]\t%d", frame->function, frame->file, &frame->line), 3);
+		assert_int_equal(sscanf(line, "%127[^\t]\t%127[^\t]\t%d", frame->function,
+					frame->file, &frame->line),
+				 3);
 	}
 	assert_true(truth->depth >= 7);
 }
@@ -138,7 +141,8 @@ static bool is_true(const struct true_frame *frame, const struct python_code *co
 }
 
 /* Number of named frames; those with a name are in the order of the truth. */
-static size_t walk(const struct truth *truth, const struct python_offsets *offsets, const char *field, int by)
+static size_t walk(const struct truth *truth, const struct python_offsets *offsets,
+		   const char *field, int by)
 {
 	struct python_frame frames[PYTHON_FRAMES_MAX + 1];
 	struct python_codes *codes = python_codes__new(1 << 20, NULL);
@@ -149,7 +153,8 @@ static size_t walk(const struct truth *truth, const struct python_offsets *offse
 
 	walked_pid = truth->pid;
 	walked_fsbase = truth->fsbase;
-	count = walk_python(&(struct memory_of){}, &offsets->target, &scratch, frames, PYTHON_FRAMES_MAX, &sum);
+	count = walk_python(&(struct memory_of){}, &offsets->target, &scratch, frames,
+			    PYTHON_FRAMES_MAX, &sum);
 	assert_true(count <= PYTHON_FRAMES_MAX + 1);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct python_code *code = NULL;
@@ -163,8 +168,8 @@ static size_t walk(const struct truth *truth, const struct python_offsets *offse
 		while (next < truth->depth && !is_true(&truth->frames[next], code, line))
 			next++;
 		if (next == truth->depth)
-			fail_msg("3.%u, %s%+d: frame %u is %s (%s:%d)", offsets->minor, field, by, i, code->function,
-				 code->file, line);
+			fail_msg("3.%u, %s%+d: frame %u is %s (%s:%d)", offsets->minor, field, by,
+				 i, code->function, code->file, line);
 		next++;
 		named += line != 0;
 	}
@@ -179,27 +184,13 @@ static const struct {
 /* clang-format off */
 #define FIELD(member) {#member, offsetof(struct python_offsets, member)}
 	/* clang-format on */
-	FIELD(code_argcount),
-	FIELD(code_file),
-	FIELD(code_name),
-	FIELD(code_table),
-	FIELD(code_first_line),
-	FIELD(code_qualname),
-	FIELD(text_ascii),
-	FIELD(text_other),
-	FIELD(target.specific),
-	FIELD(target.value_size),
-	FIELD(target.value_data),
-	FIELD(target.state_frame),
-	FIELD(target.state_id),
-	FIELD(target.cframe_frame),
-	FIELD(target.frame_size),
-	FIELD(target.frame_back),
-	FIELD(target.frame_code),
-	FIELD(target.frame_instruction),
-	FIELD(target.frame_owner),
-	FIELD(target.code_bytes),
-	FIELD(target.key_address),
+	FIELD(code_argcount),	   FIELD(code_file),	       FIELD(code_name),
+	FIELD(code_table),	   FIELD(code_first_line),     FIELD(code_qualname),
+	FIELD(text_ascii),	   FIELD(text_other),	       FIELD(target.specific),
+	FIELD(target.value_size),  FIELD(target.value_data),   FIELD(target.state_frame),
+	FIELD(target.state_id),	   FIELD(target.cframe_frame), FIELD(target.frame_size),
+	FIELD(target.frame_back),  FIELD(target.frame_code),   FIELD(target.frame_instruction),
+	FIELD(target.frame_owner), FIELD(target.code_bytes),   FIELD(target.key_address),
 	FIELD(target.code_type),
 };
 

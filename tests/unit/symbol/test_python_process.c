@@ -27,7 +27,8 @@ static pid_t start(const char *python)
 	pid = fork();
 	if (!pid) {
 		dup2(ends[1], 1);
-		execl(python, python, "-c", "import time; print(flush=True); time.sleep(60)", (char *)NULL);
+		execl(python, python, "-c", "import time; print(flush=True); time.sleep(60)",
+		      (char *)NULL);
 		_exit(1);
 	}
 	close(ends[1]);
@@ -120,7 +121,8 @@ static void versions(void **state)
 		assert_true(target->frame_owner < target->frame_size);
 		/* The checksum covers everything up to the name shown, and the table. */
 		assert_int_equal(offsets->code_table, target->code_words * 8);
-		assert_int_equal(offsets->code_qualname ? offsets->code_qualname : offsets->code_name,
+		assert_int_equal(offsets->code_qualname ? offsets->code_qualname :
+							  offsets->code_name,
 				 (target->code_words - 1) * 8);
 	}
 }
@@ -138,56 +140,16 @@ struct word {
  */
 static const struct word words_of[2][24] = {
 	{
-		{1, 0x030d00f0},
-		{19, 304},
-		{28, 80},
-		{34, 208},
-		{23, 72},
-		{24, 152},
-		{29, 8},
-		{30, 0},
-		{31, 56},
-		{33, 70},
-		{35, 112},
-		{36, 120},
-		{37, 128},
-		{38, 136},
-		{39, 68},
-		{40, 52},
-		{43, 200},
-		{45, 8},
-		{47, 24},
-		{65, 16},
-		{66, 32},
-		{68, 32},
-		{69, 16},
-		{70, 40},
+		{1, 0x030d00f0}, {19, 304}, {28, 80}, {34, 208}, {23, 72},  {24, 152},
+		{29, 8},	 {30, 0},   {31, 56}, {33, 70},	 {35, 112}, {36, 120},
+		{37, 128},	 {38, 136}, {39, 68}, {40, 52},	 {43, 200}, {45, 8},
+		{47, 24},	 {65, 16},  {66, 32}, {68, 32},	 {69, 16},  {70, 40},
 	},
 	{
-		{1, 0x030e0af0},
-		{22, 832},
-		{31, 88},
-		{39, 216},
-		{26, 72},
-		{27, 152},
-		{32, 8},
-		{33, 0},
-		{34, 56},
-		{36, 74},
-		{40, 112},
-		{41, 120},
-		{42, 128},
-		{43, 136},
-		{44, 68},
-		{45, 52},
-		{48, 208},
-		{51, 8},
-		{53, 24},
-		{75, 16},
-		{76, 32},
-		{78, 32},
-		{79, 16},
-		{80, 40},
+		{1, 0x030e0af0}, {22, 832}, {31, 88}, {39, 216}, {26, 72},  {27, 152},
+		{32, 8},	 {33, 0},   {34, 56}, {36, 74},	 {40, 112}, {41, 120},
+		{42, 128},	 {43, 136}, {44, 68}, {45, 52},	 {48, 208}, {51, 8},
+		{53, 24},	 {75, 16},  {76, 32}, {78, 32},	 {79, 16},  {80, 40},
 	},
 };
 
@@ -214,7 +176,8 @@ static int check_with(int minor, unsigned int word, uint64_t value)
 	ret = python_offsets__check(&offsets, table, &err);
 	assert_int_equal(ret != 0, err.text[0] != '\0');
 	if (ret)
-		assert_memory_equal(&offsets, python_offsets__of((unsigned int)minor), sizeof(offsets));
+		assert_memory_equal(&offsets, python_offsets__of((unsigned int)minor),
+				    sizeof(offsets));
 	return ret;
 }
 
@@ -257,7 +220,8 @@ static void random_tables(void **state)
 
 		table_of(13 + round % 2, table);
 		for (int i = 0; i < 3; i++)
-			table[2 + (size_t)rand_r(&seed) % (TABLE_WORDS - 2)] = (uint64_t)rand_r(&seed) >> rand_r(&seed) % 31;
+			table[2 + (size_t)rand_r(&seed) % (TABLE_WORDS - 2)] =
+				(uint64_t)rand_r(&seed) >> rand_r(&seed) % 31;
 		if (python_offsets__check(&offsets, table, NULL))
 			continue;
 		assert_true(offsets.target.frame_back < PYTHON_FRAME_READ);

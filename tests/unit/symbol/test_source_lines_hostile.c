@@ -69,7 +69,8 @@ static int make_file(const struct section *sections)
 		strcpy(names + name, sections->name);
 		name += strlen(sections->name) + 1;
 	}
-	headers[count++] = (Elf64_Shdr){.sh_name = 0, .sh_type = SHT_STRTAB, .sh_offset = at, .sh_size = name};
+	headers[count++] =
+		(Elf64_Shdr){.sh_name = 0, .sh_type = SHT_STRTAB, .sh_offset = at, .sh_size = name};
 	at = (put(fd, names, name, at) + 7) / 8 * 8;
 	header.e_shoff = at;
 	header.e_shnum = (uint16_t)count;
@@ -112,8 +113,8 @@ static uint8_t *make_units(size_t count, uint8_t code)
 static const uint8_t no_lines[16];
 static const uint8_t bare_unit[] = {1, DW_TAG_compile_unit, 0, 0, 0, 0};
 
-static struct source_lines *read_units(const char *section, size_t count, const void *abbreviations, size_t size,
-				       uint8_t code)
+static struct source_lines *read_units(const char *section, size_t count, const void *abbreviations,
+				       size_t size, uint8_t code)
 {
 	uint8_t *units = make_units(count, code);
 	const struct section sections[] = {
@@ -149,7 +150,8 @@ static void many_units(void **state)
 static void packed_units(void **state)
 {
 	const size_t count = 1000000, size = count * 12;
-	uint8_t *units = make_units(count, 1), *packed = malloc(sizeof(Elf64_Chdr) + compressBound(size));
+	uint8_t *units = make_units(count, 1),
+		*packed = malloc(sizeof(Elf64_Chdr) + compressBound(size));
 	const Elf64_Chdr header = {.ch_type = ELFCOMPRESS_ZLIB, .ch_size = size, .ch_addralign = 1};
 	size_t before = largest_resident();
 	uLongf room = compressBound(size);
@@ -179,7 +181,8 @@ static void many_abbreviations(void **state)
 	(void)state;
 	assert_non_null(abbreviations);
 	for (size_t i = 0; i < count; i++)
-		memcpy(abbreviations + i * 5, (uint8_t[]){i + 1 < count ? 2 : 1, DW_TAG_compile_unit, 0, 0, 0}, 5);
+		memcpy(abbreviations + i * 5,
+		       (uint8_t[]){i + 1 < count ? 2 : 1, DW_TAG_compile_unit, 0, 0, 0}, 5);
 	assert_null(read_units(".debug_info", 10000, abbreviations, count * 5 + 1, 1));
 	assert_true(largest_resident() - before < SLOWER * (64u << 20));
 	free(abbreviations);
@@ -270,7 +273,8 @@ static struct die begin_unit(void)
 	return die;
 }
 
-static void assert_has_line(struct die *die, const void *abbreviations, size_t size, const char *alternate)
+static void assert_has_line(struct die *die, const void *abbreviations, size_t size,
+			    const char *alternate)
 {
 	uint32_t length = (uint32_t)die->size - 4, line;
 	const char id[20] = "";

@@ -32,8 +32,10 @@ static void check(const struct sample *samples, size_t count)
 
 	for (size_t i = 0; i < count; i++) {
 		cgroup__parse(samples[i].text, &names);
-		if (strcmp(names.container, samples[i].container) || strcmp(names.pod, samples[i].pod))
-			fail_msg("%s: container \"%s\", pod \"%s\"", samples[i].text, names.container, names.pod);
+		if (strcmp(names.container, samples[i].container) ||
+		    strcmp(names.pod, samples[i].pod))
+			fail_msg("%s: container \"%s\", pod \"%s\"", samples[i].text,
+				 names.container, names.pod);
 	}
 }
 
@@ -42,10 +44,14 @@ static void knows_runtimes(void **state)
 	static const struct sample samples[] = {
 		{"12:pids:/docker/" ID "\n11:cpu:/docker/" ID "\n", ID, ""},
 		{"0::/system.slice/docker-" ID ".scope\n", ID, ""},
-		{"0::/user.slice/user-1000.slice/user@1000.service/user.slice/docker-" ID ".scope\n", ID, ""},
+		{"0::/user.slice/user-1000.slice/user@1000.service/user.slice/docker-" ID
+		 ".scope\n",
+		 ID, ""},
 		{"0::/machine.slice/libpod-" ID ".scope/container\n", ID, ""},
 		{"0::/libpod_parent/libpod-" ID "\n", ID, ""},
-		{"0::/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID ".scope\n", ID, ""},
+		{"0::/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID
+		 ".scope\n",
+		 ID, ""},
 		{"0::/system.slice/nerdctl-" ID ".scope\n", ID, ""},
 		{"0::/ecs/0123456789abcdef/" ID "\n", ID, ""},
 		{"0::/../../docker/" ID "\n", ID, ""},
@@ -61,12 +67,13 @@ static void knows_pods(void **state)
 		{"0::" SLICES "/cri-containerd-" ID ".scope\n", ID, UID},
 		{"0::" SLICES "/crio-" ID ".scope\n", ID, UID},
 		{"0::" SLICES "/docker-" ID ".scope\n", ID, UID},
-		{"0::/kubepods.slice/kubepods-pod" UNIT_UID ".slice/cri-containerd-" ID ".scope\n", ID, UID},
+		{"0::/kubepods.slice/kubepods-pod" UNIT_UID ".slice/cri-containerd-" ID ".scope\n",
+		 ID, UID},
 		{"0::/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod" UNIT_UID
 		 ".slice/cri-containerd-" ID ".scope\n",
 		 ID, UID},
-		{"0::/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod" UNIT_UID ".slice/cri-containerd-" ID
-		 ".scope\n",
+		{"0::/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod" UNIT_UID
+		 ".slice/cri-containerd-" ID ".scope\n",
 		 ID, UID},
 		{"4:memory:/kubepods/burstable/pod" UID "/" ID "\n", ID, UID},
 		{"4:memory:/kubepods/pod" UID "/crio-" ID "\n", ID, UID},
@@ -144,8 +151,10 @@ static void rubbish_is_none(void **state)
 		{"0::/docker/" ID "0\n", "", ""},
 		{"0::/docker/0123\n", "", ""},
 		{"0::/docker-" ID "x.scope\n", "", ""},
-		{"0::/docker/0123456789ABCDEF0123456789abcdef0123456789abcdef0123456789abcdef\n", "", ""},
-		{"0::/docker/g123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n", "", ""},
+		{"0::/docker/0123456789ABCDEF0123456789abcdef0123456789abcdef0123456789abcdef\n",
+		 "", ""},
+		{"0::/docker/g123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n",
+		 "", ""},
 		{"0::/docker-docker-" ID ".scope\n", "", ""},
 		{"0::/kubepods/pod12345678-90ab-cdef-1234-567890abcde\"/x\n", "", ""},
 		{"0::/kubepods/pod12345678+90ab-cdef-1234-567890abcdef/x\n", "", ""},
@@ -165,8 +174,9 @@ static void rubbish_is_none(void **state)
 /* Every text cut short anywhere, and with any byte changed, is read within its bounds. */
 static void any_bytes_are_survived(void **state)
 {
-	static const char text[] = "9:cpu:/kubepods-burstable-pod" UNIT_UID ".slice:cri-containerd:" ID "\n0::" SLICES
-				   "/cri-containerd-" ID ".scope\n";
+	static const char text[] =
+		"9:cpu:/kubepods-burstable-pod" UNIT_UID ".slice:cri-containerd:" ID "\n0::" SLICES
+		"/cri-containerd-" ID ".scope\n";
 	struct cgroup_names names;
 
 	(void)state;
@@ -182,7 +192,8 @@ static void any_bytes_are_survived(void **state)
 			if (i == sizeof(text) - 1)
 				copy[i] = '\0';
 			cgroup__parse(copy, &names);
-			assert_true(strspn(names.container, "0123456789abcdef") == strlen(names.container));
+			assert_true(strspn(names.container, "0123456789abcdef") ==
+				    strlen(names.container));
 			assert_true(strspn(names.pod, "0123456789abcdef-") == strlen(names.pod));
 			free(copy);
 		}

@@ -17,7 +17,10 @@ static void of_version_2(void **state)
 	uint64_t ns = 1;
 
 	(void)state;
-	assert_int_equal(cpu_limit__parse("usage_usec 9\nnr_periods 40\nnr_throttled 10\nthrottled_usec 250\nnr_bursts 0\n", &ns), 0);
+	assert_int_equal(cpu_limit__parse("usage_usec 9\nnr_periods 40\nnr_throttled "
+					  "10\nthrottled_usec 250\nnr_bursts 0\n",
+					  &ns),
+			 0);
 	assert_int_equal(ns, 250000);
 	assert_int_equal(cpu_limit__parse("throttled_usec 0\n", &ns), 0);
 	assert_int_equal(ns, 0);
@@ -28,7 +31,9 @@ static void of_version_1(void **state)
 	uint64_t ns = 1;
 
 	(void)state;
-	assert_int_equal(cpu_limit__parse("nr_periods 50\nnr_throttled 15\nthrottled_time 300000\n", &ns), 0);
+	assert_int_equal(
+		cpu_limit__parse("nr_periods 50\nnr_throttled 15\nthrottled_time 300000\n", &ns),
+		0);
 	assert_int_equal(ns, 300000);
 }
 
@@ -40,7 +45,9 @@ static void of_others(void **state)
 	(void)state;
 	assert_int_equal(cpu_limit__parse("", &ns), -ENODATA);
 	assert_int_equal(cpu_limit__parse("usage_usec 9\nnr_periods 40\n", &ns), -ENODATA);
-	assert_int_equal(cpu_limit__parse("xthrottled_usec 9\nthrottled_usecs 9\nthrottled_usec", &ns), -ENODATA);
+	assert_int_equal(
+		cpu_limit__parse("xthrottled_usec 9\nthrottled_usecs 9\nthrottled_usec", &ns),
+		-ENODATA);
 	assert_int_equal(cpu_limit__parse("throttled_usec many\n", &ns), -EBADMSG);
 	assert_int_equal(cpu_limit__parse("throttled_usec 18446744073709551615\n", &ns), -EBADMSG);
 	assert_int_equal(ns, 1);

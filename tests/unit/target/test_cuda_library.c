@@ -88,8 +88,8 @@ static struct found find(const struct test_elf *elf, const char *const *names)
 	}
 	for (size_t row = 0; !names && row < api_function_count; row++)
 		wanted[row] = true;
-	assert_int_equal(cuda_library__sites(file, &(struct wanted_functions){.rows = wanted}, &found.sites, &found.count,
-					     &found.missing),
+	assert_int_equal(cuda_library__sites(file, &(struct wanted_functions){.rows = wanted},
+					     &found.sites, &found.count, &found.missing),
 			 0);
 	elf_file__free(file);
 	free(wanted);
@@ -113,8 +113,8 @@ static void finds_what_is_wanted(void **state)
 		/* A layer that this file does not have. */
 		{"cudaFree", FUNCTION_VADDR(5), 64, 0, 1},
 		END};
-	static const char *const names[] = {
-		"cuMemAlloc_v2", "cuMemFree_v2", "cuLaunchKernel", "cudaMalloc", "cudaFree", NULL};
+	static const char *const names[] = {"cuMemAlloc_v2", "cuMemFree_v2", "cuLaunchKernel",
+					    "cudaMalloc",    "cudaFree",     NULL};
 	const struct test_elf elf = {.dynamic = symbols};
 	struct found found = find(&elf, names);
 
@@ -148,8 +148,8 @@ static void finds_a_runtime_carried_inside(void **state)
 		{"cuMemAlloc_v2", FUNCTION_VADDR(3), 64, LOCAL, 1},
 		END,
 	};
-	static const char *const names[] = {
-		"cudaMalloc", "__cudaRegisterFunction", "cuMemAlloc_v2", NULL};
+	static const char *const names[] = {"cudaMalloc", "__cudaRegisterFunction", "cuMemAlloc_v2",
+					    NULL};
 	const struct test_elf elf = {.full = full};
 	struct found found = find(&elf, names);
 
@@ -229,8 +229,8 @@ static int try_places(const char *name, size_t places, size_t *unknown)
 		symbols[i] = (struct test_symbol){name, TEXT_VADDR + i, 1, 0, 1};
 	*unknown = 0;
 	file = open_built(&elf);
-	ret = cuda_library__sites(file, &(struct wanted_functions){rows, count_unknown, unknown}, &sites, &count,
-				  &missing);
+	ret = cuda_library__sites(file, &(struct wanted_functions){rows, count_unknown, unknown},
+				  &sites, &count, &missing);
 	assert_true(!ret || (!sites && !count));
 	elf_file__free(file);
 	free(symbols);
@@ -265,9 +265,13 @@ static void one_function_gets_its_best_name(void **state)
 		{"cuMemFree_v2", FUNCTION_VADDR(4), 64, 0, 1},
 		END,
 	};
-	static const char *const all[] = {
-		"cuMemAlloc", "cuMemAlloc_v2", "cuLaunchKernel", "cuLaunchKernel_ptsz",
-		"cuDeviceGetCount", "cuMemFree_v2", NULL};
+	static const char *const all[] = {"cuMemAlloc",
+					  "cuMemAlloc_v2",
+					  "cuLaunchKernel",
+					  "cuLaunchKernel_ptsz",
+					  "cuDeviceGetCount",
+					  "cuMemFree_v2",
+					  NULL};
 	static const char *const some[] = {"cuMemAlloc", "cuLaunchKernel_ptsz", NULL};
 	const struct test_elf elf = {.dynamic = symbols};
 	struct found found = find(&elf, all);

@@ -45,12 +45,8 @@ static void soname_numbers(void **state)
 		const char *soname;
 		int major;
 	} cases[] = {
-		{"libcuda.so.1", 1},
-		{"libcudart.so", -1},
-		{"libcudart.so.", -1},
-		{"libcudart.so.12x", -1},
-		{"libcudart.so.-3", -1},
-		{"x.so.99999999999999", -1},
+		{"libcuda.so.1", 1},	  {"libcudart.so", -1},	   {"libcudart.so.", -1},
+		{"libcudart.so.12x", -1}, {"libcudart.so.-3", -1}, {"x.so.99999999999999", -1},
 	};
 
 	(void)state;
@@ -96,7 +92,8 @@ static void reads_a_static_executable(void **state)
 
 static void finds_by_name(void **state)
 {
-	const struct test_elf elf = {.dynamic = exported, .full = inside, .interpreter = "/lib64/ld.so"};
+	const struct test_elf elf = {
+		.dynamic = exported, .full = inside, .interpreter = "/lib64/ld.so"};
 	struct elf_file *file = open_built(&elf);
 	struct elf_symbol symbol;
 	uint64_t value;
@@ -192,9 +189,9 @@ static void a_callback_can_stop(void **state)
 	int calls = 0;
 
 	(void)state;
-	assert_int_equal(elf_file__each_function(file, ELF_TABLE_DYNAMIC, NULL, stop_at_second,
-						 &calls),
-			 -EINTR);
+	assert_int_equal(
+		elf_file__each_function(file, ELF_TABLE_DYNAMIC, NULL, stop_at_second, &calls),
+		-EINTR);
 	assert_int_equal(calls, 2);
 	elf_file__free(file);
 }

@@ -133,7 +133,8 @@ static void survives_damage(void **state)
 
 		for (int i = 0; i < changes; i++) {
 			static const uint8_t values[] = {0, 1, 2, 0x7f, 0x80, 0xff};
-			uint8_t value = (rand_r(&seed) & 1) ? (uint8_t)rand_r(&seed) : values[rand_r(&seed) % 6];
+			uint8_t value = (rand_r(&seed) & 1) ? (uint8_t)rand_r(&seed) :
+							      values[rand_r(&seed) % 6];
 
 			at[i] = (size_t)rand_r(&seed) % interesting;
 			if (at[i] >= sizeof(Elf64_Ehdr) + 5 * sizeof(Elf64_Phdr))
@@ -276,8 +277,8 @@ static void a_million_symbols_are_quick(void **state)
 	names = malloc(COUNT * 32ul);
 	for (size_t i = 0; i < COUNT; i++) {
 		snprintf(names + i * 32, 32, "_ZN5torch8function%zuEv", i);
-		symbols[i] = (struct test_symbol){names + i * 32, TEXT_VADDR + i % TEXT_SIZE,
-						  1, 0, 1};
+		symbols[i] =
+			(struct test_symbol){names + i * 32, TEXT_VADDR + i % TEXT_SIZE, 1, 0, 1};
 	}
 	image = build_elf(&elf);
 	file = open_image(&image);

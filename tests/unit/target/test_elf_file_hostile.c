@@ -32,7 +32,8 @@ struct symbols_file {
 static void write_at(int fd, const void *data, size_t size, uint64_t offset)
 {
 	for (size_t done = 0; done < size;) {
-		ssize_t n = pwrite(fd, (const char *)data + done, size - done, (off_t)(offset + done));
+		ssize_t n =
+			pwrite(fd, (const char *)data + done, size - done, (off_t)(offset + done));
 
 		assert_true(n > 0);
 		done += (size_t)n;
@@ -84,14 +85,17 @@ static void make_symbols_file(struct symbols_file *file)
 		.e_shoff = sections_at,
 	};
 	Elf64_Shdr sections[3] = {
-		[1] = {
-			.sh_type = SHT_SYMTAB,
-			.sh_link = 2,
-			.sh_offset = symbols,
-			.sh_entsize = sizeof(Elf64_Sym),
-			.sh_size = file->symbols * sizeof(Elf64_Sym),
-		},
-		[2] = {.sh_type = SHT_STRTAB, .sh_offset = strings, .sh_size = file->symbols * NAME_ROOM},
+		[1] =
+			{
+				.sh_type = SHT_SYMTAB,
+				.sh_link = 2,
+				.sh_offset = symbols,
+				.sh_entsize = sizeof(Elf64_Sym),
+				.sh_size = file->symbols * sizeof(Elf64_Sym),
+			},
+		[2] = {.sh_type = SHT_STRTAB,
+		       .sh_offset = strings,
+		       .sh_size = file->symbols * NAME_ROOM},
 	};
 	Elf64_Phdr *headers = calloc(segments, sizeof(*headers));
 
@@ -101,8 +105,10 @@ static void make_symbols_file(struct symbols_file *file)
 	assert_int_equal(ftruncate(file->fd, (off_t)(sections_at + sizeof(sections) + code)), 0);
 	/* The last segment contains all functions. */
 	for (size_t i = 0; i < segments; i++)
-		headers[i] = (Elf64_Phdr){PT_LOAD, PF_R | PF_X, 0, i * 4096, i * 4096, 4096, 4096, 4096};
-	headers[segments - 1] = (Elf64_Phdr){PT_LOAD, PF_R | PF_X, 0, TEXT_VADDR, TEXT_VADDR, code, code, 4096};
+		headers[i] =
+			(Elf64_Phdr){PT_LOAD, PF_R | PF_X, 0, i * 4096, i * 4096, 4096, 4096, 4096};
+	headers[segments - 1] =
+		(Elf64_Phdr){PT_LOAD, PF_R | PF_X, 0, TEXT_VADDR, TEXT_VADDR, code, code, 4096};
 	write_at(file->fd, &header, sizeof(header), 0);
 	write_at(file->fd, headers, segments * sizeof(*headers), sizeof(header));
 	write_at(file->fd, sections, sizeof(sections), sections_at);
@@ -135,9 +141,11 @@ static void walk_symbols(size_t size)
 	struct elf_symbol symbol;
 	size_t count = 0;
 
-	assert_int_equal(elf_file__each_function(elf, ELF_TABLE_FULL, NULL, count_function, &count), 0);
+	assert_int_equal(elf_file__each_function(elf, ELF_TABLE_FULL, NULL, count_function, &count),
+			 0);
 	assert_int_equal(count, size);
-	assert_int_equal(elf_file__find_function(elf, "_PyEval_EvalFrameDefault", &symbol), -ENOENT);
+	assert_int_equal(elf_file__find_function(elf, "_PyEval_EvalFrameDefault", &symbol),
+			 -ENOENT);
 	elf_file__free(elf);
 }
 
@@ -148,7 +156,8 @@ static void find_addresses(size_t size)
 	for (uint64_t i = 0; i < size / 100; i++) {
 		uint64_t offset;
 		char *name;
-		int ret = elf_file__symbol_at(elf, TEXT_VADDR + i * (current.at_one_place ? 1 : 16) + 3, &name, &offset);
+		int ret = elf_file__symbol_at(
+			elf, TEXT_VADDR + i * (current.at_one_place ? 1 : 16) + 3, &name, &offset);
 
 		assert_true(ret == 0 || current.at_one_place);
 		free(name);
@@ -168,9 +177,10 @@ static void compare_files(const char *what, work_fn work, struct symbols_file fi
 		current.symbols = i ? GROWTH * size : size;
 		make_symbols_file(&current);
 		assert_int_equal(fstat(current.fd, &stat), 0);
-		took = i ? assert_no_square(took, work, current.symbols) : time_of_small(work, current.symbols);
-		print_message("%s: %zu symbols, %.0f MB: %.1f ms\n", what, current.symbols, (double)stat.st_size / 1e6,
-			      (double)took / MS);
+		took = i ? assert_no_square(took, work, current.symbols) :
+			   time_of_small(work, current.symbols);
+		print_message("%s: %zu symbols, %.0f MB: %.1f ms\n", what, current.symbols,
+			      (double)stat.st_size / 1e6, (double)took / MS);
 		close(current.fd);
 	}
 }
@@ -180,8 +190,10 @@ static void million_symbols(void **state)
 {
 	(void)state;
 	compare_files("walked", walk_symbols, (struct symbols_file){0}, 62500);
-	compare_files("indexed, one in 100 looked up", find_addresses, (struct symbols_file){0}, 62500);
-	compare_files("all at one address", find_addresses, (struct symbols_file){.at_one_place = true}, 25000);
+	compare_files("indexed, one in 100 looked up", find_addresses, (struct symbols_file){0},
+		      62500);
+	compare_files("all at one address", find_addresses,
+		      (struct symbols_file){.at_one_place = true}, 25000);
 }
 
 static void many_segments(void **state)
@@ -269,7 +281,10 @@ static void lying_headers(void **state)
 		 1ull << 36},
 		{"tables that are strings as well, 2^64 - 1 bytes",
 		 {.e_shoff = 4096, .e_shnum = 2000, .e_shentsize = 64, .e_shstrndx = 5},
-		 {.sh_type = SHT_STRTAB, .sh_link = 1, .sh_offset = UINT64_MAX - 10, .sh_size = UINT64_MAX},
+		 {.sh_type = SHT_STRTAB,
+		  .sh_link = 1,
+		  .sh_offset = UINT64_MAX - 10,
+		  .sh_size = UINT64_MAX},
 		 1ull << 30},
 		{"60,000 sections with names without end",
 		 {.e_shoff = 4096, .e_shnum = 60000, .e_shentsize = 64, .e_shstrndx = 1},
@@ -303,7 +318,11 @@ static void largest_tables(void **state)
 	};
 	Elf64_Phdr segment = {PT_LOAD, PF_R | PF_X, 0, 0, 0, 1u << 30, 1u << 30, 4096};
 	Elf64_Shdr sections[3] = {
-		[1] = {.sh_type = SHT_SYMTAB, .sh_link = 2, .sh_offset = 1u << 20, .sh_entsize = 24, .sh_size = 24ull << 23},
+		[1] = {.sh_type = SHT_SYMTAB,
+		       .sh_link = 2,
+		       .sh_offset = 1u << 20,
+		       .sh_entsize = 24,
+		       .sh_size = 24ull << 23},
 		[2] = {.sh_type = SHT_STRTAB, .sh_offset = 1u << 20, .sh_size = 256u << 20},
 	};
 	struct elf_file *elf;
@@ -318,7 +337,8 @@ static void largest_tables(void **state)
 	assert_int_equal(elf_file__open_fd(fd, "sparse", &elf, NULL), 0);
 	begin = spent();
 	assert_int_equal(elf_file__find_function(elf, "nothing", &symbol), -ENOENT);
-	print_message("a name sought in 8,388,608 symbols: %.1f ms\n", (double)(spent() - begin) / MS);
+	print_message("a name sought in 8,388,608 symbols: %.1f ms\n",
+		      (double)(spent() - begin) / MS);
 	assert_true(spent() - begin < SLOWER * 5000 * MS);
 	elf_file__free(elf);
 }

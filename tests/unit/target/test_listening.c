@@ -15,7 +15,9 @@
 
 #include "target/listening.h"
 
-#define HEAD "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
+#define HEAD \
+	"  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  " \
+	"timeout inode\n"
 #define REST " 00000000:00000000 00:00000000 00000000  1000        0 "
 
 static size_t parse(const char *text, unsigned long inodes[], size_t count, size_t most)
@@ -34,9 +36,12 @@ static void by_the_state(void **state)
 	unsigned long inodes[4] = {1};
 
 	(void)state;
-	assert_int_equal(parse(HEAD "   0: 0100007F:1F90 00000000:0000 0A" REST "4711 1 0000000000000000 100 0 0 10 0\n"
-				    "   1: 0100007F:1F90 0100007F:D2F0 01" REST "4712 1 0000000000000000 20 4 30 10 -1\n"
-				    "  12: 00000000000000000000000000000000:0016 00000000000000000000000000000000:0000 0A" REST "99 1\n",
+	assert_int_equal(parse(HEAD "   0: 0100007F:1F90 00000000:0000 0A" REST
+				    "4711 1 0000000000000000 100 0 0 10 0\n"
+				    "   1: 0100007F:1F90 0100007F:D2F0 01" REST
+				    "4712 1 0000000000000000 20 4 30 10 -1\n"
+				    "  12: 00000000000000000000000000000000:0016 "
+				    "00000000000000000000000000000000:0000 0A" REST "99 1\n",
 			       inodes, 1, 4),
 			 3);
 	assert_int_equal(inodes[1], 4711);
@@ -49,7 +54,8 @@ static void of_unix_by_the_flags(void **state)
 
 	(void)state;
 	assert_int_equal(parse("Num       RefCount Protocol Flags    Type St Inode Path\n"
-			       "0000000000000000: 00000002 00000000 00010000 0001 01 29011 /run/server.sock\n"
+			       "0000000000000000: 00000002 00000000 00010000 0001 01 29011 "
+			       "/run/server.sock\n"
 			       "00000000abcdef12: 00000003 00000000 00000000 0001 03 29012\n"
 			       "00000000abcdef13: 00000002 00000000 00010000 0005 01 29013 @name\n",
 			       inodes, 0, 4),
@@ -64,7 +70,10 @@ static void lines_that_are_none(void **state)
 
 	(void)state;
 	assert_int_equal(parse(HEAD, inodes, 0, 2), 0);
-	assert_int_equal(parse("   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000\n\n   1: x\n", inodes, 0, 2), 0);
+	assert_int_equal(
+		parse("   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000\n\n   1: x\n", inodes,
+		      0, 2),
+		0);
 }
 
 static void no_more_than_there_is_room_for(void **state)
@@ -72,12 +81,15 @@ static void no_more_than_there_is_room_for(void **state)
 	unsigned long inodes[2];
 
 	(void)state;
-	assert_int_equal(parse("0: a b 0A" REST "1 1\n1: a b 0A" REST "2 1\n2: a b 0A" REST "3 1\n", inodes, 0, 2), 2);
+	assert_int_equal(parse("0: a b 0A" REST "1 1\n1: a b 0A" REST "2 1\n2: a b 0A" REST "3 1\n",
+			       inodes, 0, 2),
+			 2);
 }
 
 static void of_this_process(void **state)
 {
-	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in address = {.sin_family = AF_INET,
+				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
 	(void)state;

@@ -206,7 +206,8 @@ static pid_t process_of(const struct fixture *fixture)
 
 static int read_text(struct fixture *fixture, char *buffer, size_t size)
 {
-	return memory_reader__read_string(fixture->reader, fixture->target, (uintptr_t)text, buffer, size);
+	return memory_reader__read_string(fixture->reader, fixture->target, (uintptr_t)text, buffer,
+					  size);
 }
 
 static void reads(void **state)
@@ -215,13 +216,21 @@ static void reads(void **state)
 	char buffer[sizeof(text)];
 
 	assert_int_equal(process_of(fixture), 0);
-	assert_int_equal(memory_reader__read(fixture->reader, fixture->target, (uintptr_t)text, buffer, sizeof(text)), 0);
+	assert_int_equal(memory_reader__read(fixture->reader, fixture->target, (uintptr_t)text,
+					     buffer, sizeof(text)),
+			 0);
 	assert_string_equal(buffer, text);
-	assert_int_equal(memory_reader__read(fixture->reader, fixture->target, (uintptr_t)text, buffer, 0), 0);
-	assert_int_equal(memory_reader__read(fixture->reader, fixture->target, UNMAPPED, buffer, 8), -EFAULT);
-	assert_int_equal(memory_reader__read(fixture->reader, 999999999, (uintptr_t)text, buffer, 8), -ESRCH);
+	assert_int_equal(
+		memory_reader__read(fixture->reader, fixture->target, (uintptr_t)text, buffer, 0),
+		0);
+	assert_int_equal(memory_reader__read(fixture->reader, fixture->target, UNMAPPED, buffer, 8),
+			 -EFAULT);
+	assert_int_equal(
+		memory_reader__read(fixture->reader, 999999999, (uintptr_t)text, buffer, 8),
+		-ESRCH);
 	/* Half of it can be read. */
-	assert_int_equal(memory_reader__read(fixture->reader, fixture->target, (uintptr_t)last_page + PAGE - 4, buffer, 8),
+	assert_int_equal(memory_reader__read(fixture->reader, fixture->target,
+					     (uintptr_t)last_page + PAGE - 4, buffer, 8),
 			 -EFAULT);
 }
 
@@ -235,11 +244,18 @@ static void reads_strings(void **state)
 	assert_string_equal(buffer, text);
 	assert_int_equal(read_text(fixture, buffer, 5), -ENAMETOOLONG);
 	/* Up to the last readable byte, and starting there. */
-	assert_int_equal(memory_reader__read_string(fixture->reader, fixture->target, end - 4, buffer, PAGE), 0);
+	assert_int_equal(
+		memory_reader__read_string(fixture->reader, fixture->target, end - 4, buffer, PAGE),
+		0);
 	assert_string_equal(buffer, "end");
-	assert_int_equal(memory_reader__read_string(fixture->reader, fixture->target, end - PAGE, buffer, 100), -ENAMETOOLONG);
-	assert_int_equal(memory_reader__read_string(fixture->reader, fixture->target, UNMAPPED, buffer, PAGE), -EFAULT);
-	assert_int_equal(memory_reader__read_string(fixture->reader, 999999999, end, buffer, PAGE), -ESRCH);
+	assert_int_equal(memory_reader__read_string(fixture->reader, fixture->target, end - PAGE,
+						    buffer, 100),
+			 -ENAMETOOLONG);
+	assert_int_equal(memory_reader__read_string(fixture->reader, fixture->target, UNMAPPED,
+						    buffer, PAGE),
+			 -EFAULT);
+	assert_int_equal(memory_reader__read_string(fixture->reader, 999999999, end, buffer, PAGE),
+			 -ESRCH);
 }
 
 static void reads_much(void **state)
@@ -250,7 +266,9 @@ static void reads_much(void **state)
 	assert_non_null(buffer);
 	for (size_t size = LARGE; size > 1000; size = size * 2 / 3) {
 		memset(buffer, 0, LARGE);
-		assert_int_equal(memory_reader__read(fixture->reader, fixture->target, (uintptr_t)large, buffer, size), 0);
+		assert_int_equal(memory_reader__read(fixture->reader, fixture->target,
+						     (uintptr_t)large, buffer, size),
+				 0);
 		assert_memory_equal(buffer, large, size);
 	}
 	free(buffer);
@@ -271,13 +289,16 @@ static void reads_environment(void **state)
 	close(fd);
 	for (int i = 0; i < 2; i++) {
 		for (length = 0; length < expected; length += (size_t)n) {
-			n = memory_reader__read_environment(fixture->reader, fixture->target, length, buffer + length,
+			n = memory_reader__read_environment(fixture->reader, fixture->target,
+							    length, buffer + length,
 							    i ? expected - length : 1);
 			assert_true(n > 0);
 		}
 		assert_memory_equal(buffer, direct, expected);
 	}
-	assert_int_equal(memory_reader__read_environment(fixture->reader, 999999999, 0, buffer, PAGE), -ENOENT);
+	assert_int_equal(
+		memory_reader__read_environment(fixture->reader, 999999999, 0, buffer, PAGE),
+		-ENOENT);
 }
 
 static void reads_itself_without(void **state)
@@ -285,9 +306,12 @@ static void reads_itself_without(void **state)
 	char buffer[sizeof(text)];
 
 	(void)state;
-	assert_int_equal(memory_reader__read(NULL, getpid(), (uintptr_t)text, buffer, sizeof(text)), 0);
+	assert_int_equal(memory_reader__read(NULL, getpid(), (uintptr_t)text, buffer, sizeof(text)),
+			 0);
 	assert_string_equal(buffer, text);
-	assert_int_equal(memory_reader__read_string(NULL, getpid(), (uintptr_t)text, buffer, sizeof(text)), 0);
+	assert_int_equal(
+		memory_reader__read_string(NULL, getpid(), (uintptr_t)text, buffer, sizeof(text)),
+		0);
 	assert_string_equal(buffer, text);
 	memory_reader__free(NULL);
 }
@@ -339,7 +363,8 @@ static void is_replaced(void **state)
 		assert_int_equal(process_of(fixture), before);
 		kill(before, SIGKILL);
 		if (i % 2)
-			assert_int_equal(waitid(P_PID, (id_t)before, &(siginfo_t){0}, WEXITED | WNOWAIT), 0);
+			assert_int_equal(
+				waitid(P_PID, (id_t)before, &(siginfo_t){0}, WEXITED | WNOWAIT), 0);
 		memset(buffer, 0, sizeof(buffer));
 	}
 }
@@ -365,7 +390,8 @@ static int make_silent(char *pages, size_t size)
 static void gives_up(void **state)
 {
 	struct fixture *fixture = *state;
-	char buffer[sizeof(text)], *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char buffer[sizeof(text)], *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+						MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint64_t begin = clock__boot_ns();
 	unsigned int before;
 	int fd;
@@ -377,13 +403,16 @@ static void gives_up(void **state)
 	assert_int_equal(fcntl(fd, F_SETFL, O_NONBLOCK), 0); /* as poll(2) requires */
 	late.asked_fd = fd;
 	late.delay_ms = SILENT;
-	assert_int_equal(memory_reader__read(fixture->reader, getpid(), (uintptr_t)page, buffer, 8), -ETIMEDOUT);
+	assert_int_equal(memory_reader__read(fixture->reader, getpid(), (uintptr_t)page, buffer, 8),
+			 -ETIMEDOUT);
 	assert_int_equal(clock__boot_ns() - begin, ANSWER_MS * NS_PER_MS);
 	/* No further request is made to it, for anything. */
 	late.asked_fd = 0;
 	before = requests;
 	for (int i = 0; i < 1000; i++)
-		assert_int_equal(memory_reader__read(fixture->reader, getpid(), (uintptr_t)text, buffer, 8), -ETIMEDOUT);
+		assert_int_equal(
+			memory_reader__read(fixture->reader, getpid(), (uintptr_t)text, buffer, 8),
+			-ETIMEDOUT);
 	assert_int_equal(requests, before);
 	assert_int_equal(read_text(fixture, buffer, sizeof(buffer)), 0);
 	assert_string_equal(buffer, text);
@@ -408,7 +437,8 @@ static void answer_late(int ready)
 		struct uffdio_zeropage zero = {.range = {.len = PAGE}};
 
 		zero.range.start = message.arg.pagefault.address & ~(PAGE - 1);
-		if (write(asked[1], "", 1) != 1 || read(may_answer[0], &byte, 1) != 1 || read(asked[0], &byte, 1) != 1)
+		if (write(asked[1], "", 1) != 1 || read(may_answer[0], &byte, 1) != 1 ||
+		    read(asked[0], &byte, 1) != 1)
 			_exit(1);
 		ioctl(fd, UFFDIO_ZEROPAGE, &zero);
 	}
@@ -428,7 +458,8 @@ static pid_t start_late(struct fixture *fixture, unsigned int delay_ms)
 static int read_silent(struct fixture *fixture, pid_t pid)
 {
 	char buffer[8], byte;
-	int ret = memory_reader__read(fixture->reader, pid, (uintptr_t)slow_pages, buffer, sizeof(buffer));
+	int ret = memory_reader__read(fixture->reader, pid, (uintptr_t)slow_pages, buffer,
+				      sizeof(buffer));
 
 	assert_int_equal(read(asked[0], &byte, 1), 1);
 	return ret;
@@ -453,7 +484,9 @@ static void waits_for_a_few_only(void **state)
 	before = requests;
 	begin = clock__boot_ns();
 	for (int i = 8; i < 10; i++)
-		assert_int_equal(memory_reader__read(fixture->reader, silent[i], (uintptr_t)slow_pages, buffer, 8), -EAGAIN);
+		assert_int_equal(memory_reader__read(fixture->reader, silent[i],
+						     (uintptr_t)slow_pages, buffer, 8),
+				 -EAGAIN);
 	assert_int_equal(read_text(fixture, buffer, sizeof(buffer)), -EAGAIN);
 	assert_int_equal(requests, before);
 	assert_int_equal(clock__boot_ns(), begin);
@@ -467,7 +500,8 @@ static size_t read_late_pages(struct fixture *fixture, pid_t pid, int *ret)
 
 	*ret = 0;
 	for (i = 0; i < SLOW_PAGES && !*ret; i++)
-		*ret = memory_reader__read(fixture->reader, pid, (uintptr_t)slow_pages + i * PAGE, buffer, sizeof(buffer));
+		*ret = memory_reader__read(fixture->reader, pid, (uintptr_t)slow_pages + i * PAGE,
+					   buffer, sizeof(buffer));
 	return *ret ? i - 1 : i;
 }
 
@@ -487,7 +521,8 @@ static void late_answers_are_bounded(void **state)
 	assert_int_equal(clock__boot_ns() - begin, 7 * 60 * NS_PER_MS);
 	/* No further request is made to it, but to others. */
 	late.asked_fd = 0;
-	assert_int_equal(memory_reader__read(fixture->reader, slow, (uintptr_t)text, buffer, 8), -ETIMEDOUT);
+	assert_int_equal(memory_reader__read(fixture->reader, slow, (uintptr_t)text, buffer, 8),
+			 -ETIMEDOUT);
 	assert_int_equal(read_text(fixture, buffer, sizeof(buffer)), 0);
 }
 
@@ -533,12 +568,16 @@ static void one_process_reads_all(void **state)
 	char buffer[64];
 	pid_t process;
 
-	assert_int_equal(memory_reader__read(fixture->reader, fixture->target, (uintptr_t)large, buffer, 64), 0);
+	assert_int_equal(
+		memory_reader__read(fixture->reader, fixture->target, (uintptr_t)large, buffer, 64),
+		0);
 	process = process_of(fixture);
 	for (int i = 0; i < 10000; i++) {
 		size_t at = (size_t)i * 7 % (LARGE - 64);
 
-		assert_int_equal(memory_reader__read(fixture->reader, fixture->target, (uintptr_t)large + at, buffer, 64), 0);
+		assert_int_equal(memory_reader__read(fixture->reader, fixture->target,
+						     (uintptr_t)large + at, buffer, 64),
+				 0);
 		assert_memory_equal(buffer, large + at, 64);
 	}
 	assert_int_equal(process_of(fixture), process);
@@ -564,11 +603,13 @@ int main(void)
 
 	for (size_t i = 0; i < LARGE; i++)
 		large[i] = (char)(i * 2654435761u >> 24);
-	last_page = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	last_page =
+		mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	mprotect(last_page + PAGE, PAGE, PROT_NONE);
 	memset(last_page, 'x', PAGE);
 	memcpy(last_page + PAGE - 4, "end", 4);
-	slow_pages = mmap(NULL, SLOW_PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	slow_pages = mmap(NULL, SLOW_PAGES * PAGE, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (pipe(asked) || pipe(may_answer))
 		return 1;
 	/*

@@ -129,14 +129,16 @@ static int read_here(void)
 
 static int read_with_own_proc(void)
 {
-	if (mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) || mount("proc", "/proc", "proc", 0, NULL))
+	if (mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) ||
+	    mount("proc", "/proc", "proc", 0, NULL))
 		return 77;
 	return read_here();
 }
 
 static int read_with_hiding_proc(void)
 {
-	if (mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) || mount("proc", "/proc", "proc", 0, "hidepid=1"))
+	if (mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) ||
+	    mount("proc", "/proc", "proc", 0, "hidepid=1"))
 		return 77;
 	return read_here();
 }

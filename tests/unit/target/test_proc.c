@@ -190,7 +190,9 @@ static void one_goes_on_without_its_main_thread(void **state)
 	assert_int_equal(proc_maps__each(pid, count_mapping, &mappings), 0);
 	assert_true(mappings > 3);
 	/* A forked child has the same at the same address. */
-	assert_int_equal(process_memory__read(pid, (uint64_t)(uintptr_t)&proc__info, &there, sizeof(there)), 0);
+	assert_int_equal(
+		process_memory__read(pid, (uint64_t)(uintptr_t)&proc__info, &there, sizeof(there)),
+		0);
 	assert_memory_equal(&there, (void *)(uintptr_t)&proc__info, sizeof(there));
 	proc__exe_path(pid, path, sizeof(path));
 	assert_int_equal(access(path, R_OK), 0);
@@ -330,7 +332,8 @@ static char look_inside(int seconds, const struct process_info *seen, uint64_t b
 	struct error err = {""};
 
 	clock__find_kernels();
-	if (clock__check(&err) || boottime() / 1000000000 + 60 < before / 1000000000 + (uint64_t)(int64_t)seconds)
+	if (clock__check(&err) ||
+	    boottime() / 1000000000 + 60 < before / 1000000000 + (uint64_t)(int64_t)seconds)
 		return 'n'; /* no such namespace */
 	if (clock__boot_ns() < before || clock__boot_ns() > before + 3600 * NS_PER_S)
 		return 'c';
@@ -395,7 +398,9 @@ static void reports_the_command_line(void **state)
 	/* It has its new name before it has its new memory. */
 	for (int i = 0; i < 10000; i++) {
 		assert_int_equal(proc__info(pid, &info), 0);
-		if (!strcmp(info.comm, "sleep") && !command_line__read(NULL, &info, text, sizeof(text)) && !strcmp(text, "sleep 30"))
+		if (!strcmp(info.comm, "sleep") &&
+		    !command_line__read(NULL, &info, text, sizeof(text)) &&
+		    !strcmp(text, "sleep 30"))
 			break;
 		usleep(1000);
 	}

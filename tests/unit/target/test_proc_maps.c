@@ -59,7 +59,10 @@ static void drops_paths_too_long(void **state)
 		memset(path, 'p', sizeof(path));
 		path[0] = '/';
 		path[length] = '\0';
-		snprintf(text, sizeof(text), "1000-2000 r-xp 00000000 fe:1b 12 %s (deleted)\n3000-4000 r-xp 00000000 fe:1b 13 /next\n", path);
+		snprintf(text, sizeof(text),
+			 "1000-2000 r-xp 00000000 fe:1b 12 %s (deleted)\n3000-4000 r-xp 00000000 "
+			 "fe:1b 13 /next\n",
+			 path);
 		seen = parse(text);
 		assert_int_equal(seen.count, 2);
 		assert_string_equal(seen.path, "/next");
@@ -152,9 +155,9 @@ static void skips_what_is_no_line(void **state)
 		if (parse(lines[i]).count)
 			fail_msg("taken: %s", lines[i]);
 	}
-	assert_int_equal(parse("garbage\n1000-2000 r-xp 0 0:0 1 /a\n\n1000-2000 r-xp 0 0:0 1 /b\n")
-				 .count,
-			 2);
+	assert_int_equal(
+		parse("garbage\n1000-2000 r-xp 0 0:0 1 /a\n\n1000-2000 r-xp 0 0:0 1 /b\n").count,
+		2);
 }
 
 struct search {
@@ -235,10 +238,17 @@ static void no_process_no_maps(void **state)
 
 static void knows_names_like_cudas(void **state)
 {
-	static const char *const of_cuda[] = {"/usr/lib/libcuda.so.1", "/a b/libcudart.so.13", "/memfd:libcuda.so.1 (deleted)",
+	static const char *const of_cuda[] = {"/usr/lib/libcuda.so.1", "/a b/libcudart.so.13",
+					      "/memfd:libcuda.so.1 (deleted)",
 					      "/libcuda.so (deleted)"};
-	static const char *const others[] = {"/usr/lib/libcuda.so.1/x", "/lib/liblibcuda.so", "libcuda.so", "", "[heap]",
-					     "/memfd:x", "/memfd:", "/memfd/xlibcuda.so"};
+	static const char *const others[] = {"/usr/lib/libcuda.so.1/x",
+					     "/lib/liblibcuda.so",
+					     "libcuda.so",
+					     "",
+					     "[heap]",
+					     "/memfd:x",
+					     "/memfd:",
+					     "/memfd/xlibcuda.so"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(of_cuda) / sizeof(*of_cuda); i++)
@@ -253,14 +263,10 @@ static void knows_names_like_cudas(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parses_a_line),
-		cmocka_unit_test(drops_paths_too_long),
-		cmocka_unit_test(parses_other_lines),
-		cmocka_unit_test(skips_what_is_no_line),
-		cmocka_unit_test(finds_this_program),
-		cmocka_unit_test(finds_a_deleted_file),
-		cmocka_unit_test(no_process_no_maps),
-		cmocka_unit_test(knows_names_like_cudas),
+		cmocka_unit_test(parses_a_line),      cmocka_unit_test(drops_paths_too_long),
+		cmocka_unit_test(parses_other_lines), cmocka_unit_test(skips_what_is_no_line),
+		cmocka_unit_test(finds_this_program), cmocka_unit_test(finds_a_deleted_file),
+		cmocka_unit_test(no_process_no_maps), cmocka_unit_test(knows_names_like_cudas),
 	};
 
 	return cmocka_run_group_tests_name("maps", tests, NULL, NULL);

@@ -130,7 +130,8 @@ static const char *error(int code)
 	return text;
 }
 
-#define opens(scene, path, expected) assert_string_equal(text_of(root_file__open((scene)->pid, path)), expected)
+#define opens(scene, path, expected) \
+	assert_string_equal(text_of(root_file__open((scene)->pid, path)), expected)
 
 static void follows_links_within(void **state)
 {
@@ -250,14 +251,16 @@ static void takes_magic_links_by_their_text(void **state)
 static void knows_fuse_by_its_type(void **state)
 {
 	char text[] = "23 1 0:21 / / rw,relatime shared:1 - overlay overlay rw,lowerdir=/a - fuse\n"
-		      "24 23 0:22 / /home/a\\040-\\040b rw master:1 shared:2 - fuse.sshfs host:/ rw,user_id=0\n"
+		      "24 23 0:22 / /home/a\\040-\\040b rw master:1 shared:2 - fuse.sshfs host:/ "
+		      "rw,user_id=0\n"
 		      "25 23 0:23 / /x rw - fuse served rw\n"
 		      "26 23 8:1 / /y rw - fuseblk /dev/sda1 rw\n"
 		      "27 23 0:24 / /sys/fs/fuse/connections rw - fusectl fusectl rw\n"
 		      "28 23 0:25 / /broken rw fuse\n"
 		      "none\n"
 		      "29 23 0:26 / /last rw - tmpfs tmpfs rw";
-	const struct mount expected[] = {{23, false}, {24, true}, {25, true}, {26, false}, {27, false}, {29, false}};
+	const struct mount expected[] = {{23, false}, {24, true},  {25, true},
+					 {26, false}, {27, false}, {29, false}};
 	struct mounts mounts;
 	size_t bytes = 0;
 	FILE *in = fmemopen(text, sizeof(text) - 1, "r");
@@ -347,7 +350,8 @@ static void opens_what_is_known_to_answer(void **state)
 
 static void mount_or_exit(const char *folder)
 {
-	if ((mkdir(folder, 0700) && errno != EEXIST) || mount("none", folder, "tmpfs", 0, "size=4k"))
+	if ((mkdir(folder, 0700) && errno != EEXIST) ||
+	    mount("none", folder, "tmpfs", 0, "size=4k"))
 		_exit(errno == EPERM || errno == EACCES ? NOT_PERMITTED : 1);
 }
 
@@ -392,7 +396,8 @@ static void look_among_mounts(const char *folder)
 	for (int i = 0; i < 100; i++)
 		if (!can_open(path))
 			_exit(2);
-	print_message("100 files among %d mounts: %.1f ms\n", MOUNTS, (double)(spent() - begin) / MS);
+	print_message("100 files among %d mounts: %.1f ms\n", MOUNTS,
+		      (double)(spent() - begin) / MS);
 	if (spent() - begin > SLOWER * 200 * MS)
 		_exit(3);
 	/* The list includes mounts made while it is kept. */
@@ -481,8 +486,8 @@ static void look_among_long_mounts(const char *folder)
 		_exit(2);
 	if (opened(last) != -EOVERFLOW)
 		_exit(3);
-	print_message("two files among %d mounts of %d characters: %.1f ms\n", DEEP_MOUNTS, DEEP * LONG * 4,
-		      (double)(spent() - begin) / MS);
+	print_message("two files among %d mounts of %d characters: %.1f ms\n", DEEP_MOUNTS,
+		      DEEP * LONG * 4, (double)(spent() - begin) / MS);
 	/* The mounts change all the time, but are not read all the time. */
 	begin = spent();
 	for (int i = 0; i < 100; i++) {

@@ -41,7 +41,8 @@ static struct trace_process self(void)
 	return process;
 }
 
-static int report(struct launch_names *names, uint32_t process, uint64_t handle, const char *text, int length_off)
+static int report(struct launch_names *names, uint32_t process, uint64_t handle, const char *text,
+		  int length_off)
 {
 	size_t length = strlen(text), size = sizeof(struct record_name) + length + 1;
 	struct record_name *record = calloc(1, size);
@@ -57,10 +58,11 @@ static int report(struct launch_names *names, uint32_t process, uint64_t handle,
 }
 
 /* The name that a launch has now, or NULL. */
-static const char *name_of(struct launch_names *names, const struct trace_process *process, uint64_t handle,
-			   uint64_t address, uint64_t now)
+static const char *name_of(struct launch_names *names, const struct trace_process *process,
+			   uint64_t handle, uint64_t address, uint64_t now)
 {
-	const struct launched_kernel kernel = {.process = process, .handle = handle, .address = address};
+	const struct launched_kernel kernel = {
+		.process = process, .handle = handle, .address = address};
 	struct launch_name *name = launch_names__take(names, &kernel, now);
 	const char *shown;
 
@@ -122,7 +124,8 @@ static void a_name_is_read_from_the_process_once_it_is_there(void **state)
 	assert_null(name_of(names, &process, handle, 0, SECOND));
 	structure[1] = (uintptr_t) "_Z4vaddPfS_i";
 	assert_null(name_of(names, &process, handle, 0, SECOND + 1)); /* not tried again at once */
-	assert_string_equal(name_of(names, &process, handle, 0, 3 * SECOND), "vadd(float*, float*, int)");
+	assert_string_equal(name_of(names, &process, handle, 0, 3 * SECOND),
+			    "vadd(float*, float*, int)");
 	assert_int_equal(report(names, 1, handle, "told", 0), 0);
 	assert_string_equal(name_of(names, &process, handle, 0, 3 * SECOND), "told");
 	launch_names__free(names);
@@ -147,7 +150,8 @@ static int is_in_program(const char *text)
 {
 	size_t length = strlen(program_invocation_short_name);
 
-	return text && !strncmp(text, program_invocation_short_name, length) && !strncmp(text + length, "+0x", 3);
+	return text && !strncmp(text, program_invocation_short_name, length) &&
+	       !strncmp(text + length, "+0x", 3);
 }
 
 static void addresses_lie_in_objects(void **state)

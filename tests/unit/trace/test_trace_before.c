@@ -60,7 +60,8 @@ static void expect_line(const struct choice *choice, size_t at)
 	struct trace_line line;
 	struct stack stack;
 
-	assert_true(trace_before__line(&in_call, choice->selection, choice->functions, 99, &stack, &line));
+	assert_true(trace_before__line(&in_call, choice->selection, choice->functions, 99, &stack,
+				       &line));
 	assert_int_equal(line.kind, LINE_BEFORE);
 	assert_string_equal(trace_function__symbol(line.function), frames[at].function);
 	assert_int_equal(line.tid, 7);
@@ -77,7 +78,8 @@ static void expect_none(const struct choice *choice, const struct dump_thread *t
 	struct trace_line line;
 	struct stack stack;
 
-	assert_false(trace_before__line(thread, choice->selection, choice->functions, 0, &stack, &line));
+	assert_false(
+		trace_before__line(thread, choice->selection, choice->functions, 0, &stack, &line));
 }
 
 static void the_outermost_that_is_traced(void **unused)
@@ -107,7 +109,8 @@ static void the_outermost_that_is_traced(void **unused)
 /* Nor one whose name only the program's own function has. */
 static void none_that_is_traced(void **unused)
 {
-	static const char *const words[] = {"memory", "cudaFree", "launch", "!sync", "cuOfTheFuture"};
+	static const char *const words[] = {"memory", "cudaFree", "launch", "!sync",
+					    "cuOfTheFuture"};
 
 	(void)unused;
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {

@@ -198,8 +198,8 @@ static const struct example examples[] = {
 /* clang-format on */
 
 /* The blocks of one side, each as large as the plan requests. */
-static void add_blocks(struct event_builder *b, const struct trace_plan *plan, const struct given *given,
-		       bool at_return)
+static void add_blocks(struct event_builder *b, const struct trace_plan *plan,
+		       const struct given *given, bool at_return)
 {
 	uint16_t length;
 	uint8_t i;
@@ -208,7 +208,8 @@ static void add_blocks(struct event_builder *b, const struct trace_plan *plan, c
 		if (plan->read[i].at_return != at_return)
 			continue;
 		length = given[i].length;
-		if (plan->read[i].kind == TRACE_READ_BYTES && length != TRACE_UNREADABLE && length) {
+		if (plan->read[i].kind == TRACE_READ_BYTES && length != TRACE_UNREADABLE &&
+		    length) {
 			assert_true(length >= plan->read[i].size);
 			length = plan->read[i].size;
 		}
@@ -216,8 +217,9 @@ static void add_blocks(struct event_builder *b, const struct trace_plan *plan, c
 	}
 }
 
-static const struct trace_function *build(const struct trace_functions *functions, const struct example *e,
-					  enum trace_record_type type, struct event_builder *b)
+static const struct trace_function *build(const struct trace_functions *functions,
+					  const struct example *e, enum trace_record_type type,
+					  struct event_builder *b)
 {
 	int row = api__find(e->symbol, e->soname ? e->soname : API_NEWEST);
 	const struct trace_function *function;
@@ -253,7 +255,8 @@ static void test_examples(void **state)
 		trace_function__decode(function, &b.event, b.size, 0, false, &line, &handle);
 		line__text(&line, text, sizeof(text));
 		if (strcmp(text, examples[i].fields) != 0)
-			fail_msg("%s:\n%s\nexpected:\n%s", examples[i].symbol, text, examples[i].fields);
+			fail_msg("%s:\n%s\nexpected:\n%s", examples[i].symbol, text,
+				 examples[i].fields);
 	}
 }
 
@@ -264,15 +267,9 @@ static void test_roles(void **state)
 		const char *name;
 		enum trace_role role;
 	} roles[] = {
-		{"ptr", TRACE_PTR},
-		{"size", TRACE_SIZE},
-		{"dst", TRACE_DST},
-		{"src", TRACE_SRC},
-		{"grid", TRACE_GRID},
-		{"block", TRACE_BLOCK},
-		{"shmem", TRACE_SHMEM},
-		{"stream", TRACE_STREAM},
-		{"kind", TRACE_KIND},
+		{"ptr", TRACE_PTR},	{"size", TRACE_SIZE},	  {"dst", TRACE_DST},
+		{"src", TRACE_SRC},	{"grid", TRACE_GRID},	  {"block", TRACE_BLOCK},
+		{"shmem", TRACE_SHMEM}, {"stream", TRACE_STREAM}, {"kind", TRACE_KIND},
 	};
 	const struct state *both = *state;
 	const struct trace_function *function;
@@ -295,8 +292,8 @@ static void test_roles(void **state)
 			if (strcmp(examples[i].symbol, "__cudaPopCallConfiguration") == 0)
 				role = TRACE_NO_ROLE;
 			if (line.fields[j].role != role)
-				fail_msg("%s.%s has role %u", examples[i].symbol, line.fields[j].name,
-					 line.fields[j].role);
+				fail_msg("%s.%s has role %u", examples[i].symbol,
+					 line.fields[j].name, line.fields[j].role);
 		}
 	}
 }
@@ -318,7 +315,8 @@ static void decode_example(const struct trace_functions *functions, const struct
 /* At entry nothing has been returned yet; an unfinished call may or may not have blocks. */
 static void test_entry(void **state)
 {
-	const struct example malloc_call = {"cudaMalloc", {0x10, 64}, {NUMBER(0x700)}, .fields = NULL};
+	const struct example malloc_call = {
+		"cudaMalloc", {0x10, 64}, {NUMBER(0x700)}, .fields = NULL};
 	const struct state *both = *state;
 	const struct trace_function *function;
 	static struct trace_line line;
@@ -343,7 +341,8 @@ static void test_sonames(void **state)
 	const struct state *both = *state;
 
 	decode_example(both->plain, &batch, TRACE_CALL,
-		       "dsts=0x1 srcs=0x2 sizes=0x3 count=4 attrs=0x5 attrsIdxs=0x6 numAttrs=7 stream=0x9 kind=default "
+		       "dsts=0x1 srcs=0x2 sizes=0x3 count=4 attrs=0x5 attrsIdxs=0x6 numAttrs=7 "
+		       "stream=0x9 kind=default "
 		       "failIdx=5");
 }
 
@@ -370,7 +369,8 @@ static void test_long_string(void **state)
 		assert_int_equal(line.field_count, 3);
 		assert_string_equal(line.fields[1].name, "name");
 		assert_int_equal(line.fields[1].cut, length > TRACE_STRING_SIZE);
-		assert_int_equal(line.fields[1].length, length < TRACE_STRING_SIZE ? length : TRACE_STRING_SIZE);
+		assert_int_equal(line.fields[1].length,
+				 length < TRACE_STRING_SIZE ? length : TRACE_STRING_SIZE);
 	}
 }
 
@@ -428,7 +428,8 @@ static void test_args_and_stack(void **state)
 	event__block(&b, args, sizeof(args));
 	trace_function__decode(function, &b.event, b.size, 3, true, &line, &handle);
 	line__text(&line, text, sizeof(text));
-	assert_string_equal(text, "grid=(1,1,1) block=(1,1,1) shmem=0 stream=0x0 args=0x11,0x22,0x33");
+	assert_string_equal(text,
+			    "grid=(1,1,1) block=(1,1,1) shmem=0 stream=0x0 args=0x11,0x22,0x33");
 	assert_int_equal(line.fields[4].role, TRACE_ARGS);
 	assert_true(trace_function__stack(function, &b.event, b.size) == stack);
 
@@ -436,9 +437,12 @@ static void test_args_and_stack(void **state)
 	event__block(&b, "", TRACE_UNREADABLE);
 	trace_function__decode(function, &b.event, b.size, 3, true, &line, &handle);
 	line__text(&line, text, sizeof(text));
-	assert_string_equal(text, "grid=(1,1,1) block=(1,1,1) shmem=0 stream=0x0 args=<unreadable 0xa0>");
+	assert_string_equal(text,
+			    "grid=(1,1,1) block=(1,1,1) shmem=0 stream=0x0 args=<unreadable 0xa0>");
 	/* A cut event has none. */
-	assert_int_equal(trace_function__stack(function, &b.event, sizeof(b.event) + plan->words * 8u + 15), 0);
+	assert_int_equal(
+		trace_function__stack(function, &b.event, sizeof(b.event) + plan->words * 8u + 15),
+		0);
 	assert_int_equal(trace_function__stack(function, &b.event, 3), 0);
 }
 
@@ -464,16 +468,23 @@ static void test_truncated(void **state)
 			assert_non_null(exact);
 			memcpy(exact, noise + row, size);
 			if (size >= sizeof(struct trace_event))
-				((struct trace_event *)(void *)exact)->words = (uint8_t)(row % 3 ? row % 17 : 255);
-			trace_function__decode(function, (const struct trace_event *)(const void *)exact, size, row % 17,
-					       row % 2, &line, &handle);
-			trace_function__launched(function, (const struct trace_event *)(const void *)exact, size);
+				((struct trace_event *)(void *)exact)->words =
+					(uint8_t)(row % 3 ? row % 17 : 255);
+			trace_function__decode(function,
+					       (const struct trace_event *)(const void *)exact,
+					       size, row % 17, row % 2, &line, &handle);
+			trace_function__launched(
+				function, (const struct trace_event *)(const void *)exact, size);
 			assert_true(line.field_count <= TRACE_FIELDS_MAX);
 			for (i = 0; i < line.field_count; i++) {
-				if (line.fields[i].form != FORM_TEXT && line.fields[i].form != FORM_BYTES)
+				if (line.fields[i].form != FORM_TEXT &&
+				    line.fields[i].form != FORM_BYTES)
 					continue;
-				assert_true((const uint8_t *)line.fields[i].text >= exact || !line.fields[i].length);
-				assert_true((const uint8_t *)line.fields[i].text + line.fields[i].length <= exact + size);
+				assert_true((const uint8_t *)line.fields[i].text >= exact ||
+					    !line.fields[i].length);
+				assert_true((const uint8_t *)line.fields[i].text +
+						    line.fields[i].length <=
+					    exact + size);
 			}
 			free(exact);
 		}
@@ -491,7 +502,8 @@ static void test_truncated_examples(void **state)
 	size_t i, size, fields;
 
 	for (i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
-		const struct trace_function *function = build(both->plain, &examples[i], TRACE_CALL, &b);
+		const struct trace_function *function =
+			build(both->plain, &examples[i], TRACE_CALL, &b);
 
 		trace_function__decode(function, &b.event, b.size, 0, false, &line, &handle);
 		line__text(&line, whole, sizeof(whole));
@@ -509,10 +521,14 @@ static void test_truncated_examples(void **state)
 static void test_results(void **state)
 {
 	const struct state *both = *state;
-	const struct trace_function *runtime = trace_functions__at(both->plain, (uint32_t)api__find("cudaMalloc", -1));
-	const struct trace_function *query = trace_functions__at(both->plain, (uint32_t)api__find("cuStreamQuery", -1));
-	const struct trace_function *last = trace_functions__at(both->plain, (uint32_t)api__find("cudaGetLastError", -1));
-	const struct trace_function *text = trace_functions__at(both->plain, (uint32_t)api__find("cudaGetErrorName", -1));
+	const struct trace_function *runtime =
+		trace_functions__at(both->plain, (uint32_t)api__find("cudaMalloc", -1));
+	const struct trace_function *query =
+		trace_functions__at(both->plain, (uint32_t)api__find("cuStreamQuery", -1));
+	const struct trace_function *last =
+		trace_functions__at(both->plain, (uint32_t)api__find("cudaGetLastError", -1));
+	const struct trace_function *text =
+		trace_functions__at(both->plain, (uint32_t)api__find("cudaGetErrorName", -1));
 
 	assert_string_equal(trace_function__result_name(runtime, 2), "cudaErrorMemoryAllocation");
 	assert_string_equal(trace_function__result_name(query, 600), "CUDA_ERROR_NOT_READY");

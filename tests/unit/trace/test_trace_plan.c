@@ -19,7 +19,8 @@ static size_t payload_of(const struct trace_plan *plan)
 	size_t size = plan->words * 8u + (plan->flags & TRACE_PLAN_KERNEL ? 8 : 0), i;
 
 	for (i = 0; i < plan->reads; i++)
-		size += 2 + (plan->read[i].kind == TRACE_READ_BYTES ? plan->read[i].size : TRACE_STRING_SIZE + 1);
+		size += 2 + (plan->read[i].kind == TRACE_READ_BYTES ? plan->read[i].size :
+								      TRACE_STRING_SIZE + 1);
 	return size;
 }
 
@@ -109,7 +110,8 @@ static void test_all_arguments(void **state)
 				const struct trace_step *step = &function->steps[j];
 
 				shown = step->block == STEP_FROM_WORDS ?
-						step->offset / 8 == word && step->form != FORM_UNKNOWN :
+						step->offset / 8 == word &&
+							step->form != FORM_UNKNOWN :
 						function->plan.read[step->block].word == word;
 			}
 			if (!shown)
@@ -163,10 +165,16 @@ static void test_launches(void **state)
 /* The calls after which a kernel's handle may mean another kernel. */
 static void test_ends(void **state)
 {
-	static const char *const ends[] = {
-		"cuModuleUnload", "cuLibraryUnload", "cudaLibraryUnload", "cuCtxDestroy_v2", "cudaDeviceReset",
-		"cuDevicePrimaryCtxReset_v2", "cuDevicePrimaryCtxRelease_v2", "cuGreenCtxDestroy"};
-	static const char *const others[] = {"cudaMalloc", "cudaStreamDestroy", "cuCtxCreate_v2", "cuCtxSetCurrent"};
+	static const char *const ends[] = {"cuModuleUnload",
+					   "cuLibraryUnload",
+					   "cudaLibraryUnload",
+					   "cuCtxDestroy_v2",
+					   "cudaDeviceReset",
+					   "cuDevicePrimaryCtxReset_v2",
+					   "cuDevicePrimaryCtxRelease_v2",
+					   "cuGreenCtxDestroy"};
+	static const char *const others[] = {"cudaMalloc", "cudaStreamDestroy", "cuCtxCreate_v2",
+					     "cuCtxSetCurrent"};
 	const struct state *both = *state;
 	size_t i;
 
@@ -196,7 +204,8 @@ static void test_returns(void **state)
 	size_t i;
 
 	for (i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
-		assert_int_equal(plan_of(both->plain, functions[i].symbol)->returns, functions[i].returns);
+		assert_int_equal(plan_of(both->plain, functions[i].symbol)->returns,
+				 functions[i].returns);
 }
 
 /* Functions that the table does not know. */
@@ -234,12 +243,9 @@ static void test_add(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_rows),
-		cmocka_unit_test(test_all_arguments),
-		cmocka_unit_test(test_launches),
-		cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_returns),
-		cmocka_unit_test(test_add),
+		cmocka_unit_test(test_all_rows), cmocka_unit_test(test_all_arguments),
+		cmocka_unit_test(test_launches), cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_returns),	 cmocka_unit_test(test_add),
 	};
 
 	return cmocka_run_group_tests_name("trace plan", tests, set_up, tear_down);

@@ -25,7 +25,8 @@ struct item {
 
 static void put(struct reorder *order, const struct item *item)
 {
-	struct pending_event *waiting = reorder__room(order, sizeof(struct trace_event) + (item->serial % 5) * 8);
+	struct pending_event *waiting =
+		reorder__room(order, sizeof(struct trace_event) + (item->serial % 5) * 8);
 
 	assert_non_null(waiting);
 	waiting->thread = NULL;
@@ -56,7 +57,8 @@ static void comes_out_sorted(uint64_t spread)
 	for (size_t i = 0; i < EVENTS; i++) {
 		uint64_t newest = 10 * EVENTS + i / 3;
 
-		items[i] = (struct item){newest - (uint64_t)rand() % (spread + 1), i, (uint8_t)(rand() % 3)};
+		items[i] = (struct item){newest - (uint64_t)rand() % (spread + 1), i,
+					 (uint8_t)(rand() % 3)};
 		put(order, &items[i]);
 	}
 	assert_int_equal(reorder__count(order), EVENTS);
@@ -97,7 +99,8 @@ static void taking_and_adding_alternate(void **state)
 	(void)state;
 	for (unsigned int round = 0; round < 2000; round++) {
 		for (unsigned int i = 0; i < 50; i++, serial++) {
-			const struct item item = {1000 + round * 100 + (uint64_t)rand() % 300, serial, 0};
+			const struct item item = {1000 + round * 100 + (uint64_t)rand() % 300,
+						  serial, 0};
 
 			put(order, &item);
 		}
@@ -169,7 +172,8 @@ static void the_ring_is_read_to_a_position(void **state)
 {
 	_Alignas(8) char data[256] = {0};
 	uint64_t consumer = 0, producer = 0;
-	struct ring ring = {.consumer = &consumer, .producer = &producer, .data = data, .size = sizeof(data)};
+	struct ring ring = {
+		.consumer = &consumer, .producer = &producer, .data = data, .size = sizeof(data)};
 	struct seen seen = {0};
 
 	(void)state;
@@ -208,7 +212,8 @@ static void ask_for_calls(size_t size)
 
 		assert_non_null(waiting);
 		waiting->thread = (struct trace_thread *)order; /* some thread */
-		waiting->event = (struct trace_event){.start_ns = start, .thread = (uint32_t)(i % TRACE_THREADS)};
+		waiting->event = (struct trace_event){.start_ns = start,
+						      .thread = (uint32_t)(i % TRACE_THREADS)};
 		waiting->rank = 0;
 		reorder__insert(order, waiting, start);
 	}

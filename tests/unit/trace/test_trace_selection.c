@@ -54,60 +54,73 @@ static void expect(struct trace_selection *selection, const char *const *names)
 static void test_default(void **state)
 {
 	(void)state;
-	EXPECT(selection_of(API_AUTO, (const char *const[]){NULL}),
-	       "cudaMalloc", "cudaFree", "cuMemAlloc_v2", "cudaMemGetInfo", "cudaMemcpy", "cudaMemcpy_ptds",
-	       "cuMemcpyHtoD_v2", "cudaMemset", "cudaLaunchKernel", "cudaLaunchKernel_ptsz", "cuLaunchKernelEx",
-	       "cudaGraphLaunch", "cudaStreamSynchronize", "cudaStreamQuery", "cudaEventQuery", "cudaStreamCreate",
-	       "cudaEventRecord", "cudaSetDevice", "cudaDeviceReset", "cuCtxSetCurrent",
-	       "cuCtxPushCurrent_v2", "cuCtxDestroy_v2", "cuDevicePrimaryCtxRetain", "cudaDeviceSetLimit",
-	       "cudaDeviceEnablePeerAccess",
-	       "!cudaGetDevice", "!cudaGetDeviceCount", "!cudaGetDeviceProperties_v2", "!cuCtxGetCurrent",
-	       "!cuCtxGetDevice", "!cudaGetLastError", "!cudaPeekAtLastError", "!cudaDeviceGetAttribute",
-	       "!cuDeviceGetAttribute", "!cuPointerGetAttribute", "!cudaPointerGetAttributes",
-	       "!cudaFuncGetAttributes", "!cuGetProcAddress_v2", "!cudaDeviceCanAccessPeer", "!cuDeviceTotalMem_v2",
+	EXPECT(selection_of(API_AUTO, (const char *const[]){NULL}), "cudaMalloc", "cudaFree",
+	       "cuMemAlloc_v2", "cudaMemGetInfo", "cudaMemcpy", "cudaMemcpy_ptds",
+	       "cuMemcpyHtoD_v2", "cudaMemset", "cudaLaunchKernel", "cudaLaunchKernel_ptsz",
+	       "cuLaunchKernelEx", "cudaGraphLaunch", "cudaStreamSynchronize", "cudaStreamQuery",
+	       "cudaEventQuery", "cudaStreamCreate", "cudaEventRecord", "cudaSetDevice",
+	       "cudaDeviceReset", "cuCtxSetCurrent", "cuCtxPushCurrent_v2", "cuCtxDestroy_v2",
+	       "cuDevicePrimaryCtxRetain", "cudaDeviceSetLimit", "cudaDeviceEnablePeerAccess",
+	       "!cudaGetDevice", "!cudaGetDeviceCount", "!cudaGetDeviceProperties_v2",
+	       "!cuCtxGetCurrent", "!cuCtxGetDevice", "!cudaGetLastError", "!cudaPeekAtLastError",
+	       "!cudaDeviceGetAttribute", "!cuDeviceGetAttribute", "!cuPointerGetAttribute",
+	       "!cudaPointerGetAttributes", "!cudaFuncGetAttributes", "!cuGetProcAddress_v2",
+	       "!cudaDeviceCanAccessPeer", "!cuDeviceTotalMem_v2",
 	       "!cudaOccupancyMaxActiveBlocksPerMultiprocessor", "!cudaStreamIsCapturing",
-	       "!cudaStreamGetCaptureInfo_ptsz", "!cudaThreadExchangeStreamCaptureMode", "!__cudaLaunchKernel",
-	       "!__cudaPushCallConfiguration", "!cuModuleLoad", "!cuLibraryLoadData", "!cudaGraphCreate",
-	       "!cuDevSmResourceSplitByCount", "!cuDeviceComputeCapability", "!cudaChooseDevice",
-	       "!__cudaPopCallConfiguration", "!cudaDeviceGetMemPool", "cudaDeviceSetMemPool", "!cuCtxGetLimit", "!cuCtxSetLimit", "!cudaGetErrorString", "!cudaGLMapBufferObject");
+	       "!cudaStreamGetCaptureInfo_ptsz", "!cudaThreadExchangeStreamCaptureMode",
+	       "!__cudaLaunchKernel", "!__cudaPushCallConfiguration", "!cuModuleLoad",
+	       "!cuLibraryLoadData", "!cudaGraphCreate", "!cuDevSmResourceSplitByCount",
+	       "!cuDeviceComputeCapability", "!cudaChooseDevice", "!__cudaPopCallConfiguration",
+	       "!cudaDeviceGetMemPool", "cudaDeviceSetMemPool", "!cuCtxGetLimit", "!cuCtxSetLimit",
+	       "!cudaGetErrorString", "!cudaGLMapBufferObject");
 }
 
 static void test_families(void **state)
 {
 	(void)state;
-	EXPECT(SELECTION("memory"), "cudaMalloc", "cudaPointerGetAttributes", "!cudaMemcpy", "!cudaLaunchKernel");
-	EXPECT(SELECTION("launch,copy"), "cudaLaunchKernel", "cudaMemcpy", "!cudaMalloc", "!__cudaLaunchKernel");
-	EXPECT(SELECTION("sync", "stream", "event"), "cudaStreamQuery", "cudaStreamCreate", "cudaEventCreate",
-	       "!cudaMalloc");
+	EXPECT(SELECTION("memory"), "cudaMalloc", "cudaPointerGetAttributes", "!cudaMemcpy",
+	       "!cudaLaunchKernel");
+	EXPECT(SELECTION("launch,copy"), "cudaLaunchKernel", "cudaMemcpy", "!cudaMalloc",
+	       "!__cudaLaunchKernel");
+	EXPECT(SELECTION("sync", "stream", "event"), "cudaStreamQuery", "cudaStreamCreate",
+	       "cudaEventCreate", "!cudaMalloc");
 	EXPECT(SELECTION("device"), "cudaGetDevice", "cudaSetDevice", "!cuCtxSetCurrent");
 	EXPECT(SELECTION("context"), "cuCtxSetCurrent", "cuCtxGetCurrent", "!cudaSetDevice");
-	EXPECT(SELECTION("module"), "cuModuleLoad", "cuLibraryLoadData", "cuModuleGetFunction", "!cudaMalloc");
+	EXPECT(SELECTION("module"), "cuModuleLoad", "cuLibraryLoadData", "cuModuleGetFunction",
+	       "!cudaMalloc");
 	EXPECT(SELECTION("graph"), "cudaGraphCreate", "!cudaMalloc");
 	EXPECT(SELECTION("errors"), "cudaGetLastError", "cudaPeekAtLastError", "cudaGetErrorString",
-	       "cudaGetErrorName", "cuGetErrorName", "cuGetErrorString", "!cudaDriverGetVersion", "!cudaMalloc");
-	EXPECT(SELECTION("all"), "cudaMalloc", "cudaGetDevice", "cudaGLMapBufferObject", "cuProfilerStart",
-	       "__cudaLaunchKernel");
+	       "cudaGetErrorName", "cuGetErrorName", "cuGetErrorString", "!cudaDriverGetVersion",
+	       "!cudaMalloc");
+	EXPECT(SELECTION("all"), "cudaMalloc", "cudaGetDevice", "cudaGLMapBufferObject",
+	       "cuProfilerStart", "__cudaLaunchKernel");
 }
 
 static void test_names(void **state)
 {
 	(void)state;
 	EXPECT(SELECTION("cudaMalloc"), "cudaMalloc", "!cudaMallocHost", "!cudaFree");
-	EXPECT(SELECTION("cudaMemcpyAsync"), "cudaMemcpyAsync", "cudaMemcpyAsync_ptsz", "!cudaMemcpy");
+	EXPECT(SELECTION("cudaMemcpyAsync"), "cudaMemcpyAsync", "cudaMemcpyAsync_ptsz",
+	       "!cudaMemcpy");
 	EXPECT(SELECTION("cudaMemcpyAsync_ptsz"), "!cudaMemcpyAsync", "cudaMemcpyAsync_ptsz");
-	EXPECT(SELECTION("cu*Async"), "cudaMemcpyAsync", "cuMemAllocAsync", "cuMemAllocAsync_ptsz", "!cudaMalloc");
+	EXPECT(SELECTION("cu*Async"), "cudaMemcpyAsync", "cuMemAllocAsync", "cuMemAllocAsync_ptsz",
+	       "!cudaMalloc");
 	EXPECT(SELECTION("cudaM?lloc"), "cudaMalloc", "!cudaMallocHost");
 	EXPECT(SELECTION("*"), "cudaMalloc", "__cudaLaunchKernel");
-	EXPECT(SELECTION("__cudaLaunchKernel"), "__cudaLaunchKernel", "__cudaLaunchKernel_ptsz", "!cudaLaunchKernel");
+	EXPECT(SELECTION("__cudaLaunchKernel"), "__cudaLaunchKernel", "__cudaLaunchKernel_ptsz",
+	       "!cudaLaunchKernel");
 }
 
 static void test_exclusions(void **state)
 {
 	(void)state;
-	EXPECT(SELECTION("!cudaMalloc"), "!cudaMalloc", "cudaFree", "cudaLaunchKernel", "!cudaGetDevice");
+	EXPECT(SELECTION("!cudaMalloc"), "!cudaMalloc", "cudaFree", "cudaLaunchKernel",
+	       "!cudaGetDevice");
 	EXPECT(SELECTION("!memory"), "!cudaMalloc", "cudaLaunchKernel");
-	EXPECT(SELECTION("memory,!cudaFree*"), "cudaMalloc", "!cudaFree", "!cudaFreeHost", "!cudaLaunchKernel");
-	EXPECT(SELECTION("memory", "!cudaFree*,cudaFree"), "cudaMalloc", "cudaFree", "!cudaFreeHost");
+	EXPECT(SELECTION("memory,!cudaFree*"), "cudaMalloc", "!cudaFree", "!cudaFreeHost",
+	       "!cudaLaunchKernel");
+	EXPECT(SELECTION("memory", "!cudaFree*,cudaFree"), "cudaMalloc", "cudaFree",
+	       "!cudaFreeHost");
 	EXPECT(SELECTION("!all,cudaMalloc"), "cudaMalloc", "!cudaFree");
 	EXPECT(SELECTION("cudaMalloc,!all"), "!cudaMalloc");
 	EXPECT(SELECTION("!cudaMalloc,cudaGetDevice"), "!cudaMalloc", "cudaGetDevice", "cudaFree");
@@ -163,27 +176,35 @@ static void expect_mistake(const char *text, const char *message)
 
 static void test_mistakes(void **state)
 {
-	static const char missing[] = "a word is missing: families, names and patterns, separated by commas";
+	static const char missing[] =
+		"a word is missing: families, names and patterns, separated by commas";
 
 	(void)state;
 	expect_mistake("", missing);
 	expect_mistake("memory,,copy", missing);
 	expect_mistake("!", missing);
 	expect_mistake("memory,", missing);
-	expect_mistake("memroy", "'memroy' is neither a family nor a function; did you mean memory?");
-	expect_mistake("Malloc", "'Malloc' is neither a family nor a function; did you mean cudaMalloc?");
-	expect_mistake("CUDAMALLOC", "'CUDAMALLOC' is neither a family nor a function; did you mean cudaMalloc?");
-	expect_mistake(" xyzzy", "' xyzzy' is neither a family nor a function; the families are memory, launch, copy, sync, "
+	expect_mistake("memroy",
+		       "'memroy' is neither a family nor a function; did you mean memory?");
+	expect_mistake("Malloc",
+		       "'Malloc' is neither a family nor a function; did you mean cudaMalloc?");
+	expect_mistake("CUDAMALLOC",
+		       "'CUDAMALLOC' is neither a family nor a function; did you mean cudaMalloc?");
+	expect_mistake(" xyzzy", "' xyzzy' is neither a family nor a function; the families are "
+				 "memory, launch, copy, sync, "
 				 "stream, event, device, context, module, graph, errors, all");
-	expect_mistake("cuda[M]alloc", "'cuda[M]alloc' is neither a family nor a function; the families are memory, launch, "
-				       "copy, sync, stream, event, device, context, module, graph, errors, all");
+	expect_mistake("cuda[M]alloc",
+		       "'cuda[M]alloc' is neither a family nor a function; the families are "
+		       "memory, launch, "
+		       "copy, sync, stream, event, device, context, module, graph, errors, all");
 }
 
 /* A name that begins with cu may be from a newer library, but can be requested. */
 static void test_unknown(void **state)
 {
 	struct trace_selection *selection =
-		SELECTION("cudaMaloc,memory,cuNo*", "cudaMalloc,!cuQqqqqqqqqqqqqqqqqqqq,cuNewThing,cuda*Async");
+		SELECTION("cudaMaloc,memory,cuNo*",
+			  "cudaMalloc,!cuQqqqqqqqqqqqqqqqqqqq,cuNewThing,cuda*Async");
 	struct trace_functions *functions = trace_functions__new(false);
 	size_t at = 0;
 
@@ -192,7 +213,8 @@ static void test_unknown(void **state)
 	assert_true(trace_functions__add(functions, "cuNewThing_ptsz", LAYER_DRIVER) >= 0);
 	assert_string_equal(trace_selection__unknown(selection, functions, &at), "cudaMaloc");
 	assert_string_equal(trace_selection__unknown(selection, functions, &at), "cuNo*");
-	assert_string_equal(trace_selection__unknown(selection, functions, &at), "cuQqqqqqqqqqqqqqqqqqqq");
+	assert_string_equal(trace_selection__unknown(selection, functions, &at),
+			    "cuQqqqqqqqqqqqqqqqqqqq");
 	assert_null(trace_selection__unknown(selection, functions, &at));
 	assert_string_equal(trace_selection__like("cudaMaloc"), "cudaMalloc");
 	assert_null(trace_selection__like("cudaMallo?"));
@@ -259,15 +281,17 @@ static void test_check(void **state)
 static void test_check_names(void **state)
 {
 	struct trace_functions *functions = trace_functions__new(false);
-	struct trace_selection *mistyped = SELECTION("cudaMaloc"), *not_alone = SELECTION("cudaMaloc,sync"),
+	struct trace_selection *mistyped = SELECTION("cudaMaloc"),
+			       *not_alone = SELECTION("cudaMaloc,sync"),
 			       *new = SELECTION("cuFutureThing"), *pattern = SELECTION("cuda*Zzz");
 	struct error err = {.text = ""};
 
 	(void)state;
 	assert_non_null(functions);
 	assert_int_equal(trace_selection__check_names(mistyped, functions, &err), -EINVAL);
-	assert_string_equal(err.text, "gpuprobe knows no function cudaMaloc, and no library found has it; "
-				      "did you mean cudaMalloc?");
+	assert_string_equal(err.text,
+			    "gpuprobe knows no function cudaMaloc, and no library found has it; "
+			    "did you mean cudaMalloc?");
 	assert_int_equal(trace_selection__check_names(not_alone, functions, &err), 0);
 	assert_int_equal(trace_selection__check_names(new, functions, &err), 0);
 	assert_int_equal(trace_selection__check_names(pattern, functions, &err), 0);
@@ -283,16 +307,11 @@ static void test_check_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_default),
-		cmocka_unit_test(test_families),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_exclusions),
-		cmocka_unit_test(test_layers),
-		cmocka_unit_test(test_symbols),
-		cmocka_unit_test(test_mistakes),
-		cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_many_unknown),
-		cmocka_unit_test(test_check),
+		cmocka_unit_test(test_default),	     cmocka_unit_test(test_families),
+		cmocka_unit_test(test_names),	     cmocka_unit_test(test_exclusions),
+		cmocka_unit_test(test_layers),	     cmocka_unit_test(test_symbols),
+		cmocka_unit_test(test_mistakes),     cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_many_unknown), cmocka_unit_test(test_check),
 		cmocka_unit_test(test_check_names),
 	};
 

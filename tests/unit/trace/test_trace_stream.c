@@ -166,7 +166,8 @@ static void what_is_no_record_is_counted_and_dropped(void **state)
 }
 
 /* A launch with this driver's handle or, if that is 0, of this host function. */
-static void launch(struct test *test, uint32_t thread, uint64_t function, uint64_t handle, uint32_t generation)
+static void launch(struct test *test, uint32_t thread, uint64_t function, uint64_t handle,
+		   uint32_t generation)
 {
 	struct fake_call *launched = enter(test, thread, LAUNCH, function);
 
@@ -359,7 +360,8 @@ static void losses_are_shown_where_they_were(void **state)
 	assert_int_equal(test->got[3].serial, 2);
 	assert_int_equal(counts_of(test).lost, 7);
 	assert_int_equal(counts_of(test).losses[TRACE_LOST_RETURN], 1);
-	test->fake->lost[TRACE_LOST_THREAD] = (struct trace_lost){.count = 2, .since_ns = FAKE_BEGIN};
+	test->fake->lost[TRACE_LOST_THREAD] =
+		(struct trace_lost){.count = 2, .since_ns = FAKE_BEGIN};
 	drain(test, MS);
 	assert_int_equal(test->count, 5); /* late, which is better than never */
 	assert_int_equal(counts_of(test).lost, 9);

@@ -38,7 +38,8 @@ static void begin_call(struct play *play, uint32_t thread)
 {
 	play->starts[play->next] = play->test->fake->clock;
 	play->reported[play->next] = true;
-	fake__begin(play->test->fake, play->test->functions, thread, rand() % 2 ? SIMPLE : DRIVER, play->next++);
+	fake__begin(play->test->fake, play->test->functions, thread, rand() % 2 ? SIMPLE : DRIVER,
+		    play->next++);
 }
 
 static void end_call(struct play *play, uint32_t thread)
@@ -46,7 +47,8 @@ static void end_call(struct play *play, uint32_t thread)
 	struct fake *fake = play->test->fake;
 	struct fake_call ended = fake__end(fake, thread, 0);
 
-	play->actors[thread].record = rand() % 50 ? fake__reserve(fake, &ended.event, ended.size) : NULL;
+	play->actors[thread].record =
+		rand() % 50 ? fake__reserve(fake, &ended.event, ended.size) : NULL;
 	if (!play->actors[thread].record) {
 		fake__lose(fake, TRACE_LOST_RING);
 		play->reported[ended.payload[0]] = false;
@@ -168,7 +170,8 @@ static void any_interleaving(struct test *test, unsigned int seed, uint64_t hold
 	play(&play_state);
 	finish(test);
 	for (size_t i = 1; i < test->count; i++)
-		assert_true(test->got[i].time >= test->got[i - 1].time || test->got[i].kind == LINE_RESUMED);
+		assert_true(test->got[i].time >= test->got[i - 1].time ||
+			    test->got[i].kind == LINE_RESUMED);
 	check_calls(&play_state);
 	if (hold_ns > 1000000 * MS)
 		check_depths(test);
@@ -184,7 +187,8 @@ static void any_interleaving_is_in_order_and_whole(void **state)
 		any_interleaving(test, seed, 1000000000 * MS);
 		assert_sorted(test);
 		for (size_t i = 0; i < test->count; i++)
-			assert_true(test->got[i].kind == LINE_CALL || test->got[i].kind == LINE_LOST);
+			assert_true(test->got[i].kind == LINE_CALL ||
+				    test->got[i].kind == LINE_LOST);
 	}
 }
 

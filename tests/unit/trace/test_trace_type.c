@@ -96,9 +96,11 @@ static void test_types(void **state)
 		for (i = 0; i < api_functions[row].argument_count; i++) {
 			argument = &api_functions[row].arguments[i];
 			reading = trace_type__of(argument->type, PASSING_BY_TYPE, &type);
-			if (type.sort == SORT_UNKNOWN ? !is_address_only(argument->type) :
-							reading == READING_NONE && type.size != argument->size)
-				fail_msg("%s.%s: %s", api_functions[row].symbol, argument->name, argument->type);
+			if (type.sort == SORT_UNKNOWN ?
+				    !is_address_only(argument->type) :
+				    reading == READING_NONE && type.size != argument->size)
+				fail_msg("%s.%s: %s", api_functions[row].symbol, argument->name,
+					 argument->type);
 			if (strstr(argument->type, "enum "))
 				assert_int_equal(type.sort, SORT_WORD);
 		}
@@ -208,7 +210,8 @@ static const struct {
 	AT("CUDA_ARRAY_DESCRIPTOR_v1", "Format", CUDA_ARRAY_DESCRIPTOR_v1, Format),
 	AT("CUDA_ARRAY_DESCRIPTOR_v1", "NumChannels", CUDA_ARRAY_DESCRIPTOR_v1, NumChannels),
 	AT("CUDA_ARRAY_MEMORY_REQUIREMENTS", "size", CUDA_ARRAY_MEMORY_REQUIREMENTS, size),
-	AT("CUDA_ARRAY_MEMORY_REQUIREMENTS", "alignment", CUDA_ARRAY_MEMORY_REQUIREMENTS, alignment),
+	AT("CUDA_ARRAY_MEMORY_REQUIREMENTS", "alignment", CUDA_ARRAY_MEMORY_REQUIREMENTS,
+	   alignment),
 	AT("CUDA_EXTERNAL_MEMORY_BUFFER_DESC", "offset", struct external_buffer, offset),
 	AT("CUDA_EXTERNAL_MEMORY_BUFFER_DESC", "size", struct external_buffer, size),
 	AT("CUDA_EXTERNAL_MEMORY_BUFFER_DESC", "flags", struct external_buffer, flags),
@@ -218,8 +221,10 @@ static const struct {
 	AT("CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC", "type", struct external_semaphore, type),
 	AT("CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC", "flags", struct external_semaphore, flags),
 	AT("CUDA_GRAPH_INSTANTIATE_PARAMS", "flags", CUDA_GRAPH_INSTANTIATE_PARAMS, flags),
-	AT("CUDA_GRAPH_INSTANTIATE_PARAMS", "hErrNode_out", CUDA_GRAPH_INSTANTIATE_PARAMS, hErrNode_out),
-	AT("CUDA_GRAPH_INSTANTIATE_PARAMS", "result_out", CUDA_GRAPH_INSTANTIATE_PARAMS, result_out),
+	AT("CUDA_GRAPH_INSTANTIATE_PARAMS", "hErrNode_out", CUDA_GRAPH_INSTANTIATE_PARAMS,
+	   hErrNode_out),
+	AT("CUDA_GRAPH_INSTANTIATE_PARAMS", "result_out", CUDA_GRAPH_INSTANTIATE_PARAMS,
+	   result_out),
 	AT("CUDA_HOST_NODE_PARAMS", "fn", CUDA_HOST_NODE_PARAMS, fn),
 	AT("CUDA_HOST_NODE_PARAMS", "userData", CUDA_HOST_NODE_PARAMS, userData),
 	AT("CUDA_KERNEL_NODE_PARAMS", "func", CUDA_KERNEL_NODE_PARAMS, func),
@@ -229,7 +234,8 @@ static const struct {
 	AT("CUDA_KERNEL_NODE_PARAMS_v1", "func", CUDA_KERNEL_NODE_PARAMS_v1, func),
 	AT("CUDA_KERNEL_NODE_PARAMS_v1", "gridDim", CUDA_KERNEL_NODE_PARAMS_v1, gridDimX),
 	AT("CUDA_KERNEL_NODE_PARAMS_v1", "blockDim", CUDA_KERNEL_NODE_PARAMS_v1, blockDimX),
-	AT("CUDA_KERNEL_NODE_PARAMS_v1", "sharedMemBytes", CUDA_KERNEL_NODE_PARAMS_v1, sharedMemBytes),
+	AT("CUDA_KERNEL_NODE_PARAMS_v1", "sharedMemBytes", CUDA_KERNEL_NODE_PARAMS_v1,
+	   sharedMemBytes),
 	AT("CUDA_MEMSET_NODE_PARAMS", "dst", CUDA_MEMSET_NODE_PARAMS, dst),
 	AT("CUDA_MEMSET_NODE_PARAMS", "pitch", CUDA_MEMSET_NODE_PARAMS, pitch),
 	AT("CUDA_MEMSET_NODE_PARAMS", "value", CUDA_MEMSET_NODE_PARAMS, value),
@@ -241,7 +247,8 @@ static const struct {
 	AT("CUDA_RESOURCE_DESC", "resType", struct resource, resType),
 	AT("CUgraphExecUpdateResultInfo", "result", CUgraphExecUpdateResultInfo, result),
 	AT("CUgraphExecUpdateResultInfo", "errorNode", CUgraphExecUpdateResultInfo, errorNode),
-	AT("CUgraphExecUpdateResultInfo", "errorFromNode", CUgraphExecUpdateResultInfo, errorFromNode),
+	AT("CUgraphExecUpdateResultInfo", "errorFromNode", CUgraphExecUpdateResultInfo,
+	   errorFromNode),
 	AT("CUgraphNodeParams", "type", CUgraphNodeParams, type),
 	AT("CUlaunchConfig", "gridDim", CUlaunchConfig, gridDimX),
 	AT("CUlaunchConfig", "blockDim", CUlaunchConfig, blockDimX),
@@ -249,7 +256,8 @@ static const struct {
 	AT("CUlaunchConfig", "hStream", CUlaunchConfig, hStream),
 	AT("CUlaunchConfig", "numAttrs", CUlaunchConfig, numAttrs),
 	AT("CUmemAllocationProp", "type", CUmemAllocationProp, type),
-	AT("CUmemAllocationProp", "requestedHandleTypes", CUmemAllocationProp, requestedHandleTypes),
+	AT("CUmemAllocationProp", "requestedHandleTypes", CUmemAllocationProp,
+	   requestedHandleTypes),
 	AT("CUmemAllocationProp", "location.type", CUmemAllocationProp, location.type),
 	AT("CUmemAllocationProp", "location.id", CUmemAllocationProp, location.id),
 	AT("CUmemLocation", "type", CUmemLocation, type),
@@ -264,7 +272,8 @@ static const struct {
 	AT("CUmulticastObjectProp", "handleTypes", struct multicast, handleTypes),
 	AT("CUmulticastObjectProp", "flags", struct multicast, flags),
 	AT("cudaArrayMemoryRequirements", "size", struct cudaArrayMemoryRequirements, size),
-	AT("cudaArrayMemoryRequirements", "alignment", struct cudaArrayMemoryRequirements, alignment),
+	AT("cudaArrayMemoryRequirements", "alignment", struct cudaArrayMemoryRequirements,
+	   alignment),
 	AT("cudaChannelFormatDesc", "x", struct cudaChannelFormatDesc, x),
 	AT("cudaChannelFormatDesc", "y", struct cudaChannelFormatDesc, y),
 	AT("cudaChannelFormatDesc", "z", struct cudaChannelFormatDesc, z),
@@ -284,13 +293,15 @@ static const struct {
 	AT("cudaFuncAttributes", "sharedSizeBytes", struct cudaFuncAttributes, sharedSizeBytes),
 	AT("cudaFuncAttributes", "constSizeBytes", struct cudaFuncAttributes, constSizeBytes),
 	AT("cudaFuncAttributes", "localSizeBytes", struct cudaFuncAttributes, localSizeBytes),
-	AT("cudaFuncAttributes", "maxThreadsPerBlock", struct cudaFuncAttributes, maxThreadsPerBlock),
+	AT("cudaFuncAttributes", "maxThreadsPerBlock", struct cudaFuncAttributes,
+	   maxThreadsPerBlock),
 	AT("cudaFuncAttributes", "numRegs", struct cudaFuncAttributes, numRegs),
 	AT("cudaFuncAttributes", "ptxVersion", struct cudaFuncAttributes, ptxVersion),
 	AT("cudaFuncAttributes", "binaryVersion", struct cudaFuncAttributes, binaryVersion),
 	AT("cudaGraphExecUpdateResultInfo", "result", cudaGraphExecUpdateResultInfo, result),
 	AT("cudaGraphExecUpdateResultInfo", "errorNode", cudaGraphExecUpdateResultInfo, errorNode),
-	AT("cudaGraphExecUpdateResultInfo", "errorFromNode", cudaGraphExecUpdateResultInfo, errorFromNode),
+	AT("cudaGraphExecUpdateResultInfo", "errorFromNode", cudaGraphExecUpdateResultInfo,
+	   errorFromNode),
 	AT("cudaGraphInstantiateParams", "flags", cudaGraphInstantiateParams, flags),
 	AT("cudaGraphInstantiateParams", "errNode_out", cudaGraphInstantiateParams, errNode_out),
 	AT("cudaGraphInstantiateParams", "result_out", cudaGraphInstantiateParams, result_out),
@@ -342,7 +353,9 @@ static void test_layouts(void **state)
 		layout = trace_layout__find(members[i].type);
 		if (!layout)
 			fail_msg("%s has no layout", members[i].type);
-		for (j = 0; j < layout->count && strcmp(layout->members[j].name, members[i].name) != 0; j++)
+		for (j = 0;
+		     j < layout->count && strcmp(layout->members[j].name, members[i].name) != 0;
+		     j++)
 			;
 		if (j == layout->count || layout->members[j].offset != members[i].offset)
 			fail_msg("%s.%s", members[i].type, members[i].name);

@@ -20,8 +20,8 @@ struct event_builder {
 	size_t size;
 };
 
-static inline void event__begin(struct event_builder *b, const struct trace_plan *plan, uint32_t row,
-				enum trace_record_type type, int32_t result)
+static inline void event__begin(struct event_builder *b, const struct trace_plan *plan,
+				uint32_t row, enum trace_record_type type, int32_t result)
 {
 	memset(b, 0, sizeof(*b));
 	b->event = (struct trace_event){
@@ -55,37 +55,33 @@ static inline size_t field__value(const struct trace_field *field, char *out, si
 	uint32_t i;
 
 	switch (field->form) {
-	case FORM_UNSIGNED:
-		return (size_t)snprintf(out, size, "%" PRIu64, field->number);
-	case FORM_SIGNED:
-		return (size_t)snprintf(out, size, "%" PRId64, (int64_t)field->number);
-	case FORM_ADDRESS:
-		return (size_t)snprintf(out, size, "0x%" PRIx64, field->number);
-	case FORM_FLAGS:
-		return (size_t)snprintf(out, size, "0x%" PRIx64, field->number);
-	case FORM_REAL:
-		return (size_t)snprintf(out, size, "%g", field->real);
-	case FORM_WORD:
-		return (size_t)snprintf(out, size, "%s", field->text);
+	case FORM_UNSIGNED: return (size_t)snprintf(out, size, "%" PRIu64, field->number);
+	case FORM_SIGNED: return (size_t)snprintf(out, size, "%" PRId64, (int64_t)field->number);
+	case FORM_ADDRESS: return (size_t)snprintf(out, size, "0x%" PRIx64, field->number);
+	case FORM_FLAGS: return (size_t)snprintf(out, size, "0x%" PRIx64, field->number);
+	case FORM_REAL: return (size_t)snprintf(out, size, "%g", field->real);
+	case FORM_WORD: return (size_t)snprintf(out, size, "%s", field->text);
 	case FORM_TEXT:
 		return (size_t)snprintf(out, size, "\"%.*s\"%s", (int)field->length, field->text,
 					field->cut ? "..." : "");
 	case FORM_DIM3:
-		return (size_t)snprintf(out, size, "(%u,%u,%u)", field->dims[0], field->dims[1], field->dims[2]);
+		return (size_t)snprintf(out, size, "(%u,%u,%u)", field->dims[0], field->dims[1],
+					field->dims[2]);
 	case FORM_BYTES:
 		for (i = 0; i < field->length; i++)
-			at += (size_t)snprintf(out + at, size - at, "%02x", (uint8_t)field->text[i]);
+			at += (size_t)snprintf(out + at, size - at, "%02x",
+					       (uint8_t)field->text[i]);
 		return at;
 	case FORM_WORDS:
 		for (i = 0; i < field->length; i++) {
 			memcpy(&word, (const uint8_t *)field->words + i * 8u, sizeof(word));
-			at += (size_t)snprintf(out + at, size - at, "%s0x%" PRIx64, i ? "," : "", word);
+			at += (size_t)snprintf(out + at, size - at, "%s0x%" PRIx64, i ? "," : "",
+					       word);
 		}
 		return at;
 	case FORM_UNREADABLE:
 		return (size_t)snprintf(out, size, "<unreadable 0x%" PRIx64 ">", field->number);
-	case FORM_UNKNOWN:
-		return (size_t)snprintf(out, size, "?");
+	case FORM_UNKNOWN: return (size_t)snprintf(out, size, "?");
 	}
 	fail_msg("form %u", field->form);
 	return 0;
@@ -98,7 +94,8 @@ static inline void line__text(const struct trace_line *line, char *out, size_t s
 
 	*out = '\0';
 	for (i = 0; i < line->field_count; i++) {
-		at += (size_t)snprintf(out + at, size - at, "%s%s=", i ? " " : "", line->fields[i].name);
+		at += (size_t)snprintf(out + at, size - at, "%s%s=", i ? " " : "",
+				       line->fields[i].name);
 		at += field__value(&line->fields[i], out + at, size - at);
 		assert_true(at < size);
 	}

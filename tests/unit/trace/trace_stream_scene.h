@@ -96,8 +96,8 @@ static inline void open_stream(struct test *test)
 	test->options.line = keep_line;
 	test->options.process_changed = change;
 	test->options.arg = test;
-	assert_int_equal(trace_stream__open(&test->fake->source, test->functions, &test->options, NULL,
-					    &test->stream, &err),
+	assert_int_equal(trace_stream__open(&test->fake->source, test->functions, &test->options,
+					    NULL, &test->stream, &err),
 			 0);
 }
 
@@ -123,7 +123,8 @@ static inline int tear_down(void **state)
 	return 0;
 }
 
-static inline struct fake_call *enter(struct test *test, uint32_t thread, const char *symbol, uint64_t serial)
+static inline struct fake_call *enter(struct test *test, uint32_t thread, const char *symbol,
+				      uint64_t serial)
 {
 	return fake__enter(test->fake, test->functions, thread, symbol, serial);
 }
@@ -167,7 +168,8 @@ static inline void assert_sorted(const struct test *test)
 		assert_true(test->got[i].time >= test->got[i - 1].time);
 }
 
-static inline const struct got *find_kind(const struct test *test, uint64_t serial, enum trace_line_kind kind)
+static inline const struct got *find_kind(const struct test *test, uint64_t serial,
+					  enum trace_line_kind kind)
 {
 	for (size_t i = 0; i < test->count; i++) {
 		if (test->got[i].serial == serial && test->got[i].kind == kind)

@@ -61,7 +61,8 @@ static size_t run(int64_t *times, double seconds)
 	size_t count = 0;
 
 	times[count++] = now_ns();
-	while (!over && count < MOST_STEPS && (double)(times[count - 1] - times[0]) < seconds * 1e9) {
+	while (!over && count < MOST_STEPS &&
+	       (double)(times[count - 1] - times[0]) < seconds * 1e9) {
 		one_step();
 		times[count++] = now_ns();
 	}
@@ -97,7 +98,8 @@ int main(int argc, char **argv)
 	count = run(times, seconds);
 	write_times(path, times, count);
 	seconds = (double)(times[count - 1] - times[0]) / 1e9;
-	printf("{\"pid\": %d, \"steps\": %zu, \"units\": %d, \"seconds\": %.6f}\n", getpid(), count - 1, LAUNCHES, seconds);
+	printf("{\"pid\": %d, \"steps\": %zu, \"units\": %d, \"seconds\": %.6f}\n", getpid(),
+	       count - 1, LAUNCHES, seconds);
 	free(times);
 	return 0;
 }

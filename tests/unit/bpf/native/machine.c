@@ -59,7 +59,8 @@ long machine__read(void *to, size_t bytes, const void *from)
 	for (size_t i = 0; i < memory_count; i++) {
 		const struct memory *memory = &memories[i];
 
-		if (at < memory->from || bytes > memory->bytes || at - memory->from > memory->bytes - bytes)
+		if (at < memory->from || bytes > memory->bytes ||
+		    at - memory->from > memory->bytes - bytes)
 			continue;
 		memcpy(to, from, bytes);
 		return 0;

@@ -43,7 +43,8 @@ static bool is_array(const struct map *map)
 	return map->type == BPF_MAP_TYPE_ARRAY || map->type == BPF_MAP_TYPE_PERCPU_ARRAY;
 }
 
-struct map *map__of(void *variable, __u32 type, size_t key_bytes, size_t value_bytes, __u32 max_entries)
+struct map *map__of(void *variable, __u32 type, size_t key_bytes, size_t value_bytes,
+		    __u32 max_entries)
 {
 	struct map **at = variable, *map = *at;
 

@@ -16,7 +16,8 @@ struct map;
  * The map of `variable`; created with this type (BPF_MAP_TYPE_*), these sizes in bytes and this
  * capacity if it does not exist yet.
  */
-struct map *map__of(void *variable, __u32 type, size_t key_bytes, size_t value_bytes, __u32 max_entries);
+struct map *map__of(void *variable, __u32 type, size_t key_bytes, size_t value_bytes,
+		    __u32 max_entries);
 
 /* Sets the capacity that the map will have from its next use on. Only before the map is made. */
 void map__resize(struct map *map, __u32 max_entries);

@@ -18,8 +18,10 @@
 #define ARROWS_4(from, a, b, c, d) ((from)->a->b->c->d)
 #define ARROWS_OF(a, b, c, d, chosen, ...) chosen
 
-#define BPF_CORE_READ(from, ...) ARROWS_OF(__VA_ARGS__, ARROWS_4, ARROWS_3, ARROWS_2, ARROWS_1, )(from, __VA_ARGS__)
-#define BPF_CORE_READ_INTO(to, from, ...) ((void)memcpy(to, &BPF_CORE_READ(from, __VA_ARGS__), sizeof(*(to))))
+#define BPF_CORE_READ(from, ...) \
+	ARROWS_OF(__VA_ARGS__, ARROWS_4, ARROWS_3, ARROWS_2, ARROWS_1, )(from, __VA_ARGS__)
+#define BPF_CORE_READ_INTO(to, from, ...) \
+	((void)memcpy(to, &BPF_CORE_READ(from, __VA_ARGS__), sizeof(*(to))))
 #define bpf_core_read(to, size, from) ((void)memcpy(to, from, size), 0)
 #define bpf_core_field_exists(...) 1
 #define bpf_core_enum_value_exists(type, value) 1

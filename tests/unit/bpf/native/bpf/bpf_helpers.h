@@ -19,10 +19,8 @@
 #define __ksym
 #define SEC(name)
 
-#define barrier() __asm__ volatile("" :: \
-					   : "memory")
-#define barrier_var(variable) __asm__ volatile("" \
-					       : "+r"(variable))
+#define barrier() __asm__ volatile("" ::: "memory")
+#define barrier_var(variable) __asm__ volatile("" : "+r"(variable))
 
 /* As in libbpf: the types of pointers to nowhere describe a map. */
 #define __uint(name, value) int(*name)[value]
@@ -31,7 +29,8 @@
 /* --- maps --- */
 
 #define NUMBER_OF(pointer) ((__u32)(sizeof(*(pointer)) / sizeof(int)))
-#define MAP_OF(map, key_bytes, max_entries) map__of(map, NUMBER_OF((map)->type), key_bytes, sizeof(*(map)->value), max_entries)
+#define MAP_OF(map, key_bytes, max_entries) \
+	map__of(map, NUMBER_OF((map)->type), key_bytes, sizeof(*(map)->value), max_entries)
 #define KEYED_MAP(map) MAP_OF(map, sizeof(*(map)->key), NUMBER_OF((map)->max_entries))
 #define QUEUE_MAP(map) MAP_OF(map, 0, NUMBER_OF((map)->max_entries))
 #define STORAGE_MAP(map) MAP_OF(map, sizeof(void *), ~0u)
@@ -69,7 +68,8 @@ static inline long helper_fails(long error)
 #define bpf_probe_read_user(to, size, from) machine__read(to, size, from)
 #define bpf_probe_read_user_str(to, size, from) ((void)(to), (void)(from), helper_fails(-EFAULT))
 #define bpf_probe_read_kernel_str(to, size, from) ((void)(to), (void)(from), helper_fails(-EFAULT))
-#define bpf_find_vma(task, address, step, context, flags) ((void)(address), (void)(step), (void)(context), helper_fails(-ENOENT))
+#define bpf_find_vma(task, address, step, context, flags) \
+	((void)(address), (void)(step), (void)(context), helper_fails(-ENOENT))
 #define bpf_get_stack(context, to, size, flags) ((void)(context), (void)(to), helper_fails(-EFAULT))
 #define bpf_send_signal(signal) helper_fails(-EPERM)
 #define bpf_get_prandom_u32() 0u
