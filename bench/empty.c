@@ -32,7 +32,7 @@ static int load_program(int type, bool on_return)
 	return bpf_prog_load(BPF_PROG_TYPE_KPROBE, "empty", "Dual BSD/GPL", insns, 2, &options);
 }
 
-static int find_sites(const char *library, char **functions, struct probe_site **sites,
+static int find_sites(const char *library, char **functions, struct probe_point **sites,
 		      size_t *count)
 {
 	bool *wanted = calloc(api_function_count, sizeof(*wanted));
@@ -83,7 +83,7 @@ static int attach_event(int program, uint32_t type, const char *library, uint64_
 	return 0;
 }
 
-static int attach_events(const char *library, const struct probe_site *sites, size_t count)
+static int attach_events(const char *library, const struct probe_point *sites, size_t count)
 {
 	struct rlimit files = {.rlim_cur = 2 * count + 64, .rlim_max = 2 * count + 64};
 	int program = load_program(0, true), ret;
@@ -97,7 +97,7 @@ static int attach_events(const char *library, const struct probe_site *sites, si
 	return ret;
 }
 
-static int attach_session(const char *library, bool on_return, const struct probe_site *sites,
+static int attach_session(const char *library, bool on_return, const struct probe_point *sites,
 			  size_t count)
 {
 	uint64_t *offsets = calloc(count + 1, sizeof(*offsets));
@@ -114,7 +114,7 @@ static int attach_session(const char *library, bool on_return, const struct prob
 
 static int attach(const char *library, const char *how, char **functions)
 {
-	struct probe_site *sites = NULL;
+	struct probe_point *sites = NULL;
 	size_t count = 0;
 	int ret = find_sites(library, functions, &sites, &count);
 

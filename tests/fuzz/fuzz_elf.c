@@ -40,7 +40,7 @@ static void read_cuda(struct elf_file *elf)
 {
 	bool *rows = calloc(MAX_FUNCTIONS, sizeof(*rows));
 	struct wanted_functions wanted = {.rows = rows, .unknown = any_row};
-	struct probe_site *sites = NULL;
+	struct probe_point *sites = NULL;
 	size_t count = 0, missing;
 	unsigned int layers;
 
