@@ -34,8 +34,9 @@ const char *host_kind__doing(enum host_kind kind)
 const char *host_kind__advice(enum host_kind kind)
 {
 	static const char *const advice[HOST_KINDS] = {
-		[HOST_CPU] = "Prepare that ahead, in DataLoader workers or another thread, or do "
-			     "it on the GPU",
+		/* NOLINTNEXTLINE(bugprone-suspicious-missing-comma) */
+		[HOST_CPU] = "Prepare that ahead, in DataLoader workers or another thread, "
+			     "or do it on the GPU",
 		[HOST_IN_LAUNCH] = "Launch less: CUDA graphs, torch.compile, larger batches",
 		[HOST_IN_MEMORY] = "Keep the memory: use a caching allocator, or reuse buffers",
 		[HOST_IN_COPY] = "Copy from pinned memory, asynchronously, and less often",

@@ -214,9 +214,8 @@ void http_server__free(struct http_server *server)
 		return;
 	/* If the list could not be allocated, no client was accepted and the count is 0. */
 	while (server->count)
-		forget(server,
-		       server->connections[server->count -
-					   1]); /* NOLINT(clang-analyzer-core.NullDereference) */
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
+		forget(server, server->connections[server->count - 1]);
 	if (server->listener)
 		evconnlistener_free(server->listener);
 	if (server->resume)

@@ -122,8 +122,8 @@ static bool skip_operands(struct bytes *bytes, uint8_t operation, uint8_t pointe
 	case DW_CFA_same_value:
 	case DW_CFA_def_cfa_register: return skip_register(bytes);
 	case DW_CFA_register:
-		return skip_register(bytes) &&
-		       skip_register(bytes); /* NOLINT(misc-redundant-expression): two of them */
+		/* Two of them. NOLINTNEXTLINE(misc-redundant-expression) */
+		return skip_register(bytes) && skip_register(bytes);
 	case DW_CFA_offset_extended:
 	case DW_CFA_offset_extended_sf:
 	case DW_CFA_val_offset:

@@ -118,7 +118,7 @@ static void print_notes(const struct trace_summary *summary, const struct summar
 	if (total->unfollowed)
 		fprintf(out,
 			"the return of %" PRIu64 " of the calls was not followed: results and "
-						 "times are those of the others\n",
+			"times are those of the others\n",
 			total->unfollowed);
 	if (summary->nested)
 		fputs("the time of a call within another is in both\n", out);
@@ -131,7 +131,7 @@ static void print_notes(const struct trace_summary *summary, const struct summar
 	if (missing->libraries)
 		fprintf(out,
 			"%" PRIu64 " file%s that may be CUDA libraries got no probes: their calls "
-				   "are not in the table\n",
+			"are not in the table\n",
 			missing->libraries, missing->libraries == 1 ? "" : "s");
 }
 

@@ -72,8 +72,8 @@ static void refuses_malformed_requests(void **state)
 		"GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
 		"GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 1a\r\n\r\n",
 		"GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length:\r\n\r\n",
-		"GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nContent-Length: "
-		"0\r\n\r\n",
+		("GET /metrics HTTP/1.1\r\nHost: x\r\n"
+		 "Content-Length: 0\r\nContent-Length: 0\r\n\r\n"),
 		"\x16\x03\x01\x02\n\n", /* a TLS client */
 	};
 	struct fixture *f = *state;
