@@ -12,7 +12,7 @@
  *   stack, take_stack, call_site   where calls are made, on request
  *   profile, profile/call   where time goes, on request
  *   profile/contention   calls delayed because another thread holds the driver
- *   place             a thread's own counters and profile
+ *   counter_slot      a thread's own counters and profile
  *   rate              how many calls threads make, on request
  *   steps, step_call  what threads submit repeatedly, on request
  *   memory, launch, copy, wait, context, module   the families of the API

@@ -48,8 +48,8 @@ static __always_inline void abandon_call(struct thread *thread, struct call *cal
 
 /*
  * A call is gone if it began deeper in the stack than the thread is now. A call that began where
- * another one enters now is gone too, unless its return is still pending. The same check is made
- * for calls further up if they act at entry.
+ * another one enters now is gone too, unless its return is still pending. Outer calls are checked
+ * in the same way if they act at entry.
  */
 static __always_inline bool will_not_return(const struct call *call, u64 sp, bool entering)
 {

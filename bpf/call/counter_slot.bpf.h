@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * A thread's place: the number of its own counters and its profile. The thread takes it at its
- * first watched call and gives it up at its end, when its counters are added to the maps. Only an
- * profile waits for userspace to read it, unless many are waiting: so a program with many
- * short-lived threads does not use up all places between two readings.
+ * first watched call and gives it up at its end, when its counters are added to the maps. With a
+ * profile, the place stays taken until userspace has read it, unless many are waiting: so a program
+ * with many short-lived threads does not use up all places between two readings.
  */
 #ifndef BPF_CALL_COUNTER_SLOT_BPF_H
 #define BPF_CALL_COUNTER_SLOT_BPF_H

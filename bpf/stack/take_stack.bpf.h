@@ -17,8 +17,8 @@ struct {
 } launch_sites SEC(".maps");
 
 /*
- * The thread's calls that have not returned yet: the kernel has replaced their return addresses by
- * its trampoline.
+ * Keeps the return addresses of the thread's calls that have not returned yet: on the stack, the
+ * kernel has replaced them by its trampoline.
  */
 static __always_inline void keep_callers(struct stack_record *record, const struct thread *thread)
 {

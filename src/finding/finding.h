@@ -40,7 +40,7 @@ struct finding_threshold {
 	const char *name; /* NULL ends the list */
 	double value;	  /* default, in `unit` */
 	enum finding_unit unit;
-	const char *meaning; /* "least share of the watched time" */
+	const char *meaning; /* "minimum share of the watched time" */
 	double least;	     /* smallest allowed value */
 };
 
@@ -62,7 +62,7 @@ struct finding_input {
 struct finding_list;
 
 /* What a rule requires. */
-#define NEEDS_PROFILE 0x1 /* process->profile: with stat and diagnose */
+#define NEEDS_PROFILE 0x1 /* process->profile: stat, diagnose, the monitor's --verdict */
 #define NEEDS_ASKS 0x2	  /* error queries are probed */
 #define NEEDS_GETTERS 0x4
 

@@ -2,7 +2,7 @@
 /*
  * Memory that is never freed: memory that only grows; and, in ended processes, memory live at the
  * end if it grew until then or if most of its kind was freed. Being live at exit alone is not a
- * leak. Judged by call site if stacks are taken, otherwise by function and size if there is an
+ * leak. Judged by call site if stacks are taken, otherwise by function and size if there is a
  * profile.
  *
  * Memory in use at the end, such as the results of the last step, is not a leak either: it is

@@ -15,7 +15,7 @@ enum {
 	LEAST_CALLS,
 };
 
-#define SMALL_SIZES 16 /* size classes below 64 KiB */
+#define SMALL_SIZES 16 /* size classes below 64 KiB, as the texts here and in kinds.c say */
 /* a copy of less than 64 KiB takes microseconds, tens of them if it is pageable */
 #define SMALL_OWN_NS 200000
 #define BATCH_BYTES 1048576.0

@@ -58,7 +58,7 @@ int host_watch__new(const struct gpuprobe_bpf *monitor, const struct host_watch_
 		goto fail;
 	ret = followed_list__init(&watch->list, watch->skeleton);
 	if (ret) {
-		error__set(err, ret, "cannot map the accounts of threads: %s", strerror(-ret));
+		error__set(err, ret, "cannot map the profiles of threads: %s", strerror(-ret));
 		goto fail;
 	}
 	watch->iterator = bpf_program__attach_iter(watch->skeleton->progs.host_threads, NULL);

@@ -4,11 +4,11 @@
  * If no stacks are taken but there is a profile, the same applies to the allocations of one size
  * by one function.
  *
- * A site grows if its low points in ten successive stretches of a time rise from one to the next.
- * Memory that is allocated and freed in batches returns to its lows, and memory allocated once
- * stays flat. The time is the latest window, the later half of everything seen, or all of it, so
- * that slow leaks are found too. A level already reached before that time is not growth. A site's
- * first samples, its warm-up, are left out.
+ * A site grows if its low points in ten successive stretches of a time rise from one to the
+ * next. Memory that is allocated and freed in batches returns to its lows, and memory allocated
+ * once stays flat. The stretches divide the latest window, or the later half of everything seen,
+ * or all of it, so that slow leaks are found too. A level already reached before that is not
+ * growth. A site's first samples, its warm-up, are left out.
  *
  * Memory is bounded however long it runs: the latest samples are kept individually, older ones as
  * the lows of stretches that become longer.

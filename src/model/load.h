@@ -27,7 +27,7 @@ struct load {
 	struct time_totals time[TIME_CLASSES]; /* of all threads, including estimates */
 	/*
 	 * How long the GPU delayed calls: waits, launches that found the queue full, copies to the
-	 * host that waited for earlier work. All of these are in `time` as well. Without an
+	 * host that waited for earlier work. All of these are in `time` as well. Without a
 	 * profile: only waits.
 	 */
 	uint64_t held_ns;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The system call filter (seccomp) that gpuprobe runs under once COMMAND has been started: it can
- * execute no other program, and an attacker who controls a library in it is limited to what
- * gpuprobe and NVML do.
+ * The system call filter (seccomp) that gpuprobe runs under once COMMAND's process and its guard
+ * have been forked: it can execute no other program, and an attacker who controls a library in
+ * it is limited to what gpuprobe and NVML do.
  */
 #ifndef PRIVILEGE_SANDBOX_H
 #define PRIVILEGE_SANDBOX_H

@@ -3,8 +3,8 @@
  * Gaps of a trace: a process that is not held may call a new library before the library has probes.
  * Each such process is reported once, with the first of its lines, which shows that it is traced.
  */
-#ifndef CLI_GAPS_H
-#define CLI_GAPS_H
+#ifndef CLI_ATTACH_GAPS_H
+#define CLI_ATTACH_GAPS_H
 
 #include <stdint.h>
 #include <sys/types.h>

@@ -50,7 +50,7 @@ static int set_up(struct flame *flame, struct error *err)
 				.targets = &options->targets,
 				.duration = options->duration,
 				.api = API_AUTO,
-				.limits = COUNTING_LIMITS,
+				.limits = LIVE_MODEL_LIMITS,
 				.top = 1,
 				.stacks = options->stacks,
 			},

@@ -4,8 +4,8 @@
  * contents. A pipe or a device is written in place. All of this happens with the permissions of
  * gpuprobe's caller (privilege/file_rights.h).
  */
-#ifndef CLI_WHOLE_FILE_H
-#define CLI_WHOLE_FILE_H
+#ifndef CLI_ATOMIC_FILE_H
+#define CLI_ATOMIC_FILE_H
 
 #include <stddef.h>
 

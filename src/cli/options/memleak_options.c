@@ -116,7 +116,7 @@ int memleak_options__parse(struct memleak_command *options, int argc, char **arg
 
 	*options = (struct memleak_command){
 		.interval = 5,
-		.limits = COUNTING_LIMITS,
+		.limits = LIVE_MODEL_LIMITS,
 		.filter = {.older_ns = 500 * NS_PER_MS},
 		.output = {.top = 10},
 		.window_ns = GROWTH_WINDOW_NS,

@@ -123,7 +123,7 @@ int monitor_options__parse(struct monitor_options *options, int argc, char **arg
 		.metrics_address = DEFAULT_ADDRESS,
 		.metrics_kernels = 100,
 		.display_interval = 5,
-		.limits = COUNTING_LIMITS,
+		.limits = LIVE_MODEL_LIMITS,
 		.top = 20,
 		.log_level = LOG_WARN,
 	};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The command line of the monitor. */
-#ifndef CLI_OPTIONS_H
-#define CLI_OPTIONS_H
+#ifndef CLI_MONITOR_OPTIONS_H
+#define CLI_MONITOR_OPTIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>

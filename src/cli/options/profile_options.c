@@ -245,7 +245,7 @@ static void set_defaults(struct profile_command *options, bool diagnose)
 		.max_overhead = diagnose ? DIAGNOSE_OVERHEAD : 0,
 		.overhead_by_default = diagnose,
 		.host_rate = HOST_RATE,
-		.limits = COUNTING_LIMITS,
+		.limits = LIVE_MODEL_LIMITS,
 		.output = {.top = 10},
 		.fail_on = NO_FAIL,
 		.log_level = LOG_WARN,

@@ -4,8 +4,8 @@
  * probes are attached. It is held by SIGSTOP wherever it may have loaded new libraries, and resumed
  * even if gpuprobe is killed.
  */
-#ifndef CLI_COMMAND_H
-#define CLI_COMMAND_H
+#ifndef CLI_CHILD_COMMAND_H
+#define CLI_CHILD_COMMAND_H
 
 #include <stdbool.h>
 #include <stdint.h>

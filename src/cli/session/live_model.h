@@ -7,8 +7,8 @@
  * Call order: new, prepare, attach, session__run, then finish and free. Between prepare and attach
  * the owner sets up everything that may fail while no process has been touched.
  */
-#ifndef CLI_COUNTING_H
-#define CLI_COUNTING_H
+#ifndef CLI_LIVE_MODEL_H
+#define CLI_LIVE_MODEL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ struct live_model_limits {
 };
 
 /* Default limits. */
-#define COUNTING_LIMITS \
+#define LIVE_MODEL_LIMITS \
 	((struct live_model_limits){ \
 		.max_processes = 4096, \
 		.max_allocations = 1048576, \

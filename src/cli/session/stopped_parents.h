@@ -5,8 +5,8 @@
  * that gpuprobe held for a moment would leave them stopped for good, so gpuprobe watches and wakes
  * them for a while.
  */
-#ifndef CLI_WAKER_H
-#define CLI_WAKER_H
+#ifndef CLI_STOPPED_PARENTS_H
+#define CLI_STOPPED_PARENTS_H
 
 #include <event2/event.h>
 #include <stdint.h>

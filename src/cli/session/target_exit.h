@@ -2,8 +2,8 @@
 /*
  * Detects when the target processes and their descendants, as far as they are watched, have ended.
  */
-#ifndef CLI_EXITS_H
-#define CLI_EXITS_H
+#ifndef CLI_TARGET_EXIT_H
+#define CLI_TARGET_EXIT_H
 
 #include "base/error.h"
 #include "cli/options/arguments.h"

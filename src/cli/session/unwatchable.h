@@ -3,8 +3,8 @@
  * Target processes that cannot be watched. Each of the first few gets a line, once; the rest are
  * only counted, because a whole machine may be full of them.
  */
-#ifndef CLI_REFUSALS_H
-#define CLI_REFUSALS_H
+#ifndef CLI_UNWATCHABLE_H
+#define CLI_UNWATCHABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
