@@ -27,7 +27,9 @@ pytestmark = pytest.mark.plain("a sanitizer has to be loaded first")
 SECONDS = 2
 MIX = ("--children", 40, "--threads", 16)
 LAUNCH_KEY = 24  # sizeof(struct launch_key)
-FIRST_KEYS = 64  # src/collect/key_list.c
+# Bytes of the list of keys to delete (src/collect/key_list.c) when launches come: shapes, which are
+# read before, began it with 64 keys of 16 bytes.
+ROOM = 64 * 16
 FEW = ("--children", 10)  # for whose functions there is room
 
 
@@ -125,9 +127,11 @@ def test_no_room_for_a_thread_that_has_ended(gpuprobe, ungrown, tmp_path):
 def test_no_room_for_a_kernel_that_is_gone(gpuprobe, ungrown):
     """Its launches were taken over and its key was not deleted:
     the next reading took them over again."""
-    env = {**ungrown(FIRST_KEYS * LAUNCH_KEY), "CUDA_SIM_LATENCY": "cuLaunchKernel=1ms"}
-    result = gpuprobe.run(workload("modules"), "--rounds", 30, "--api", "driver",
-                          args=("--display-interval", 0.1), env=env)
+    # Between two readings more kernels go than the list has room for.
+    env = {**ungrown(2 * (ROOM // LAUNCH_KEY + 1) * LAUNCH_KEY),
+           "CUDA_SIM_LATENCY": "cuLaunchKernel=1ms"}
+    result = gpuprobe.run(workload("modules"), "--rounds", 80, "--api", "driver",
+                          args=("--display-interval", 0.8), env=env)
     assert result.stderr.count("cannot read all of the BPF maps") == 1
     # A report just before the last may have been the last to show it.
     process = [process for report in result.reports for process in report["processes"]][-1]

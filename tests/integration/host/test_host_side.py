@@ -119,8 +119,9 @@ def test_computing(nothing_left):
     assert place(first) in [
         ("normalise", line_of(text))
         for text in ("total += math.sqrt(number)", "for number in range(count)")]
-    assert run.share_at("normalise", "on-cpu") == pytest.approx(
-        run.within(2) / run.within(1), abs=0.15)
+    # By its own clock of the thread: calls, which probes make dearer, are none of it.
+    normalising = run.spent("on-cpu") * run.share_at("normalise", "on-cpu")
+    assert 0.85 * run.within(2) <= normalising <= 1.15 * run.within(2)
     own = [frame["function"] for frame in first["stack"]["frames"]
            if frame.get("file") == str(STEPS)]
     assert own == ["normalise", "main", "<module>"]
@@ -468,5 +469,5 @@ def test_a_program_that_is_stopped(share, kind, nothing_left):
     # Covers what its threads were seen to do; on a busy machine that begins up to the whole run
     # before the verdict's window.
     assert share - 0.1 <= verdict["stopped"] <= share * seconds / (verdict["window_ns"] / 1e9) + 0.1
-    assert verdict["held_by_gpu"] < 1.05 - verdict["stopped"]
+    assert verdict["held_by_gpu"] < 1.05 - verdict["stopped"], verdict
     assert report["findings"] == []

@@ -59,13 +59,13 @@ def new_size(frame, line):
 
 def by_ctypes():
     size, pointer = new_size(sys._getframe(),
-                             by_ctypes.__code__.co_firstlineno + 2), ctypes.c_void_p()
+                             by_ctypes.__code__.co_firstlineno + 3), ctypes.c_void_p()
     released.cudaMalloc(ctypes.byref(pointer), ctypes.c_size_t(size))
 
 
 def by_pydll():
     size, pointer = new_size(sys._getframe(),
-                             by_pydll.__code__.co_firstlineno + 2), ctypes.c_void_p()
+                             by_pydll.__code__.co_firstlineno + 3), ctypes.c_void_p()
     locked.cudaMalloc(ctypes.byref(pointer), ctypes.c_size_t(size))
 
 

@@ -224,8 +224,8 @@ def test_unknown_version(tracer, tmp_path):
         (tmp_path / "go").touch()
         result = trace.Traced(running.finish(), path)
     assert len(result.lines) == 5
-    assert re.findall(r"process \d+: (python frames unavailable: .*)", result.stderr) == [
-        "python frames unavailable: CPython 3.99 is not known"]
+    assert re.findall(r"process \d+: (Python frames unavailable: .*)", result.stderr) == [
+        "Python frames unavailable: CPython 3.99 is not supported"]
 
 
 def test_versions():

@@ -223,4 +223,4 @@ def test_stacks_that_do_not_fit_their_ring(tracer_by, tmp_path):
     assert {line["reason"] for line in losses} <= {"stack_ring_full"}
     assert sum(line["lost_stacks"] for line in losses) == missing > 0
     assert f"{missing} stacks had no room in their ring" in result.stderr
-    assert f"the stacks of {missing} calls are not shown" in result.stderr
+    assert f"the stacks of {missing} calls are missing" in result.stderr
