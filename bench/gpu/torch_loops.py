@@ -23,7 +23,7 @@ import torch
 OPERATIONS = 50  # of a step, each a kernel of a few microseconds
 VALUES = 4096
 LAYERS, WIDTH, BATCH = 8, 512, 256  # of the training that waits for Python to launch
-# Of the training that waits for the GPU.
+# The training that waits for the GPU.
 BUSY_LAYERS, BUSY_WIDTH, BUSY_INNER, BUSY_BATCH = 2, 4096, 16384, 8192
 SMALL = 64  # of each of these without a GPU
 BUFFERS, BUFFER_BYTES = 8, 64 << 10

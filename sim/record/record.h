@@ -36,7 +36,7 @@
 enum sim_layer { SIM_DRIVER, SIM_RUNTIME };
 
 /*
- * Who made the call: the program to the driver, the runtime to the driver, the program to the
+ * The caller: the program to the driver, the runtime to the driver, the program to the
  * runtime.
  */
 enum sim_caller { SIM_BY_PROGRAM, SIM_BY_RUNTIME, SIM_AT_RUNTIME, SIM_CALLERS };

@@ -15,7 +15,7 @@ void *array__grow(void *items, size_t count, size_t more, size_t size)
 {
 	size_t wanted;
 
-	/* What is below this bound does not overflow when it is doubled. */
+	/* A size below this bound does not overflow when it is doubled. */
 	if (__builtin_add_overflow(count, more, &wanted) || wanted > PTRDIFF_MAX / size)
 		return NULL;
 	if (items && room_for(wanted) == room_for(count))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who waits for whom: whether a process is limited by its GPU, or the GPU waits for the process.
+ * The verdict: whether a process is limited by its GPU, or the GPU waits for the process.
  * The evidence is the proven state of the GPU's queue (gpuprobe/profile.h), and how long the GPU
  * delayed the process. A queue holds about a thousand launches: a process that makes many more
  * without ever being delayed is slower than its GPU.

@@ -8,10 +8,10 @@
 #include "base/saturate.h"
 
 /*
- * Each time is divided into ten stretches, the latest one also into five. Of the 45 pairs among ten
- * lows, three may fail to rise, which noise achieves once in 17,000 times. Five stretches can
- * bridge longer batches, but there each low must rise, evenly, and by more than sampling in the
- * middle of a batch could cause.
+ * Each time is divided into ten stretches, the latest one also into five. Ten lows have 45
+ * pairs; three of them may fail to rise, which noise achieves once in 17,000 times. Five
+ * stretches can bridge longer batches, but there each low must rise, evenly, and by more than
+ * sampling in the middle of a batch could cause.
  */
 #define STRETCHES 10
 #define INVERSIONS_MAX 3

@@ -22,7 +22,7 @@ UUIDS = [f"GPU-{b''.join([b'simulated-gpu-0', str(i).encode()]).hex()}" for i in
 UUIDS = [f"{u[:12]}-{u[12:16]}-{u[16:20]}-{u[20:24]}-{u[24:]}" for u in UUIDS]
 CONTAINER = "0123456789abcdef" * 4
 POD = "12345678-90ab-cdef-1234-567890abcdef"
-# Of the unified hierarchy, alone or beside others, and of an older one.
+# Paths in the unified hierarchy, alone or beside others, and in an older one.
 CGROUPS = [Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified"), Path("/sys/fs/cgroup/pids")]
 
 
