@@ -2,9 +2,10 @@
 /*
  * Work that was apparently never waited for, although its purpose is gone or its result is relied
  * on. The counts only show what calls reveal; whether a result was used is unknown. NCCL destroys
- * its streams and memory while they have work, after waiting in ways of its own: calls from inside
- * NCCL are not the program's.
+ * its streams and memory while they have work, after waiting in ways of its own, and it waits for
+ * events of its own before it records them: calls from inside NCCL are not the program's.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +39,14 @@ static bool begins_with(const char *text, const char *beginning)
 	return text && !strncmp(text, beginning, strlen(beginning));
 }
 
+/* "ncclCommDestroy", "pncclAllReduce": a function of NCCL, also where a framework contains it. */
+static bool is_nccl_function(const char *function)
+{
+	if (begins_with(function, "pnccl"))
+		function++;
+	return begins_with(function, "nccl") && isupper((unsigned char)function[strlen("nccl")]);
+}
+
 /* NCCL is a library of its own, or linked into the framework's. */
 static bool is_of_nccl(const struct stack *stack)
 {
@@ -45,10 +54,7 @@ static bool is_of_nccl(const struct stack *stack)
 		const struct stack_frame *frame = &stack->frames[i];
 
 		if (frame->kind == FRAME_NATIVE &&
-		    (begins_with(frame->object, "libnccl") ||
-		     begins_with(frame->function, "ncclComm") ||
-		     begins_with(frame->function, "pncclComm") ||
-		     begins_with(frame->function, "ncclStrongStream")))
+		    (begins_with(frame->object, "libnccl") || is_nccl_function(frame->function)))
 			return true;
 	}
 	return false;
@@ -59,17 +65,18 @@ static void take_away(uint64_t *count, uint64_t less)
 	*count -= less < *count ? less : *count;
 }
 
-/* Waits and queries stay: waiting for an event that is never recorded is always a mistake. */
 static void leave_out(struct missing *missing, const struct missing_site *site)
 {
-	enum operation operation =
-		site->row < api_function_count ? api_functions[site->row].desc.operation : OP_NONE;
-
-	if (operation == OP_DESTROY) {
-		take_away(&missing->destroyed_busy, site->calls);
-	} else if (operation == OP_FREE) {
+	if (site->row >= api_function_count)
+		return;
+	switch (api_functions[site->row].desc.operation) {
+	case OP_DESTROY: take_away(&missing->destroyed_busy, site->calls); break;
+	case OP_FREE:
 		take_away(&missing->freed_busy, site->calls);
 		take_away(&missing->freed_busy_bytes, site->bytes);
+		break;
+	case OP_QUERY: take_away(&missing->unrecorded_queries, site->calls); break;
+	default: take_away(&missing->unrecorded_waits, site->calls);
 	}
 }
 

@@ -2,7 +2,8 @@
 /*
  * Stands in for libnccl.so.2: ncclAllReduce launches a kernel and then waits for it in
  * cudaStreamSynchronize. With NCCL_SPIN it spins on a word of memory instead, until SIGUSR1, after
- * noting so in CUDA_SIM_HANG_LOG. ncclCommDestroy destroys a stream of its own with work on it.
+ * noting so in CUDA_SIM_HANG_LOG. ncclCommDestroy waits for an event of its own that was never
+ * recorded, and destroys a stream of its own with work on it.
  */
 #define _GNU_SOURCE
 #include "cuda_api.h"
@@ -88,8 +89,11 @@ int ncclCommDestroy(void *comm)
 {
 	static const dim3 one = {1, 1, 1};
 	cudaStream_t stream;
+	cudaEvent_t event;
 	int result;
 
+	if (cudaEventCreate(&event) || cudaStreamWaitEvent(NULL, event, 0))
+		return 1;
 	if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) ||
 	    cudaLaunchKernel(comm, one, one, NULL, 0, stream))
 		return 1;

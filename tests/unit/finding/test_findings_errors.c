@@ -354,7 +354,7 @@ static const struct stack_frame in_nccl[] = {
 };
 static const struct stack_frame in_framework[] = {
 	{.function = "cuStreamDestroy_v2", .object = "libcuda.so.1"},
-	{.function = "ncclCommAbort", .object = "libtorch_cuda.so"},
+	{.function = "pncclCommAbort", .object = "libtorch_cuda.so"},
 };
 static const struct stack_frame in_program[] = {
 	{.function = "cuStreamDestroy_v2", .object = "libcuda.so.1"},
@@ -427,19 +427,31 @@ static void teardown_of_nccl_misses_nothing(void **state)
 	case__free(c);
 }
 
-/* An event that is never recorded is a mistake wherever the wait is. */
-static void waits_of_nccl_count(void **state)
+/* NCCL waits for and asks about events of its own before it records them. */
+static void waits_of_nccl_are_its_own(void **state)
 {
 	struct finding_case *c = case__new();
+	struct process_profile *totals = &c->profile.totals;
 
 	(void)state;
 	c->stacks[0] = (struct profile_stack){.id = 5, .stack = &nccl};
-	c->profile.stack_count = 1;
-	c->profile.totals.unrecorded_waits = 1;
-	c->profile.totals.missing_row = row_of("cuStreamWaitEvent");
-	c->profile.totals.missing_stack = 5;
-	add_missing_site(c, "cuStreamWaitEvent", 5, 1, 1);
+	c->stacks[1] = (struct profile_stack){.id = 7, .stack = &program};
+	c->profile.stack_count = 2;
+	totals->unrecorded_waits = 35;
+	totals->unrecorded_queries = 4;
+	totals->missing_row = row_of("cuStreamWaitEvent");
+	totals->missing_stack = 5;
+	add_missing_site(c, "cuStreamWaitEvent", 5, 33, 39);
+	add_missing_site(c, "cudaEventSynchronize", 5, 2, 38);
+	add_missing_site(c, "cuEventQuery", 5, 4, 37);
+	assert_int_equal(case__detect(c), 0);
+	/* The program's own are a mistake. */
+	totals->unrecorded_waits++;
+	add_missing_site(c, "cuStreamWaitEvent", 7, 1, 1);
 	assert_int_equal(case__detect(c), 1);
+	assert_true(finding__value(&c->list.items[0], "unrecorded_waits") == 1);
+	assert_true(finding__value(&c->list.items[0], "unrecorded_queries") == 0);
+	assert_ptr_equal(c->list.items[0].stack, &program);
 	case__free(c);
 }
 
@@ -479,7 +491,7 @@ int main(void)
 		cmocka_unit_test(missing_sync),
 		cmocka_unit_test(each_missing_wait_is_a_finding),
 		cmocka_unit_test(teardown_of_nccl_misses_nothing),
-		cmocka_unit_test(waits_of_nccl_count),
+		cmocka_unit_test(waits_of_nccl_are_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
