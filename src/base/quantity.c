@@ -26,6 +26,25 @@ struct quantity quantity__count(uint64_t count)
 	return quantity;
 }
 
+struct quantity quantity__amount(double count)
+{
+	static const char units[] = "kMGTPE";
+	struct quantity quantity;
+	size_t unit = 0;
+
+	if (count < 9999.5)
+		return quantity__count((uint64_t)round(fmax(count, 0)));
+	count /= 1000;
+	for (; count >= 999.5 && unit + 1 < strlen(units); unit++)
+		count /= 1000;
+	snprintf(quantity.text, sizeof(quantity.text), "%.*f %c",
+		 count < 9.995 ? 2 :
+		 count < 99.95 ? 1 :
+				 0,
+		 count, units[unit]);
+	return quantity;
+}
+
 struct quantity quantity__bytes(double bytes)
 {
 	static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

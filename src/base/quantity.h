@@ -13,7 +13,9 @@ struct quantity {
 };
 
 struct quantity quantity__count(uint64_t count); /* "1,000" */
-struct quantity quantity__bytes(double bytes);	 /* "1.0 GiB", "512 bytes", "1 byte" */
+/* Three digits: "950", "9,876", "12.3 k", "1.64 M". For tables and rates. */
+struct quantity quantity__amount(double count);
+struct quantity quantity__bytes(double bytes); /* "1.0 GiB", "512 bytes", "1 byte" */
 /* "412 us", "23.4 ms", "1.5 s", "2 min 5 s", "3 h 20 min" */
 struct quantity quantity__time(double ns);
 /* A time as part of another: "51.8 of 72.6 ms", "0.4 of 1.5 s". */

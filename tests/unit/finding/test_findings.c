@@ -46,6 +46,14 @@ static void test_quantities(void **state)
 	assert_string_equal(quantity__count(999).text, "999");
 	assert_string_equal(quantity__count(1000).text, "1,000");
 	assert_string_equal(quantity__count(UINT64_MAX).text, "18,446,744,073,709,551,615");
+	assert_string_equal(quantity__amount(0).text, "0");
+	assert_string_equal(quantity__amount(9999.4).text, "9,999");
+	assert_string_equal(quantity__amount(9999.5).text, "10.0 k");
+	assert_string_equal(quantity__amount(123456).text, "123 k");
+	assert_string_equal(quantity__amount(999499).text, "999 k");
+	assert_string_equal(quantity__amount(999500).text, "1.00 M");
+	assert_string_equal(quantity__amount(1638000).text, "1.64 M");
+	assert_string_equal(quantity__amount(1.8e19).text, "18.0 E");
 	assert_string_equal(quantity__time_of(51.8e6, 72.6e6).text, "51.8 of 72.6 ms");
 	assert_string_equal(quantity__time_of(4e5, 1.5e9).text, "0.0 of 1.5 s");
 	assert_string_equal(quantity__time_of(31e3, 412e3).text, "31 of 412 us");
