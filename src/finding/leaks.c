@@ -163,7 +163,7 @@ static int report_growth(struct finding *finding, const struct kept *kept, const
 		"live memory of this %s grew by %s within %s (%s), to %s in %s allocation%s%s%s",
 		kept->size ? "size" : "call site", quantity__bytes((double)kept->growth.grown).text,
 		quantity__time((double)kept->growth.grown_ns).text,
-		quantity__bandwidth(kept->growth.slope).text,
+		quantity__growth(kept->growth.slope).text,
 		quantity__bytes((double)kept->bytes).text, quantity__count(kept->count).text,
 		kept->count == 1 ? "" : "s", to, rest);
 }

@@ -117,7 +117,7 @@ static int report_oom(const struct finding_input *input, const struct process *p
 	struct memory_holding holding;
 	uint64_t live = live_on_devices(process);
 	struct holders holders = {""};
-	char own[96] = "", part[48] = "";
+	char own[96] = "", part[64] = "";
 
 	if (shortage->of_device &&
 	    device_history__fullest(findings__history(input->state)->devices, process, NULL,
