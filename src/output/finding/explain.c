@@ -8,16 +8,7 @@
 
 static struct quantity value_text(const struct finding_threshold *threshold)
 {
-	switch (threshold->unit) {
-	case UNIT_BYTES: return quantity__bytes(threshold->value);
-	case UNIT_NS: return quantity__time(threshold->value);
-	case UNIT_SHARE: return quantity__share(threshold->value);
-	case UNIT_PER_SECOND: return quantity__rate(threshold->value);
-	case UNIT_BYTES_PER_SECOND: return quantity__bandwidth(threshold->value);
-	case UNIT_RATIO: return quantity__ratio(threshold->value);
-	case UNIT_COUNT: break;
-	}
-	return quantity__count((uint64_t)threshold->value);
+	return findings_text__number(QUANTITY_ROUNDED, threshold->value, threshold->unit);
 }
 
 static void print_needs(FILE *out, const struct finding_kind *kind)
