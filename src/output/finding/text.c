@@ -89,13 +89,13 @@ static void write_evidence(FILE *out, const struct finding *finding, enum quanti
 	function_text__print_sentence(out, finding->evidence);
 }
 
-/* "exact: allocations 1,000, bytes 1,073,741,824 bytes": the names are those of the JSON. */
+/* "exact: allocations=1,000, size=1,073,741,824 bytes": the names are those of the JSON. */
 static void write_numbers(FILE *out, const struct finding *finding, enum quantity_form form)
 {
 	for (size_t i = 0; i < finding->number_count; i++) {
 		const struct finding_number *number = &finding->numbers[i];
 
-		fprintf(out, "%s%s %s", i ? ", " : "exact: ", number->name,
+		fprintf(out, "%s%s=%s", i ? ", " : "exact: ", number->name,
 			findings_text__number(form, number->value, number->unit).text);
 	}
 }

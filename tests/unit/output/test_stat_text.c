@@ -214,7 +214,7 @@ static void test_exact_findings(void **state)
 	scene__begin(&scene);
 	scene__findings(&scene);
 	scene.options.form = QUANTITY_EXACT;
-	expect_part(&scene, "        exact: allocations 4, each 1,000,000,000 ns\n"
+	expect_part(&scene, "        exact: allocations=4, each=1,000,000,000 ns\n"
 			    "        cost: 4,000,000,000 ns, 80.0 % of ");
 	expect_part(&scene, "        saving: about 3,000,000,000 ns, if one is kept\n");
 	scene__end(&scene);
