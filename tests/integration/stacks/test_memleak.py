@@ -114,6 +114,16 @@ def test_text_at_exit(leaks):
     assert "churn" not in done.stdout
 
 
+def test_exact_amounts(leaks):
+    done = memleak("--exact", "--show-allocs", "--", leaks, FREED, KEPT)
+    assert re.search(r" ended: 80,512 bytes in 9 allocations leaked \(live at exit\)\n"
+                     r" {8}80,000 bytes in 8 allocations\n {12}ages [\d,]+ ns to [\d,]+ ns, none ",
+                     done.stdout), done.stdout
+    listed = re.findall(r"^ +0x[0-9a-f]{16}: ( *[\d,]+ bytes), [\d,]+ ns old$", done.stdout, re.M)
+    assert sorted(size.strip() for size in listed) == ["10,000 bytes"] * 8 + ["512 bytes"]
+    assert len({len(size) for size in listed}) == 1
+
+
 def test_stacks_that_break_off(leaks, tmp_path):
     """That is said of each, and once what helps."""
     program = tmp_path / "leaks"
