@@ -153,7 +153,7 @@ struct quantity quantity__rate(double per_second)
 		snprintf(quantity.text, sizeof(quantity.text), "%.1f/s", per_second);
 		return quantity;
 	}
-	quantity = quantity__count((uint64_t)round(fmin(per_second, 1e18)));
+	quantity = quantity__amount(fmin(per_second, 1e18));
 	append(&quantity, "/s");
 	return quantity;
 }
@@ -227,6 +227,17 @@ struct quantity quantity__time_as(enum quantity_form form, uint64_t ns)
 		return quantity__time((double)ns);
 	quantity = quantity__count(ns);
 	append(&quantity, " ns");
+	return quantity;
+}
+
+struct quantity quantity__rate_as(enum quantity_form form, double per_second)
+{
+	struct quantity quantity;
+
+	if (form == QUANTITY_ROUNDED || per_second < 99.95)
+		return quantity__rate(per_second);
+	quantity = quantity__count((uint64_t)round(fmin(per_second, 1e18)));
+	append(&quantity, "/s");
 	return quantity;
 }
 

@@ -28,8 +28,8 @@ struct quantity quantity__time(double ns);
 struct quantity quantity__time_of(double ns, double of_ns);
 /* 0.05: "5.0 %"; above 0 and below 0.1 %: "under 0.1 %" */
 struct quantity quantity__share(double share);
-struct quantity quantity__rate(double per_second); /* "12,000/s", "1.5/s" */
-/* "12,000 launches/s"; `what` has up to 15 letters */
+struct quantity quantity__rate(double per_second); /* "1.5/s", "9,876/s", "12.3 k/s" */
+/* "12.3 k launches/s"; `what` has up to 15 letters */
 struct quantity quantity__rate_of(double per_second, const char *what);
 struct quantity quantity__ratio(double ratio); /* "1.25" */
 
@@ -44,6 +44,8 @@ struct quantity quantity__amount_as(enum quantity_form form, uint64_t count);
 struct quantity quantity__bytes_as(enum quantity_form form, uint64_t bytes);
 /* As quantity__time; exact: "710,000,000 ns" */
 struct quantity quantity__time_as(enum quantity_form form, uint64_t ns);
+/* As quantity__rate; exact: "12,345/s" */
+struct quantity quantity__rate_as(enum quantity_form form, double per_second);
 /* As quantity__bandwidth and quantity__growth; exact: "5,900,000,000 bytes/s" */
 struct quantity quantity__bandwidth_as(enum quantity_form form, double bytes_per_second);
 struct quantity quantity__growth_as(enum quantity_form form, double bytes_per_second);

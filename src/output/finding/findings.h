@@ -24,7 +24,7 @@ const char *findings_text__severity_word(enum finding_severity severity); /* "wa
 void findings_text__print(FILE *out, const struct model *model, const struct finding_list *list,
 			  const struct report_options *options);
 
-/* A number of a finding or a threshold. Counts, rates, shares and ratios have one form. */
+/* A number of a finding or a threshold. Counts, shares and ratios have one form. */
 struct quantity findings_text__number(enum quantity_form form, double value,
 				      enum finding_unit unit);
 

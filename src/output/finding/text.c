@@ -50,7 +50,7 @@ struct quantity findings_text__number(enum quantity_form form, double value, enu
 	case UNIT_BYTES: return quantity__bytes_as(form, whole);
 	case UNIT_NS: return quantity__time_as(form, whole);
 	case UNIT_SHARE: return quantity__share(value);
-	case UNIT_PER_SECOND: return quantity__rate(value);
+	case UNIT_PER_SECOND: return quantity__rate_as(form, value);
 	case UNIT_BYTES_PER_SECOND: return quantity__bandwidth_as(form, value);
 	case UNIT_RATIO: return quantity__ratio(value);
 	case UNIT_COUNT: break;

@@ -61,10 +61,10 @@ static void rounds(void **state)
 	assert_string_equal(quantity__share(0.0005).text, "under 0.1 %");
 	assert_string_equal(quantity__share(0.0512).text, "5.1 %");
 	assert_string_equal(quantity__rate(1.5).text, "1.5/s");
-	assert_string_equal(quantity__rate(12345.4).text, "12,345/s");
-	assert_string_equal(quantity__rate_of(248192.2, "launches").text, "248,192 launches/s");
+	assert_string_equal(quantity__rate(12345.4).text, "12.3 k/s");
+	assert_string_equal(quantity__rate_of(248192.2, "launches").text, "248 k launches/s");
 	assert_string_equal(quantity__rate_of(1e30, "fifteen letters").text,
-			    "1,000,000,000 fifteen letters/s");
+			    "1.00 G fifteen letters/s");
 	assert_string_equal(quantity__ratio(1.25).text, "1.25");
 }
 
@@ -79,6 +79,8 @@ static void prints_exact_amounts(void **state)
 	assert_string_equal(quantity__bytes_as(exact, UINT64_MAX).text,
 			    "18,446,744,073,709,551,615 bytes");
 	assert_string_equal(quantity__time_as(exact, 710000000).text, "710,000,000 ns");
+	assert_string_equal(quantity__rate_as(exact, 1.5).text, "1.5/s");
+	assert_string_equal(quantity__rate_as(exact, 12345.4).text, "12,345/s");
 	assert_string_equal(quantity__bandwidth_as(exact, 5.9e9).text, "5,900,000,000 bytes/s");
 	assert_string_equal(quantity__growth_as(exact, -1048576).text, "-1,048,576 bytes/s");
 }

@@ -61,7 +61,7 @@ static void small_copies(void **state)
 	/* 737,280,000 bytes: 704 copies of 10 us, and 100 us for each MiB. */
 	assert_true(finding->has_saving);
 	assert_true(is_close(finding->saving_ns, 1.2e9 - 703.125 * 10e3 - 703.125 * 100e3));
-	assert_string_equal(finding->evidence, "110,000 of 110,010 copies were smaller than 64 "
+	assert_string_equal(finding->evidence, "110 k of 110 k copies were smaller than 64 "
 					       "KiB, 6.5 KiB and 10.9 us each on average: "
 					       "703.1 MiB in 1.2 s, 12.0 % of the time; 1 MiB of "
 					       "them takes 1.7 ms this way, and would take "
