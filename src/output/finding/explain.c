@@ -6,9 +6,13 @@
 
 #define LINE_WIDTH 80
 
+/* A rate as --threshold takes it. */
 static struct quantity value_text(const struct finding_threshold *threshold)
 {
-	return findings_text__number(QUANTITY_ROUNDED, threshold->value, threshold->unit);
+	enum quantity_form form =
+		threshold->unit == UNIT_PER_SECOND ? QUANTITY_EXACT : QUANTITY_ROUNDED;
+
+	return findings_text__number(form, threshold->value, threshold->unit);
 }
 
 static void print_needs(FILE *out, const struct finding_kind *kind)

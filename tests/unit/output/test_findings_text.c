@@ -57,7 +57,7 @@ static void test_explain(void **state)
 static void test_thresholds(void **state)
 {
 	(void)state;
-	expect("launch-bound", "  rate        10.0 k/s  ");
+	expect("launch-bound", "  rate        10,000/s  ");
 	expect("sync-stall", "  mean          1.0 ms  ");
 	expect("leak-growing", "  bytes        1.0 MiB  ");
 	expect("device-imbalance", "  ratio           1.20  ");
