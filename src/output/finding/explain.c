@@ -6,7 +6,7 @@
 
 #define LINE_WIDTH 80
 
-/* A rate as --threshold takes it. */
+/* A rate is exact, as --threshold takes it. */
 static struct quantity value_text(const struct finding_threshold *threshold)
 {
 	enum quantity_form form =
