@@ -11,6 +11,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
+static const char decimal_units[] = "kMGTPE";
+
 struct quantity quantity__count(uint64_t count)
 {
 	char digits[24];
@@ -28,20 +30,19 @@ struct quantity quantity__count(uint64_t count)
 
 struct quantity quantity__amount(double count)
 {
-	static const char units[] = "kMGTPE";
 	struct quantity quantity;
 	size_t unit = 0;
 
 	if (count < 9999.5)
 		return quantity__count((uint64_t)round(fmax(count, 0)));
 	count /= 1000;
-	for (; count >= 999.5 && unit + 1 < strlen(units); unit++)
+	for (; count >= 999.5 && unit + 1 < strlen(decimal_units); unit++)
 		count /= 1000;
 	snprintf(quantity.text, sizeof(quantity.text), "%.*f %c",
 		 count < 9.995 ? 2 :
 		 count < 99.95 ? 1 :
 				 0,
-		 count, units[unit]);
+		 count, decimal_units[unit]);
 	return quantity;
 }
 
@@ -152,7 +153,7 @@ struct quantity quantity__rate(double per_second)
 		snprintf(quantity.text, sizeof(quantity.text), "%.1f/s", per_second);
 		return quantity;
 	}
-	quantity = quantity__count((uint64_t)round(fmin(per_second, 1e18)));
+	quantity = quantity__amount(fmin(per_second, 1e18));
 	append(&quantity, "/s");
 	return quantity;
 }
@@ -176,8 +177,90 @@ struct quantity quantity__ratio(double ratio)
 
 struct quantity quantity__bandwidth(double bytes_per_second)
 {
-	struct quantity quantity = quantity__bytes(bytes_per_second);
+	struct quantity quantity;
+	size_t unit = 0;
 
+	if (bytes_per_second < 999.5) {
+		snprintf(quantity.text, sizeof(quantity.text), "%.0f B/s", bytes_per_second);
+		return quantity;
+	}
+	bytes_per_second = fmin(bytes_per_second, 1e21) / 1000;
+	for (; bytes_per_second >= 999.5 && unit + 1 < strlen(decimal_units); unit++)
+		bytes_per_second /= 1000;
+	snprintf(quantity.text, sizeof(quantity.text), "%.*f %cB/s",
+		 bytes_per_second < 99.95 ? 1 : 0, bytes_per_second, decimal_units[unit]);
+	return quantity;
+}
+
+struct quantity quantity__growth(double bytes_per_second)
+{
+	struct quantity size = quantity__bytes(fmin(fabs(bytes_per_second), 1e21)), quantity;
+
+	snprintf(quantity.text, sizeof(quantity.text), "%s%.30s/s", bytes_per_second < 0 ? "-" : "",
+		 size.text);
+	return quantity;
+}
+
+/* --- rounded or exact --- */
+
+struct quantity quantity__amount_as(enum quantity_form form, uint64_t count)
+{
+	return form == QUANTITY_EXACT ? quantity__count(count) : quantity__amount((double)count);
+}
+
+struct quantity quantity__bytes_as(enum quantity_form form, uint64_t bytes)
+{
+	struct quantity quantity;
+
+	if (form == QUANTITY_ROUNDED)
+		return quantity__bytes((double)bytes);
+	quantity = quantity__count(bytes);
+	append(&quantity, bytes == 1 ? " byte" : " bytes");
+	return quantity;
+}
+
+struct quantity quantity__time_as(enum quantity_form form, uint64_t ns)
+{
+	struct quantity quantity;
+
+	if (form == QUANTITY_ROUNDED)
+		return quantity__time((double)ns);
+	quantity = quantity__count(ns);
+	append(&quantity, " ns");
+	return quantity;
+}
+
+struct quantity quantity__rate_as(enum quantity_form form, double per_second)
+{
+	struct quantity quantity;
+
+	if (form == QUANTITY_ROUNDED || per_second < 99.95)
+		return quantity__rate(per_second);
+	quantity = quantity__count((uint64_t)round(fmin(per_second, 1e18)));
 	append(&quantity, "/s");
 	return quantity;
+}
+
+/* "-1,048,576 bytes/s". Rates are computed from times, so a whole byte is exact enough. */
+static struct quantity exact_rate(double bytes_per_second)
+{
+	struct quantity size, quantity;
+
+	size = quantity__bytes_as(QUANTITY_EXACT,
+				  (uint64_t)round(fmin(fabs(bytes_per_second), 1e18)));
+	snprintf(quantity.text, sizeof(quantity.text), "%s%.33s/s", bytes_per_second < 0 ? "-" : "",
+		 size.text);
+	return quantity;
+}
+
+struct quantity quantity__bandwidth_as(enum quantity_form form, double bytes_per_second)
+{
+	return form == QUANTITY_EXACT ? exact_rate(bytes_per_second) :
+					quantity__bandwidth(bytes_per_second);
+}
+
+struct quantity quantity__growth_as(enum quantity_form form, double bytes_per_second)
+{
+	return form == QUANTITY_EXACT ? exact_rate(bytes_per_second) :
+					quantity__growth(bytes_per_second);
 }

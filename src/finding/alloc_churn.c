@@ -111,19 +111,21 @@ static int report(struct finding *finding, const struct churn *churn, uint64_t w
 		return -ENOMEM;
 	if (churn->sizes > 1)
 		snprintf(others, sizeof(others), ", with %s other size%s",
-			 quantity__count(churn->sizes - 1).text, churn->sizes > 2 ? "s" : "");
+			 quantity__amount((double)(churn->sizes - 1)).text,
+			 churn->sizes > 2 ? "s" : "");
 	return finding__evidence(
 		finding,
 		"%s allocations of %s by %s (%s each) and %s frees (%s each), at most %s live at a "
 		"time; that took "
 		"%s%s, %s of the %s that were watched",
-		quantity__count(record->allocations).text, size.text,
+		quantity__amount((double)record->allocations).text, size.text,
 		site_lookup__function(churn->row),
 		quantity__time(mean(allocating_ns(record), record->allocations - 1)).text,
-		quantity__count(record->frees).text,
+		quantity__amount((double)record->frees).text,
 		quantity__time(mean(record->free_ns, record->frees)).text,
-		quantity__count(record->peak).text, quantity__time((double)churn->ns).text, others,
-		quantity__share(finding->share).text, quantity__time((double)watched_ns).text);
+		quantity__amount((double)record->peak).text, quantity__time((double)churn->ns).text,
+		others, quantity__share(finding->share).text,
+		quantity__time((double)watched_ns).text);
 }
 
 static int add(const struct finding_input *input, const struct process *process,

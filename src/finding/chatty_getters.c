@@ -62,10 +62,10 @@ static int report(struct finding *finding, const struct asked *asked, double rat
 				 "%s getter calls, %s, took %s, %s of the time; %s of them %s, %s "
 				 "each, including up "
 				 "to about a microsecond for the probe",
-				 quantity__count(asked->calls).text, quantity__rate(rate).text,
-				 quantity__time((double)asked->ns).text,
+				 quantity__amount((double)asked->calls).text,
+				 quantity__rate(rate).text, quantity__time((double)asked->ns).text,
 				 quantity__share(finding->share).text,
-				 quantity__count(most->calls).text, name,
+				 quantity__amount((double)most->calls).text, name,
 				 quantity__time((double)most->ns / (double)most->calls).text);
 }
 

@@ -131,7 +131,7 @@ static int report(struct finding *finding, const struct cold_start *start)
 		quantity__time((double)(start->parts[START_DRIVER] + start->parts[START_CONTEXT]))
 			.text,
 		quantity__time((double)start->parts[START_MODULES]).text,
-		quantity__count(times->loads).text,
+		quantity__amount((double)times->loads).text,
 		quantity__time((double)start->parts[START_LAUNCHES]).text,
 		quantity__time((double)start->parts[START_GRAPHS]).text,
 		quantity__time((double)start->parts[START_COPIES]).text,

@@ -90,9 +90,10 @@ static int fill_in(struct finding *finding, const struct meeting *meeting)
 		"of %s launches by %s thread%s, %s went to the legacy default stream while another "
 		"thread waited for it, and %s switched between it and a stream that waits for it; "
 		"waits that cover it took %s",
-		quantity__count(meeting->launches).text, quantity__count(meeting->threads).text,
-		meeting->threads == 1 ? "" : "s", quantity__count(meeting->behind).text,
-		quantity__count(meeting->crossings).text,
+		quantity__amount((double)meeting->launches).text,
+		quantity__amount((double)meeting->threads).text, meeting->threads == 1 ? "" : "s",
+		quantity__amount((double)meeting->behind).text,
+		quantity__amount((double)meeting->crossings).text,
 		quantity__time((double)meeting->waits.ns).text);
 }
 

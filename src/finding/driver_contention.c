@@ -91,7 +91,7 @@ static int fill_in(struct finding *finding, const struct profile *profile,
 			"%s calls of %s lasted %s on average, %s at most, while another thread was "
 			"in %s, and "
 			"ended when that did; the latest in thread %d, the other call in thread %d",
-			quantity__count(pair->held.calls).text, held,
+			quantity__amount((double)pair->held.calls).text, held,
 			quantity__time((double)mean_ns).text,
 			quantity__time((double)pair->max_ns).text, holder, pair->tid,
 			pair->holder_tid);

@@ -73,9 +73,9 @@ static int detect_ignored(const struct finding_input *input, const struct proces
 				 "thread, and no call asked "
 				 "for the error meanwhile; gpuprobe cannot see whether the program "
 				 "checked the result",
-				 quantity__count(record->calls).text, plural(record->calls),
-				 site_lookup__function(row), text.text,
-				 quantity__count(record->launches).text,
+				 quantity__amount((double)record->calls).text,
+				 plural(record->calls), site_lookup__function(row), text.text,
+				 quantity__amount((double)record->launches).text,
 				 record->launches == 1 ? "" : "es");
 }
 
@@ -155,8 +155,8 @@ static int report_sticky(struct finding *finding, const struct process *process,
 		"%s failed with %s, after which a process can only end; in the %s since "
 		"then %s call%s failed with it and %s did not",
 		first ? first->function : "a call", text.text,
-		quantity__time((double)since_ns).text, quantity__count(sticky->same).text,
-		plural(sticky->same), quantity__count(sticky->others).text);
+		quantity__time((double)since_ns).text, quantity__amount((double)sticky->same).text,
+		plural(sticky->same), quantity__amount((double)sticky->others).text);
 }
 
 int sticky_error__detect(const struct finding_input *input, const struct process *process,
@@ -275,11 +275,11 @@ static int report_storm(struct finding *finding, const struct process *process,
 		return ret;
 	return finding__evidence(
 		finding, "%s calls failed within %s, %s; %s %s with %s, %s time%s%s%s%s%s",
-		quantity__count(storm->failures).text,
+		quantity__amount((double)storm->failures).text,
 		quantity__time((double)(storm->last_ns - storm->first_ns)).text,
 		quantity__rate(rate_of(storm)).text,
 		worst->count > storm->failures / 2 ? "most of them" : "the most frequent:",
-		worst->function, text.text, quantity__count(worst->count).text,
+		worst->function, text.text, quantity__amount((double)worst->count).text,
 		plural(worst->count), worst->sampled ? " among the launches that were checked" : "",
 		known ? " (" : "", known ? quantity__share(share).text : "",
 		known ? " of its calls)" : "");

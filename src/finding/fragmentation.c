@@ -48,7 +48,7 @@ static int add(const struct finding_input *input, const struct process *process,
 		quantity__bytes((double)unused->bytes).text, quantity__share(unused->share).text,
 		pool ? "were" : "were mapped nowhere and so",
 		quantity__time((double)unused->span_ns).text,
-		quantity__count(unused->samples).text);
+		quantity__amount((double)unused->samples).text);
 }
 
 static int detect(const struct finding_input *input, const struct process *process,

@@ -90,9 +90,10 @@ static int add(const struct finding_input *input, const struct process *process,
 		"graph launches: %s of "
 		"each graph; captures took %s, instantiations %s, destroying graphs %s: %s of the "
 		"time",
-		quantity__count(work->instantiations).text,
+		quantity__amount((double)work->instantiations).text,
 		quantity__time((double)work->instantiation_ns / (double)work->instantiations).text,
-		quantity__count(work->captures).text, quantity__count(process->graph_launches).text,
+		quantity__amount((double)work->captures).text,
+		quantity__amount((double)process->graph_launches).text,
 		quantity__ratio(launches).text, quantity__time((double)work->capture_ns).text,
 		quantity__time((double)work->instantiation_ns).text,
 		quantity__time((double)work->destroy_ns).text,

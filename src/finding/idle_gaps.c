@@ -43,7 +43,7 @@ static int detect(const struct watched_thread *watched, struct finding *finding)
 		finding,
 		"%s times nothing was queued for more than 100 ms, %s on average and %s at most, "
 		"%s of the thread's time; the thread spent %s of it outside CUDA calls%s",
-		quantity__count(thread->idle_gaps).text,
+		quantity__amount((double)thread->idle_gaps).text,
 		quantity__time((double)thread->idle_ns / (double)thread->idle_gaps).text,
 		quantity__time((double)thread->idle_max_ns).text,
 		quantity__share(thread_sums__share(watched, thread->idle_ns)).text,

@@ -190,11 +190,11 @@ static int detect(const struct watched_thread *watched, struct finding *finding)
 	return finding__evidence(finding,
 				 "%s calls blocked between launches for %s, %s of the thread's "
 				 "time: %s %s in %s calls, %s each",
-				 quantity__count(all.calls).text,
+				 quantity__amount((double)all.calls).text,
 				 quantity__time((double)all.ns).text,
 				 quantity__share(thread_sums__share(watched, all.ns)).text,
 				 words_of(worst_of(thread)), quantity__time((double)worst->ns).text,
-				 quantity__count(worst->calls).text,
+				 quantity__amount((double)worst->calls).text,
 				 quantity__time((double)worst->ns / (double)worst->calls).text);
 }
 

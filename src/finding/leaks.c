@@ -163,9 +163,9 @@ static int report_growth(struct finding *finding, const struct kept *kept, const
 		"live memory of this %s grew by %s within %s (%s), to %s in %s allocation%s%s%s",
 		kept->size ? "size" : "call site", quantity__bytes((double)kept->growth.grown).text,
 		quantity__time((double)kept->growth.grown_ns).text,
-		quantity__bandwidth(kept->growth.slope).text,
-		quantity__bytes((double)kept->bytes).text, quantity__count(kept->count).text,
-		kept->count == 1 ? "" : "s", to, rest);
+		quantity__growth(kept->growth.slope).text,
+		quantity__bytes((double)kept->bytes).text,
+		quantity__amount((double)kept->count).text, kept->count == 1 ? "" : "s", to, rest);
 }
 
 static void add_numbers(struct finding *finding, const struct kept *kept)
@@ -389,8 +389,9 @@ static int detect_at_exit(const struct finding_input *input, const struct kept *
 		finding,
 		"%s of %s allocations of this %s were freed, and %s (%s) were not: live when the "
 		"process ended",
-		quantity__count(kept->frees).text, quantity__count(kept->allocations).text,
-		kept->size ? "size" : "call site", quantity__count(kept->count).text,
+		quantity__amount((double)kept->frees).text,
+		quantity__amount((double)kept->allocations).text, kept->size ? "size" : "call site",
+		quantity__amount((double)kept->count).text,
 		quantity__bytes((double)kept->bytes).text);
 }
 

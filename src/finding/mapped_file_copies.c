@@ -41,7 +41,7 @@ static int report(struct finding *finding, const struct profile *profile,
 
 	if (profile->mapped_count > 1)
 		snprintf(others, sizeof(others), " and %s other file%s",
-			 quantity__count(profile->mapped_count - 1).text,
+			 quantity__amount((double)(profile->mapped_count - 1)).text,
 			 profile->mapped_count > 2 ? "s" : "");
 	if (finding__subject(finding, "%s%s", largest->name, others))
 		return -ENOMEM;
@@ -52,7 +52,7 @@ static int report(struct finding *finding, const struct profile *profile,
 	return finding__evidence(
 		finding,
 		"%s copies of %s in total went straight from mapped files, at %s; %s from %s",
-		quantity__count(sum->calls).text, quantity__bytes((double)sum->bytes).text,
+		quantity__amount((double)sum->calls).text, quantity__bytes((double)sum->bytes).text,
 		quantity__bandwidth(rate_of(sum)).text,
 		quantity__bytes((double)largest->bytes).text, largest->name);
 }

@@ -124,8 +124,8 @@ static void find_missing(const struct profile *profile, struct missing *missing)
 static void say(FILE *out, uint64_t count, const char *one, const char *many)
 {
 	if (count)
-		fprintf(out, "%s%s %s", ftell(out) ? "; " : "", quantity__count(count).text,
-			count == 1 ? one : many);
+		fprintf(out, "%s%s %s", ftell(out) ? "; " : "",
+			quantity__amount((double)count).text, count == 1 ? one : many);
 }
 
 static void say_bytes(FILE *out, uint64_t count, uint64_t bytes)

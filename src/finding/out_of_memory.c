@@ -117,7 +117,7 @@ static int report_oom(const struct finding_input *input, const struct process *p
 	struct memory_holding holding;
 	uint64_t live = live_on_devices(process);
 	struct holders holders = {""};
-	char own[96] = "", part[48] = "";
+	char own[96] = "", part[64] = "";
 
 	if (shortage->of_device &&
 	    device_history__fullest(findings__history(input->state)->devices, process, NULL,
@@ -132,11 +132,11 @@ static int report_oom(const struct finding_input *input, const struct process *p
 			 quantity__bytes((double)live).text, process->ended ? " at its end" : "");
 	if (shortage->most->count < shortage->calls)
 		snprintf(part, sizeof(part), ", %s of them",
-			 quantity__count(shortage->most->count).text);
+			 quantity__amount((double)shortage->most->count).text);
 	return finding__evidence(
 		finding, "%s call%s failed for want of memory%s%s %s (%s)%s%s%s",
-		quantity__count(shortage->calls).text, shortage->calls == 1 ? "" : "s", part,
-		part[0] ? "" : (shortage->calls == 1 ? "," : ", all of them"),
+		quantity__amount((double)shortage->calls).text, shortage->calls == 1 ? "" : "s",
+		part, part[0] ? "" : (shortage->calls == 1 ? "," : ", all of them"),
 		shortage->most->function, shortage->most->error ? shortage->most->error : "2", own,
 		holders.text[0] ? "; when the device was fullest, " : "", holders.text);
 }

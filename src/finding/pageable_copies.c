@@ -251,7 +251,7 @@ static void say_way(FILE *out, const struct way *way, const char *direction)
 	if (!sum.calls)
 		return;
 	fprintf(out, "%s %s %s in %s cop%s and %s", ftell(out) ? ";" : "", direction,
-		quantity__bytes((double)sum.bytes).text, quantity__count(sum.calls).text,
+		quantity__bytes((double)sum.bytes).text, quantity__amount((double)sum.calls).text,
 		sum.calls == 1 ? "y" : "ies", quantity__time((double)sum.ns).text);
 	if (way->pageable[0].ns)
 		fprintf(out, ", %s%s", way->pageable[1].calls ? "the synchronous ones at " : "at ",
@@ -280,7 +280,7 @@ static int report(struct finding *finding, const struct copy_sum *all, const str
 	}
 	ret = finding__evidence(
 		finding, "%s in %s copies of unpinned host memory took %s, %s of the time:%s",
-		quantity__bytes((double)all->bytes).text, quantity__count(all->calls).text,
+		quantity__bytes((double)all->bytes).text, quantity__amount((double)all->calls).text,
 		quantity__time((double)all->ns).text, quantity__share(finding->share).text, text);
 	free(text);
 	return ret;

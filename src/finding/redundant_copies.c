@@ -51,11 +51,12 @@ static int report_repeats(struct finding *finding, const struct process_profile 
 		"%s copies to the device replaced data that nothing there had used since the "
 		"previous copy, and %s to the host read data that nothing had changed since: %s in "
 		"%s, %s of the time%s%s%s",
-		quantity__count(totals->repeats[0].calls).text,
-		quantity__count(totals->repeats[1].calls).text,
+		quantity__amount((double)totals->repeats[0].calls).text,
+		quantity__amount((double)totals->repeats[1].calls).text,
 		quantity__bytes((double)sum->bytes).text, quantity__time((double)sum->ns).text,
 		quantity__share(finding->share).text, worst ? "; one range " : "",
-		worst ? quantity__count(worst->record.repeats).text : "", worst ? " times" : "");
+		worst ? quantity__amount((double)worst->record.repeats).text : "",
+		worst ? " times" : "");
 }
 
 int redundant_copies__detect(const struct finding_input *input, const struct process *process,

@@ -92,7 +92,7 @@ static int single_detect(const struct watched_thread *watched, struct finding *f
 		finding,
 		"%s of %s launches were waited for one by one, %s each: %s, %s of the thread's "
 		"time",
-		quantity__count(waits.calls).text, quantity__count(launches).text,
+		quantity__amount((double)waits.calls).text, quantity__amount((double)launches).text,
 		quantity__time(mean(&waits)).text, quantity__time((double)waits.ns).text,
 		quantity__share(thread_sums__share(watched, waits.ns)).text);
 }
@@ -154,11 +154,11 @@ static int stall_detect(const struct watched_thread *watched, struct finding *fi
 		finding,
 		"%s waits of %s each: %s, %s of the thread's time; %s of them came after several "
 		"launches, %s after none",
-		quantity__count(waits.calls).text, quantity__time(mean(&waits)).text,
+		quantity__amount((double)waits.calls).text, quantity__time(mean(&waits)).text,
 		quantity__time((double)waits.ns).text,
 		quantity__share(thread_sums__share(watched, waits.ns)).text,
-		quantity__count(thread->batch_waits.calls).text,
-		quantity__count(thread->bare_waits.calls).text);
+		quantity__amount((double)thread->batch_waits.calls).text,
+		quantity__amount((double)thread->bare_waits.calls).text);
 }
 
 int sync_stall__detect(const struct finding_input *input, const struct process *process,

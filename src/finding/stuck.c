@@ -83,7 +83,8 @@ static int report(const struct finding_input *input, const struct process *proce
 					 rest_of(process, call));
 	return finding__evidence(finding, "%s %s%s; %s more thread%s in such a call",
 				 state_of(process, call), lasted.text, rest_of(process, call),
-				 quantity__count(count - 1).text, count == 2 ? " is" : "s are");
+				 quantity__amount((double)(count - 1)).text,
+				 count == 2 ? " is" : "s are");
 }
 
 int stuck__detect(const struct finding_input *input, const struct process *process,

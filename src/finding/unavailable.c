@@ -137,8 +137,8 @@ static int report(struct finding *finding, const struct process *process)
 	if (ret)
 		return ret;
 	return finding__evidence(finding, "%s call%s failed and none succeeded: %s; %s",
-				 quantity__count(count).text, count == 1 ? "" : "s", cause->why,
-				 cause->remedy);
+				 quantity__amount((double)count).text, count == 1 ? "" : "s",
+				 cause->why, cause->remedy);
 }
 
 int cuda_unavailable__detect(const struct finding_input *input, const struct process *process,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Shares of time for which families are watched, from what threads pay; see private.h.
+#include "base/quantity.h"
 #include "govern/budget.h"
 #include "govern/private.h"
 
@@ -11,9 +12,9 @@ static void warn_of_exact(struct governor *governor, double cost)
 	log__warn(governor->log,
 		  "cannot keep to --max-overhead: the calls that are always watched (memory, "
 		  "contexts, modules, "
-		  "graphs%s) make a thread %.1f %% slower",
+		  "graphs%s) make a thread %s slower",
 		  governor->sampling == GOVERNED_FAMILIES ? "" : ", copies, waits",
-		  100 * budget__overhead(cost * governor->cold));
+		  quantity__share(budget__overhead(cost * governor->cold)).text);
 }
 
 static const char *name_of(int family)
@@ -28,9 +29,8 @@ static void report_change(const struct governor *governor, unsigned int before, 
 	if (is_in(before & ~governor->sampled, family))
 		log__info(governor->log, "all %s are watched again", name_of(family));
 	else if (is_in(governor->sampled & ~before, family))
-		log__info(governor->log,
-			  "%s are watched %.0f %% of the time, to keep to --max-overhead",
-			  name_of(family), 100 * governor->share[family]);
+		log__info(governor->log, "%s are watched %s of the time, to keep to --max-overhead",
+			  name_of(family), quantity__share(governor->share[family]).text);
 }
 
 void governor__plan_shares(struct governor *governor, uint64_t now_ns)

@@ -2,6 +2,7 @@
 // Wraps sentences, see wrap.h.
 #include "output/wrap.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /* Columns of UTF-8: counts the bytes that begin a character. */
@@ -14,14 +15,24 @@ static int columns(const char *text, size_t length)
 	return count;
 }
 
+/* Whether it begins with a number, or is one with its name: "bytes=12". */
+static bool is_number(const char *word, size_t length)
+{
+	const char *equals = memchr(word, '=', length);
+
+	if (equals && word[length - 1] != ',')
+		word = equals + 1;
+	return word[0] >= '0' && word[0] <= '9';
+}
+
 /* Length of the next word and the words that must stay on its line: a number keeps its unit. */
 static size_t next_piece(const char *text)
 {
 	size_t length = strcspn(text, " ");
 	const char *word = text;
 
-	while (word[0] >= '0' && word[0] <= '9' && text[length] == ' ' && text[length + 1] &&
-	       text[length + 1] != ' ') {
+	while (is_number(word, (size_t)(text + length - word)) && text[length] == ' ' &&
+	       text[length + 1] && text[length + 1] != ' ') {
 		word = text + length + 1;
 		length += 1 + strcspn(word, " ");
 	}

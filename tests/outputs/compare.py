@@ -76,8 +76,8 @@ def without_numbers(text):
     text = re.sub(r"\d+-\d+-\d+[T ][\d:.]+Z?", "TIME", text)
     text = re.sub(r"0x[0-9a-f]+|\+0x[0-9a-f]+", "0x", text)
     text = re.sub(
-        r"\b(under )?~?\d[\d,]*(\.\d+)? ?(ns|us|ms|s|B|KiB|MiB|GiB|MB/s|GB/s|KB/s|%)?(?=\W|$)", "N",
-        text)
+        r"\b(under )?~?\d[\d,]*(\.\d+)? ?(ns|us|ms|s|B|KiB|MiB|GiB|B/s|kB/s|MB/s|GB/s|%)?(?=\W|$)",
+        "N", text)
     return re.sub(r" +", " ", text).strip()
 
 

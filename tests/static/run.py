@@ -50,6 +50,11 @@ BPF_TIDY_LEAVES = (
 SHELL_LEAVES = "SC2034,SC2154"
 # A test's program takes all of its module of declarations.
 PYTHON_LEAVES = "star import|import \\*"
+# Not text for people, the report with the units of its first days, powers of two without a
+# fraction, and units that thresholds are given in.
+AMOUNTS_LEAVES = ("src/output/json/", "src/output/metrics/", "src/output/trace/",
+                  "src/output/stat/csv.c", "src/output/report/", "src/output/stat/copies.c",
+                  "src/finding/threshold.c")
 
 
 def sources(*folders, suffixes=(".c",)):
@@ -199,10 +204,16 @@ def columns_jobs(flags):
                  "Makefile"])]
 
 
+def amounts_jobs(flags):
+    files = [path for path in sources("src/output", "src/finding", suffixes=(".c", ".h"))
+             if not path.startswith(AMOUNTS_LEAVES)]
+    return [Job(["/usr/bin/python3", "tests/static/amounts.py", *files])]
+
+
 # clang-tidy first: it takes longest.
 CHECKS = {"clang-tidy": tidy_jobs, "clang": clang_jobs, "bpf": bpf_jobs, "cppcheck": cppcheck_jobs,
           "shell": shell_jobs, "python": python_jobs, "man": man_jobs, "format": format_jobs,
-          "columns": columns_jobs}
+          "columns": columns_jobs, "amounts": amounts_jobs}
 
 
 def run(job, stamps):

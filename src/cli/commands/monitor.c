@@ -105,6 +105,7 @@ static int print(FILE *out, void *arg)
 	const struct report_options form = {
 		.top = options->top,
 		.full_names = options->full_names,
+		.form = options->form,
 		.findings = &monitor->list,
 		/*
 		 * A report of selected sections has only these. Without returns of calls, times are

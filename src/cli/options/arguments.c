@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/quantity.h"
 #include "cli/session/live_model.h"
 
 int arguments__number(const char *name, const char *text, unsigned long min, unsigned long max,
@@ -391,6 +392,21 @@ const struct option_row library_rows[] = {
 	{"libcudart-path", 0, "FILE", "probe this library too (repeatable)", take_library,
 	 .offset = 0},
 	{"libcuda-path", 0, "FILE", "the same", take_library, .offset = 0},
+	{0},
+};
+
+static int take_exact(const struct option_row *row, void *field, const char *text,
+		      struct error *err)
+{
+	(void)row;
+	(void)text;
+	(void)err;
+	*(enum quantity_form *)field = QUANTITY_EXACT;
+	return 0;
+}
+
+const struct option_row exact_rows[] = {
+	{"exact", 0, NULL, "whole bytes, nanoseconds and counts in text", take_exact, .offset = 0},
 	{0},
 };
 

@@ -52,6 +52,7 @@ static const struct option_row rows[] = {
 	 arguments__take_window, FIELD(window_ns)},
 	{"duration", 0, "S", "stop after S seconds", option__seconds, FIELD(duration),
 	 .min = 0.001},
+	{.rows = exact_rows, FIELD(output.form)},
 	{"json", 0, NULL, "one JSON object per report instead of text", option__flag, FIELD(json)},
 	{"api", 0, "auto|driver|runtime|both", "layers to probe [auto]", option__word, FIELD(api),
 	 WORDS(api_words)},

@@ -64,6 +64,7 @@ static const struct option_row rows[] = {
 	{"top", 0, "N", "entries shown of each list; 0 = all [20]", option__unsigned, FIELD(top),
 	 .max = 1000000},
 	{"full-names", 0, NULL, "whole demangled kernel names", option__flag, FIELD(full_names)},
+	{.rows = exact_rows, FIELD(form)},
 	{"json", 0, NULL, "one JSON object per report instead of text", option__flag, FIELD(json)},
 	{"threshold", 0, "ID=VALUE",
 	 "threshold that triggers a finding, or ID.NAME=VALUE\n"

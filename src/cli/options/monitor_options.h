@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/quantity.h"
 #include "cli/options/arguments.h"
 #include "cli/session/live_model.h"
 #include "cli/options/stack_options.h"
@@ -32,6 +33,7 @@ struct monitor_options {
 	struct stack_choice stacks;
 	unsigned int top;
 	bool full_names;
+	enum quantity_form form;
 	bool json;
 	struct option_list thresholds; /* of findings: "ID=VALUE"; belongs to argv */
 	enum log_level log_level;

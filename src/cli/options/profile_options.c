@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "host/watch.h"
@@ -64,6 +65,7 @@ static const struct option_row report_rows[] = {
 	 option__seconds, FIELD(interval), .min = 0.01},
 	{"json", 0, NULL, "one JSON object per report instead of text", take_form, FIELD(form),
 	 .min = PROFILE_JSON},
+	{.rows = exact_rows, FIELD(output.form)},
 	{"output", 'O', "FILE", "write to FILE, apart from the output of COMMAND", option__file,
 	 FIELD(file)},
 	{0},
@@ -269,6 +271,7 @@ int profile_options__parse(struct profile_command *options, bool diagnose, int a
 		return ret;
 	if (!options->window_ns)
 		options->window_ns = window_of(options->duration);
+	options->output.on_terminal = !options->file && isatty(STDOUT_FILENO);
 	ret = stack_choice__check(&options->stacks, err);
 	if (!ret)
 		ret = targets__take_command(&options->targets, argc, argv, table->program, err);

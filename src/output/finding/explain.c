@@ -6,18 +6,13 @@
 
 #define LINE_WIDTH 80
 
+/* A rate is exact, as --threshold takes it. */
 static struct quantity value_text(const struct finding_threshold *threshold)
 {
-	switch (threshold->unit) {
-	case UNIT_BYTES: return quantity__bytes(threshold->value);
-	case UNIT_NS: return quantity__time(threshold->value);
-	case UNIT_SHARE: return quantity__share(threshold->value);
-	case UNIT_PER_SECOND: return quantity__rate(threshold->value);
-	case UNIT_BYTES_PER_SECOND: return quantity__bandwidth(threshold->value);
-	case UNIT_RATIO: return quantity__ratio(threshold->value);
-	case UNIT_COUNT: break;
-	}
-	return quantity__count((uint64_t)threshold->value);
+	enum quantity_form form =
+		threshold->unit == UNIT_PER_SECOND ? QUANTITY_EXACT : QUANTITY_ROUNDED;
+
+	return findings_text__number(form, threshold->value, threshold->unit);
 }
 
 static void print_needs(FILE *out, const struct finding_kind *kind)

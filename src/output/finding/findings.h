@@ -9,17 +9,24 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "base/quantity.h"
 #include "finding/finding.h"
+#include "output/report/text.h"
 
 const char *findings_text__severity_word(enum finding_severity severity); /* "warning" */
 
 /*
  * Prints "findings: 1 critical, 2 warnings", then each finding in a few lines after an empty one,
- * in the order of the list, worst first. The list was evaluated from the model. `top` limits their
- * number; 0: all. Prints "no findings" if the list is empty.
+ * in the order of the list, worst first. The list was evaluated from the model. The options limit
+ * their number. In the exact form, each has a line with its numbers. Prints "no findings" if the
+ * list is empty.
  */
 void findings_text__print(FILE *out, const struct model *model, const struct finding_list *list,
-			  unsigned int top);
+			  const struct report_options *options);
+
+/* A number of a finding or a threshold. Counts, shares and ratios have one form. */
+struct quantity findings_text__number(enum quantity_form form, double value,
+				      enum finding_unit unit);
 
 /*
  * Whether findings_text__print prints the reasons of the process's threads

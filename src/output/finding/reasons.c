@@ -6,7 +6,6 @@
 #include "base/escape.h"
 #include "base/quantity.h"
 #include "model/user_line.h"
-#include "output/clip.h"
 #include "output/frame_text.h"
 #include "output/finding/reasons.h"
 
@@ -63,7 +62,7 @@ static void print_times(FILE *out, const struct host_reasons *reasons,
 
 static void print_partner(FILE *out, const struct host_partner *who)
 {
-	clip__print(out, who->comm, HOST_COMM_SIZE);
+	escape__text(out, who->comm);
 	fprintf(out, " (%d)", who->tid ? who->tid : who->pid);
 }
 
@@ -96,7 +95,7 @@ static void print_hops(FILE *out, const struct host_reasons *reasons,
 		}
 		if (hops[i].file) {
 			fputs("; most for ", out);
-			clip__print(out, hops[i].file, HOST_FILE_SIZE);
+			escape__text(out, hops[i].file);
 		}
 		fputc('\n', out);
 	}
@@ -129,7 +128,7 @@ static void print_reason(FILE *out, const struct host_reasons *reasons,
 	print_times(out, reasons, reason);
 	if (file) {
 		fputs("; most for ", out);
-		clip__print(out, file, HOST_FILE_SIZE);
+		escape__text(out, file);
 	}
 	fputc('\n', out);
 	print_hops(out, reasons, reason);

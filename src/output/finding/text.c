@@ -11,6 +11,7 @@
  *                   cudaMalloc+0x0 [libcudart.so.13]
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,7 @@
 #define STACK_INDENT 16
 #define LINE_WIDTH 100
 #define FRAMES_SHOWN 10
+#define NUMBER_MOST 1e19
 #define THREADS_NAMED 8 /* at most this many of the threads that do the same are named */
 
 const char *findings_text__severity_word(enum finding_severity severity)
@@ -38,6 +40,22 @@ const char *findings_text__severity_word(enum finding_severity severity)
 	case SEVERITY_CRITICAL: return "critical";
 	}
 	return "unknown";
+}
+
+struct quantity findings_text__number(enum quantity_form form, double value, enum finding_unit unit)
+{
+	uint64_t whole = (uint64_t)fmin(fmax(round(value), 0), NUMBER_MOST);
+
+	switch (unit) {
+	case UNIT_BYTES: return quantity__bytes_as(form, whole);
+	case UNIT_NS: return quantity__time_as(form, whole);
+	case UNIT_SHARE: return quantity__share(value);
+	case UNIT_PER_SECOND: return quantity__rate_as(form, value);
+	case UNIT_BYTES_PER_SECOND: return quantity__bandwidth_as(form, value);
+	case UNIT_RATIO: return quantity__ratio(value);
+	case UNIT_COUNT: break;
+	}
+	return quantity__count(whole);
 }
 
 static bool is_named(const struct finding *finding)
@@ -65,14 +83,26 @@ static void print_subject(FILE *out, const struct finding *finding)
 	fputc('\n', out);
 }
 
-static void write_evidence(FILE *out, const struct finding *finding)
+static void write_evidence(FILE *out, const struct finding *finding, enum quantity_form form)
 {
+	(void)form;
 	function_text__print_sentence(out, finding->evidence);
 }
 
-static void write_cost(FILE *out, const struct finding *finding)
+/* "exact: allocations=1,000, size=1,073,741,824 bytes": the names are those of the JSON. */
+static void write_numbers(FILE *out, const struct finding *finding, enum quantity_form form)
 {
-	fprintf(out, "cost: %s, %s of the %s%stime", quantity__time((double)finding->cost_ns).text,
+	for (size_t i = 0; i < finding->number_count; i++) {
+		const struct finding_number *number = &finding->numbers[i];
+
+		fprintf(out, "%s%s=%s", i ? ", " : "exact: ", number->name,
+			findings_text__number(form, number->value, number->unit).text);
+	}
+}
+
+static void write_cost(FILE *out, const struct finding *finding, enum quantity_form form)
+{
+	fprintf(out, "cost: %s, %s of the %s%stime", quantity__time_as(form, finding->cost_ns).text,
 		quantity__share(finding->share).text,
 		finding->tid ? "thread's " : (finding->pid ? "process's " : ""),
 		finding->steady ? "steady " : (finding->tid ? "active " : "watched "));
@@ -82,16 +112,17 @@ static void write_cost(FILE *out, const struct finding *finding)
 		fprintf(out, ", in %s", finding->kind->cost);
 }
 
-static void write_saving(FILE *out, const struct finding *finding)
+static void write_saving(FILE *out, const struct finding *finding, enum quantity_form form)
 {
-	fprintf(out, "saving: about %s", quantity__time((double)finding->saving_ns).text);
+	fprintf(out, "saving: about %s", quantity__time_as(form, finding->saving_ns).text);
 	if (finding->assumption)
 		fprintf(out, ", if %s", finding->assumption);
 }
 
 /* Prints a wrapped sentence; nothing without memory. */
-static void print_sentence(FILE *out, const struct finding *finding,
-			   void (*write)(FILE *out, const struct finding *finding))
+static void print_sentence(FILE *out, const struct finding *finding, enum quantity_form form,
+			   void (*write)(FILE *out, const struct finding *finding,
+					 enum quantity_form form))
 {
 	char *text = NULL;
 	size_t length = 0;
@@ -99,7 +130,7 @@ static void print_sentence(FILE *out, const struct finding *finding,
 
 	if (!sentence)
 		return;
-	write(sentence, finding);
+	write(sentence, finding, form);
 	if (!fclose(sentence))
 		wrap__print(out, text, TEXT_INDENT, 2, LINE_WIDTH);
 	free(text);
@@ -161,7 +192,8 @@ static bool is_reported_before(const struct finding_list *list, size_t index)
 }
 
 /* "the same in 2 other threads (8726, 8725): 3.3 s" */
-static void write_alike(FILE *out, const struct finding_list *list, size_t index)
+static void write_alike(FILE *out, const struct finding_list *list, size_t index,
+			enum quantity_form form)
 {
 	size_t count = 0;
 	uint64_t cost_ns = 0;
@@ -181,12 +213,12 @@ static void write_alike(FILE *out, const struct finding_list *list, size_t index
 			fprintf(out, "%s%d", count == 1 ? "" : ", ", list->items[i].tid);
 	fputs(count > THREADS_NAMED ? ", ...)" : ")", out);
 	if (cost_ns)
-		fprintf(out, ": %s", quantity__time((double)cost_ns).text);
+		fprintf(out, ": %s", quantity__time_as(form, cost_ns).text);
 	fputc('\n', out);
 }
 
 static void print_finding(FILE *out, const struct model *model, const struct finding_list *list,
-			  size_t index)
+			  size_t index, enum quantity_form form)
 {
 	const struct finding *finding = &list->items[index];
 
@@ -199,12 +231,14 @@ static void print_finding(FILE *out, const struct model *model, const struct fin
 	fputc('\n', out);
 	print_subject(out, finding);
 	if (finding->evidence)
-		print_sentence(out, finding, write_evidence);
+		print_sentence(out, finding, form, write_evidence);
+	if (finding->number_count && form == QUANTITY_EXACT)
+		print_sentence(out, finding, form, write_numbers);
 	if (finding->has_cost)
-		print_sentence(out, finding, write_cost);
+		print_sentence(out, finding, form, write_cost);
 	if (finding->has_saving)
-		print_sentence(out, finding, write_saving);
-	write_alike(out, list, index);
+		print_sentence(out, finding, form, write_saving);
+	write_alike(out, list, index, form);
 	if (finding->has_reasons)
 		print_reasons(out, model, finding);
 	else
@@ -296,9 +330,9 @@ bool findings_text__has_reasons(const struct finding_list *list, unsigned int to
 }
 
 void findings_text__print(FILE *out, const struct model *model, const struct finding_list *list,
-			  unsigned int top)
+			  const struct report_options *options)
 {
-	size_t left, shown = shown_of(list, top, &left);
+	size_t left, shown = shown_of(list, options->top, &left);
 
 	if (list->count)
 		print_counts(out, list);
@@ -306,7 +340,7 @@ void findings_text__print(FILE *out, const struct model *model, const struct fin
 		fputs("no findings\n", out);
 	for (size_t i = 0; i < shown; i++)
 		if (!is_reported_before(list, i))
-			print_finding(out, model, list, i);
+			print_finding(out, model, list, i, options->form);
 	if (left)
 		fprintf(out, "\n... and %zu more finding%s\n", left, report_line__plural(left));
 	findings_text__print_sampled(out, list);

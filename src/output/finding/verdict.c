@@ -214,7 +214,7 @@ static void print_process(FILE *out, const struct stat_report *report,
 		return;
 	fprintf(out, "\nprocess %d (", process->pid);
 	clip__print(out, process->command[0] ? without_folder(process->command) : process->comm,
-		    COMMAND_COLUMNS);
+		    report->options->on_terminal ? COMMAND_COLUMNS : CLIP_WHOLE);
 	fputc(')', out);
 	print_gpu(out, model, process, &verdict);
 	fputs(": ", out);

@@ -269,11 +269,3 @@ const char *flame_by__title(enum flame_by by)
 
 	return titles[by];
 }
-
-const char *flame_by__unit(enum flame_by by)
-{
-	static const char *const units[FLAME_BYS] = {"bytes", "bytes", "launches", "nanoseconds",
-						     "failures"};
-
-	return units[by];
-}

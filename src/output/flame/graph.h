@@ -84,6 +84,5 @@ const struct flame_node *flame_node__after(const struct flame_node *node);
 
 const char *flame_by__word(enum flame_by by);  /* "live-bytes" */
 const char *flame_by__title(enum flame_by by); /* "Live device memory" */
-const char *flame_by__unit(enum flame_by by);  /* "bytes", "nanoseconds", "launches", "failures" */
 
 #endif

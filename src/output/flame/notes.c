@@ -2,6 +2,7 @@
 // The limits of a flame graph, one a line, see forms.h.
 #include <inttypes.h>
 
+#include "base/quantity.h"
 #include "output/flame/forms.h"
 #include "output/flame/parts.h"
 #include "output/report/line.h"
@@ -24,7 +25,7 @@ static void note_nothing(FILE *out, const struct flame_graph *graph, const struc
 		fputs("no CUDA process was seen", out);
 	} else if (graph->by == FLAME_WAIT_TIME) {
 		fputs("no wait of ", out);
-		report_line__time(out, model->min_wait_ns);
+		flame_text__amount(out, FLAME_WAIT_TIME, model->min_wait_ns);
 		fputs(" or more was seen", out);
 	} else {
 		fputs(words[graph->by], out);
@@ -77,9 +78,8 @@ static void note_short_waits(FILE *out, const struct model *model)
 		return;
 	fputs("waits shorter than ", out);
 	flame_text__amount(out, FLAME_WAIT_TIME, model->min_wait_ns);
-	fputs(" not shown: ", out);
-	flame_text__number(out, all.calls - shown.calls);
-	fputs(", together ", out);
+	fprintf(out, " not shown: %s, together ",
+		quantity__amount((double)(all.calls - shown.calls)).text);
 	flame_text__amount(out, FLAME_WAIT_TIME, all.ns > shown.ns ? all.ns - shown.ns : 0);
 	fputc('\n', out);
 }

@@ -28,15 +28,10 @@ const char *flame_color__word(enum flame_frame_kind kind);
 
 /* --- numbers for people --- */
 
-/*
- * "1.50 MiB (1,572,864 bytes)", "1.23 ms (1,234,567 nanoseconds)", "12,000 launches", "1 failure".
- */
+/* "1.5 MiB", "1.2 ms", "12.0 k launches", "1 failure" */
 void flame_text__amount(FILE *out, enum flame_by by, uint64_t value);
 
-/* "1,572,864" */
-void flame_text__number(FILE *out, uint64_t value);
-
-/* "12.34 %"; "0.00 %" if `whole` is 0. */
+/* "12.3 %"; "0.0 %" if `whole` is 0. */
 void flame_text__share(FILE *out, uint64_t part, uint64_t whole);
 
 /* --- parts that all SVGs share (svg_page.c); each is the content of a CDATA section --- */

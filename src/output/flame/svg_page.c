@@ -78,7 +78,7 @@ const char flame_svg_script[] =
 	"		}\n"
 	"	});\n"
 	"	found.textContent = text === \"\" ? \"\" :\n"
-	"		\"found: \" + (100 * sum / (frames[0].end || 1)).toFixed(2) + \" %\";\n"
+	"		\"found: \" + (100 * sum / (frames[0].end || 1)).toFixed(1) + \" %\";\n"
 	"}\n"
 	"\n"
 	"function ask() {\n"

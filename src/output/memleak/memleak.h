@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/quantity.h"
 #include "model/growth.h"
 #include "model/model.h"
 
@@ -25,7 +26,8 @@ struct memleak_options {
 	bool show_allocations; /* list each allocation below its site */
 	/* only some sizes are selected: allocations of other sizes are in no site */
 	bool some_sizes;
-	uint64_t older_ns; /* allocations younger than this are in no site either */
+	uint64_t older_ns;	 /* allocations younger than this are in no site either */
+	enum quantity_form form; /* of the text's amounts */
 };
 
 /* Prints a report for people. Returns 0, or -ENOMEM: the report is incomplete. */

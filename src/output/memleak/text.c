@@ -3,17 +3,14 @@
  * The text of `gpuprobe memleak`:
  *
  *   [14:02:11] 3 call sites with live device memory, 1 of them growing
- *           1.00 GiB in 1000 allocations, +12.0 MiB/s over the last 60 s  << growing
- *               ages 0.6 s to 83.2 s, 61 samples
+ *           1.0 GiB in 1,000 allocations, +12.0 MiB/s over the last 60.0 s  << growing
+ *               ages 600 ms to 83.2 s, 61 samples
  *                   cudaMalloc+0x0 [libcudart.so.13]
- *
- * Rounded sizes are followed by the exact ones.
  */
 #include <inttypes.h>
-#include <math.h>
 
-#include "base/clock.h"
 #include "base/escape.h"
+#include "base/quantity.h"
 #include "base/saturate.h"
 #include "output/frame_text.h"
 #include "output/memleak/memleak.h"
@@ -24,6 +21,9 @@
 
 #define EVIDENCE_INDENT "            "
 #define STACK_INDENT 16
+/* columns of a size in the list of allocations */
+#define ROUNDED_WIDTH 10
+#define EXACT_WIDTH 21
 
 struct printer {
 	FILE *out;
@@ -32,47 +32,31 @@ struct printer {
 	const struct memleak_options *options;
 };
 
-static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+/* --- amounts in the form that the user wants --- */
 
-/* "1.00 GiB", "7.63 MiB (8000000 bytes)", "512 bytes" */
-static void print_bytes(FILE *out, uint64_t bytes)
+static struct quantity bytes_text(const struct printer *printer, uint64_t bytes)
 {
-	unsigned int unit = 0;
-	uint64_t rest;
-
-	while (bytes >> 10 * (unit + 1) && unit + 2 < sizeof(units) / sizeof(*units))
-		unit++;
-	if (!unit) {
-		fprintf(out, "%" PRIu64 " byte%s", bytes, report_line__plural(bytes));
-		return;
-	}
-	rest = bytes & ((1ull << 10 * unit) - 1);
-	fprintf(out, "%.2f %s", (double)bytes / (double)(1ull << 10 * unit), units[unit]);
-	/* Two digits show quarters of a unit exactly. */
-	if (rest & ((1ull << (10 * unit - 2)) - 1))
-		fprintf(out, " (%" PRIu64 " bytes)", bytes);
+	return quantity__bytes_as(printer->options->form, bytes);
 }
 
-static void print_amount(FILE *out, uint64_t bytes, uint64_t count)
+static struct quantity count_text(const struct printer *printer, uint64_t count)
 {
-	print_bytes(out, bytes);
-	fprintf(out, " in %" PRIu64 " allocation%s", count, report_line__plural(count));
+	return quantity__amount_as(printer->options->form, count);
 }
 
-/* "+12.0 MiB/s" */
-static void print_slope(FILE *out, double slope)
+static struct quantity time_text(const struct printer *printer, uint64_t ns)
 {
-	unsigned int unit = 0;
-
-	for (; fabs(slope) >= 1024 && unit + 1 < sizeof(units) / sizeof(*units); unit++)
-		slope /= 1024;
-	fprintf(out, "%+.1f %s/s", slope, units[unit]);
+	return quantity__time_as(printer->options->form, ns);
 }
 
-static void print_seconds(FILE *out, uint64_t ns)
+/* "1.0 GiB in 1,000 allocations" */
+static void print_amount(const struct printer *printer, uint64_t bytes, uint64_t count)
 {
-	fprintf(out, ns < 10 * NS_PER_S ? "%.1f s" : "%.0f s", (double)ns / NS_PER_S);
+	fprintf(printer->out, "%s in %s allocation%s", bytes_text(printer, bytes).text,
+		count_text(printer, count).text, report_line__plural(count));
 }
+
+/* --- call sites --- */
 
 /* Prints `what` and the reason, "15 allocations beyond --max-allocations". */
 static void print_untracked(const struct printer *printer, const char *what, enum loss loss)
@@ -88,14 +72,12 @@ static void print_growth(const struct printer *printer, const struct memleak_sit
 
 	switch (growth->verdict) {
 	case GROWTH_GROWING:
-		fputs(", ", out);
-		print_slope(out, growth->slope);
-		fputs(" over the last ", out);
-		print_seconds(out, growth->span_ns);
+		fprintf(out, ", +%s over the last %s",
+			quantity__growth_as(printer->options->form, growth->slope).text,
+			time_text(printer, growth->span_ns).text);
 		break;
 	case GROWTH_STABLE:
-		fputs(", stable over the last ", out);
-		print_seconds(out, growth->span_ns);
+		fprintf(out, ", stable over the last %s", time_text(printer, growth->span_ns).text);
 		break;
 	case GROWTH_UNKNOWN:
 		if (growth->replaces)
@@ -120,20 +102,20 @@ static uint64_t age_of(const struct printer *printer, const struct process *proc
 static void print_evidence(const struct printer *printer, const struct memleak_site *site)
 {
 	const struct live_site *live = site->live;
-	uint64_t oldest = age_of(printer, site->process, live->oldest_ns);
+	uint64_t oldest = age_of(printer, site->process, live->oldest_ns),
+		 newest = age_of(printer, site->process, live->newest_ns);
 	FILE *out = printer->out;
 
 	fputs(live->count == 1 ? EVIDENCE_INDENT "age " : EVIDENCE_INDENT "ages ", out);
-	if (live->count > 1) {
-		print_seconds(out, age_of(printer, site->process, live->newest_ns));
-		fputs(" to ", out);
-	}
-	print_seconds(out, oldest);
+	if (live->count > 1)
+		fprintf(out, "%s to ", time_text(printer, newest).text);
+	fputs(time_text(printer, oldest).text, out);
 	if (site->growth.samples)
-		fprintf(out, ", %" PRIu64 " sample%s", site->growth.samples,
+		fprintf(out, ", %s sample%s", count_text(printer, site->growth.samples).text,
 			report_line__plural(site->growth.samples));
 	if (site->freed)
-		fprintf(out, ", %" PRIu64 " of %" PRIu64 " freed", site->freed, site->allocated);
+		fprintf(out, ", %s of %s freed", count_text(printer, site->freed).text,
+			count_text(printer, site->allocated).text);
 	else if (site->allocated)
 		fputs(", none freed", out);
 	if (site->process->ended && site->untracked != LOSS_COUNT)
@@ -143,15 +125,17 @@ static void print_evidence(const struct printer *printer, const struct memleak_s
 
 static void print_allocations(const struct printer *printer, const struct memleak_site *site)
 {
+	int width = printer->options->form == QUANTITY_EXACT ? EXACT_WIDTH : ROUNDED_WIDTH;
+
 	for (size_t i = 0; i < site->allocation_count; i++) {
 		const struct allocation *a = site->allocations[i];
+		uint64_t age = age_of(printer, site->process, a->start_ns);
 
-		fprintf(printer->out, EVIDENCE_INDENT "0x%016" PRIx64 ": %" PRIu64 " bytes, ",
-			a->address, a->size);
+		fprintf(printer->out, EVIDENCE_INDENT "0x%016" PRIx64 ": %*s, ", a->address, width,
+			bytes_text(printer, a->size).text);
 		if (a->kind != MEMORY_DEVICE)
 			fprintf(printer->out, "%s, ", enum_names__memory_kind(a->kind));
-		print_seconds(printer->out, age_of(printer, site->process, a->start_ns));
-		fputs(" old\n", printer->out);
+		fprintf(printer->out, "%s old\n", time_text(printer, age).text);
 	}
 }
 
@@ -160,7 +144,7 @@ static void print_site(const struct printer *printer, const struct memleak_site 
 	FILE *out = printer->out;
 
 	fputs(REPORT_INDENT, out);
-	print_amount(out, site->live->bytes, site->live->count);
+	print_amount(printer, site->live->bytes, site->live->count);
 	print_growth(printer, site);
 	if (site->leak)
 		fputs("  << leak\n", out);
@@ -198,11 +182,13 @@ static void print_sites(const struct printer *printer, const struct memleak_proc
 	}
 	if (!rest.sites)
 		return;
-	fprintf(printer->out, REPORT_INDENT "... and %" PRIu64 " more call site%s: ", rest.sites,
+	fprintf(printer->out,
+		REPORT_INDENT "... and %s more call site%s: ", count_text(printer, rest.sites).text,
 		report_line__plural(rest.sites));
-	print_amount(printer->out, rest.bytes, rest.count);
+	print_amount(printer, rest.bytes, rest.count);
 	if (rest.growing)
-		fprintf(printer->out, ", %" PRIu64 " of them growing", rest.growing);
+		fprintf(printer->out, ", %s of them growing",
+			count_text(printer, rest.growing).text);
 	fputc('\n', printer->out);
 }
 
@@ -218,7 +204,7 @@ static void print_time(const struct printer *printer)
 
 /* --- processes that run --- */
 
-/* "; left out: 20.00 MiB in 10 allocations younger than 500 ms" */
+/* "; left out: 20.0 MiB in 10 allocations younger than 500 ms" */
 static void print_left_out(const struct printer *printer, const struct memleak_sums *sums)
 {
 	const struct memleak_options *options = printer->options;
@@ -228,9 +214,9 @@ static void print_left_out(const struct printer *printer, const struct memleak_s
 	if (!sums->left_out_count)
 		return;
 	fputs("; left out: ", out);
-	print_amount(out, sums->left_out_bytes, sums->left_out_count);
+	print_amount(printer, sums->left_out_bytes, sums->left_out_count);
 	if (options->older_ns) {
-		fprintf(out, " younger than %g ms", (double)options->older_ns / NS_PER_MS);
+		fprintf(out, " younger than %s", quantity__time((double)options->older_ns).text);
 		or = " or";
 	}
 	if (options->some_sizes) {
@@ -238,7 +224,8 @@ static void print_left_out(const struct printer *printer, const struct memleak_s
 		or = " or";
 	}
 	if (options->min_count)
-		fprintf(out, "%s of call sites with fewer than %" PRIu64, or, options->min_count);
+		fprintf(out, "%s of call sites with fewer than %s", or,
+			quantity__count(options->min_count).text);
 }
 
 static void print_head(const struct printer *printer, const struct memleak_sums *sums,
@@ -256,10 +243,10 @@ static void print_head(const struct printer *printer, const struct memleak_sums 
 		      out);
 		return;
 	}
-	fprintf(out, "%" PRIu64 " call site%s with live device memory", sums->sites,
-		report_line__plural(sums->sites));
+	fprintf(out, "%s call site%s with live device memory",
+		count_text(printer, sums->sites).text, report_line__plural(sums->sites));
 	if (sums->sites)
-		fprintf(out, ", %" PRIu64 " of them growing", sums->growing);
+		fprintf(out, ", %s of them growing", count_text(printer, sums->growing).text);
 	print_left_out(printer, sums);
 	fputc('\n', out);
 }
@@ -288,7 +275,7 @@ static int print_process(const struct printer *printer, const struct process *p,
 	memleak_site__sum(printer->model, &known, printer->growth, printer->options, &sums);
 	if ((sums.sites && named) || p->since_attach)
 		report_line__process(printer->out, p);
-	report_line__before_attach(printer->out, p);
+	report_line__before_attach(printer->out, p, printer->options->form);
 	if (sums.sites)
 		print_sites(printer, &known, sums);
 	memleak_process__end(&known);
@@ -341,21 +328,21 @@ static void print_end(const struct printer *printer, const struct memleak_proces
 		if (untracked != LOSS_COUNT)
 			print_untracked(printer, ", except perhaps of ", untracked);
 		fputc('\n', out);
-		report_line__before_attach(out, p);
+		report_line__before_attach(out, p, printer->options->form);
 		return;
 	}
 	if (sums.count) {
-		print_amount(out, sums.bytes, sums.count);
+		print_amount(printer, sums.bytes, sums.count);
 		fputs(" leaked (live at exit)", out);
 	}
 	/* Allocations that the options leave out were live too. */
 	if (p->live_at_exit_count > sums.count) {
 		fputs(sums.count ? ", of " : "left out: ", out);
-		print_amount(out, p->live_at_exit_bytes, p->live_at_exit_count);
+		print_amount(printer, p->live_at_exit_bytes, p->live_at_exit_count);
 		fputs(sums.count ? "" : " live at exit", out);
 	}
 	fputc('\n', out);
-	report_line__before_attach(out, p);
+	report_line__before_attach(out, p, printer->options->form);
 	print_sites(printer, known, sums);
 }
 

@@ -70,7 +70,7 @@ void report_line__process(FILE *out, const struct process *process)
 	fputc('\n', out);
 }
 
-void report_line__before_attach(FILE *out, const struct process *process)
+void report_line__before_attach(FILE *out, const struct process *process, enum quantity_form form)
 {
 	uint64_t bytes = process__nvml_bytes(process);
 
@@ -78,7 +78,8 @@ void report_line__before_attach(FILE *out, const struct process *process)
 		return;
 	fputs(REPORT_INDENT "allocated before attach: unknown", out);
 	if (bytes != GPU_UNKNOWN_BYTES)
-		fprintf(out, "; by NVML the process has %" PRIu64 " Bytes in all", bytes);
+		fprintf(out, "; by NVML the process has %s in all",
+			quantity__bytes_as(form, bytes).text);
 	fputc('\n', out);
 }
 

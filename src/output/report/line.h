@@ -3,6 +3,7 @@
 #ifndef OUTPUT_REPORT_LINE_H
 #define OUTPUT_REPORT_LINE_H
 
+#include "base/quantity.h"
 #include "output/report/text.h"
 
 /* The line before and after a report. */
@@ -33,7 +34,7 @@ void report_line__process(FILE *out, const struct process *process);
  * Prints that memory allocated before gpuprobe attached is unknown, and what NVML reports. Prints
  * nothing for a process that was watched from its start.
  */
-void report_line__before_attach(FILE *out, const struct process *process);
+void report_line__before_attach(FILE *out, const struct process *process, enum quantity_form form);
 
 /* Prints a line that explains why some stacks are no longer known; nothing if none was evicted. */
 void report_line__evicted(FILE *out, const struct model *model);

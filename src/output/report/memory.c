@@ -248,6 +248,19 @@ static void print_entries(FILE *out, const struct model *model)
 		fputs("no allocation and no free was made\n", out);
 }
 
+/* As report_line__before_attach, with the bytes of this report. */
+static void print_before_attach(FILE *out, const struct process *p)
+{
+	uint64_t bytes = process__nvml_bytes(p);
+
+	if (!p->since_attach)
+		return;
+	fputs(REPORT_INDENT "allocated before attach: unknown", out);
+	if (bytes != GPU_UNKNOWN_BYTES)
+		fprintf(out, "; by NVML the process has %" PRIu64 " Bytes in all", bytes);
+	fputc('\n', out);
+}
+
 static void print_process(FILE *out, const struct process *p, const struct report_options *options)
 {
 	const struct memory_totals *host = &p->memory[MEMORY_HOST];
@@ -264,7 +277,7 @@ static void print_process(FILE *out, const struct process *p, const struct repor
 	fputs(REPORT_INDENT "total: ", out);
 	print_amount(out, device.live_bytes, device.live_count);
 	fputs(p->ended && device.live_count ? " live at exit\n" : "\n", out);
-	report_line__before_attach(out, p);
+	print_before_attach(out, p);
 	print_kinds(out, p);
 	print_pools(out, p);
 	print_process_aside(out, p);

@@ -9,12 +9,15 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/quantity.h"
 #include "finding/finding.h"
 #include "model/model.h"
 
 struct report_options {
 	unsigned int top; /* entries shown of each list; 0: all */
 	bool full_names;  /* show the full demangled names of kernels */
+	bool on_terminal; /* long names are cut in the middle, see output/clip.h */
+	enum quantity_form form;
 	/* printed at the end of the report; NULL: they are not evaluated */
 	const struct finding_list *findings;
 	const struct findings *verdicts; /* history for the verdicts; NULL: no verdicts */

@@ -99,7 +99,7 @@ void stat_memory__print(FILE *out, const struct stat_report *report, const struc
 		return;
 	fputs("\n    memory:\n", out);
 	print_totals(out, p);
-	report_line__before_attach(out, p);
+	report_line__before_attach(out, p, report->options->form);
 	if (shown)
 		stat_cell__heads(out, names, sizeof(names) / sizeof(*names),
 				 "allocations of one size");

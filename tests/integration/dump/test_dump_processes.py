@@ -2,6 +2,9 @@
 """The processes that `gpuprobe dump` reads, whoever runs it and however they were built;
 and targets that are no processes."""
 import json
+import os
+import pty
+import re
 import shutil
 import subprocess
 
@@ -9,6 +12,7 @@ import pytest
 
 from lib import dump, folders, paths
 from lib.dump import ALLOCATE, CHILD, DEADLOCK, WAITS, Stuck, Way, assert_at, check
+from lib.probe import environment
 from lib.stacks import symbols_of
 
 SLEEPS = next(way for way in WAITS if way.id == "event-block")
@@ -203,3 +207,25 @@ def test_one_of_two_has_ended(stuck, tmp_path):
         for line in done.stdout.splitlines()[:1]:
             assert [process["pid"] for process in json.loads(line)["processes"]] == [program.pid]
         program.release()
+
+
+def dump_to(stdout, pid):
+    done = subprocess.run([paths.GPUPROBE, "dump", "-p", str(pid)], env=environment(),
+                          stdout=stdout, stderr=subprocess.PIPE, timeout=60, check=True)
+    return done.stdout
+
+
+def test_long_command_lines_are_cut_on_a_terminal_only():
+    """There both ends stay."""
+    with subprocess.Popen(["sh", "-c", "read line", "first", "x" * 100, "last"],
+                          stdin=subprocess.PIPE) as program:
+        piped = dump_to(subprocess.PIPE, program.pid).decode()
+        terminal, end = pty.openpty()
+        dump_to(end, program.pid)
+        os.close(end)
+        shown = os.read(terminal, 65536).decode()
+        os.close(terminal)
+        program.communicate(b"\n")
+    assert f"(sh -c read line first {'x' * 100} last)" in piped
+    command = re.search(r"process \d+ \((.*?)\)", shown).group(1)
+    assert re.fullmatch(r"sh -c read line first x+…x+ last", command) and len(command) == 80

@@ -75,7 +75,7 @@ def test_memleak(gpuprobe, holder):
         running.wait_until_watching()
         holder.tell("wait")
         seen = running.read_until(
-            f"allocated before attach: unknown; by NVML the process has {258 * MIB} Bytes in all\n")
+            "allocated before attach: unknown; by NVML the process has 258.0 MiB in all\n")
     assert f"process {holder.pid} (python3) since attach\n" in seen
 
 

@@ -102,9 +102,9 @@ def test_text_at_exit(leaks):
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert re.fullmatch(r"\[\d\d:\d\d:\d\d\] process \d+ \(leaks\) ended: "
-                        r"78\.62 KiB \(80512 bytes\) in 9 allocations "
+                        r"78\.6 KiB in 9 allocations "
                         r"leaked \(live at exit\)", lines[0])
-    assert lines[1] == "        78.12 KiB (80000 bytes) in 8 allocations"
+    assert lines[1] == "        78.1 KiB in 8 allocations"
     assert lines[2].endswith(", none freed")
     assert re.fullmatch(r" {16}cudaMalloc\+0x0 \[libcudart\.so\.13\].*", lines[3])
     assert re.fullmatch(
@@ -112,6 +112,16 @@ def test_text_at_exit(leaks):
     leak = lines.index("        512 bytes in 1 allocation  << leak")
     assert lines[leak + 1].endswith(", 9 of 10 freed")
     assert "churn" not in done.stdout
+
+
+def test_exact_amounts(leaks):
+    done = memleak("--exact", "--show-allocs", "--", leaks, FREED, KEPT)
+    assert re.search(r" ended: 80,512 bytes in 9 allocations leaked \(live at exit\)\n"
+                     r" {8}80,000 bytes in 8 allocations\n {12}ages [\d,]+ ns to [\d,]+ ns, none ",
+                     done.stdout), done.stdout
+    listed = re.findall(r"^ +0x[0-9a-f]{16}: ( *[\d,]+ bytes), [\d,]+ ns old$", done.stdout, re.M)
+    assert sorted(size.strip() for size in listed) == ["10,000 bytes"] * 8 + ["512 bytes"]
+    assert len({len(size) for size in listed}) == 1
 
 
 def test_stacks_that_break_off(leaks, tmp_path):
@@ -163,8 +173,8 @@ def test_young_ones_are_left_out_and_said_to_be(leaks, tmp_path):
     with start_and_wait(leaks, tmp_path, 0, 12000, 10000) as program:
         done = memleak("-p", program.pid, "-o", "1m", 1, 1)
     assert re.search(
-        r"\] 0 call sites with live device memory; left out: \S+ \S+ (\(\d+ bytes\) )?in \d+ "
-        r"allocations? younger than 60000 ms\n", done.stdout)
+        r"\] 0 call sites with live device memory; left out: \S+ \S+ in [\d,]+ "
+        r"allocations? younger than 60\.0 s\n", done.stdout)
 
 
 def test_growth_of_a_running_process(gpuprobe, leaks, tmp_path):

@@ -13,7 +13,6 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "base/quantity.h"
 #include "finding/finding.h"
 #include "model/profile.h"
 #include "model/growth.h"
@@ -35,72 +34,6 @@ static void test_kinds_are_whole(void **state)
 			assert_non_null(kind->thresholds[n].meaning);
 	}
 	assert_null(finding_kind__find("nothing"));
-}
-
-/* --- amounts --- */
-
-static void test_quantities(void **state)
-{
-	(void)state;
-	assert_string_equal(quantity__count(0).text, "0");
-	assert_string_equal(quantity__count(999).text, "999");
-	assert_string_equal(quantity__count(1000).text, "1,000");
-	assert_string_equal(quantity__count(UINT64_MAX).text, "18,446,744,073,709,551,615");
-	assert_string_equal(quantity__amount(0).text, "0");
-	assert_string_equal(quantity__amount(9999.4).text, "9,999");
-	assert_string_equal(quantity__amount(9999.5).text, "10.0 k");
-	assert_string_equal(quantity__amount(123456).text, "123 k");
-	assert_string_equal(quantity__amount(999499).text, "999 k");
-	assert_string_equal(quantity__amount(999500).text, "1.00 M");
-	assert_string_equal(quantity__amount(1638000).text, "1.64 M");
-	assert_string_equal(quantity__amount(1.8e19).text, "18.0 E");
-	assert_string_equal(quantity__time_of(51.8e6, 72.6e6).text, "51.8 of 72.6 ms");
-	assert_string_equal(quantity__time_of(4e5, 1.5e9).text, "0.0 of 1.5 s");
-	assert_string_equal(quantity__time_of(31e3, 412e3).text, "31 of 412 us");
-	assert_string_equal(quantity__time_of(60e9, 300e9).text, "60 of 300 s");
-	assert_string_equal(quantity__bytes(0).text, "0 bytes");
-	assert_string_equal(quantity__bytes(1).text, "1 byte");
-	assert_string_equal(quantity__bytes(1023).text, "1023 bytes");
-	assert_string_equal(quantity__bytes(1024).text, "1.0 KiB");
-	assert_string_equal(quantity__bytes(1 << 30).text, "1.0 GiB");
-	assert_string_equal(quantity__bytes((1 << 30) - 1).text, "1.0 GiB");
-	assert_string_equal(quantity__bytes(1.5 * (1 << 20)).text, "1.5 MiB");
-	assert_string_equal(quantity__bandwidth(12 * (1 << 20)).text, "12.0 MiB/s");
-	assert_string_equal(quantity__time(999).text, "999 ns");
-	assert_string_equal(quantity__time(1000).text, "1.0 us");
-	assert_string_equal(quantity__time(23040).text, "23.0 us");
-	assert_string_equal(quantity__time(412000).text, "412 us");
-	assert_string_equal(quantity__time(999600).text, "1.0 ms");
-	assert_string_equal(quantity__time(1.5e9).text, "1.5 s");
-	assert_string_equal(quantity__time(119e9).text, "119 s");
-	assert_string_equal(quantity__time(125e9).text, "2 min 5 s");
-	assert_string_equal(quantity__time(12000e9).text, "3 h 20 min");
-	assert_string_equal(quantity__share(0).text, "0.0 %");
-	assert_string_equal(quantity__share(0.0005).text, "under 0.1 %");
-	assert_string_equal(quantity__share(0.0512).text, "5.1 %");
-	assert_string_equal(quantity__rate(1.5).text, "1.5/s");
-	assert_string_equal(quantity__rate(12345.4).text, "12,345/s");
-	assert_string_equal(quantity__rate_of(248192.2, "launches").text, "248,192 launches/s");
-	assert_string_equal(quantity__rate_of(1e30, "fifteen letters").text,
-			    "1,000,000,000 fifteen letters/s");
-	assert_string_equal(quantity__ratio(1.25).text, "1.25");
-}
-
-/* Not even the values of a broken counter overflow a text. */
-static void test_quantities_of_anything(void **state)
-{
-	(void)state;
-	for (double value = 1; value < 1e300; value *= 9.97) {
-		struct quantity all[] = {quantity__bytes(fmin(value, 1.8e19)),
-					 quantity__time(value),
-					 quantity__share(value),
-					 quantity__rate(value),
-					 quantity__ratio(value),
-					 quantity__bandwidth(fmin(value, 1.8e19))};
-
-		for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-			assert_true(strlen(all[i].text) < sizeof(all[i].text));
-	}
 }
 
 /* --- thresholds --- */
@@ -327,8 +260,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_kinds_are_whole),
-		cmocka_unit_test(test_quantities),
-		cmocka_unit_test(test_quantities_of_anything),
 		cmocka_unit_test(test_thresholds_begin_with_the_table),
 		cmocka_unit_test(test_thresholds_taken),
 		cmocka_unit_test(test_thresholds_refused),

@@ -61,7 +61,7 @@ static void small_copies(void **state)
 	/* 737,280,000 bytes: 704 copies of 10 us, and 100 us for each MiB. */
 	assert_true(finding->has_saving);
 	assert_true(is_close(finding->saving_ns, 1.2e9 - 703.125 * 10e3 - 703.125 * 100e3));
-	assert_string_equal(finding->evidence, "110,000 of 110,010 copies were smaller than 64 "
+	assert_string_equal(finding->evidence, "110 k of 110 k copies were smaller than 64 "
 					       "KiB, 6.5 KiB and 10.9 us each on average: "
 					       "703.1 MiB in 1.2 s, 12.0 % of the time; 1 MiB of "
 					       "them takes 1.7 ms this way, and would take "
@@ -318,9 +318,9 @@ static void pageable_copies(void **state)
 			    "copies in both directions, mostly cuMemcpyHtoD_v2, host to device");
 	assert_string_equal(finding->evidence, "5.0 GiB in 500 copies of unpinned host memory took "
 					       "3.0 s, 30.0 % of the time: host "
-					       "to device 4.0 GiB in 400 copies and 2.0 s, at 2.0 "
-					       "GiB/s; device to host 1.0 GiB in 100 copies "
-					       "and 1.0 s, at 1.0 GiB/s");
+					       "to device 4.0 GiB in 400 copies and 2.0 s, at 2.1 "
+					       "GB/s; device to host 1.0 GiB in 100 copies "
+					       "and 1.0 s, at 1.1 GB/s");
 	assert_int_equal(finding->cost_ns, 3 * NS_PER_S);
 	assert_true(finding->share == 0.3);
 	assert_true(finding__value(finding, "bytes") == 5120.0 * MIB);
@@ -361,7 +361,7 @@ static void asynchronous_pageable_copies(void **state)
 	c->process.covered[COPY_H2D] =
 		(struct covered_totals){.calls = 10, .bytes = 1024 * MIB, .ns = NS_PER_S / 8};
 	assert_int_equal(case__detect(c), 1);
-	assert_non_null(strstr(c->list.items[0].evidence, " and 2.0 s, at 8.0 GiB/s at least"));
+	assert_non_null(strstr(c->list.items[0].evidence, " and 2.0 s, at 8.6 GB/s at least"));
 	assert_true(finding__value(&c->list.items[0], "to_device_least_bandwidth") == 8192.0 * MIB);
 	/* The waits may have covered the pinned ones. */
 	add_totals(c, "cuMemcpyHtoDAsync_v2", COPY_H2D, TALLY_PINNED, 10, 1024 * MIB, 1);
@@ -371,7 +371,7 @@ static void asynchronous_pageable_copies(void **state)
 	add_totals(c, "cuMemcpyHtoD_v2", COPY_H2D, TALLY_PAGEABLE, 100, 1024 * MIB, NS_PER_S);
 	assert_int_equal(case__detect(c), 1);
 	assert_non_null(
-		strstr(c->list.items[0].evidence, " and 3.0 s, the synchronous ones at 1.0 GiB/s"));
+		strstr(c->list.items[0].evidence, " and 3.0 s, the synchronous ones at 1.1 GB/s"));
 	assert_string_equal(
 		c->list.items[0].subject,
 		"copies by several functions, mostly cuMemcpyHtoDAsync_v2, host to device");
@@ -391,7 +391,7 @@ static void pinned_copies_beside_pageable_ones(void **state)
 	assert_int_equal(case__detect(c), 1);
 	assert_true(finding__value(&c->list.items[0], "to_device_reference") == 16384.0 * MIB);
 	assert_non_null(strstr(c->list.items[0].evidence,
-			       "at 2.0 GiB/s, compared with 16.0 GiB/s for its pinned copies;"));
+			       "at 2.1 GB/s, compared with 17.2 GB/s for its pinned copies;"));
 	/* 4 GiB in a quarter of a second. The other direction is unknown. */
 	assert_true(is_close(c->list.items[0].saving_ns, 1.75e9));
 	/* The other direction as well. */

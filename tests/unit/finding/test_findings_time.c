@@ -411,7 +411,7 @@ static void chatty_getters(void **state)
 	assert_true(finding__value(finding, "rate") == 110000);
 	assert_string_equal(
 		finding->evidence,
-		"1,100,000 getter calls, 110,000/s, took 750 ms, 7.5 % of the time; 700,000 of "
+		"1.10 M getter calls, 110 k/s, took 750 ms, 7.5 % of the time; 700 k of "
 		"them "
 		"cudaGetDevice, 500 ns each, including up to about a microsecond for the probe");
 	/* 49,000 a second. */

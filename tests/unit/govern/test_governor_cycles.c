@@ -355,7 +355,7 @@ static void changes_are_said_once(void **state)
 		busy(&hand, NS_PER_S);
 		after(&hand, governor, NS_PER_S);
 	}
-	assert_int_equal(times_said("launches are watched 50 % of the time"), 1);
+	assert_int_equal(times_said("launches are watched 50.0 % of the time"), 1);
 	assert_int_equal(times_said("launches are watched"), 1);
 	assert_int_equal(times_said("watched again"), 0);
 	for (int tick = 0; tick < 60 && governor->mode != MODE_EXACT; tick++)

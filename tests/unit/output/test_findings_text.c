@@ -105,6 +105,8 @@ static void test_wrap(void **state)
 	/* A number and its unit stay on one line, and so do several. */
 	expect_wrapped("it took 12.5 % more", 0, 0, "it took\n12.5 % more\n");
 	expect_wrapped("a 1 2 3 four five", 0, 0, "a 1 2 3 four\nfive\n");
+	expect_wrapped("one bytes=5 MiB", 0, 0, "one\nbytes=5 MiB\n");
+	expect_wrapped("a calls=5, two=", 0, 0, "a calls=5,\ntwo=\n");
 	expect_wrapped("only 12", 0, 0, "only 12\n");
 	expect_wrapped("only 12  ", 0, 0, "only 12\n");
 	/* An overlong word stays whole; columns are counted, not bytes. */

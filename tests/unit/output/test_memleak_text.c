@@ -150,19 +150,46 @@ static void test_growing(void **state)
 	expect_json(&scene, "\"stack\":null");
 	expect(&scene,
 	       "[14:02:11] 3 call sites with live device memory, 1 of them growing\n"
-	       "        1.00 GiB in 1000 allocations, +12.0 MiB/s over the last 60 s  << growing\n"
-	       "            ages 0.6 s to 83 s, 61 samples\n"
+	       "        1.0 GiB in 1,000 allocations, +12.0 MiB/s over the last 60.0 s  << "
+	       "growing\n"
+	       "            ages 600 ms to 83.0 s, 61 samples\n"
 	       "                cudaMalloc+0x0 [libcudart.so.13]\n"
 	       "                grow_cache(Cache&, unsigned long)+0x41 [server] cache.cc:88\n"
 	       "                [callers not found]\n"
-	       "        7.63 MiB (8000000 bytes) in 2 allocations, stable over the last 60 s\n"
-	       "            ages 0.6 s to 90 s, 61 samples\n"
+	       "        7.6 MiB in 2 allocations, stable over the last 60.0 s\n"
+	       "            ages 600 ms to 90.0 s, 61 samples\n"
 	       "                cudaMalloc+0x0 [libcudart.so.13]\n"
 	       "                for\\x1bward (model.py:123)\n"
 	       "                [truncated]\n"
-	       "        512 bytes in 1 allocation, stable over the last 60 s\n"
+	       "        512 bytes in 1 allocation, stable over the last 60.0 s\n"
 	       "            age 5.0 s, 61 samples\n"
 	       "                [stack not known]\n");
+}
+
+static void test_exact(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	begin(&scene);
+	scene.options.form = QUANTITY_EXACT;
+	scene.options.show_allocations = true;
+	scene.processes[0].live_site_count = 1;
+	scene.sites[0][0] = site(&cache_stack, 1ull << 30, 12345, 17);
+	scene.live[0] = (struct allocation){.address = 0x7000,
+					    .size = 8000000,
+					    .start_ns = BEGIN + 99 * NS_PER_S,
+					    .stack = &cache_stack};
+	scene.processes[0].live = scene.live;
+	scene.processes[0].live_listed = 1;
+	sample(&scene, 12 << 20);
+	expect_part(&scene,
+		    "        1,073,741,824 bytes in 12,345 allocations, +12,582,912 bytes/s "
+		    "over the last 60,000,000,000 ns  << growing\n"
+		    "            ages 600,000,000 ns to 83,000,000,000 ns, 61 samples\n");
+	expect_part(&scene, "            0x0000000000007000:       8,000,000 bytes, "
+			    "1,000,000,000 ns old\n");
+	growth__free(scene.growth);
 }
 
 static void test_top(void **state)
@@ -181,12 +208,12 @@ static void test_top(void **state)
 	       "[14:02:11] 2 call sites with live device memory, 0 of them growing; left out: 512 "
 	       "bytes in 1 "
 	       "allocation of call sites with fewer than 2\n"
-	       "        1.00 MiB in 8 allocations, too early to tell whether it grows\n"
-	       "            ages 0.6 s to 10 s\n"
+	       "        1.0 MiB in 8 allocations, too early to tell whether it grows\n"
+	       "            ages 600 ms to 10.0 s\n"
 	       "                cudaMalloc+0x0 [libcudart.so.13]\n"
 	       "                grow_cache(Cache&, unsigned long)+0x41 [server] cache.cc:88\n"
 	       "                [callers not found]\n"
-	       "        ... and 1 more call site: 4.00 KiB in 2 allocations\n");
+	       "        ... and 1 more call site: 4.0 KiB in 2 allocations\n");
 }
 
 static void test_processes(void **state)
@@ -205,12 +232,12 @@ static void test_processes(void **state)
 	expect(&scene, "[14:02:11] 2 call sites with live device memory, 0 of them growing\n"
 		       "process 12 (server) since attach\n"
 		       "        allocated before attach: unknown\n"
-		       "        2.00 KiB in 1 allocation, too early to tell whether it grows\n"
-		       "            age 10 s\n"
+		       "        2.0 KiB in 1 allocation, too early to tell whether it grows\n"
+		       "            age 10.0 s\n"
 		       "                [stack not known]\n"
 		       "process 13 (tra\\nin)\n"
 		       "        1 byte in 1 allocation, too early to tell whether it grows\n"
-		       "            age 10 s\n"
+		       "            age 10.0 s\n"
 		       "                [stack not known]\n"
 		       "\nlost:\n"
 		       "        calls whose stack could not be taken: no memory for it: 3\n");
@@ -257,19 +284,19 @@ static void test_ended(void **state)
 	expect_json(&scene, "\"live\":[{\"address\":\"0x7000\",\"bytes\":2048,\"kind\":\"device\","
 			    "\"age_ns\":100000000000}]");
 	expect(&scene,
-	       "[14:02:11] process 12 (server) ended: 3.01 KiB (3080 bytes) in 3 allocations "
+	       "[14:02:11] process 12 (server) ended: 3.0 KiB in 3 allocations "
 	       "leaked (live at exit), "
-	       "of 3.13 KiB (3208 bytes) in 5 allocations\n"
-	       "        3.00 KiB in 2 allocations  << leak\n"
-	       "            ages 0.6 s to 10 s, 98 of 100 freed\n"
+	       "of 3.1 KiB in 5 allocations\n"
+	       "        3.0 KiB in 2 allocations  << leak\n"
+	       "            ages 600 ms to 10.0 s, 98 of 100 freed\n"
 	       "                cudaMalloc+0x0 [libcudart.so.13]\n"
 	       "                grow_cache(Cache&, unsigned long)+0x41 [server] cache.cc:88\n"
 	       "                [callers not found]\n"
-	       "            0x0000000000007000: 2048 bytes, 100 s old\n"
+	       "            0x0000000000007000:    2.0 KiB, 100 s old\n"
 	       "        8 bytes in 1 allocation\n"
-	       "            age 10 s\n"
+	       "            age 10.0 s\n"
 	       "                [stack not known]\n"
-	       "            0x0000000000009000: 8 bytes, managed, 100 s old\n");
+	       "            0x0000000000009000:    8 bytes, managed, 100 s old\n");
 }
 
 /* One that grew to its end, one that left nothing, and one reported before. */
@@ -290,10 +317,10 @@ static void test_ends(void **state)
 	expect_json(&scene, "\"leak\":true");
 	scene.processes[1].since_attach = true;
 	expect(&scene,
-	       "[14:02:11] process 12 (server) ended: 1.00 MiB in 1024 allocations leaked (live at "
+	       "[14:02:11] process 12 (server) ended: 1.0 MiB in 1,024 allocations leaked (live at "
 	       "exit)\n"
-	       "        1.00 MiB in 1024 allocations, +1.0 KiB/s over the last 60 s  << leak\n"
-	       "            ages 0.6 s to 90 s, 61 samples\n"
+	       "        1.0 MiB in 1,024 allocations, +1.0 KiB/s over the last 60.0 s  << leak\n"
+	       "            ages 600 ms to 90.0 s, 61 samples\n"
 	       "                cudaMalloc+0x0 [libcudart.so.13]\n"
 	       "                for\\x1bward (model.py:123)\n"
 	       "                [truncated]\n"
@@ -321,14 +348,14 @@ static void test_untracked(void **state)
 	scene.processes[0].site_count = 1;
 	sample(&scene, 0);
 	expect_json(&scene, "\"growth\":{\"verdict\":\"unknown\",");
-	expect_part(&scene, "2.00 KiB in 5 allocations, unknown whether it grows: "
+	expect_part(&scene, "2.0 KiB in 5 allocations, unknown whether it grows: "
 			    "15 allocations beyond --max-allocations\n");
 	end_process(&scene.processes[0]);
 	expect_json(&scene, "\"allocated\":null,");
 	expect_json(&scene, "\"leak\":false,");
 	expect_part(&scene,
-		    "        2.00 KiB in 5 allocations\n"
-		    "            ages 0.6 s to 90 s, 61 samples, unknown how many were freed: "
+		    "        2.0 KiB in 5 allocations\n"
+		    "            ages 600 ms to 90.0 s, 61 samples, unknown how many were freed: "
 		    "15 allocations beyond --max-allocations\n");
 	scene.processes[0].live_site_count = 0;
 	scene.processes[0].live_at_exit_count = 0;
@@ -349,14 +376,14 @@ static void test_left_out(void **state)
 	scene.options.older_ns = 500 * NS_PER_MS;
 	expect_json(&scene, "\"left_out_bytes\":20971520,\"left_out_allocations\":10,");
 	expect_part(&scene,
-		    "0 call sites with live device memory; left out: 20.00 MiB in 10 allocations "
+		    "0 call sites with live device memory; left out: 20.0 MiB in 10 allocations "
 		    "younger than 500 ms\n");
 	scene.options.min_count = 3;
 	scene.options.some_sizes = true;
 	scene.processes[0].live_site_count = 1;
 	scene.sites[0][0] = site(NULL, 1 << 20, 2, 10);
 	scene.model.stacks_evicted = 7;
-	expect(&scene, "[14:02:11] 0 call sites with live device memory; left out: 21.00 MiB in 12 "
+	expect(&scene, "[14:02:11] 0 call sites with live device memory; left out: 21.0 MiB in 12 "
 		       "allocations "
 		       "younger than 500 ms or of other sizes or of call sites with fewer than 3\n"
 		       "        7 stacks are no longer known: see --stack-storage-size\n");
@@ -385,10 +412,11 @@ static int set_time_zone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_growing),	  cmocka_unit_test(test_top),
-		cmocka_unit_test(test_processes), cmocka_unit_test(test_ended),
-		cmocka_unit_test(test_ends),	  cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_untracked), cmocka_unit_test(test_left_out),
+		cmocka_unit_test(test_growing),	 cmocka_unit_test(test_exact),
+		cmocka_unit_test(test_top),	 cmocka_unit_test(test_processes),
+		cmocka_unit_test(test_ended),	 cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_nothing),	 cmocka_unit_test(test_untracked),
+		cmocka_unit_test(test_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, set_time_zone, NULL);

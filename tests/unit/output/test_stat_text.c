@@ -49,8 +49,8 @@ static const char whole[] = HEAD
 	"        blocks of a grid, threads of a block and gaps before launches: sampled 1/64\n"
 	"\n"
 	"        calls        bytes   bytes each     in calls    bandwidth  copies and sets\n"
-	"           80     20.2 MiB    259.0 KiB      20.0 ms 1011.7 MiB/s  H2D sync, pageable\n"
-	"        H2D async: at least 2.0 GiB/s from issue to the wait that covered 2 of 3\n"
+	"           80     20.2 MiB    259.0 KiB      20.0 ms     1.1 GB/s  H2D sync, pageable\n"
+	"        H2D async: at least 2.1 GB/s from issue to the wait that covered 2 of 3\n"
 	"\n"
 	"        sizes of H2D sync, pageable\n"
 	"           60     4 KiB - 8 KiB    |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n"
@@ -205,6 +205,21 @@ static void test_top(void **state)
 	scene__end(&scene);
 }
 
+/* --exact: the numbers of the evidence by the names of the JSON, and whole nanoseconds. */
+static void test_exact_findings(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene__begin(&scene);
+	scene__findings(&scene);
+	scene.options.form = QUANTITY_EXACT;
+	expect_part(&scene, "        exact: allocations=4, each=1,000,000,000 ns\n"
+			    "        cost: 4,000,000,000 ns, 80.0 % of ");
+	expect_part(&scene, "        saving: about 3,000,000,000 ns, if one is kept\n");
+	scene__end(&scene);
+}
+
 /* Most time first; entries cut by --top have no histogram either. */
 static void test_copies(void **state)
 {
@@ -218,8 +233,8 @@ static void test_copies(void **state)
 	scene.copies[1].record.ns[3] = NS_PER_S;
 	scene.copies[0].key.async = 1;
 	expect_part(&scene, "copies and sets\n            4      0 bytes      0 bytes        1.0 s "
-			    "   0 bytes/s  H2H sync");
-	expect_part(&scene, "at least 2.0 GiB/s");
+			    "       0 B/s  H2H sync");
+	expect_part(&scene, "at least 2.1 GB/s");
 	scene.options.top = 1;
 	expect_part(&scene, "  H2H sync, pinned or not is unknown\n        ... and 1 more row\n\n"
 			    "        sizes of H2H sync, pinned or not is unknown\n");
@@ -330,7 +345,7 @@ int main(void)
 		cmocka_unit_test(test_top),	    cmocka_unit_test(test_processes),
 		cmocka_unit_test(test_nothing),	    cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_memory),	    cmocka_unit_test(test_copies),
-		cmocka_unit_test(test_error_times),
+		cmocka_unit_test(test_error_times), cmocka_unit_test(test_exact_findings),
 	};
 
 	setenv("TZ", "UTC", 1);
