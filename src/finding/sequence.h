@@ -33,8 +33,8 @@ void sequence__find(const struct process *process, const struct thread_profile *
 const char *sequence__kernel(const struct process *process, uint64_t handle);
 
 /*
- * "12 launches: gemm, bias, relu x2, ...": at most eight labels. malloc; NULL without memory. Labels
- * come from the process: escape them.
+ * "12 launches: gemm, bias, relu x2, ...": at most eight labels. malloc; NULL without memory.
+ * Labels come from the process: escape them.
  */
 char *sequence__text(const struct sequence *sequence, const struct process *process);
 

@@ -62,20 +62,25 @@ bool label_text__has(const struct label_text *text, const char *word)
 	return false;
 }
 
+/* "true" and another one are "tf". */
+static void append_flag(struct label_word *word, bool value)
+{
+	bool is_single = !strcmp(word->text, "true") || !strcmp(word->text, "false");
+	size_t length = is_single ? 1 : strlen(word->text);
+
+	if (length + 1 == sizeof(word->text))
+		return;
+	word->text[length] = value ? 't' : 'f';
+	word->text[length + 1] = '\0';
+}
+
 void label_text__add_flag(struct label_text *text, bool value, unsigned int level)
 {
 	struct label_word *last = text->count ? &text->words[text->count - 1] : NULL;
 	struct label_word word = {.kind = LABEL_WORD_FLAGS, .level = level};
-	size_t length;
 
 	if (last && last->kind == LABEL_WORD_FLAGS && last->level == level) {
-		if (!strcmp(last->text, "true") || !strcmp(last->text, "false"))
-			last->text[1] = '\0';
-		length = strlen(last->text);
-		if (length + 1 < sizeof(last->text)) {
-			last->text[length] = value ? 't' : 'f';
-			last->text[length + 1] = '\0';
-		}
+		append_flag(last, value);
 		return;
 	}
 	snprintf(word.text, sizeof(word.text), "%s", value ? "true" : "false");
@@ -114,10 +119,12 @@ static size_t write_all(const struct label_text *text, char out[WRITTEN_SIZE])
 
 		for (; level > word->level; level--)
 			used = append(out, used, ">");
-		if (word->level > level && i && text->words[i - 1].level == level)
-			used = append(out, used, "<"), level++;
-		else if (i)
+		if (word->level > level && i && text->words[i - 1].level == level) {
+			used = append(out, used, "<");
+			level++;
+		} else if (i) {
 			used = append(out, used, ", ");
+		}
 		used = append(out, used, word->text);
 	}
 	for (; level; level--)
@@ -125,7 +132,7 @@ static size_t write_all(const struct label_text *text, char out[WRITTEN_SIZE])
 	return append(out, used, ">");
 }
 
-/* "vectorized_gather_kernel" is no shorter name of another kernel than "vectorized_gather". */
+/* The end of a kernel's own name that says nothing. Returns false if there is none. */
 static bool shorten_base(struct label_text *text)
 {
 	static const char *const suffixes[] = {"_grid_stride_kernel", "_cuda_kernel", "_kernel",

@@ -30,8 +30,8 @@ static const struct type_word types[] = {
 };
 
 /*
- * Classes and functions among template arguments, and kernels. Names that are not here follow the rules of
- * label_words__class.
+ * Classes and functions among template arguments, and kernels. Names that are not here follow the
+ * rules of label_words__class.
  */
 static const struct label_class classes[] = {
 	/* PyTorch: what runs a functor for each element */
@@ -60,7 +60,7 @@ static const struct label_class classes[] = {
 	{"GemmShape", NULL, LABEL_SHAPE, 0},
 	{"MatrixShape", NULL, LABEL_SHAPE, 0},
 	{"tuple", NULL, LABEL_SHAPE, 0},
-	{"GemmUniversal", NULL, LABEL_NAMED, 2}, /* not the problem's shape */
+	{"GemmUniversal", NULL, LABEL_NAMED, 1 | 2}, /* not the epilogue */
 	{"CollectiveMma", NULL, LABEL_OPEN, 2 | 4 | 16}, /* tile, types of the operands */
 	{"Flash_fwd_kernel_traits", NULL, LABEL_FLASH, 0},
 	{"Flash_bwd_kernel_traits", NULL, LABEL_FLASH, 0},

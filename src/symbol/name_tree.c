@@ -255,7 +255,8 @@ uint16_t name_tree__parse(struct name_tree *tree, const char *name)
 {
 	struct parser parser = {.tree = tree, .s = name};
 
-	tree->count = 1; /* 0 is none */
+	tree->parts[0] = (struct name_part){.text = ""};
+	tree->count = 1;
 	return parse_path(&parser);
 }
 

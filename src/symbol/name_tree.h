@@ -22,7 +22,7 @@ enum name_part_kind {
 	NAME_BOOL,     /* "true", "false", "(bool)1" */
 };
 
-/* Other parts are named by their index; 0 is none. */
+/* Other parts are named by their index. 0 is none: a part without text, arguments and the like. */
 struct name_part {
 	const char *text; /* in the parsed name */
 	uint16_t length;

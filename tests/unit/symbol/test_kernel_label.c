@@ -130,7 +130,7 @@ static void labels_other_names(void **state)
 		 "cute::C<128>, cute::C<256>, cute::C<64> >, cutlass::bfloat16_t, cute::tuple<long"
 		 ", cute::C<1>, long>, cutlass::bfloat16_t, cute::tuple<long, cute::C<1>, long> > >"
 		 " >(int)",
-		 "GemmUniversal<128x256x64, bf16>"},
+		 "GemmUniversal<int, 128x256x64, bf16>"},
 		{"__main__::kernel[abi:v1][abi:cw51](Array<float, 1, C, mutable, aligned>)",
 		 "__main__::kernel"},
 		{"saxpy(float*, float const*, float, int)", "saxpy"},
@@ -150,6 +150,7 @@ static void labels_other_names(void **state)
 		{"k(int) [clone .cold]", "k"},
 		{"void k<c10::complex<double> >(int)", "k<complex128>"},
 		{"void k<(lambda#2)>(int)", "k"},
+		{"void k<{lambda(int)#1}>(int)", "k<lambda, int>"},
 		{"_Z1kIiE", "k"},
 		{"", ""},
 		{"_Z", "_Z"},
