@@ -56,12 +56,11 @@ int site_maps__begin(struct reading *reading)
 
 int site_maps__name(struct process *process, const struct kernel_key *key)
 {
-	const char *full, *brief;
+	struct kernel_texts texts;
 
-	if (!process->site_table)
+	if (!process->site_table || !kernel_table__texts(process->kernel_table, key, &texts))
 		return 0;
-	full = kernel_table__full_name(process->kernel_table, key, &brief);
-	return full ? site_table__name(process->site_table, key, full, brief) : 0;
+	return site_table__name(process->site_table, key, &texts);
 }
 
 bool site_maps__leaves_out(const struct collector *collector, const struct process *process,

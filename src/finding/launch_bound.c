@@ -184,7 +184,7 @@ static bool is_in_sequence(const struct call_site *site, const void *arg)
 {
 	const struct names *names = arg;
 
-	return site->kernel_short && bsearch(&site->kernel_short, names->list, names->count,
+	return site->kernel_label && bsearch(&site->kernel_label, names->list, names->count,
 					     sizeof(*names->list), compare_names);
 }
 

@@ -11,7 +11,6 @@
 #include "model/steps.h"
 
 #define NAMES_SHOWN 8
-#define NAME_LENGTH 48
 
 static const struct step_thread *find_steps(const struct process *process,
 					    const struct thread_profile *thread)
@@ -58,11 +57,11 @@ void sequence__find(const struct process *process, const struct thread_profile *
 
 const char *sequence__kernel(const struct process *process, uint64_t handle)
 {
-	const char *brief = NULL;
+	const char *label = NULL;
 
-	if (!process->kernel_table || !kernel_table__knows(process->kernel_table, handle, &brief))
+	if (!process->kernel_table || !kernel_table__knows(process->kernel_table, handle, &label))
 		return NULL;
-	return brief ? brief : "(unnamed)";
+	return label ? label : "(unnamed)";
 }
 
 static const char *name_of(const struct process *process, uint64_t handle)
@@ -95,8 +94,7 @@ char *sequence__text(const struct sequence *sequence, const struct process *proc
 	fprintf(out, "%zu launch%s: ", sequence->period, sequence->period == 1 ? "" : "es");
 	for (int shown = 0; at < sequence->period && shown < NAMES_SHOWN; shown++, at += same) {
 		same = count_same(sequence, process, at);
-		fprintf(out, "%s%.*s", shown ? ", " : "", NAME_LENGTH,
-			name_of(process, sequence->handles[at]));
+		fprintf(out, "%s%s", shown ? ", " : "", name_of(process, sequence->handles[at]));
 		if (same > 1)
 			fprintf(out, " x%zu", same);
 	}

@@ -28,13 +28,13 @@ void sequence__find(const struct process *process, const struct thread_profile *
 		    struct sequence *out);
 
 /*
- * The short name of the kernel with this handle, "(unnamed)" if it has none; NULL if it is a graph.
+ * The label of the kernel with this handle, "(unnamed)" if it has none; NULL if it is a graph.
  */
 const char *sequence__kernel(const struct process *process, uint64_t handle);
 
 /*
- * "12 launches: gemm, bias, relu x2, ...": at most eight names of at most 48 bytes. malloc; NULL
- * without memory. Names come from the process: escape them.
+ * "12 launches: gemm, bias, relu x2, ...": at most eight labels. malloc; NULL without memory.
+ * Labels come from the process: escape them.
  */
 char *sequence__text(const struct sequence *sequence, const struct process *process);
 

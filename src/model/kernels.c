@@ -122,14 +122,16 @@ void kernel_table__settle(struct kernel_table *table, struct process *process)
 	if (table->names)
 		return;
 	for (size_t i = 0; i < process->kernel_count; i++)
-		bytes +=
-			size_of(process->kernels[i].name) + size_of(process->kernels[i].short_name);
+		bytes += size_of(process->kernels[i].name) +
+			 size_of(process->kernels[i].short_name) +
+			 size_of(process->kernels[i].label);
 	table->names = end = malloc(bytes ? bytes : 1);
 	if (!end)
 		return;
 	for (size_t i = 0; i < process->kernel_count; i++) {
 		process->kernels[i].name = move_text(process->kernels[i].name, &end);
 		process->kernels[i].short_name = move_text(process->kernels[i].short_name, &end);
+		process->kernels[i].label = move_text(process->kernels[i].label, &end);
 	}
 	table->name_bytes = bytes;
 	clear(table);
@@ -241,15 +243,19 @@ int kernel_table__is_named(const struct kernel_table *table, const struct launch
 	return handle && handle->shown->mangled;
 }
 
-const char *kernel_table__full_name(const struct kernel_table *table, const struct kernel_key *key,
-				    const char **brief)
+bool kernel_table__texts(const struct kernel_table *table, const struct kernel_key *key,
+			 struct kernel_texts *texts)
 {
 	const struct kernel_handle *handle = find_handle(table, key);
 
 	if (!handle || !handle->shown->mangled)
-		return NULL;
-	*brief = handle->shown->brief;
-	return handle->shown->full;
+		return false;
+	*texts = (struct kernel_texts){
+		.full = handle->shown->full,
+		.brief = handle->shown->brief,
+		.label = handle->shown->label,
+	};
+	return true;
 }
 
 int kernel_table__is_over(const struct kernel_table *table, const struct kernel_key *key)
@@ -295,12 +301,12 @@ static void remember(struct kernel_table *table, const struct kernel_handle *han
 		free(past);
 }
 
-bool kernel_table__knows(const struct kernel_table *table, uint64_t handle, const char **brief)
+bool kernel_table__knows(const struct kernel_table *table, uint64_t handle, const char **label)
 {
 	const struct kernel_handle *latest = find_latest(table, handle);
 	const struct past_handle *past = TABLE_FIND(table->past, handle, &handle);
 
-	*brief = latest ? latest->shown->brief : (past ? past->shown->brief : NULL);
+	*label = latest ? latest->shown->label : (past ? past->shown->label : NULL);
 	return latest || past;
 }
 

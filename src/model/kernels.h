@@ -43,16 +43,23 @@ int kernel_table__set_shape(struct kernel_table *table, const struct kernel_key 
 /* Whether the handle has a name, so that none need be looked up. */
 int kernel_table__is_named(const struct kernel_table *table, const struct launch_key *key);
 
-/* The kernel's names, owned by the table, which keeps them; NULL while it has none. */
-const char *kernel_table__full_name(const struct kernel_table *table, const struct kernel_key *key,
-				    const char **brief);
+/* What a kernel is called, see struct kernel. */
+struct kernel_texts {
+	const char *full, *brief, *label;
+};
 
 /*
- * Whether the handle is, or recently was, a kernel's. *brief is set to the short name of the latest
+ * Sets the kernel's names, which the table owns and keeps. Returns false while it has none.
+ */
+bool kernel_table__texts(const struct kernel_table *table, const struct kernel_key *key,
+			 struct kernel_texts *texts);
+
+/*
+ * Whether the handle is, or recently was, a kernel's. *label is set to the label of the latest
  * kernel it stood for, NULL if that has none. The table owns the names. It remembers the latest
  * 4,096 handles that are gone.
  */
-bool kernel_table__knows(const struct kernel_table *table, uint64_t handle, const char **brief);
+bool kernel_table__knows(const struct kernel_table *table, uint64_t handle, const char **label);
 
 /*
  * The handle's generation is over. Returns 1 if this was already called before, so that counts in

@@ -30,7 +30,8 @@ static void free_strings(struct shown_kernel *shown)
 	free(shown->mangled);
 	free(shown->full);
 	free(shown->brief);
-	shown->mangled = shown->full = shown->brief = NULL;
+	free(shown->label);
+	shown->mangled = shown->full = shown->brief = shown->label = NULL;
 }
 
 static void free_shown(struct shown_kernel *shown)
@@ -44,6 +45,7 @@ void kernels_by_name__clear(struct kernels_by_name *kernels)
 	struct shown_kernel *shown, *next;
 
 	TABLE_CLEAR(kernels->named, free_shown);
+	label_set__clear(&kernels->labels);
 	if (kernels->all_name_bytes)
 		*kernels->all_name_bytes -= kernels->name_bytes;
 	for (shown = kernels->unnamed; shown; shown = next) {
@@ -135,6 +137,14 @@ static char *cut(const char *name)
 	return strdup(text);
 }
 
+static char *make_label(struct kernels_by_name *kernels, const char *readable)
+{
+	char label[KERNEL_LABEL_SIZE], unique[KERNEL_LABEL_SIZE];
+
+	kernel_label__write(readable, label);
+	return label_set__take(&kernels->labels, label, unique) ? NULL : strdup(unique);
+}
+
 static int set_strings(struct kernels_by_name *kernels, struct shown_kernel *shown,
 		       const char *mangled)
 {
@@ -142,13 +152,14 @@ static int set_strings(struct kernels_by_name *kernels, struct shown_kernel *sho
 	uint64_t begin = clock__thread_ns();
 	char *brief = readable ? kernel_name__short(readable) : NULL;
 
+	shown->label = readable ? make_label(kernels, readable) : NULL;
 	kernels->names_ns += clock__thread_ns() - begin;
 	shown->mangled = strdup(mangled);
 	shown->full = readable ? cut(readable) : NULL;
 	shown->brief = brief ? cut(brief) : NULL;
 	free(readable);
 	free(brief);
-	if (shown->mangled && shown->full && shown->brief)
+	if (shown->mangled && shown->full && shown->brief && shown->label)
 		return 0;
 	free_strings(shown);
 	return -ENOMEM;
@@ -183,7 +194,7 @@ int kernels_by_name__name(struct kernels_by_name *kernels, struct shown_kernel *
 			  uint64_t handle, const char *mangled)
 {
 	struct shown_kernel *shown = *place, *known;
-	size_t bytes;
+	size_t bytes = kernels->labels.bytes;
 	int ret;
 
 	HASH_FIND_STR(kernels->named, mangled, known);
@@ -206,8 +217,8 @@ int kernels_by_name__name(struct kernels_by_name *kernels, struct shown_kernel *
 	ret = shown->hh.tbl ? 0 : -ENOMEM;
 	if (ret)
 		goto fail;
-	bytes = sizeof(*shown) + strlen(shown->mangled) + strlen(shown->full) +
-		strlen(shown->brief) + 3;
+	bytes = kernels->labels.bytes - bytes + sizeof(*shown) + strlen(shown->mangled) +
+		strlen(shown->full) + strlen(shown->brief) + strlen(shown->label) + 4;
 	kernels->name_bytes += bytes;
 	if (kernels->all_name_bytes)
 		*kernels->all_name_bytes += bytes;
@@ -261,6 +272,7 @@ static void append(struct process *process, const struct shown_kernel *shown, bo
 		.handle = shown->handle,
 		.name = shown->full,
 		.short_name = shown->brief,
+		.label = shown->label,
 		.launches = shown->current[0],
 		.captured = shown->current[1],
 		.missed = shown->current_missed,

@@ -13,12 +13,13 @@
 #include "base/table.h"
 #include "gpuprobe/state.h"
 #include "model/model.h"
+#include "symbol/label_set.h"
 
 struct shown_kernel {
 	struct shape_record folded_shape;  /* from handles that are gone */
 	struct shape_record current_shape; /* like `current` */
 	char *mangled;			   /* NULL while unknown */
-	char *full, *brief;
+	char *full, *brief, *label;
 	uint64_t handle; /* the latest handle */
 	uint64_t serial;
 	/* [0] executed, [1] captured */
@@ -37,7 +38,8 @@ struct kernels_by_name {
 	struct shown_kernel *rest;
 	size_t unnamed_count;
 	uint64_t next_serial;
-	size_t name_bytes;	/* bytes of `named` */
+	struct label_set labels;
+	size_t name_bytes;	/* bytes of `named` and `labels` */
 	size_t *all_name_bytes; /* bytes including other processes; NULL: no shared count */
 	uint64_t names_ns;	/* CPU time spent on names */
 };

@@ -87,12 +87,13 @@ struct allocation {
 };
 
 struct kernel {
-	uint64_t handle;	   /* of its latest entry; the value that the program passed */
-	char *name;		   /* full demangled name; NULL while unknown */
-	char *short_name;	   /* bare function name; NULL while unknown */
-	uint64_t launches;	   /* executed launches, failed ones included */
-	uint64_t captured;	   /* captured into graphs */
-	uint64_t missed;	   /* estimated part of `launches` and `captured` */
+	uint64_t handle;   /* of its latest entry; the value that the program passed */
+	char *name;	   /* full demangled name; NULL while unknown */
+	char *short_name;  /* bare function name; NULL while unknown */
+	char *label;	   /* unique in the process, at most 60 columns; NULL while unknown */
+	uint64_t launches; /* executed launches, failed ones included */
+	uint64_t captured; /* captured into graphs */
+	uint64_t missed;   /* estimated part of `launches` and `captured` */
 	struct shape_record shape; /* from sampled launches; no samples if none was seen */
 	uint64_t serial;	   /* order of first sight within the process, from 0 */
 	/* stands for all nameless kernels beyond a thousand: it has no handle */

@@ -22,7 +22,7 @@ struct call_site {
 	int32_t code;		   /* SITE_FAILURE only */
 	/* SITE_LAUNCH: its full name, NULL while unknown; owned by the process's kernel table */
 	const char *kernel;
-	const char *kernel_short;
+	const char *kernel_short, *kernel_label;
 	uint64_t calls;
 	uint64_t amount; /* SITE_ALLOCATION: bytes; SITE_WAIT, SITE_COPY: nanoseconds */
 	/* part of these from before the steady time (model/steady.h), if that is known */

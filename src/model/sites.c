@@ -27,7 +27,7 @@ struct site_count {
 
 struct site_kernel {
 	struct kernel_key key;
-	const char *full, *brief;
+	struct kernel_texts texts;
 	UT_hash_handle hh;
 };
 
@@ -189,8 +189,8 @@ static const struct site_kernel *find_kernel(const struct site_table *table,
 	return TABLE_FIND(table->kernels, key, key);
 }
 
-int site_table__name(struct site_table *table, const struct kernel_key *key, const char *full,
-		     const char *brief)
+int site_table__name(struct site_table *table, const struct kernel_key *key,
+		     const struct kernel_texts *texts)
 {
 	struct site_kernel *kernel;
 
@@ -199,8 +199,7 @@ int site_table__name(struct site_table *table, const struct kernel_key *key, con
 	kernel = TABLE_ADD_NEW(table->kernels, key, key);
 	if (!kernel)
 		return -ENOMEM;
-	kernel->full = full;
-	kernel->brief = brief;
+	kernel->texts = *texts;
 	return 0;
 }
 
@@ -243,8 +242,9 @@ static struct call_site site_of(const struct site_table *table, const struct sit
 
 	if (site.kind == SITE_LAUNCH) {
 		kernel = find_kernel(table, &key);
-		site.kernel = kernel ? kernel->full : NULL;
-		site.kernel_short = kernel ? kernel->brief : NULL;
+		site.kernel = kernel ? kernel->texts.full : NULL;
+		site.kernel_short = kernel ? kernel->texts.brief : NULL;
+		site.kernel_label = kernel ? kernel->texts.label : NULL;
 	} else if (site.kind == SITE_FAILURE) {
 		site.row = (uint16_t)(count->key.what >> 32);
 		site.code = (int32_t)count->key.what;

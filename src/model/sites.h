@@ -8,6 +8,7 @@
 
 #include "gpuprobe/stack.h"
 #include "gpuprobe/state.h"
+#include "model/kernels.h"
 #include "model/model.h"
 
 struct site_table;
@@ -59,8 +60,8 @@ int site_table__add_launches(struct site_table *table, const struct launch_site_
  * Sets a kernel's names; the caller owns them, and they must outlive the table. Returns 0 or
  * -ENOMEM.
  */
-int site_table__name(struct site_table *table, const struct kernel_key *key, const char *full,
-		     const char *brief);
+int site_table__name(struct site_table *table, const struct kernel_key *key,
+		     const struct kernel_texts *texts);
 
 /*
  * A wait of this function that was in progress at attach, with its duration so far; `stack`

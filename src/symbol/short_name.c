@@ -1,91 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The bare function name of a kernel; see kernel_name__short in kernel_name.h.
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "symbol/kernel_name.h"
-
-#define NESTING_MAX 256
-
-/* Longer ones first. A '<' that begins template arguments is not part of an operator. */
-static const char *const operators[] = {
-	"<=>", "<<=", ">>=", "->*", "()", "[]", "<<", ">>", "<=", ">=", "->", "==", "!=",
-	"&&",  "||",  "++",  "--",  "+=", "-=", "*=", "/=", "%=", "^=", "&=", "|=", "<",
-	">",   "=",   "!",   "+",   "-",  "*",	"/",  "%",  "^",  "&",	"|",  "~",  ","};
-
-static bool is_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
-}
-
-static char closing(char open)
-{
-	switch (open) {
-	case '(': return ')';
-	case '[': return ']';
-	case '{': return '}';
-	default: return '>';
-	}
-}
-
-/*
- * Returns the end of the bracket group that begins at `s`: after its last character, or the text's
- * end if it is not closed. Within round, square or curly brackets a '<' or '>' may be an operator,
- * so a closing bracket also closes all angle brackets opened since its own opening.
- */
-static const char *skip_group(const char *s)
-{
-	char expected[NESTING_MAX] = "";
-	size_t depth = 0;
-
-	for (; *s; s++) {
-		if (strchr("([{<", *s)) {
-			if (depth == NESTING_MAX)
-				return s + strlen(s);
-			expected[depth++] = closing(*s);
-		} else if (*s == '>' && s[-1] != '-') {
-			if (expected[depth - 1] == '>')
-				depth--;
-		} else if (strchr(")]}", *s)) {
-			while (depth && expected[depth - 1] == '>')
-				depth--;
-			if (depth)
-				depth--;
-		}
-		if (!depth)
-			return s + 1;
-	}
-	return s;
-}
-
-/* Returns the end of an operator's symbol or type; `s` is after the word "operator". */
-static const char *skip_operator(const char *s)
-{
-	for (size_t i = 0; i < sizeof(operators) / sizeof(*operators); i++) {
-		size_t length = strlen(operators[i]);
-
-		if (strncmp(s, operators[i], length) == 0)
-			return s + length;
-	}
-	while (*s && *s != '(') /* "operator new[]", "operator float" */
-		s = *s == '<' ? skip_group(s) : s + 1;
-	return s;
-}
+#include "symbol/name_scan.h"
 
 static bool begins_word(const char *s, const char *start, const char *word)
 {
 	size_t length = strlen(word);
 
-	return strncmp(s, word, length) == 0 && !is_word(s[length]) &&
-	       (s == start || !is_word(s[-1]));
-}
-
-/* Whether the group is part of a name: "(anonymous namespace)", or followed by "::". */
-static bool is_scope(const char *group, const char *end)
-{
-	return strncmp(group, "(anonymous namespace)", strlen("(anonymous namespace)")) == 0 ||
-	       strncmp(end, "::", 2) == 0 || strncmp(end, " const::", 8) == 0;
+	return strncmp(s, word, length) == 0 && !name_scan__is_word(s[length]) &&
+	       (s == start || !name_scan__is_word(s[-1]));
 }
 
 struct part {
@@ -104,10 +30,10 @@ static struct part find_last_part(const char *text)
 
 	while (*s) {
 		if (begins_word(s, text, "operator") && !part.end) {
-			s = skip_operator(s + strlen("operator"));
+			s = name_scan__skip_operator(s + strlen("operator"));
 			part.end = s;
 			if (strncmp(s, " <", 2) == 0) /* "operator< <int>" */
-				s = skip_group(s + 1);
+				s = name_scan__skip_group(s + 1);
 		} else if (strncmp(s, "::", 2) == 0) {
 			s += 2;
 			part = (struct part){.start = s};
@@ -121,15 +47,15 @@ static struct part find_last_part(const char *text)
 			s++;
 			part = (struct part){.start = s};
 		} else if (strchr("(<[", *s)) {
-			const char *end = skip_group(s);
+			const char *end = name_scan__skip_group(s);
 
-			if (*s == '(' && !is_scope(s, end))
+			if (*s == '(' && !name_scan__is_scope(s, end))
 				break;
 			if (!part.end && s > part.start)
 				part.end = s;
 			s = end;
 		} else if (*s == '{') { /* "{lambda(int)#1}" is a name */
-			s = skip_group(s);
+			s = name_scan__skip_group(s);
 		} else {
 			s++;
 		}

@@ -92,6 +92,7 @@ static void set_call(struct trace_stream *stream, const struct pending_event *pe
 				     stream->stacks, event, pending->size);
 	line->device = trace_device__of(pending->thread);
 	line->kernel = pending->name ? launch_name__shown(pending->name) : NULL;
+	line->kernel_label = pending->name ? launch_name__label(pending->name) : NULL;
 	line->kernel_full = pending->name ? launch_name__mangled(pending->name) : NULL;
 	line->kernel_place = NULL;
 	line->stack = NULL;

@@ -12,6 +12,7 @@
 #include "symbol/host_stub.h"
 #include "symbol/kernel_name.h"
 #include "symbol/remote_name.h"
+#include "trace/launch_labels.h"
 #include "trace/threads.h"
 
 #define QUICK 1024 /* slots of the cache of recently used names */
@@ -29,6 +30,7 @@ struct launch_name {
 	struct name_key key;
 	size_t references;     /* from events, the table and the search list */
 	char *mangled, *shown; /* NULL while unknown */
+	char *label;	       /* NULL also with full names */
 	size_t bytes;
 	uint64_t address;  /* of the host function, or 0 */
 	uint64_t start_ns; /* of the process */
@@ -48,6 +50,7 @@ struct launch_name {
 struct process_names {
 	uint32_t number;
 	struct launch_name *first;
+	struct launch_labels labels;
 	uint64_t names_ns; /* CPU time spent on readable forms */
 	UT_hash_handle hh; /* in the order of their first names */
 };
@@ -60,6 +63,7 @@ struct launch_names {
 	struct host_stubs *stubs;
 	struct memory_reader *memory;
 	size_t bytes;
+	size_t label_bytes; /* of the processes' labels */
 	struct launch_name *quick[QUICK];
 };
 
@@ -94,6 +98,7 @@ static void put(struct launch_name *name)
 		return;
 	free(name->mangled);
 	free(name->shown);
+	free(name->label);
 	free(name);
 }
 
@@ -106,6 +111,7 @@ static void drop_empty(struct launch_names *names, struct process_names *process
 	if (process->first)
 		return;
 	HASH_DEL(names->processes, process);
+	launch_labels__clear(&process->labels, &names->label_bytes);
 	free(process);
 }
 
@@ -188,39 +194,78 @@ static struct launch_name *find(struct launch_names *names, const struct name_ke
 	return name;
 }
 
-/* Returns the readable form, or the part of it that is shown. */
-static char *make_shown(struct launch_names *names, const struct launch_name *name,
-			const char *mangled)
+/* The texts of a name; `label` is NULL with full names. */
+struct texts {
+	char *mangled, *shown, *label;
+};
+
+static void free_texts(struct texts *texts)
+{
+	free(texts->mangled);
+	free(texts->shown);
+	free(texts->label);
+}
+
+static int make_label(struct launch_names *names, struct process_names *process,
+		      const char *readable, struct texts *texts)
+{
+	char label[KERNEL_LABEL_SIZE];
+	int ret = 0;
+
+	if (process)
+		ret = launch_labels__write(&process->labels, &names->label_bytes, texts->mangled,
+					   readable, label);
+	else /* dropped: nothing shows it beside others */
+		kernel_label__write(readable, label);
+	texts->label = ret ? NULL : strdup(label);
+	return texts->label ? 0 : -ENOMEM;
+}
+
+/* Makes the texts; the caller frees them, also after an error. Returns 0 or -ENOMEM. */
+static int make_texts(struct launch_names *names, const struct launch_name *name,
+		      const char *mangled, struct texts *texts)
 {
 	struct process_names *process = TABLE_FIND(names->processes, number, &name->key.process);
-	char *full, *brief;
 	uint64_t alone = 0;
+	char *readable =
+		kernel_name__demangle_within(process ? &process->names_ns : &alone, mangled);
+	int ret = -ENOMEM;
 
-	full = kernel_name__demangle_within(process ? &process->names_ns : &alone, mangled);
-	if (!full || names->full)
-		return full;
-	brief = kernel_name__short(full);
-	free(full);
-	return brief;
+	texts->mangled = strdup(mangled);
+	if (!readable || !texts->mangled)
+		goto out;
+	if (names->full) {
+		texts->shown = readable;
+		return 0;
+	}
+	texts->shown = kernel_name__short(readable);
+	if (texts->shown)
+		ret = make_label(names, process, readable, texts);
+out:
+	free(readable);
+	return ret;
 }
 
 static int set(struct launch_names *names, struct launch_name *name, const char *mangled)
 {
-	char *copy = strdup(mangled), *shown = make_shown(names, name, mangled);
+	struct texts texts = {0};
+	int ret = make_texts(names, name, mangled, &texts);
 
-	if (!copy || !shown) {
-		free(copy);
-		free(shown);
-		return -ENOMEM;
+	if (ret) {
+		free_texts(&texts);
+		return ret;
 	}
 	free(name->mangled);
 	free(name->shown);
-	name->mangled = copy;
-	name->shown = shown;
+	free(name->label);
+	name->mangled = texts.mangled;
+	name->shown = texts.shown;
+	name->label = texts.label;
 	if (name->gone)
 		return 0;
 	names->bytes -= name->bytes;
-	name->bytes = strlen(copy) + strlen(shown);
+	name->bytes = strlen(texts.mangled) + strlen(texts.shown) +
+		      (texts.label ? strlen(texts.label) : 0);
 	names->bytes += name->bytes;
 	limit(names, name);
 	return 0;
@@ -336,6 +381,11 @@ void launch_names__look_up(struct launch_names *names, uint64_t now)
 const char *launch_name__shown(const struct launch_name *name)
 {
 	return name->shown;
+}
+
+const char *launch_name__label(const struct launch_name *name)
+{
+	return name->label;
 }
 
 const char *launch_name__mangled(const struct launch_name *name)

@@ -20,7 +20,8 @@ struct launch_names;
 struct launch_name;
 
 /*
- * `full`: show whole demangled names, otherwise the bare function name. `memory` must outlive it.
+ * `full`: show whole demangled names, otherwise labels and, to programs, the bare function name.
+ * `memory` must outlive it.
  * Returns NULL if out of memory.
  */
 struct launch_names *launch_names__new(bool full, struct memory_reader *memory);
@@ -54,8 +55,12 @@ void launch_names__put(struct launch_names *names, struct launch_name *name); /*
  */
 void launch_names__look_up(struct launch_names *names, uint64_t now);
 
-/* The name as printed, and mangled; NULL while unknown. Valid until names are added or put. */
+/*
+ * The name as printed for programs, for people (the label; NULL: no other), and mangled; NULL while
+ * unknown. Valid until names are added or put.
+ */
 const char *launch_name__shown(const struct launch_name *name);
+const char *launch_name__label(const struct launch_name *name);
 const char *launch_name__mangled(const struct launch_name *name);
 
 #endif

@@ -113,6 +113,7 @@ struct trace_line {
 	uint64_t result;	   /* see enum trace_returns */
 	bool failed;		   /* the result is a failure */
 	const char *kernel;	   /* short readable name; NULL: no launch, or unknown */
+	const char *kernel_label;  /* for people; NULL: `kernel` is for them too */
 	const char *kernel_full;   /* mangled */
 	const char *kernel_place;  /* "a.out+0x1234", where its host function is, or NULL */
 	const struct stack *stack; /* from the function itself on; NULL: none or unknown */

@@ -100,6 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	line.result = (uint32_t)head.result;
 	line.failed = trace_function__is_failure(function, head.result);
 	line.kernel = more & 16 ? "k<\"\xff\">" : NULL;
+	line.kernel_label = line.kernel;
 	line.kernel_full = line.kernel;
 	write_line(&line, choice);
 	free(event);

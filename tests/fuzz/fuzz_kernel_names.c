@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Symbols and kernel names of any contents: demangled, shortened, cut, recognised as host stubs,
-// read through a handle.
+// Symbols and kernel names of any contents: demangled, shortened, labelled, cut, recognised as host
+// stubs, read through a handle.
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,9 @@
 #include "stack/thread_entry.h"
 #include "symbol/demangler.h"
 #include "symbol/function_name.h"
+#include "symbol/kernel_label.h"
 #include "symbol/kernel_name.h"
+#include "symbol/label_set.h"
 #include "symbol/remote_name.h"
 
 static void demangle(int (*demangler)(const char *symbol, char **readable), const char *symbol)
@@ -28,6 +30,20 @@ static void shorten(const char *name)
 	for (size_t limit = 1; limit < sizeof(cut); limit += 9)
 		MUST(kernel_name__cut(brief, cut, sizeof(cut), limit) <= limit);
 	free(brief);
+}
+
+/* The second kernel of that label gets a number. */
+static void label(const char *name)
+{
+	char text[KERNEL_LABEL_SIZE], unique[KERNEL_LABEL_SIZE];
+	struct label_set set = {0};
+
+	kernel_label__write(name, text);
+	MUST(strlen(text) <= KERNEL_LABEL_MAX && !strchr(text, '#') && !*text == !*name);
+	MUST(!label_set__take(&set, text, unique) && !strcmp(unique, text));
+	MUST(!label_set__take(&set, text, unique) && strlen(unique) <= KERNEL_LABEL_MAX);
+	MUST(strstr(unique, " #2"));
+	label_set__clear(&set);
 }
 
 static void read_remote(const struct input *input)
@@ -64,11 +80,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	readable = kernel_name__demangle(symbol);
 	MUST(readable);
 	shorten(readable);
+	label(readable);
 	free(readable);
 	readable = kernel_name__from_host_symbol(symbol);
 	MUST(readable && strlen(readable) <= strlen(symbol));
 	free(readable);
 	shorten(symbol);
+	label(symbol);
 	free(symbol);
 	return 0;
 }

@@ -52,7 +52,11 @@ static void make_scene(struct scene *scene, char *const names[NAMES])
 				 .line = 9,
 				 .kind = FRAME_PYTHON},
 			},
-		.kernels = {{.handle = 1, .name = names[4], .short_name = names[3], .launches = 5}},
+		.kernels = {{.handle = 1,
+			     .name = names[4],
+			     .short_name = names[3],
+			     .label = names[3],
+			     .launches = 5}},
 	};
 	scene->stack = (struct stack){.count = 3, .frames = scene->frames};
 	for (int i = 0; i < 3; i++) {
@@ -62,6 +66,7 @@ static void make_scene(struct scene *scene, char *const names[NAMES])
 			.calls = 3,
 			.amount = 100,
 			.kernel_short = names[3],
+			.kernel_label = names[3],
 		};
 	}
 	scene->process = (struct process){

@@ -95,8 +95,8 @@ static void enter_site(struct path *path, const struct call_site *site)
 	enter_stack(path, site->stack);
 	enter_function(path, site);
 	if (site->kind == SITE_LAUNCH)
-		enter_text(path, site->kernel_short ? FLAME_KERNEL : FLAME_MARK,
-			   site->kernel_short ? site->kernel_short : "[kernel not known]");
+		enter_text(path, site->kernel_label ? FLAME_KERNEL : FLAME_MARK,
+			   site->kernel_label ? site->kernel_label : "[kernel not known]");
 	else if (site->kind == SITE_FAILURE)
 		enter_error(path, site);
 }

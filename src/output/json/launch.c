@@ -74,6 +74,7 @@ static void write_kernels(struct json *j, const struct process *p)
 			json_parts__key_address(j, "handle", k->handle);
 		json__key_string(j, "name", k->name);
 		json__key_string(j, "short_name", k->short_name);
+		json__key_string(j, "label", k->label);
 		json__key_u64(j, "launches", k->launches);
 		json__key_u64(j, "captured", k->captured);
 		if (process__is_estimated(p, RATE_LAUNCH))

@@ -22,7 +22,7 @@ static void cell_range(FILE *out, bool known, uint64_t min, uint64_t max)
 static void print_kernel(FILE *out, const struct kernel *k, const char *mark, bool full_names)
 {
 	const struct shape_record *shape = &k->shape;
-	const char *name = full_names || !k->short_name ? k->name : k->short_name;
+	const char *name = full_names || !k->label ? k->name : k->label;
 
 	stat_cell__about_count(out, mark, k->launches);
 	cell_range(out, shape->samples && shape->blocks_max, shape->blocks_min, shape->blocks_max);

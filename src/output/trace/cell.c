@@ -47,9 +47,14 @@ static char *write_event(const struct trace_view *view, char *at)
 	return resumed ? TRACE_TEXT_CONSTANT(at, " resumed") : at;
 }
 
+static const char *kernel_of(const struct trace_view *view)
+{
+	return is_table(view) ? trace_line__label(view->line) : trace_line__kernel(view->line);
+}
+
 static char *write_kernel(const struct trace_view *view, char *at)
 {
-	const char *name = trace_line__kernel(view->line);
+	const char *name = kernel_of(view);
 
 	if (name)
 		return trace_text__escaped(at, name, strlen(name), 0, !is_table(view));

@@ -58,7 +58,7 @@
 	       write_bandwidth(view, at)) \
 	COLUMN(KERNEL, "kernel", 24, TYPE_STRING | TYPE_NULL, \
 	       "the kernel's readable name; null for what is no launch", \
-	       write_text(trace_line__kernel(line), at)) \
+	       write_text(kernel_of(view), at)) \
 	ARGUMENT(GRID, "grid", 14, TYPE_DIMS, "blocks of a launch: x, y, z") \
 	ARGUMENT(BLOCK, "block", 14, TYPE_DIMS, "threads of a block: x, y, z") \
 	ARGUMENT(SHMEM, "shmem", 6, TYPE_INTEGER, "bytes of dynamic shared memory of a block") \

@@ -74,6 +74,11 @@ static char *separate(char *at, const char *begin)
 	return at;
 }
 
+static const char *kernel_of(const struct trace_view *view)
+{
+	return trace_line__kernel(view->line);
+}
+
 /* All arguments, whichever columns are shown: no key depends on another. */
 static char *write_details(const struct trace_view *view, char *at)
 {
@@ -83,7 +88,9 @@ static char *write_details(const struct trace_view *view, char *at)
 	*at++ = '{';
 	begin = at;
 	if (view->function->is_launch)
-		at = write_text(trace_line__kernel(line), TRACE_TEXT_CONSTANT(at, "\"kernel\":"));
+		at = write_text(kernel_of(view), TRACE_TEXT_CONSTANT(at, "\"kernel\":"));
+	if (view->function->is_launch && line->kernel_label)
+		at = write_text(line->kernel_label, TRACE_TEXT_CONSTANT(at, ",\"kernel_label\":"));
 	for (size_t i = 0; i < line->field_count; i++) {
 		const struct trace_field *field = &line->fields[i];
 

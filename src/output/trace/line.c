@@ -50,6 +50,11 @@ const char *trace_line__kernel(const struct trace_line *line)
 	return line->kernel ? line->kernel : line->kernel_full;
 }
 
+const char *trace_line__label(const struct trace_line *line)
+{
+	return line->kernel_label ? line->kernel_label : trace_line__kernel(line);
+}
+
 bool trace_line__bandwidth(const struct trace_view *view, uint64_t *rate)
 {
 	const struct trace_field *size = view->by_role[TRACE_SIZE];

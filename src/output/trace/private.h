@@ -99,6 +99,9 @@ uint64_t trace_line__end_ns(const struct trace_line *line);
 /* The kernel's readable name, or the mangled one; NULL: not a launch, or unknown. */
 const char *trace_line__kernel(const struct trace_line *line);
 
+/* The same for people: its label, unless full names are asked for. */
+const char *trace_line__label(const struct trace_line *line);
+
 /* Bytes per second of a synchronous copy; returns false if unknown. */
 bool trace_line__bandwidth(const struct trace_view *view, uint64_t *rate);
 

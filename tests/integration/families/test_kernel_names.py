@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Kernel names: right for every launch, also where handles come back as other kernels'."""
+import re
+
 import pytest
 
 from lib import exact
@@ -7,7 +9,7 @@ from lib.paths import workload
 from lib.script import script
 
 TEXT = ["--display-interval", "0", "--metrics-addr", "none"]
-# Mangled, in full, and as the text report shows it.
+# Mangled, in full, and as the text report of --cudatrace shows it.
 NAMES = [
     ("_Z12saxpy_kernelPfS_fi", "saxpy_kernel(float*, float*, float, int)", "saxpy_kernel"),
     ("_ZN2at6native29vectorized_elementwise_kernelILi4EPFffEEEviT0_",
@@ -143,6 +145,51 @@ def test_demangled_names(gpuprobe):
     """))
     assert {k["name"]: (k["short_name"], k["launches"]) for k in result.process["kernels"]} == \
         {full: (short, number + 1) for number, (_, full, short) in enumerate(NAMES)}
+    assert {k["label"] for k in result.process["kernels"]} == {
+        "saxpy_kernel", "vectorized_elementwise_kernel<4, float>", "reduce", "plain_kernel"}
+
+
+ONE_LABEL = ["_Z1kIiEvPT_", "_Z1kIiEvPKT_", "_Z1kIiEvS_"]
+LABELS = {"k<int>", "k<int> #2", "k<int> #3"}
+
+
+def test_kernels_of_one_label(gpuprobe):
+    """They get numbers, and a kernel keeps its label while it is watched and after its end."""
+    result = gpuprobe.run(*script(f"""
+        import time
+        start()
+        loaded, handles = module(*{ONE_LABEL!r})
+        for handle in handles:
+            need(launch(handle))
+            time.sleep(0.1)
+        need(driver.cuModuleUnload(loaded))
+        loaded, handles = module(*{ONE_LABEL[::-1]!r})
+        for handle in handles:
+            need(launch(handle))
+    """), args=["--display-interval", "0.05"])
+    labels = {}
+    for report in result.reports:
+        for process in report["processes"]:
+            for kernel in process["kernels"]:
+                if kernel["name"]:
+                    assert labels.setdefault(kernel["name"], kernel["label"]) == kernel["label"]
+    assert set(labels.values()) == LABELS
+    assert {k["launches"] for k in result.process["kernels"]} == {2}
+
+
+@pytest.mark.parametrize("command", ["stat", "trace"])
+def test_labels_in_the_text(gpuprobe, command):
+    program = script(f"""
+        start()
+        loaded, handles = module(*{ONE_LABEL!r})
+        for handle in handles:
+            need(launch(handle))
+    """)
+    text, full = (gpuprobe.run(*program, base=[command], args=option).stdout
+                  for option in ([], ["--full-names"]))
+    for label in LABELS:
+        assert re.search(rf" {re.escape(label)}( grid|$)", text, re.MULTILINE)
+    assert " void k<int>(int const*)" in full and "#2" not in full
 
 
 @pytest.mark.parametrize("option", [[], ["--full-names"]])

@@ -32,7 +32,7 @@ LINES = {
     1240440: {"kernel": b"vadd", "grid": [4096, 1, 1],
               "block": [256, 1, 1], "shmem": 0, "stream": 0, "size": None},
     1240900: {"result": "cudaErrorMemoryAllocation", "size": 1125899906842624, "ptr": None},
-    1241000: {"kernel": b"vadd<int, 4>", "grid": [4294967295, 65535, 65535],
+    1241000: {"kernel": b"vadd", "grid": [4294967295, 65535, 65535],
               "block": [1, 2, 3], "shmem": 49152, "stream": 0x5581a0,
               "args": [0x7f8b00000000, 0, 2**64 - 1], "device": 3, "layer": "driver",
               "stack": [b"a.out+0x1136", b'lib;\n"x".so+0x34', b"0xffffffffffffffff",
@@ -214,7 +214,8 @@ def test_json_details_read_back():
                           "handle": "00ff10", "none": [], "null": "0x0"}
     kernels = [line["details"] for line in read_json("trace.json")
                if line.get("event") == "cuLaunchKernel"]
-    assert kernels[0]["kernel"] == "vadd<int, 4>" and kernels[0]["at"] == "a.out+0x1234"
+    assert kernels[0]["kernel"] == "vadd" and kernels[0]["at"] == "a.out+0x1234"
+    assert kernels[0]["kernel_label"] == "vadd<int, 4>"
     assert kernels[1]["kernel"] is None
 
 

@@ -152,7 +152,7 @@ static void launch_at_sites(size_t size)
 	}
 	for (size_t i = 0; i < size; i++)
 		sites[i] = (struct call_site){
-			.kind = SITE_LAUNCH, .calls = 1, .kernel_short = "kernel"};
+			.kind = SITE_LAUNCH, .calls = 1, .kernel_label = "kernel"};
 	process.sites = sites;
 	process.site_count = size;
 	run__begin(&run, &process, 1);

@@ -48,9 +48,9 @@ static void launch_bound(void **state)
 
 	(void)state;
 	c->sites[0] = (struct call_site){
-		.stack = &elsewhere, .kind = SITE_LAUNCH, .calls = 9, .kernel_short = "other"};
+		.stack = &elsewhere, .kind = SITE_LAUNCH, .calls = 9, .kernel_label = "other"};
 	c->sites[1] = (struct call_site){
-		.stack = &somewhere, .kind = SITE_LAUNCH, .calls = 8, .kernel_short = "bias"};
+		.stack = &somewhere, .kind = SITE_LAUNCH, .calls = 8, .kernel_label = "bias"};
 	c->process.site_count = 2;
 	assert_int_equal(case__detect(c), 1);
 	finding = &c->list.items[0];

@@ -125,7 +125,7 @@ static void tens_of_thousands_of_kernels(void **state)
 static void end_kernels(size_t size)
 {
 	struct kernel_table *table = kernel_table__new();
-	const char *brief;
+	const char *label;
 
 	for (size_t i = 0; i < size; i++) {
 		struct launch_key key = key_of(i);
@@ -138,7 +138,7 @@ static void end_kernels(size_t size)
 		assert_false(kernel_table__is_over(table, &key.kernel));
 		assert_int_equal(kernel_table__retire(table, &key), 0);
 		assert_true(kernel_table__is_over(table, &key.kernel));
-		assert_true(kernel_table__knows(table, key.kernel.handle, &brief));
+		assert_true(kernel_table__knows(table, key.kernel.handle, &label));
 	}
 	kernel_table__free(table);
 }
@@ -182,7 +182,7 @@ static void kernels_names_of_all_are_bounded(void **state)
 	size_t before = resident_bytes(), all = 0, grown;
 	struct launch_key key = key_of(0);
 	char name[KERNEL_NAME_MAX + 1];
-	const char *brief;
+	struct kernel_texts texts;
 
 	(void)state;
 	memset(name, 'b', KERNEL_NAME_MAX);
@@ -200,7 +200,7 @@ static void kernels_names_of_all_are_bounded(void **state)
 	print_message("6,000 kernels of such names of each of %d: %zu MiB\n", TABLES, grown >> 20);
 	assert_true(grown < SLOWER * (400ull << 20));
 	/* The last process, which has few names, still gets them. */
-	assert_non_null(kernel_table__full_name(tables[TABLES], &key.kernel, &brief));
+	assert_true(kernel_table__texts(tables[TABLES], &key.kernel, &texts));
 	for (size_t t = 0; t <= TABLES; t++)
 		kernel_table__free(tables[t]);
 	assert_int_equal(all, 0);

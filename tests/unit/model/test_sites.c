@@ -75,6 +75,7 @@ static void launches_wait_for_a_stack(void **state)
 {
 	const struct launch_site_key key = {.handle = 0x70, .caller = 1, .generation = 4};
 	const struct kernel_key kernel = {.handle = 0x70, .generation = 4};
+	const struct kernel_texts texts = {"gemm(int)", "gemm", "gemm #2"};
 	struct site_table *table = site_table__new();
 	struct call_site_key reported = {
 		.stack = 1, .what = 0x70, .generation = 4, .kind = SITE_LAUNCH};
@@ -82,7 +83,7 @@ static void launches_wait_for_a_stack(void **state)
 	struct process process = {0};
 
 	(void)state;
-	assert_int_equal(site_table__name(table, &kernel, "gemm(int)", "gemm"), 0);
+	assert_int_equal(site_table__name(table, &kernel, &texts), 0);
 	for (int reading = 0; reading < 2; reading++) {
 		site_table__begin(table, true);
 		assert_int_equal(site_table__set(table, &reported, &record), 0);
@@ -91,6 +92,7 @@ static void launches_wait_for_a_stack(void **state)
 		assert_int_equal(process.site_count, 1);
 		assert_int_equal(process.sites[0].calls, 95);
 		assert_string_equal(process.sites[0].kernel, "gemm(int)");
+		assert_string_equal(process.sites[0].kernel_label, "gemm #2");
 	}
 	/* Both entries are gone, and so is the process. */
 	list(table, &process);

@@ -9,7 +9,7 @@
 
 #define KERNEL(handle_, name_, short_, launches_, serial_) \
 	{ \
-		.handle = (handle_), .name = (name_), .short_name = (short_), \
+		.handle = (handle_), .name = (name_), .short_name = (short_), .label = (short_), \
 		.launches = (launches_), .serial = (serial_) \
 	}
 

@@ -138,6 +138,7 @@ static inline void scene__process(struct scene *scene)
 		.handle = 0x10,
 		.name = (char *)"void conv<int>(float*)",
 		.short_name = (char *)"conv",
+		.label = (char *)"conv<int>",
 		.launches = 60,
 	};
 	scene->kernels[0].shape = (struct shape_record){

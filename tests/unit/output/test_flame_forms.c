@@ -229,7 +229,7 @@ static void test_live(void **state)
 static void test_leaves(void **state)
 {
 	struct call_site sites[] = {
-		{.stack = &hostile, .kind = SITE_LAUNCH, .calls = 5, .kernel_short = "gemm"},
+		{.stack = &hostile, .kind = SITE_LAUNCH, .calls = 5, .kernel_label = "gemm"},
 		{.stack = &hostile, .kind = SITE_LAUNCH, .calls = 2},
 		{.stack = &grow,
 		 .kind = SITE_FAILURE,
@@ -328,7 +328,7 @@ static void test_svg_narrow(void **state)
 static void test_svg_hostile(void **state)
 {
 	struct call_site sites[] = {
-		{.stack = &hostile, .kind = SITE_LAUNCH, .calls = 5, .kernel_short = HOSTILE}};
+		{.stack = &hostile, .kind = SITE_LAUNCH, .calls = 5, .kernel_label = HOSTILE}};
 	struct process processes[] = {
 		{.pid = 1, .comm = "<script>]]>", .sites = sites, .site_count = COUNT(sites)},
 		{.pid = 2, .comm = "&amp;", .sites = sites, .site_count = COUNT(sites)},

@@ -323,7 +323,7 @@ static void stat_marks_estimates(void **state)
 		"       ~1,000            -      ~20.0 s      20.0 ms      20.0 ms      20.0 ms    "
 		"  20.0 ms  cuLaunchKernel\n",
 		"         ~600       1-4096          256       1.0 us       1.5 us       2.0 us  "
-		"conv\n",
+		"conv<int>\n",
 		"         ~160    ~40.5 MiB    259.0 KiB     ~40.0 ms     1.1 GB/s  H2D sync, "
 		"pageable\n",
 		"the wait that covered 2 of ~3\n",

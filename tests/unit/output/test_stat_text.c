@@ -43,7 +43,8 @@ static const char whole[] = HEAD
 	"ms  cuLaunchKernel\n"
 	"\n"
 	"     launches       blocks      threads      gap min  gap average      gap max  kernel\n"
-	"           60       1-4096          256       1.0 us       1.5 us       2.0 us  conv\n"
+	"           60       1-4096          256       1.0 us       1.5 us       2.0 us  "
+	"conv<int>\n"
 	"           40            -            -            -            -            -  0x20 "
 	"(unknown)\n"
 	"        blocks of a grid, threads of a block and gaps before launches: sampled 1/64\n"
@@ -192,7 +193,7 @@ static void test_top(void **state)
 	expect_part(&scene, "13 (wor\\nker) ended\n                   100.0 %\n        ... and 5 "
 			    "more threads\n");
 	expect_part(&scene, "cuMemAlloc\n        ... and 1 more function\n");
-	expect_part(&scene, "  conv\n        ... and 1 more kernel\n");
+	expect_part(&scene, "  conv<int>\n        ... and 1 more kernel\n");
 	expect_part(&scene, "\n... and 1 more finding\n");
 	scene.options.top = 0;
 	scene.list.items[1].tid = 0;

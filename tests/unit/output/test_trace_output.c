@@ -431,7 +431,7 @@ static void a_column_takes_its_argument_out_of_the_details(void **state)
 		    "1048576      0x7f8b00000000\n");
 	expect_line(TRACE_TSV, "details,size,ptr", &lines[0], "-\t1048576\t0x7f8b00000000\n");
 	expect_line(TRACE_TSV, "details,args,shmem,stream,block", &lines[4],
-		    "vadd<int, 4> grid=(4294967295,65535,65535) "
+		    "vadd grid=(4294967295,65535,65535) "
 		    "at=\"a.out+0x1234\"\t[0x7f8b00000000,0x0,"
 		    "0xffffffffffffffff]\t49152\t0x5581a0\t(1,2,3)\n");
 	/* A rate does not imply the size. */

@@ -151,7 +151,8 @@ static void build_first_lines(struct trace_line *line)
 	*line++ = (struct trace_line){
 		CALL(driver_launch, application, 1241000, 890),
 		.depth = 1,
-		.kernel = "vadd<int, 4>",
+		.kernel = "vadd",
+		.kernel_label = "vadd<int, 4>",
 		.device = 4,
 		.kernel_full = "_Z4vaddIiLi4EEvv",
 		.kernel_place = "a.out+0x1234",

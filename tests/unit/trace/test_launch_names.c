@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "target/cgroup.h"
 #include "target/proc.h"
+#include "trace/launch_labels.h"
 #include "trace/launch_names.h"
 #include "trace/address_text.h"
 #include "trace/threads.h"
@@ -71,6 +72,59 @@ static const char *name_of(struct launch_names *names, const struct trace_proces
 	shown = launch_name__shown(name);
 	launch_names__put(names, name);
 	return shown;
+}
+
+/* The label of a launch of that handle; the table keeps it. */
+static const char *label_of(struct launch_names *names, uint32_t process, uint64_t handle)
+{
+	const struct trace_process known = {.number = process};
+	const struct launched_kernel kernel = {.process = &known, .handle = handle};
+	struct launch_name *name = launch_names__take(names, &kernel, 0);
+	const char *label = launch_name__label(name);
+
+	launch_names__put(names, name);
+	return label;
+}
+
+/* A kernel has one label, by whichever handle it is launched; another one's has a number. */
+static void kernels_of_a_process_have_different_labels(void **state)
+{
+	struct launch_names *names = launch_names__new(false, NULL);
+
+	(void)state;
+	assert_int_equal(report(names, 1, 10, "_Z1kIiEvPT_", 0), 0);
+	assert_int_equal(report(names, 1, 20, "_Z1kIiEvPKT_", 0), 0);
+	assert_int_equal(report(names, 1, 11, "_Z1kIiEvPT_", 0), 0);
+	assert_int_equal(report(names, 1, 21, "_Z1kIiEvPKT_", 0), 0);
+	assert_int_equal(report(names, 2, 20, "_Z1kIiEvPKT_", 0), 0);
+	assert_string_equal(label_of(names, 1, 10), "k<int>");
+	assert_string_equal(label_of(names, 1, 20), "k<int> #2");
+	assert_string_equal(label_of(names, 1, 11), "k<int>");
+	assert_string_equal(label_of(names, 1, 21), "k<int> #2");
+	assert_string_equal(label_of(names, 2, 20), "k<int>");
+	launch_names__free(names);
+	names = launch_names__new(true, NULL);
+	assert_int_equal(report(names, 1, 10, "_Z1kIiEvPT_", 0), 0);
+	assert_null(label_of(names, 1, 10));
+	launch_names__free(names);
+}
+
+static void labels_of_a_process_take_bounded_memory(void **state)
+{
+	struct launch_labels labels = {0};
+	size_t all = 0;
+	char name[64], label[KERNEL_LABEL_SIZE];
+
+	(void)state;
+	for (unsigned int i = 0; i < 100000; i++) {
+		snprintf(name, sizeof(name), "_Z1kILi%uEEvv", i);
+		assert_int_equal(launch_labels__write(&labels, &all, name, "k", label), 0);
+		assert_true(all <= LAUNCH_LABELS_BYTES_MAX + 4096);
+	}
+	assert_true(all > LAUNCH_LABELS_BYTES_MAX);
+	assert_string_equal(label, "k");
+	launch_labels__clear(&labels, &all);
+	assert_int_equal(all, 0);
 }
 
 static void records_that_hold_no_name_are_refused(void **state)
@@ -250,6 +304,8 @@ static void processes_are_one_for_all_their_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kernels_of_a_process_have_different_labels),
+		cmocka_unit_test(labels_of_a_process_take_bounded_memory),
 		cmocka_unit_test(records_that_hold_no_name_are_refused),
 		cmocka_unit_test(the_oldest_process_loses_its_names_first),
 		cmocka_unit_test(a_name_is_read_from_the_process_once_it_is_there),
