@@ -105,6 +105,9 @@ static int print(FILE *out, void *arg)
 	const struct report_options form = {
 		.top = options->top,
 		.full_names = options->full_names,
+		/* A report of selected sections keeps its form. */
+		.all_frames = options->all_frames || options->chosen,
+		.ten_frames = !options->all_frames,
 		.findings = &monitor->list,
 		/*
 		 * A report of selected sections has only these. Without returns of calls, times are

@@ -32,6 +32,7 @@ struct monitor_options {
 	struct stack_choice stacks;
 	unsigned int top;
 	bool full_names;
+	bool all_frames;
 	bool json;
 	struct option_list thresholds; /* of findings: "ID=VALUE"; belongs to argv */
 	enum log_level log_level;

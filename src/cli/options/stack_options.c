@@ -176,3 +176,9 @@ const struct option_row stack_call_rows[] = {
 	{.rows = stack_sample_rows},
 	{0},
 };
+
+const struct option_row all_frames_rows[] = {
+	{"all-frames", 0, NULL, "print every frame of each stack, with C++ arguments", option__flag,
+	 .offset = 0},
+	{0},
+};

@@ -52,6 +52,9 @@ extern const struct option_row stack_storage_rows[];
 extern const struct option_row stack_call_rows[];
 extern const struct option_row stack_sample_rows[];
 
+/* --all-frames, a row for a bool. */
+extern const struct option_row all_frames_rows[];
+
 /* The rows' function; `min` of a row is an enum stack_option_id. */
 int stack_choice__take_row(const struct option_row *row, void *field, const char *text,
 			   struct error *err);

@@ -35,7 +35,7 @@ void diagnose_text__print(FILE *out, const struct stat_report *report)
 	if (report->model->process_count) {
 		verdict_text__print(out, report);
 		fputc('\n', out);
-		findings_text__print(out, report->model, report->findings, report->options->top);
+		findings_text__print(out, report->model, report->findings, report->options);
 		print_limits(out, report);
 		report_line__silent(out, report->model);
 	} else {

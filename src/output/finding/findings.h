@@ -10,16 +10,18 @@
 
 #include "base/json.h"
 #include "finding/finding.h"
+#include "output/report/text.h"
 
 const char *findings_text__severity_word(enum finding_severity severity); /* "warning" */
 
 /*
  * Prints "findings: 1 critical, 2 warnings", then each finding in a few lines after an empty one,
- * in the order of the list, worst first. The list was evaluated from the model. `top` limits their
- * number; 0: all. Prints "no findings" if the list is empty.
+ * in the order of the list, worst first. The list was evaluated from the model. The
+ * options limit their number and say how stacks are printed. Prints "no findings" if the list is
+ * empty.
  */
 void findings_text__print(FILE *out, const struct model *model, const struct finding_list *list,
-			  unsigned int top);
+			  const struct report_options *options);
 
 /*
  * Whether findings_text__print prints the reasons of the process's threads

@@ -33,5 +33,5 @@ void report_findings__print(FILE *out, const struct model *model, const struct f
 	if (!list || !list->count)
 		return;
 	fputc('\n', out);
-	findings_text__print(out, model, list, options->top);
+	findings_text__print(out, model, list, options);
 }

@@ -15,6 +15,8 @@
 struct report_options {
 	unsigned int top; /* entries shown of each list; 0: all */
 	bool full_names;  /* show the full demangled names of kernels */
+	bool all_frames;  /* print every frame of stacks, see output/folded_stack.h */
+	bool ten_frames;  /* with all_frames: only the first ten of a finding's stack */
 	/* printed at the end of the report; NULL: they are not evaluated */
 	const struct finding_list *findings;
 	const struct findings *verdicts; /* history for the verdicts; NULL: no verdicts */

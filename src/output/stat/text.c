@@ -96,7 +96,7 @@ void stat_text__print(FILE *out, const struct stat_report *report)
 		verdict_text__print(out, report);
 		print_processes(out, report);
 		fputc('\n', out);
-		findings_text__print(out, report->model, report->findings, report->options->top);
+		findings_text__print(out, report->model, report->findings, report->options);
 		findings_text__limits(out, report->state, report->findings);
 	} else {
 		report_line__no_process(out, model);

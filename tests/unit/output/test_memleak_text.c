@@ -153,7 +153,7 @@ static void test_growing(void **state)
 	       "        1.00 GiB in 1000 allocations, +12.0 MiB/s over the last 60 s  << growing\n"
 	       "            ages 0.6 s to 83 s, 61 samples\n"
 	       "                cudaMalloc+0x0 [libcudart.so.13]\n"
-	       "                grow_cache(Cache&, unsigned long)+0x41 [server] cache.cc:88\n"
+	       "                grow_cache+0x41 [server] cache.cc:88\n"
 	       "                [callers not found]\n"
 	       "        7.63 MiB (8000000 bytes) in 2 allocations, stable over the last 60 s\n"
 	       "            ages 0.6 s to 90 s, 61 samples\n"
@@ -184,7 +184,7 @@ static void test_top(void **state)
 	       "        1.00 MiB in 8 allocations, too early to tell whether it grows\n"
 	       "            ages 0.6 s to 10 s\n"
 	       "                cudaMalloc+0x0 [libcudart.so.13]\n"
-	       "                grow_cache(Cache&, unsigned long)+0x41 [server] cache.cc:88\n"
+	       "                grow_cache+0x41 [server] cache.cc:88\n"
 	       "                [callers not found]\n"
 	       "        ... and 1 more call site: 4.00 KiB in 2 allocations\n");
 }
@@ -263,7 +263,7 @@ static void test_ended(void **state)
 	       "        3.00 KiB in 2 allocations  << leak\n"
 	       "            ages 0.6 s to 10 s, 98 of 100 freed\n"
 	       "                cudaMalloc+0x0 [libcudart.so.13]\n"
-	       "                grow_cache(Cache&, unsigned long)+0x41 [server] cache.cc:88\n"
+	       "                grow_cache+0x41 [server] cache.cc:88\n"
 	       "                [callers not found]\n"
 	       "            0x0000000000007000: 2048 bytes, 100 s old\n"
 	       "        8 bytes in 1 allocation\n"
