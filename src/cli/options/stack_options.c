@@ -119,11 +119,15 @@ int stack_choice__check(const struct stack_choice *choice, struct error *err)
 	return ret;
 }
 
-void stack_choice__warn_broken(const struct stack_choice *choice, bool broken,
+void stack_choice__warn_broken(const struct stack_choice *choice, const struct stack_break *broken,
 			       const struct log *log)
 {
-	if (broken && choice->mode == STACK_FP)
-		log__warn(log, "some stacks break off: try --stack auto");
+	if (!broken->found || choice->mode != STACK_FP)
+		return;
+	if (*broken->object)
+		log__warn(log, "some stacks break off at %s: use --stack auto", broken->object);
+	else
+		log__warn(log, "some stacks break off: use --stack auto");
 }
 
 /* --- rows --- */

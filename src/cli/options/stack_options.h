@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "cli/options/option_table.h"
 #include "gpuprobe/stack.h"
+#include "stack/stack_break.h"
 
 struct stack_choice {
 	enum stack_mode mode;
@@ -78,8 +79,8 @@ int stack_choice__check(const struct stack_choice *choice, struct error *err);
 int stack_choice__refuse(const struct stack_choice *choice, enum stack_option_id id,
 			 const char *with, struct error *err);
 
-/* Warns if shown stacks are truncated (`broken`), as happens with frame pointers. */
-void stack_choice__warn_broken(const struct stack_choice *choice, bool broken,
+/* Warns if shown stacks break off, as happens with frame pointers. */
+void stack_choice__warn_broken(const struct stack_choice *choice, const struct stack_break *broken,
 			       const struct log *log);
 
 #endif
