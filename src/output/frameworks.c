@@ -258,7 +258,7 @@ static bool apply(struct framework_frame *known, const struct row *row, const ch
 	if (!row->label)
 		return false;
 	known->role = row->role;
-	if (row->naming == COMPONENT)
+	if (row->naming == COMPONENT && function)
 		name_component(known, row->label, function);
 	else
 		name(known, row->label, row->naming == FUNCTION ? function : NULL);
@@ -269,10 +269,10 @@ static bool apply(struct framework_frame *known, const struct row *row, const ch
 static void apply_library(struct framework_frame *known, const struct stack_frame *frame,
 			  const char *function)
 {
+	const char *object = frame->object ? frame->object : "unknown code";
 	char label[FRAMEWORK_NAME_SIZE / 2];
 
-	snprintf(label, sizeof(label) - 2, "%.*s", (int)strcspn(frame->object, "."), frame->object);
-	strcat(label, ": ");
+	snprintf(label, sizeof(label), "%.*s: ", (int)strcspn(object, "."), object);
 	known->role = function ? ROLE_LIBRARY : ROLE_INNER;
 	name(known, label, function);
 }
@@ -288,7 +288,7 @@ static void classify_native(const struct stack_frame *frame, bool python,
 	known->foreign = apply(known, native_rows, function, frame->object, is_native);
 	if (!known->foreign &&
 	    !apply(known, native_runtime_rows, function, frame->object, is_native) && python &&
-	    frame->object && strstr(frame->object, ".so"))
+	    !user_line__is_own(frame))
 		apply_library(known, frame, function);
 }
 

@@ -167,15 +167,15 @@ static void real_stacks(void **state)
 
 #define PYTHON(name, path) \
 	{ \
-		.kind = FRAME_PYTHON, .function = name, .file = path, .line = 7 \
+		.kind = FRAME_PYTHON, .function = (name), .file = (path), .line = 7 \
 	}
 #define NATIVE(name, file_name) \
 	{ \
-		.kind = FRAME_NATIVE, .function = name, .object = file_name, .offset = 1 \
+		.kind = FRAME_NATIVE, .function = (name), .object = (file_name), .offset = 1 \
 	}
 #define MARK(name) \
 	{ \
-		.kind = FRAME_MARK, .function = name \
+		.kind = FRAME_MARK, .function = (name) \
 	}
 #define MALLOC NATIVE("cuMemAlloc_v2", "libcuda.so.1")
 #define USER PYTHON("Model.step", "/home/user/train.py")
@@ -281,6 +281,9 @@ static void a_library_of_no_table_is_named(void **state)
 	EXPECT_RUN("flash_attn: mha_fwd in vllm.Attention.forward, 2 frames",
 		   NATIVE("mha_fwd(at::Tensor&)", "flash_attn.cpython-312-x86_64-linux-gnu.so"),
 		   PYTHON("Attention.forward", "/venv/lib/python3.12/site-packages/vllm/a.py"));
+	EXPECT_RUN("aten::relu, 2 frames", NATIVE("at::_ops::relu::call()", "libtorch_cpu.so"),
+		   NATIVE(NULL, NULL));
+	EXPECT_RUN("unknown code, 2 frames", NATIVE(NULL, NULL), NATIVE(NULL, "libtorch_cpu.so"));
 	/* Without Python it is the program's own. */
 	EXPECT("cuMemAlloc_v2+0x1 [libcuda.so.1]\n"
 	       "… cuBLAS: cublasCreate_v2, 1 frame\n"
