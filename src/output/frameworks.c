@@ -117,8 +117,8 @@ static const struct row native_rows[] = {
 
 /* What is no framework: a stack of the program and of these alone needs no folding. */
 static const struct row native_runtime_rows[] = {
-	{NULL, "libcudart.*", ROLE_LIBRARY, FUNCTION, "CUDA runtime: "},
-	{NULL, "libcuda.*", ROLE_LIBRARY, FUNCTION, "CUDA driver: "},
+	{NULL, "libcudart.*", ROLE_INNER, FUNCTION, "CUDA runtime: "},
+	{NULL, "libcuda.*", ROLE_INNER, FUNCTION, "CUDA driver: "},
 	{"absl::*", NULL, ROLE_GLUE, LABEL, "Abseil"},
 	{"Eigen::*", NULL, ROLE_GLUE, LABEL, "Eigen"},
 	{"pybind11::*", NULL, ROLE_GLUE, LABEL, "Python binding"},

@@ -225,6 +225,9 @@ static void of_pytorch(void **state)
 	EXPECT_RUN(
 		"caching allocator, 1 frame",
 		NATIVE("c10::cuda::CUDACachingAllocator::Native::malloc(long)", "libc10_cuda.so"));
+	EXPECT_RUN("aten::relu, 3 frames", NATIVE(NULL, "libcudart.so.13"),
+		   NATIVE("cudaLaunchKernel", "libcudart.so.13"),
+		   NATIVE("at::_ops::relu::call()", "libtorch_cpu.so"));
 	EXPECT_RUN("NCCL: ncclAllReduce in c10d::ProcessGroupNCCL::allreduce, 3 frames",
 		   NATIVE(NULL, "libnccl.so.2"), NATIVE("ncclAllReduce", "libnccl.so.2"),
 		   NATIVE("c10d::ProcessGroupNCCL::allreduce(std::vector<at::Tensor>&)",
