@@ -313,6 +313,19 @@ static void frames_that_pass_a_call_on_have_no_line(void **state)
 	       NATIVE("start_thread", "libc.so.6"), MARK("[callers not found]"));
 }
 
+static void what_made_the_call_has_a_line_in_any_case(void **state)
+{
+	(void)state;
+	EXPECT("cuMemAlloc_v2+0x1 [libcuda.so.1]\n"
+	       "… ctypes, 2 frames\n"
+	       "Model.step (train.py:7)\n"
+	       "… transformers.Trainer.train, 1 frame\n"
+	       "embed+0x1 [server]\n",
+	       MALLOC, NATIVE(NULL, "libffi.so.8"), NATIVE(NULL, "_ctypes.cpython-312.so"), USER,
+	       PYTHON("Trainer.train", PACKAGES "transformers/trainer.py"),
+	       NATIVE("embed", "server"));
+}
+
 static void a_long_stack_is_cut_in_the_middle(void **state)
 {
 	struct stack_frame frames[4096];
@@ -396,6 +409,7 @@ int main(void)
 		cmocka_unit_test(of_other_frameworks),
 		cmocka_unit_test(a_library_of_no_table_is_named),
 		cmocka_unit_test(frames_that_pass_a_call_on_have_no_line),
+		cmocka_unit_test(what_made_the_call_has_a_line_in_any_case),
 		cmocka_unit_test(a_long_stack_is_cut_in_the_middle),
 		cmocka_unit_test(long_and_hostile_names_stay_on_their_line),
 		cmocka_unit_test(all_frames_are_as_frame_text_has_them),
