@@ -31,17 +31,18 @@ static bool is_of_python(const char *file)
 	return false;
 }
 
-/* Also true for "<frozen importlib._bootstrap>" and code compiled from a string. */
-static bool is_installed(const char *file)
+bool user_line__is_installed(const char *file)
 {
-	return *file == '<' || strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") ||
-	       is_of_python(file);
+	if (*file == '<') /* neither typed at Python's prompt nor in a notebook */
+		return strcmp(file, "<stdin>") && strncmp(file, "<ipython-input", 14);
+	return strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") ||
+	       strstr(file, "/torchinductor_") || is_of_python(file);
 }
 
 bool user_line__is_own(const struct stack_frame *frame)
 {
 	if (frame->kind == FRAME_PYTHON)
-		return frame->file && !is_installed(frame->file);
+		return frame->file && !user_line__is_installed(frame->file);
 	return frame->kind == FRAME_NATIVE && frame->object && *frame->object != '[' &&
 	       !strstr(frame->object, ".so") && strncmp(frame->object, "python", 6) &&
 	       frame->function;

@@ -9,6 +9,12 @@
 
 #include "stack/stack.h"
 
+/*
+ * Whether a Python file is installed, part of Python, or not a file: "<frozen importlib>", code that
+ * was compiled from a string, or that torch.compile generated.
+ */
+bool user_line__is_installed(const char *file);
+
 bool user_line__is_own(const struct stack_frame *frame);
 
 /* NULL: the stack has none, or is NULL. */

@@ -112,7 +112,7 @@ static void report_notes(const struct flame *flame, const struct flame_graph *gr
 		for (char *note = strtok_r(notes, "\n", &rest); note;
 		     note = strtok_r(NULL, "\n", &rest))
 			log__warn(flame->log, "%s", note);
-	stack_choice__warn_broken(&flame->options->stacks, graph->broken, flame->log);
+	stack_choice__warn_broken(&flame->options->stacks, &graph->broken, flame->log);
 	free(notes);
 }
 

@@ -16,7 +16,8 @@ struct memleak {
 	const struct log *log;
 	struct live_run *live;
 	struct growth *growth;
-	bool warned, broken;
+	bool warned;
+	struct stack_break broken; /* in stacks that were shown */
 };
 
 /* --- reports --- */
@@ -43,7 +44,7 @@ static void sample(void *arg)
 	log__warn(memleak->log, "out of memory: the growth of some call sites is not judged");
 }
 
-static bool shows_broken(const struct memleak *memleak)
+static void note_broken(struct memleak *memleak)
 {
 	const struct model *model = live_model__model(memleak->live->live);
 
@@ -53,12 +54,10 @@ static bool shows_broken(const struct memleak *memleak)
 		for (size_t n = 0; n < p->live_site_count; n++) {
 			const struct live_site *live = &p->live_sites[n];
 
-			if (live->stack && live->stack->broken &&
-			    memleak_site__shows(live, &memleak->options->output))
-				return true;
+			if (memleak_site__shows(live, &memleak->options->output))
+				stack_break__note(&memleak->broken, live->stack);
 		}
 	}
-	return false;
 }
 
 static void look(void *arg)
@@ -66,7 +65,7 @@ static void look(void *arg)
 	struct memleak *memleak = arg;
 
 	sample(memleak);
-	memleak->broken = memleak->broken || shows_broken(memleak);
+	note_broken(memleak);
 }
 
 /* --- setting up --- */
@@ -122,7 +121,7 @@ static int run(const struct memleak_command *options, int *status, struct error 
 
 	if (!ret)
 		ret = live_run__until_end(memleak.live, err);
-	stack_choice__warn_broken(&options->stacks, memleak.broken, &log);
+	stack_choice__warn_broken(&options->stacks, &memleak.broken, &log);
 	if (!ret)
 		*status = live_run__status(memleak.live);
 	live_run__free(memleak.live);

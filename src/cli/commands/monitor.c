@@ -106,6 +106,9 @@ static int print(FILE *out, void *arg)
 		.top = options->top,
 		.full_names = options->full_names,
 		.form = options->form,
+		/* A report of selected sections keeps its form. */
+		.all_frames = options->all_frames || options->chosen,
+		.ten_frames = !options->all_frames,
 		.findings = &monitor->list,
 		/*
 		 * A report of selected sections has only these. Without returns of calls, times are

@@ -29,7 +29,7 @@ struct profile_run {
 	struct finding_list list; /* findings of the latest report */
 	unsigned long number;	  /* number of reports so far */
 	bool warned;
-	bool broken; /* a stack of the list is truncated */
+	struct stack_break broken; /* in stacks of the latest list */
 };
 
 /* --- reports --- */
@@ -49,12 +49,11 @@ static void sample(void *arg)
 	warn_memory(run, findings__sample(run->findings, live_model__model(run->live->live)));
 }
 
-static bool has_broken_stack(const struct finding_list *list)
+static void note_broken(struct profile_run *run)
 {
-	for (size_t i = 0; i < list->count; i++)
-		if (list->items[i].stack && list->items[i].stack->broken)
-			return true;
-	return false;
+	run->broken = (struct stack_break){0};
+	for (size_t i = 0; i < run->list.count; i++)
+		stack_break__note(&run->broken, run->list.items[i].stack);
 }
 
 /* The list may outlive its stacks: if the reader has gone, no new list is made at the end. */
@@ -65,7 +64,7 @@ static void look(void *arg)
 	sample(run);
 	warn_memory(run, findings__detect(run->findings, live_model__model(run->live->live),
 					  &run->list));
-	run->broken = has_broken_stack(&run->list);
+	note_broken(run);
 }
 
 static int print(FILE *out, void *arg)
@@ -213,7 +212,7 @@ static int run_command(const struct profile_command *options, int *status, struc
 	if (!ret && options->form == PROFILE_CSV &&
 	    silent_targets__write(&live_model__model(run.live->live)->asked, silence))
 		log__warn(&log, "%s", silence);
-	stack_choice__warn_broken(&options->stacks, run.broken, &log);
+	stack_choice__warn_broken(&options->stacks, &run.broken, &log);
 	if (!ret)
 		*status = status_of(&run);
 	finding_list__clear(&run.list);

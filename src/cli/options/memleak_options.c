@@ -59,6 +59,7 @@ static const struct option_row rows[] = {
 	{.rows = library_rows, FIELD(targets)},
 	{.help = "Call stacks:"},
 	{.rows = stack_needed_rows, FIELD(stacks)},
+	{.rows = all_frames_rows, FIELD(output.all_frames)},
 	{.help = CAPACITIES},
 	{"max-processes", 0, "N", "processes at a time [4096]", arguments__take_capacity,
 	 LIMIT(max_processes), .max = MAX_PROCESSES},

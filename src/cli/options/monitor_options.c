@@ -77,6 +77,7 @@ static const struct option_row rows[] = {
 	{.help = "Call stacks (off by default):"},
 	{.rows = stack_rows, FIELD(stacks)},
 	{.rows = stack_call_rows, FIELD(stacks)},
+	{.rows = all_frames_rows, FIELD(all_frames)},
 	{.rows = capacity_rows, FIELD(limits)},
 	{.help = ""},
 	{.rows = log_rows, FIELD(log_level)},

@@ -34,6 +34,7 @@ struct monitor_options {
 	unsigned int top;
 	bool full_names;
 	enum quantity_form form;
+	bool all_frames;
 	bool json;
 	struct option_list thresholds; /* of findings: "ID=VALUE"; belongs to argv */
 	enum log_level log_level;

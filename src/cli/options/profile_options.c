@@ -127,6 +127,7 @@ static const struct option_row stat_rows[] = {
 	{.help = "Call stacks (off by default):"},
 	{.rows = stack_rows, FIELD(stacks)},
 	{.rows = stack_call_rows, FIELD(stacks)},
+	{.rows = all_frames_rows, FIELD(output.all_frames)},
 	{.rows = end_rows},
 	{0},
 };
@@ -180,6 +181,7 @@ static const struct option_row diagnose_rows[] = {
 	{"min-wait", 0, "TIME", "take stacks of waits this long (ns, us, ms, s) [0]",
 	 stack_choice__take_row, FIELD(stacks), .min = OPT_MIN_WAIT},
 	{.rows = stack_sample_rows, FIELD(stacks)},
+	{.rows = all_frames_rows, FIELD(output.all_frames)},
 	{.rows = end_rows},
 	{0},
 };

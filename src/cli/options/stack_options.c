@@ -119,11 +119,15 @@ int stack_choice__check(const struct stack_choice *choice, struct error *err)
 	return ret;
 }
 
-void stack_choice__warn_broken(const struct stack_choice *choice, bool broken,
+void stack_choice__warn_broken(const struct stack_choice *choice, const struct stack_break *broken,
 			       const struct log *log)
 {
-	if (broken && choice->mode == STACK_FP)
-		log__warn(log, "some stacks break off: try --stack auto");
+	if (!broken->found || choice->mode != STACK_FP)
+		return;
+	if (*broken->object)
+		log__warn(log, "some stacks break off at %s: use --stack auto", broken->object);
+	else
+		log__warn(log, "some stacks break off: use --stack auto");
 }
 
 /* --- rows --- */
@@ -174,5 +178,11 @@ const struct option_row stack_call_rows[] = {
 	{"min-wait", 0, "TIME", "take stacks of waits this long (ns, us, ms, s) [1ms]",
 	 stack_choice__take_row, .min = OPT_MIN_WAIT},
 	{.rows = stack_sample_rows},
+	{0},
+};
+
+const struct option_row all_frames_rows[] = {
+	{"all-frames", 0, NULL, "print every frame of each stack, with C++ arguments", option__flag,
+	 .offset = 0},
 	{0},
 };

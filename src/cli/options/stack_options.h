@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "cli/options/option_table.h"
 #include "gpuprobe/stack.h"
+#include "stack/stack_break.h"
 
 struct stack_choice {
 	enum stack_mode mode;
@@ -52,6 +53,9 @@ extern const struct option_row stack_storage_rows[];
 extern const struct option_row stack_call_rows[];
 extern const struct option_row stack_sample_rows[];
 
+/* --all-frames, a row for a bool. */
+extern const struct option_row all_frames_rows[];
+
 /* The rows' function; `min` of a row is an enum stack_option_id. */
 int stack_choice__take_row(const struct option_row *row, void *field, const char *text,
 			   struct error *err);
@@ -75,8 +79,8 @@ int stack_choice__check(const struct stack_choice *choice, struct error *err);
 int stack_choice__refuse(const struct stack_choice *choice, enum stack_option_id id,
 			 const char *with, struct error *err);
 
-/* Warns if shown stacks are truncated (`broken`), as happens with frame pointers. */
-void stack_choice__warn_broken(const struct stack_choice *choice, bool broken,
+/* Warns if shown stacks break off, as happens with frame pointers. */
+void stack_choice__warn_broken(const struct stack_choice *choice, const struct stack_break *broken,
 			       const struct log *log);
 
 #endif

@@ -18,8 +18,8 @@ const char *findings_text__severity_word(enum finding_severity severity); /* "wa
 /*
  * Prints "findings: 1 critical, 2 warnings", then each finding in a few lines after an empty one,
  * in the order of the list, worst first. The list was evaluated from the model. The options limit
- * their number. In the exact form, each has a line with its numbers. Prints "no findings" if the
- * list is empty.
+ * their number and say how stacks are printed. In the exact form, each finding has a line with its
+ * numbers. Prints "no findings" if the list is empty.
  */
 void findings_text__print(FILE *out, const struct model *model, const struct finding_list *list,
 			  const struct report_options *options);

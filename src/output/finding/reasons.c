@@ -6,11 +6,15 @@
 #include "base/escape.h"
 #include "base/quantity.h"
 #include "model/user_line.h"
+#include "output/folded_stack.h"
 #include "output/frame_text.h"
 #include "output/finding/reasons.h"
+#include "symbol/qualified_name.h"
 
 #define FRAMES_SHOWN 3
 #define RIVALS_SHOWN 2
+#define FUNCTION_SIZE 512
+#define RUN_COLUMNS 80 /* of a line that stands for frames of a framework */
 /* occurrences per step; what is rarer is not regarded as part of the step */
 #define OFTEN 0.5
 #define ASIDE "                      " /* indentation of lines about other threads */
@@ -18,8 +22,14 @@
 static void print_frame(FILE *out, const struct stack_frame *frame)
 {
 	const char *file = frame->file ? frame_text__base_name(frame->file) : NULL;
+	char name[FUNCTION_SIZE];
 
-	escape__text(out, frame->function ? frame->function : "?");
+	if (frame->function && frame->kind == FRAME_NATIVE) {
+		qualified_name__write(frame->function, name, sizeof(name));
+		escape__text(out, name);
+	} else {
+		escape__text(out, frame->function ? frame->function : "?");
+	}
 	if (!file)
 		return;
 	fputs(" (", out);
@@ -29,7 +39,26 @@ static void print_frame(FILE *out, const struct stack_frame *frame)
 	fputc(')', out);
 }
 
-/* The program's own lines from the innermost on. If it has none, the innermost frames. */
+/* "cudaMalloc < … autograd engine: AddmmBackward0, 25 frames" */
+static void print_folded(FILE *out, const struct stack *stack)
+{
+	struct folded_line lines[FOLDED_LINES];
+	size_t count = folded_stack__lines(stack, lines);
+
+	for (size_t i = 0; i < count && i < FRAMES_SHOWN; i++) {
+		const struct stack_frame *frame = &stack->frames[lines[i].first];
+
+		if (lines[i].kind == FOLDED_FRAME && frame->kind == FRAME_MARK)
+			break;
+		fputs(i ? " < " : "", out);
+		if (lines[i].kind == FOLDED_FRAME)
+			print_frame(out, frame);
+		else
+			folded_stack__print_line(out, stack, &lines[i], RUN_COLUMNS);
+	}
+}
+
+/* The program's own lines from the innermost on. If it has none, the innermost lines. */
 static void print_lines(FILE *out, const struct stack *stack, const struct stack_frame *line)
 {
 	uint32_t shown = 0;
@@ -38,12 +67,16 @@ static void print_lines(FILE *out, const struct stack *stack, const struct stack
 		fputs("[stack not known]", out);
 		return;
 	}
+	if (!line) {
+		print_folded(out, stack);
+		return;
+	}
 	for (uint32_t i = 0; i < stack->count && shown < FRAMES_SHOWN; i++) {
 		const struct stack_frame *frame = &stack->frames[i];
 
-		if (frame->kind == FRAME_MARK || (line && !user_line__is_own(frame)))
+		if (!user_line__is_own(frame))
 			continue;
-		if (line && line->kind == FRAME_PYTHON && frame->kind != FRAME_PYTHON)
+		if (line->kind == FRAME_PYTHON && frame->kind != FRAME_PYTHON)
 			continue;
 		fputs(shown++ ? " < " : "", out);
 		print_frame(out, frame);

@@ -19,7 +19,7 @@
 #include "base/quantity.h"
 #include "base/text_stream.h"
 #include "output/finding/findings.h"
-#include "output/frame_text.h"
+#include "output/folded_stack.h"
 #include "output/function_text.h"
 #include "output/finding/reasons.h"
 #include "output/report/line.h"
@@ -28,8 +28,8 @@
 #define TEXT_INDENT 8
 #define STACK_INDENT 16
 #define LINE_WIDTH 100
-#define FRAMES_SHOWN 10
 #define NUMBER_MOST 1e19
+#define TEN_FRAMES 10
 #define THREADS_NAMED 8 /* at most this many of the threads that do the same are named */
 
 const char *findings_text__severity_word(enum finding_severity severity)
@@ -136,22 +136,23 @@ static void print_sentence(FILE *out, const struct finding *finding, enum quanti
 	free(text);
 }
 
-static void print_stack(FILE *out, const char *title, const struct stack *stack)
+static void print_stack(FILE *out, const char *title, const struct stack *stack,
+			const struct report_options *options)
 {
-	uint32_t shown =
-		stack && stack->count > FRAMES_SHOWN ? FRAMES_SHOWN : (stack ? stack->count : 0);
+	bool cut = stack && options->all_frames && options->ten_frames && stack->count > TEN_FRAMES;
+	struct stack shown;
 
-	if (!shown)
+	if (!stack || !stack->count)
 		return;
+	shown = *stack;
+	if (cut)
+		shown.count = TEN_FRAMES;
 	fprintf(out, REPORT_INDENT "%s:\n", title);
-	for (uint32_t i = 0; i < shown; i++) {
-		fprintf(out, "%*s", STACK_INDENT, "");
-		frame_text__print(out, &stack->frames[i]);
-		fputc('\n', out);
-	}
-	if (shown < stack->count)
+	folded_stack__print(out, &shown, STACK_INDENT, options->all_frames);
+	if (cut)
 		fprintf(out, "%*s... and %" PRIu32 " more frame%s\n", STACK_INDENT, "",
-			stack->count - shown, report_line__plural(stack->count - shown));
+			stack->count - shown.count,
+			report_line__plural(stack->count - shown.count));
 }
 
 /* For findings with several reasons: lists all that make the process wait, instead of one place. */
@@ -218,9 +219,10 @@ static void write_alike(FILE *out, const struct finding_list *list, size_t index
 }
 
 static void print_finding(FILE *out, const struct model *model, const struct finding_list *list,
-			  size_t index, enum quantity_form form)
+			  size_t index, const struct report_options *options)
 {
 	const struct finding *finding = &list->items[index];
+	enum quantity_form form = options->form;
 
 	fprintf(out, "\n%s  %s: ", findings_text__severity_word(finding->severity),
 		finding->kind->id);
@@ -242,8 +244,8 @@ static void print_finding(FILE *out, const struct model *model, const struct fin
 	if (finding->has_reasons)
 		print_reasons(out, model, finding);
 	else
-		print_stack(out, "at", finding->stack);
-	print_stack(out, finding->other_title, finding->other_stack);
+		print_stack(out, "at", finding->stack, options);
+	print_stack(out, finding->other_title, finding->other_stack, options);
 }
 
 static void print_counts(FILE *out, const struct finding_list *list)
@@ -340,7 +342,7 @@ void findings_text__print(FILE *out, const struct model *model, const struct fin
 		fputs("no findings\n", out);
 	for (size_t i = 0; i < shown; i++)
 		if (!is_reported_before(list, i))
-			print_finding(out, model, list, i, options->form);
+			print_finding(out, model, list, i, options);
 	if (left)
 		fprintf(out, "\n... and %zu more finding%s\n", left, report_line__plural(left));
 	findings_text__print_sampled(out, list);

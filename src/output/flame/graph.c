@@ -114,7 +114,7 @@ static int count(struct path *path, const struct stack *stack, uint64_t weight)
 		weight = UINT64_MAX - graph->root->total;
 	if (!stack || !stack->count)
 		graph->unknown += weight;
-	graph->broken |= stack && stack->broken;
+	stack_break__note(&graph->broken, stack);
 	graph->sites++;
 	path->at->self += weight;
 	for (struct flame_node *node = path->at; node; node = node->parent)

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "model/model.h"
+#include "stack/stack_break.h"
 
 enum flame_by {
 	FLAME_BYTES = 0,  /* total device memory allocated */
@@ -68,7 +69,7 @@ struct flame_graph {
 	unsigned int depth;   /* of the deepest node */
 	uint64_t sites;	      /* stacks with a weight; several may have merged into one */
 	uint64_t unknown;     /* part of the total that belongs to unknown stacks */
-	bool broken;	      /* some stacks are truncated */
+	struct stack_break broken;
 	struct flame_store *store;
 };
 

@@ -24,6 +24,7 @@ struct memleak_options {
 	unsigned int top;      /* call sites shown for each process; 0: all */
 	uint64_t min_count;    /* sites with fewer live allocations are left out */
 	bool show_allocations; /* list each allocation below its site */
+	bool all_frames;       /* print every frame of stacks, see output/folded_stack.h */
 	/* only some sizes are selected: allocations of other sizes are in no site */
 	bool some_sizes;
 	uint64_t older_ns;	 /* allocations younger than this are in no site either */

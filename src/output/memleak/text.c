@@ -12,7 +12,7 @@
 #include "base/escape.h"
 #include "base/quantity.h"
 #include "base/saturate.h"
-#include "output/frame_text.h"
+#include "output/folded_stack.h"
 #include "output/memleak/memleak.h"
 #include "output/memleak/site.h"
 #include "output/report/line.h"
@@ -151,7 +151,7 @@ static void print_site(const struct printer *printer, const struct memleak_site 
 	else
 		fputs(site->growth.verdict == GROWTH_GROWING ? "  << growing\n" : "\n", out);
 	print_evidence(printer, site);
-	frame_text__print_stack(out, site->live->stack, STACK_INDENT);
+	folded_stack__print(out, site->live->stack, STACK_INDENT, printer->options->all_frames);
 	if (printer->options->show_allocations)
 		print_allocations(printer, site);
 }

@@ -6,7 +6,7 @@
 
 #include "base/escape.h"
 #include "api/api.h"
-#include "output/frame_text.h"
+#include "output/folded_stack.h"
 #include "output/report/line.h"
 #include "output/report/totals.h"
 
@@ -31,7 +31,8 @@ static void print_launches(FILE *out, const struct call_site *site)
 	fputc('\n', out);
 }
 
-static void print_site(FILE *out, const struct call_site *site)
+static void print_site(FILE *out, const struct call_site *site,
+		       const struct report_options *options)
 {
 	fputs(REPORT_INDENT, out);
 	switch ((enum site_kind)site->kind) {
@@ -49,7 +50,7 @@ static void print_site(FILE *out, const struct call_site *site)
 			site->calls, report_line__plural(site->calls),
 			api_functions[site->row].shown);
 	}
-	frame_text__print_stack(out, site->stack, STACK_INDENT);
+	folded_stack__print(out, site->stack, STACK_INDENT, options->all_frames);
 }
 
 static void print_rest(FILE *out, size_t rest)
@@ -71,7 +72,7 @@ static void print_live(FILE *out, const struct process *p, const struct report_o
 
 		fprintf(out, REPORT_INDENT "%" PRIu64 " Bytes in %" PRIu64 " allocation%s\n",
 			site->bytes, site->count, report_line__plural(site->count));
-		frame_text__print_stack(out, site->stack, STACK_INDENT);
+		folded_stack__print(out, site->stack, STACK_INDENT, options->all_frames);
 	}
 	print_rest(out, p->live_site_count - shown);
 }
@@ -113,7 +114,7 @@ static void print_kind(FILE *out, const struct model *model, const struct proces
 	print_head(out, model, kind);
 	shown = report_line__cut(options, count);
 	for (size_t i = 0; i < shown; i++)
-		print_site(out, &p->sites[first + i]);
+		print_site(out, &p->sites[first + i], options);
 	print_rest(out, count - shown);
 }
 

@@ -221,7 +221,7 @@ def test_stacks_that_break_off_say_so(gpuprobe, tmp_path):
     stacks = read_folded(path.read_text(encoding="utf-8"))
     assert sum(stacks.values()) == sum(EXPECTED["bytes"].values())
     assert all(stack[0] == "[callers not found]" for stack in stacks)
-    assert result.stderr.count("some stacks break off: try --stack auto") == 1
+    assert result.stderr.count("some stacks break off at flame: use --stack auto") == 1
     result = run(gpuprobe, "bytes", path, program, args=["--stack", "auto"])
     assert "break off" not in result.stderr
 

@@ -132,7 +132,7 @@ def test_stacks_that_break_off(leaks, tmp_path):
     done = memleak("--", program, FREED, KEPT)
     assert (
         done.stdout.count("        [callers not found]\n") == done.stdout.count(" allocation") - 1)
-    assert done.stderr.count("some stacks break off: try --stack auto") == 1
+    assert done.stderr.count("some stacks break off at leaks: use --stack auto") == 1
     assert "break off" not in memleak("--", leaks, FREED, KEPT).stderr
 
 

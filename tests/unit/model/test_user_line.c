@@ -45,6 +45,7 @@ static void of_python(void **state)
 		"/home/user/.local/lib/python3.10/json/decoder.py",
 		"<frozen importlib._bootstrap>",
 		"<string>",
+		"/tmp/torchinductor_user/ab/cabcdef.py",
 	};
 
 	(void)state;
@@ -63,7 +64,9 @@ static void own_folders_may_have_names_alike(void **state)
 					  "a/python3/a.py",
 					  "/mylib/python3/a.py",
 					  "train.py",
-					  "/python3/a.py"};
+					  "/python3/a.py",
+					  "<stdin>",
+					  "<ipython-input-3-0123456789ab>"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)

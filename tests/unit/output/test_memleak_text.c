@@ -154,7 +154,7 @@ static void test_growing(void **state)
 	       "growing\n"
 	       "            ages 600 ms to 83.0 s, 61 samples\n"
 	       "                cudaMalloc+0x0 [libcudart.so.13]\n"
-	       "                grow_cache(Cache&, unsigned long)+0x41 [server] cache.cc:88\n"
+	       "                grow_cache+0x41 [server] cache.cc:88\n"
 	       "                [callers not found]\n"
 	       "        7.6 MiB in 2 allocations, stable over the last 60.0 s\n"
 	       "            ages 600 ms to 90.0 s, 61 samples\n"
@@ -211,7 +211,7 @@ static void test_top(void **state)
 	       "        1.0 MiB in 8 allocations, too early to tell whether it grows\n"
 	       "            ages 600 ms to 10.0 s\n"
 	       "                cudaMalloc+0x0 [libcudart.so.13]\n"
-	       "                grow_cache(Cache&, unsigned long)+0x41 [server] cache.cc:88\n"
+	       "                grow_cache+0x41 [server] cache.cc:88\n"
 	       "                [callers not found]\n"
 	       "        ... and 1 more call site: 4.0 KiB in 2 allocations\n");
 }
@@ -290,7 +290,7 @@ static void test_ended(void **state)
 	       "        3.0 KiB in 2 allocations  << leak\n"
 	       "            ages 600 ms to 10.0 s, 98 of 100 freed\n"
 	       "                cudaMalloc+0x0 [libcudart.so.13]\n"
-	       "                grow_cache(Cache&, unsigned long)+0x41 [server] cache.cc:88\n"
+	       "                grow_cache+0x41 [server] cache.cc:88\n"
 	       "                [callers not found]\n"
 	       "            0x0000000000007000:    2.0 KiB, 100 s old\n"
 	       "        8 bytes in 1 allocation\n"
