@@ -2,13 +2,11 @@
 // Text in a limited number of columns, see clip.h.
 #include "output/clip.h"
 
-#include <limits.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/escape.h"
 
-#define CUT "..."
+#define CUT "\xe2\x80\xa6" /* an ellipsis, one column */
 
 /* A character, or a byte that is not part of one. It is written as a whole or not at all. */
 struct piece {
@@ -21,7 +19,8 @@ static struct piece first_piece(const char *text)
 	size_t length = escape__printable(text, strnlen(text, 4));
 
 	if (length)
-		return (struct piece){.bytes = length, .columns = *text == '\\' ? 2 : 1};
+		return (struct piece){.bytes = length,
+				      .columns = *text == '\\' ? 2 : escape__columns(text, length)};
 	return (struct piece){.bytes = 1, .columns = strchr("\n\t\r", *text) ? 2 : 4};
 }
 
@@ -46,39 +45,74 @@ int clip__columns(const char *text)
 	return columns;
 }
 
-/* How much of the text is written: its bytes and its columns, excluding the mark of a cut. */
-static struct piece kept(const char *text, int columns, bool cut)
+/* What of a text is written: its first bytes, and those from `end` on. */
+struct halves {
+	size_t begin, end;
+	int columns; /* of both, excluding the mark of the cut */
+};
+
+static struct piece beginning_of(const char *text, int columns)
 {
-	int room = cut ? columns - (int)strlen(CUT) : columns;
 	struct piece kept = {0}, next;
 
-	for (; text && text[kept.bytes]; kept.bytes += next.bytes) {
+	for (; text[kept.bytes]; kept.bytes += next.bytes) {
 		next = first_piece(text + kept.bytes);
-		if (kept.columns + next.columns > room)
+		if (kept.columns + next.columns > columns)
 			break;
 		kept.columns += next.columns;
 	}
 	return kept;
 }
 
+/* What precedes the end of a text of `all` columns. No end begins with a combining mark. */
+static struct piece before_end_of(const char *text, int all, int columns)
+{
+	struct piece passed = {0}, next;
+
+	for (; text[passed.bytes]; passed.bytes += next.bytes) {
+		next = first_piece(text + passed.bytes);
+		if (next.columns && all - passed.columns <= columns)
+			break;
+		passed.columns += next.columns;
+	}
+	return passed;
+}
+
+/* For a text of `all` columns, which are too many. */
+static struct halves halves_of(const char *text, int all, int columns)
+{
+	int room = columns - 1;
+	struct piece first = beginning_of(text, room - room / 2),
+		     passed = before_end_of(text, all, room / 2);
+
+	return (struct halves){.begin = first.bytes,
+			       .end = passed.bytes,
+			       .columns = first.columns + all - passed.columns};
+}
+
 int clip__columns_of(const char *text, int columns)
 {
-	bool cut = clip__columns(text) > columns;
+	int all = clip__columns(text);
 
-	return kept(text, columns, cut).columns + (cut ? (int)strlen(CUT) : 0);
+	return all <= columns ? all : halves_of(text, all, columns).columns + 1;
 }
 
 void clip__print(FILE *out, const char *text, int columns)
 {
-	bool cut = clip__columns(text) > columns;
-	size_t end = kept(text, columns, cut).bytes;
+	int all = clip__columns(text);
+	struct halves halves;
 
-	for (size_t at = 0; at < end;) {
+	if (all <= columns) {
+		escape__text(out, text);
+		return;
+	}
+	halves = halves_of(text, all, columns);
+	for (size_t at = 0; at < halves.begin;) {
 		struct piece piece = first_piece(text + at);
 
 		put_piece(out, text + at, piece.bytes);
 		at += piece.bytes;
 	}
-	if (cut)
-		fputs(CUT, out);
+	fputs(CUT, out);
+	escape__text(out, text + halves.end);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "cli/options/dump_options.h"
@@ -87,6 +88,7 @@ static int print(const struct dump_command *run, struct error *err)
 	const struct dump_view view = {
 		.native = run->options->native,
 		.all = run->options->all,
+		.on_terminal = isatty(STDOUT_FILENO),
 		.before = run->second ? run->first : NULL,
 	};
 	int failure;

@@ -13,13 +13,13 @@
 #define CONTAINER_ID 64	      /* digits of a complete container id */
 #define CONTAINER_ID_SHOWN 12 /* digits that container engines show */
 
-static void print_command(FILE *out, const struct dump_process *process)
+static void print_command(FILE *out, const struct dump_process *process, bool on_terminal)
 {
 	const char *command =
 		process->command && process->command[0] ? process->command : process->process->comm;
 
 	fprintf(out, "process %d (", process->process->pid);
-	clip__print(out, command, COMMAND_COLUMNS);
+	clip__print(out, command, on_terminal ? COMMAND_COLUMNS : CLIP_WHOLE);
 	fputc(')', out);
 }
 
@@ -83,11 +83,12 @@ static void print_threads(FILE *out, const struct dump_process *process)
 		fputs(process->maps_cuda ? "none in CUDA\n" : "no CUDA library is mapped\n", out);
 }
 
-void dump_head__print(FILE *out, const struct model *model, const struct dump_process *process)
+void dump_head__print(FILE *out, const struct model *model, const struct dump_process *process,
+		      bool on_terminal)
 {
 	const struct process *p = process->process;
 
-	print_command(out, process);
+	print_command(out, process, on_terminal);
 	print_owner(out, p);
 	for (size_t i = 0; i < p->gpu_count; i++)
 		print_gpu(out, model, &p->gpus[i]);

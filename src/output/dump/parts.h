@@ -11,9 +11,10 @@
 
 /*
  * The first line of a process: its identity, its GPUs with the memory it has there, and its number
- * of threads.
+ * of threads. A long command line is cut on a terminal.
  */
-void dump_head__print(FILE *out, const struct model *model, const struct dump_process *process);
+void dump_head__print(FILE *out, const struct model *model, const struct dump_process *process,
+		      bool on_terminal);
 
 /* --- words for states and waits of threads --- */
 

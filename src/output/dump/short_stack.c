@@ -21,6 +21,7 @@ struct part {
 	const struct stack *stack;
 	size_t from, to;
 	bool python; /* leave out native frames */
+	bool cut;    /* long names */
 };
 
 /* The parts of a frame's text. */
@@ -80,30 +81,30 @@ static void make_brief(struct brief *brief, const struct stack_frame *frame)
 		snprintf(brief->line, sizeof(brief->line), ":%" PRIu32, frame->line);
 }
 
-static int brief_columns(const struct brief *brief)
+static int brief_columns(const struct brief *brief, bool cut)
 {
-	int columns = clip__columns_of(brief->name, NAME_COLUMNS);
+	int columns = clip__columns_of(brief->name, cut ? NAME_COLUMNS : CLIP_WHOLE);
 
 	if (brief->file)
-		columns += clip__columns_of(brief->file, FILE_COLUMNS) + (int)strlen(brief->line) +
-			   (int)strlen(" ()");
+		columns += clip__columns_of(brief->file, cut ? FILE_COLUMNS : CLIP_WHOLE) +
+			   (int)strlen(brief->line) + (int)strlen(" ()");
 	return columns;
 }
 
-static void print_brief(FILE *out, const struct stack_frame *frame)
+static void print_brief(FILE *out, const struct stack_frame *frame, bool cut)
 {
 	struct brief brief;
 
 	make_brief(&brief, frame);
-	clip__print(out, brief.name, NAME_COLUMNS);
+	clip__print(out, brief.name, cut ? NAME_COLUMNS : CLIP_WHOLE);
 	if (!brief.file)
 		return;
 	fputs(" (", out);
-	clip__print(out, brief.file, FILE_COLUMNS);
+	clip__print(out, brief.file, cut ? FILE_COLUMNS : CLIP_WHOLE);
 	fprintf(out, "%s)", brief.line);
 }
 
-/* Index of the first frame that the line has no room for. */
+/* Index of the first frame that the line has no room for. A line has one frame at least. */
 static size_t find_end(const struct part *part, int columns)
 {
 	size_t shown = 0, i = part->from;
@@ -113,8 +114,8 @@ static size_t find_end(const struct part *part, int columns)
 		if (!is_shown(part, i))
 			continue;
 		make_brief(&brief, &part->stack->frames[i]);
-		columns -= brief_columns(&brief) + (shown ? (int)strlen(SEPARATOR) : 0);
-		if (columns < 0 || shown == MOST_FRAMES)
+		columns -= brief_columns(&brief, part->cut) + (shown ? (int)strlen(SEPARATOR) : 0);
+		if (shown && (columns < 0 || shown == MOST_FRAMES))
 			break;
 		shown++;
 	}
@@ -140,14 +141,18 @@ static void print_tail(FILE *out, const struct part *part, size_t end)
 		fprintf(out, SEPARATOR "%s%zu more", marked ? "at least " : "", more);
 	if (end <= last && part->stack->frames[last].kind == FRAME_MARK) {
 		fputs(SEPARATOR, out);
-		print_brief(out, &part->stack->frames[last]);
+		print_brief(out, &part->stack->frames[last], part->cut);
 	}
 }
 
-void short_stack__print(FILE *out, const struct stack *stack, size_t from, size_t to, int indent)
+void short_stack__print(FILE *out, const struct stack *stack, size_t from, size_t to, int indent,
+			bool cut)
 {
-	const struct part part = {
-		.stack = stack, .from = from, .to = to, .python = has_python(stack, from)};
+	const struct part part = {.stack = stack,
+				  .from = from,
+				  .to = to,
+				  .python = has_python(stack, from),
+				  .cut = cut};
 	const char *separator = "";
 	size_t end;
 
@@ -161,7 +166,7 @@ void short_stack__print(FILE *out, const struct stack *stack, size_t from, size_
 		if (!is_shown(&part, i))
 			continue;
 		fputs(separator, out);
-		print_brief(out, &stack->frames[i]);
+		print_brief(out, &stack->frames[i], cut);
 		separator = SEPARATOR;
 	}
 	print_tail(out, &part, end);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The text of `gpuprobe dump`, see dump.h.
+#include "base/escape.h"
 #include "base/quantity.h"
 #include "output/clip.h"
 #include "output/dump/dump.h"
@@ -10,7 +11,6 @@
 
 #define THREAD_INDENT 2
 #define STACK_INDENT 6
-#define COMM_COLUMNS 60 /* 15 characters of a name, each escaped */
 
 /* A process and the layout of its threads' lines. */
 struct page {
@@ -33,8 +33,7 @@ static void measure(struct page *page)
 {
 	for (size_t i = 0; i < page->process->thread_count; i++) {
 		const struct dump_thread *thread = &page->process->threads[i];
-		int tid = snprintf(NULL, 0, "%d", thread->tid),
-		    comm = clip__columns_of(thread->comm, COMM_COLUMNS);
+		int tid = snprintf(NULL, 0, "%d", thread->tid), comm = clip__columns(thread->comm);
 
 		if (!is_shown(page, thread))
 			continue;
@@ -51,15 +50,15 @@ static void print_stack(const struct page *page, const struct dump_thread *threa
 		frame_text__print_stack(page->out, known ? &thread->stack : NULL, STACK_INDENT);
 	else
 		short_stack__print(page->out, &thread->stack, thread->beyond, thread->ends,
-				   STACK_INDENT);
+				   STACK_INDENT, page->view->on_terminal);
 }
 
 static void print_thread(const struct page *page, const struct dump_thread *thread)
 {
-	int comm = clip__columns_of(thread->comm, COMM_COLUMNS);
+	int comm = clip__columns(thread->comm);
 
 	fprintf(page->out, "%*sthread %*d ", THREAD_INDENT, "", page->tid_width, thread->tid);
-	clip__print(page->out, thread->comm, COMM_COLUMNS);
+	escape__text(page->out, thread->comm);
 	fprintf(page->out, "%*s  ", page->comm_width - comm, "");
 	dump_thread__print(page->out, thread);
 	if (dump_before__motion(page->before, thread) == DUMP_STANDS)
@@ -87,7 +86,7 @@ static void print_process(FILE *out, const struct dump *dump, const struct dump_
 	};
 
 	measure(&page);
-	dump_head__print(out, &dump->model, process);
+	dump_head__print(out, &dump->model, process, view->on_terminal);
 	for (size_t i = 0; i < process->thread_count; i++) {
 		const struct dump_thread *thread = &process->threads[i];
 
