@@ -3,10 +3,8 @@
 #include "dump/dump.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "collect/attribution.h"
@@ -15,10 +13,10 @@
 #include "dump/waiting.h"
 #include "stack/stacks.h"
 #include "symbol/python_process.h"
+#include "target/command_line.h"
 #include "target/proc_maps.h"
 #include "target/proc.h"
 
-#define COMMAND_SIZE 4096
 #define NVML_TRIES 10 /* of 50 ms each: NVML has only just been started */
 
 struct dumper {
@@ -150,29 +148,6 @@ static const struct thread_look *main_look(const struct subject *subject)
 	return NULL;
 }
 
-/* The command line with spaces between its words; NULL if there is none. */
-static char *read_command(pid_t pid)
-{
-	char path[64], *text = calloc(1, COMMAND_SIZE);
-	ssize_t length;
-	int fd;
-
-	proc__path(pid, "cmdline", path, sizeof(path));
-	fd = text ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-	length = fd >= 0 ? read(fd, text, COMMAND_SIZE - 1) : 0;
-	if (fd >= 0)
-		close(fd);
-	while (length > 0 && !text[length - 1])
-		length--;
-	for (ssize_t i = 0; i < length; i++)
-		if (!text[i])
-			text[i] = ' ';
-	if (length > 0)
-		return text;
-	free(text);
-	return NULL;
-}
-
 static void describe(const struct dumper *dumper, struct process *process,
 		     const struct subject *subject)
 {
@@ -269,7 +244,7 @@ static int name_process(const struct dumper *dumper, struct subjects *subjects,
 	process->process->pid = subject->pid;
 	process->process->start_ns = main_look(subject)->stack.start_ns;
 	if (!threads_alone) {
-		process->command = read_command(subject->pid);
+		process->command = command_line__from_proc(subject->pid);
 		describe(dumper, process->process, subject);
 	}
 	stacks__look_at(kept->stacks, subject->pid, false);
