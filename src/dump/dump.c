@@ -103,13 +103,14 @@ static void find_python(const struct dumper *dumper, struct subject *subject)
 		subject->python = python.offsets.target;
 }
 
-static int new_stacks(const struct dumper *dumper, struct stacks **out)
+static int new_stacks(const struct dumper *dumper, bool calls_alone, struct stacks **out)
 {
 	const struct stacks_options options = {
 		.mode = STACK_DWARF,
 		.max = DUMP_THREADS_MAX + 1,
 		.ring_fd = -1,
 		.memory = dumper->memory,
+		.names_in = calls_alone ? stack_call__may_be_in : NULL,
 	};
 	struct error err = {0};
 
@@ -120,11 +121,11 @@ static int new_stacks(const struct dumper *dumper, struct stacks **out)
  * Takes the threads only. Slower work, on mappings and the files behind them, comes after the last
  * thread, so that all threads are of one moment.
  */
-static void take_threads(const struct dumper *dumper, struct subjects *subjects)
+static void take_threads(const struct dumper *dumper, struct subjects *subjects, bool calls_alone)
 {
 	size_t left = DUMP_THREADS_MAX;
 
-	for (size_t i = 0; i < subjects->count; i++)
+	for (size_t i = 0; i < subjects->count && !calls_alone; i++)
 		find_python(dumper, &subjects->list[i]);
 	for (size_t i = 0; i < subjects->count; i++) {
 		struct subject *subject = &subjects->list[i];
@@ -289,11 +290,11 @@ static void clear_subjects(struct subjects *subjects)
 static int take(const struct dumper *dumper, const struct dump_request *request,
 		struct subjects *subjects, struct kept_dump *kept)
 {
-	int ret = new_stacks(dumper, &kept->stacks);
+	int ret = new_stacks(dumper, request->calls_alone, &kept->stacks);
 
 	if (ret)
 		return ret;
-	take_threads(dumper, subjects);
+	take_threads(dumper, subjects, request->calls_alone);
 	kept->dump.boot_ns = clock__boot_ns();
 	kept->dump.taken_ns = kept->dump.boot_ns - request->since_ns;
 	for (size_t i = 0; i < subjects->count && !ret; i++)

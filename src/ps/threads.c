@@ -47,6 +47,7 @@ static int take(struct dumper *dumper, const struct chosen *chosen, struct dump 
 		.count = chosen->count,
 		.since_ns = clock__boot_ns(),
 		.threads_alone = true,
+		.calls_alone = true,
 	};
 
 	return dumper__take(dumper, &request, dump);

@@ -12,7 +12,7 @@ import pytest
 
 from lib import folders, paths
 from lib.cli import fails, run
-from lib.dump import WAITS, Stuck
+from lib.dump import NCCL, WAITS, Stuck
 from lib.paths import workload
 from lib.probe import Background, descendants, environment, wait_until
 
@@ -60,14 +60,14 @@ def test_memory():
     assert answer["driver"] == "580.00-simulated"
 
 
-@pytest.mark.parametrize("nvml, state", [(True, "stuck"), (False, "waiting")])
-def test_stuck(stuck, tmp_path, nvml, state):
+@pytest.mark.parametrize("way, nvml, state", [(SLEEPS, True, "stuck"), (NCCL, False, "waiting")])
+def test_stuck(way, nvml, state, stuck, tmp_path):
     """It waits, and its GPU does nothing. Without NVML nobody knows the latter."""
-    with Stuck(SLEEPS, stuck.get(), log=tmp_path / "log") as program:
+    with Stuck(way, stuck.get(), log=tmp_path / "log") as program:
         answer = listed("-p", program.pid, nvml=nvml)
         row = row_of(answer, program.pid)
-        assert (row["state"], row["call"], row["call_tid"], row["in_cuda"]) == \
-            (state, SLEEPS.call, program.only.tid, 1)
+        assert (row["state"], row["call"], row["by"], row["call_tid"], row["in_cuda"]) == \
+            (state, way.call, way.by, program.only.tid, 1)
         assert row["contexts"] == (["0"] if nvml else None)
         assert bool(answer["gpus"]) == nvml
         assert any("libnvidia-ml.so.1" in note for note in answer["notes"]) != nvml
