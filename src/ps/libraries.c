@@ -57,7 +57,7 @@ static int look_at(const struct mapping *mapping, void *arg)
 {
 	struct ps_libraries *libraries = arg;
 
-	/* A file that is only read is not used: gpuprobe itself maps libraries to look into them. */
+	/* Who only reads a file does not use it: gpuprobe maps libraries to look into them. */
 	if (!mapping->executable || !mapping__is_file(mapping))
 		return 0;
 	libraries->maps_cuda |= mapping__is_named_like_cuda(mapping->path);

@@ -351,21 +351,24 @@ static int fill(struct run *run)
 
 int ps_list__take(const struct ps_request *request, struct ps **out, struct error *err)
 {
-	struct run run = {
-		.request = request,
-		.programs = ps_programs__new(),
-		.ps = calloc(1, sizeof(*run.ps)),
-		.limit = PS_ROWS_MAX,
-	};
-	int failure, ret = run.programs && run.ps ? 0 : error__set(err, -ENOMEM, "out of memory");
+	struct run run = {.request = request, .limit = PS_ROWS_MAX};
+	int failure, ret = -ENOMEM;
 
-	if (!ret) {
-		attribution__snapshot(request->attribution, 0, &failure); /* begins */
-		run.ps->boot_ns = clock__boot_ns();
-		ret = find_processes(&run, err);
+	run.programs = ps_programs__new();
+	run.ps = calloc(1, sizeof(*run.ps));
+	if (!run.programs || !run.ps) {
+		error__set(err, ret, "out of memory");
+		goto out;
 	}
-	if (!ret && fill(&run))
-		ret = error__set(err, -ENOMEM, "out of memory");
+	attribution__snapshot(request->attribution, 0, &failure); /* NVML begins to work */
+	run.ps->boot_ns = clock__boot_ns();
+	ret = find_processes(&run, err);
+	if (ret)
+		goto out;
+	ret = fill(&run);
+	if (ret)
+		error__set(err, ret, "out of memory");
+out:
 	ps_programs__free(run.programs);
 	if (ret)
 		ps__free(run.ps);

@@ -34,6 +34,12 @@ def row_of(answer, pid):
     return row
 
 
+def maps_driver(pid):
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
+        return "libcuda.so" in maps.read()
+    return False
+
+
 @contextlib.contextmanager
 def holder(*args, before=(), program=workload("idle-holder")):
     with Background(*before, program, *args, env=PROGRAM) as process:
@@ -81,8 +87,7 @@ def test_static_runtime_and_no_context():
     with Background(workload("static_runtime"), "--hold", 600, env=PROGRAM) as static, \
             Background(paths.PYTHON, "-c", loads, env=PROGRAM) as worker:
         assert worker.stdout.readline() == "READY\n"
-        wait_until(lambda: "libcuda.so" in open(f"/proc/{static.pid}/maps", encoding="utf-8").read(),
-                   "it does not use CUDA")
+        wait_until(lambda: maps_driver(static.pid), "it does not use CUDA")
         answer = listed("-p", static.pid, "-p", worker.pid)
         text = run("ps", "-p", worker.pid, **NVML).stdout
     runtime, = [library for library in row_of(answer, static.pid)["libraries"]
@@ -95,12 +100,7 @@ def test_static_runtime_and_no_context():
 
 def users_of_cuda(pid):
     """Those of its descendants that map the driver."""
-    found = []
-    for child in descendants(pid):
-        with contextlib.suppress(OSError), open(f"/proc/{child}/maps", encoding="utf-8") as maps:
-            if "libcuda.so" in maps.read():
-                found.append(child)
-    return found
+    return [child for child in descendants(pid) if maps_driver(child)]
 
 
 def test_tree():
