@@ -17,7 +17,7 @@
 #define NVML_WAIT_MS 2000
 #define NVML_ROWS 1024 /* for processes that only NVML lists: others cannot crowd them out */
 #define MPS_COMM "nvidia-cuda-mps" /* all that the kernel keeps of the daemons' names */
-#define GENERATIONS_MAX 64	   /* ancestors that are looked through for one that is listed */
+#define GENERATIONS_MAX 16	   /* ancestors that are looked through for one that is listed */
 
 struct run {
 	const struct ps_request *request;
@@ -42,7 +42,10 @@ static char *read_command(const struct run *run, const struct process_info *info
 
 	if (!ret)
 		return strdup(text);
-	return run->request->unprivileged ? command_line__from_proc(info->pid) : NULL;
+	/* gpuprobe may not read it. The kernel prints it for everyone. */
+	return ret == -EPERM || ret == -EACCES || ret == -ENODATA ?
+		       command_line__from_proc(info->pid) :
+		       NULL;
 }
 
 static void learn(const struct run *run, const struct process_info *info, struct process *process)
