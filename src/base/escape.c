@@ -55,7 +55,7 @@ size_t escape__printable(const char *s, size_t length)
 	return n && !is_control(code) ? n : 0;
 }
 
-/* Blocks of characters; rare ones that differ from their block do no harm to a table. */
+/* Blocks of characters. A rare character that differs from its block only misaligns its line. */
 static const struct {
 	uint32_t first, last;
 	int columns;

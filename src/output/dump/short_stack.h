@@ -22,7 +22,7 @@ bool short_stack__has_python(const struct stack *stack);
 
 /*
  * Prints a line after `indent` blanks: the frames from index `from` up to but not including `to`,
- * and a mark if the stack ends with one. Long names are cut if `cut`. Prints nothing if the range is
+ * and a mark if the stack ends with one. `cut` shortens long names. Prints nothing if the range is
  * empty.
  */
 void short_stack__print(FILE *out, const struct stack *stack, size_t from, size_t to, int indent,

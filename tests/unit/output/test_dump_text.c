@@ -302,7 +302,7 @@ static size_t columns_of(const char *text)
 	return columns;
 }
 
-/* However long the names are, a line has at most 160 columns, and at least one frame, on a terminal. */
+/* On a terminal, however long the names are, a line has at most 160 columns and one frame. */
 static void test_long_names(void **state)
 {
 	struct stack_frame frames[127];
