@@ -469,6 +469,15 @@ static void end_use(struct process *process)
 	}
 }
 
+const struct gpu_snapshot *attribution__snapshot(struct attribution *attribution,
+						 unsigned int wait_ms, int *failure)
+{
+	const struct gpu_snapshot *snapshot = nvml__wait(attribution->nvml, wait_ms);
+
+	*failure = nvml__failure(attribution->nvml);
+	return snapshot;
+}
+
 void attribution__refresh(struct attribution *attribution, struct model *model)
 {
 	const struct gpu_snapshot *snapshot = NULL;

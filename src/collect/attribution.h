@@ -6,6 +6,7 @@
 #ifndef COLLECT_ATTRIBUTION_H
 #define COLLECT_ATTRIBUTION_H
 
+#include "device/nvml_library.h"
 #include "gpuprobe/state.h"
 #include "model/model.h"
 #include "target/memory_reader.h"
@@ -33,6 +34,13 @@ int attribution__report_uuid(struct process *process, int ordinal, const uint8_t
  * for those that ended before any reading saw them. Waits for NVML at most 50 ms.
  */
 void attribution__refresh(struct attribution *attribution, struct model *model);
+
+/*
+ * NVML's latest answer, at most 2 s old if NVML answers within `wait_ms`; see nvml__wait. NULL:
+ * there is none yet, and *failure says why there will be none, as nvml__failure.
+ */
+const struct gpu_snapshot *attribution__snapshot(struct attribution *attribution,
+						 unsigned int wait_ms, int *failure);
 
 /*
  * The bytes that NVML counts for a process on a GPU beyond its tracked allocations.

@@ -162,10 +162,19 @@ static struct timespec deadline(unsigned int ms)
 }
 
 /* Called with the lock held. */
+static void wait_for_answer(struct shared *shared, unsigned int wait_ms)
+{
+	struct timespec until = deadline(wait_ms);
+
+	while (shared->asked && !shared->left)
+		if (pthread_cond_timedwait(&shared->changed, &shared->lock, &until))
+			break;
+}
+
+/* Called with the lock held. */
 static void ask(struct nvml *nvml, unsigned int wait_ms)
 {
 	struct shared *shared = nvml->shared;
-	struct timespec until = deadline(wait_ms);
 	uint64_t now = clock__boot_ns();
 
 	if (shared->asked ||
@@ -174,12 +183,10 @@ static void ask(struct nvml *nvml, unsigned int wait_ms)
 	nvml->asked_ns = now;
 	shared->asked = true;
 	pthread_cond_broadcast(&shared->changed);
-	while (shared->asked && !shared->left)
-		if (pthread_cond_timedwait(&shared->changed, &shared->lock, &until))
-			break;
+	wait_for_answer(shared, wait_ms);
 }
 
-const struct gpu_snapshot *nvml__refresh(struct nvml *nvml, unsigned int wait_ms)
+static const struct gpu_snapshot *refresh(struct nvml *nvml, unsigned int wait_ms, bool patient)
 {
 	struct shared *shared = nvml->shared;
 
@@ -188,7 +195,9 @@ const struct gpu_snapshot *nvml__refresh(struct nvml *nvml, unsigned int wait_ms
 	if (!nvml->started)
 		start(nvml);
 	pthread_mutex_lock(&shared->lock);
-	if (!shared->left)
+	if (patient && shared->asked)
+		wait_for_answer(shared, wait_ms);
+	else if (!shared->left)
 		ask(nvml, wait_ms);
 	nvml->failure = shared->left ? shared->failure : 0;
 	if (shared->fresh) {
@@ -198,6 +207,16 @@ const struct gpu_snapshot *nvml__refresh(struct nvml *nvml, unsigned int wait_ms
 	}
 	pthread_mutex_unlock(&shared->lock);
 	return nvml->current;
+}
+
+const struct gpu_snapshot *nvml__refresh(struct nvml *nvml, unsigned int wait_ms)
+{
+	return refresh(nvml, wait_ms, false);
+}
+
+const struct gpu_snapshot *nvml__wait(struct nvml *nvml, unsigned int wait_ms)
+{
+	return refresh(nvml, wait_ms, true);
 }
 
 int nvml__failure(const struct nvml *nvml)

@@ -26,6 +26,9 @@ void nvml__free(struct nvml *nvml);
  */
 const struct gpu_snapshot *nvml__refresh(struct nvml *nvml, unsigned int wait_ms);
 
+/* The same, but waits for an earlier query that is still unanswered, too. */
+const struct gpu_snapshot *nvml__wait(struct nvml *nvml, unsigned int wait_ms);
+
 /*
  * Why there will never be a snapshot: the error of nvml_library__open, or -EAGAIN if no thread
  * could be started. Returns 0 otherwise, also while NVML has not answered yet.

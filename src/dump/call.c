@@ -160,6 +160,11 @@ static size_t skip_system(const struct stack *stack, size_t end)
 	return i < end ? i : 0;
 }
 
+bool stack_call__may_be_in(const char *object)
+{
+	return begins_with(object, CUDA_FILE) || is_library(object) || !strstr(object, ".so");
+}
+
 struct stack_call stack_call__of(const struct stack *stack)
 {
 	struct stack_call call = {.ends = find_end(stack)};

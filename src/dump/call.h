@@ -5,6 +5,7 @@
 #ifndef DUMP_CALL_H
 #define DUMP_CALL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "stack/stack.h"
@@ -31,5 +32,11 @@ struct stack_call {
  * the texts.
  */
 struct stack_call stack_call__of(const struct stack *stack);
+
+/*
+ * Whether functions in this object (a file's base name) can be such calls: those of CUDA, of these
+ * libraries, and of programs, which may have the runtime linked in.
+ */
+bool stack_call__may_be_in(const char *object);
 
 #endif

@@ -3,10 +3,8 @@
 #include "dump/dump.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "collect/attribution.h"
@@ -15,10 +13,10 @@
 #include "dump/waiting.h"
 #include "stack/stacks.h"
 #include "symbol/python_process.h"
+#include "target/command_line.h"
 #include "target/proc_maps.h"
 #include "target/proc.h"
 
-#define COMMAND_SIZE 4096
 #define NVML_TRIES 10 /* of 50 ms each: NVML has only just been started */
 
 struct dumper {
@@ -105,13 +103,14 @@ static void find_python(const struct dumper *dumper, struct subject *subject)
 		subject->python = python.offsets.target;
 }
 
-static int new_stacks(const struct dumper *dumper, struct stacks **out)
+static int new_stacks(const struct dumper *dumper, bool calls_alone, struct stacks **out)
 {
 	const struct stacks_options options = {
 		.mode = STACK_DWARF,
 		.max = DUMP_THREADS_MAX + 1,
 		.ring_fd = -1,
 		.memory = dumper->memory,
+		.names_in = calls_alone ? stack_call__may_be_in : NULL,
 	};
 	struct error err = {0};
 
@@ -122,11 +121,11 @@ static int new_stacks(const struct dumper *dumper, struct stacks **out)
  * Takes the threads only. Slower work, on mappings and the files behind them, comes after the last
  * thread, so that all threads are of one moment.
  */
-static void take_threads(const struct dumper *dumper, struct subjects *subjects)
+static void take_threads(const struct dumper *dumper, struct subjects *subjects, bool calls_alone)
 {
 	size_t left = DUMP_THREADS_MAX;
 
-	for (size_t i = 0; i < subjects->count; i++)
+	for (size_t i = 0; i < subjects->count && !calls_alone; i++)
 		find_python(dumper, &subjects->list[i]);
 	for (size_t i = 0; i < subjects->count; i++) {
 		struct subject *subject = &subjects->list[i];
@@ -147,29 +146,6 @@ static const struct thread_look *main_look(const struct subject *subject)
 	for (size_t i = 0; i < subject->threads.count; i++)
 		if (subject->threads.list[i].look)
 			return subject->threads.list[i].look;
-	return NULL;
-}
-
-/* The command line with spaces between its words; NULL if there is none. */
-static char *read_command(pid_t pid)
-{
-	char path[64], *text = calloc(1, COMMAND_SIZE);
-	ssize_t length;
-	int fd;
-
-	proc__path(pid, "cmdline", path, sizeof(path));
-	fd = text ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-	length = fd >= 0 ? read(fd, text, COMMAND_SIZE - 1) : 0;
-	if (fd >= 0)
-		close(fd);
-	while (length > 0 && !text[length - 1])
-		length--;
-	for (ssize_t i = 0; i < length; i++)
-		if (!text[i])
-			text[i] = ' ';
-	if (length > 0)
-		return text;
-	free(text);
 	return NULL;
 }
 
@@ -269,7 +245,7 @@ static int name_process(const struct dumper *dumper, struct subjects *subjects,
 	process->process->pid = subject->pid;
 	process->process->start_ns = main_look(subject)->stack.start_ns;
 	if (!threads_alone) {
-		process->command = read_command(subject->pid);
+		process->command = command_line__from_proc(subject->pid);
 		describe(dumper, process->process, subject);
 	}
 	stacks__look_at(kept->stacks, subject->pid, false);
@@ -314,11 +290,11 @@ static void clear_subjects(struct subjects *subjects)
 static int take(const struct dumper *dumper, const struct dump_request *request,
 		struct subjects *subjects, struct kept_dump *kept)
 {
-	int ret = new_stacks(dumper, &kept->stacks);
+	int ret = new_stacks(dumper, request->calls_alone, &kept->stacks);
 
 	if (ret)
 		return ret;
-	take_threads(dumper, subjects);
+	take_threads(dumper, subjects, request->calls_alone);
 	kept->dump.boot_ns = clock__boot_ns();
 	kept->dump.taken_ns = kept->dump.boot_ns - request->since_ns;
 	for (size_t i = 0; i < subjects->count && !ret; i++)

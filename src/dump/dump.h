@@ -22,6 +22,11 @@ struct dump_request {
 	size_t count;
 	uint64_t since_ns;  /* start for dump.taken_ns (CLOCK_BOOTTIME) */
 	bool threads_alone; /* skip the processes' identity and their GPUs */
+	/*
+	 * name only the functions that are needed to find the calls, which is much faster; other
+	 * frames have their object, and there are no Python frames
+	 */
+	bool calls_alone;
 };
 
 /*

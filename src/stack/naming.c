@@ -10,12 +10,25 @@
 #define TRUNCATED "[truncated]"
 #define BROKEN "[callers not found]"
 
-static int name_address(struct native_frames *frames, const struct stack_process *process,
-			uint64_t address, enum native_address kind, struct stack_frame *out)
+/* Without the function where that is not wanted. */
+static int find(const struct naming *naming, struct native_frames *frames,
+		const struct stack_process *process, uint64_t address, enum native_address kind,
+		struct native_frame *frame)
+{
+	if (!process)
+		return -ENOENT;
+	if (naming->names_in && !native_process__place(process->native, address, frame) &&
+	    frame->object && !naming->names_in(frame->object))
+		return 0;
+	return native_frames__find(frames, process->native, address, kind, frame);
+}
+
+static int name_address(const struct naming *naming, struct native_frames *frames,
+			const struct stack_process *process, uint64_t address,
+			enum native_address kind, struct stack_frame *out)
 {
 	struct native_frame frame = {0};
-	int ret = process ? native_frames__find(frames, process->native, address, kind, &frame) :
-			    -ENOENT;
+	int ret = find(naming, frames, process, address, kind, &frame);
 
 	*out = (struct stack_frame){.kind = FRAME_NATIVE, .offset = address};
 	if (ret)
@@ -33,7 +46,7 @@ static int name_caller(const struct naming *naming, struct native_frames *frames
 {
 	bool interrupted = call_chain__is_interrupted(&naming->chain, i);
 
-	return name_address(frames, process, naming->chain.address[i],
+	return name_address(naming, frames, process, naming->chain.address[i],
 			    interrupted ? ADDRESS_OF_CODE : ADDRESS_OF_RETURN, out);
 }
 
@@ -62,7 +75,8 @@ int naming__make(struct naming *naming, struct native_frames *frames,
 	int ret = 0;
 
 	if (record->function)
-		ret = name_address(frames, process, record->function, ADDRESS_OF_CODE, next++);
+		ret = name_address(naming, frames, process, record->function, ADDRESS_OF_CODE,
+				   next++);
 	for (size_t i = 0; i < count && !ret; i++, next++) {
 		if (merged[i].python)
 			*next = naming->python->frames[merged[i].index];

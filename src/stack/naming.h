@@ -17,6 +17,7 @@
 struct naming {
 	struct call_chain chain;
 	const struct python_names *python;
+	bool (*names_in)(const char *object); /* as in struct stacks_options */
 	struct stack_frame frames[NAMED_MAX];
 };
 

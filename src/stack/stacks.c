@@ -36,6 +36,7 @@ int stacks__new(const struct stacks_options *options, const struct log *log, str
 	if (!stacks)
 		return error__set(err, -ENOMEM, "out of memory");
 	stacks->options = *options;
+	stacks->naming.names_in = options->names_in;
 	ret = stack_intake__new(options->ring_fd, options->memory, log, &stacks->intake, err);
 	if (ret)
 		goto fail;

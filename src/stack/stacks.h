@@ -55,6 +55,11 @@ struct stacks_options {
 	int ring_fd; /* of the map `stack_ring`; -1: only stacks__take */
 	/* Used by the calling thread; must outlive it. NULL as in stack_intake__new. */
 	struct memory_reader *memory;
+	/*
+	 * Whether functions in this object (a file's base name) are to be named; NULL: in all.
+	 * Reading the symbols of a framework's libraries takes most of the time.
+	 */
+	bool (*names_in)(const char *object);
 	struct stack_hooks hooks;
 };
 

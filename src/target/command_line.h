@@ -18,4 +18,10 @@
 int command_line__read(struct memory_reader *memory, const struct process_info *info, char *text,
 		       size_t size);
 
+/*
+ * The same from /proc, which needs no permission, but may wait forever for a process whose memory
+ * nobody serves. malloc; NULL if there is none, or if out of memory.
+ */
+char *command_line__from_proc(pid_t pid);
+
 #endif

@@ -11,6 +11,7 @@
 #include "cli/options/flame_options.h"
 #include "cli/options/memleak_options.h"
 #include "cli/options/monitor_options.h"
+#include "cli/options/ps_options.h"
 #include "cli/commands/subcommand.h"
 #include "cli/options/trace_options.h"
 #include "cli/session/watch.h"
@@ -109,6 +110,15 @@ static int parse_dump(int argc, char **argv, struct error *err)
 	return ret;
 }
 
+static int parse_ps(int argc, char **argv, struct error *err)
+{
+	struct ps_options options;
+	int ret = ps_options__parse(&options, argc, argv, err);
+
+	ps_options__clear(&options);
+	return ret;
+}
+
 static int parse_check(int argc, char **argv, struct error *err)
 {
 	return run(check_command__run, argc, argv, err);
@@ -135,8 +145,9 @@ static int parse_values(int argc, char **argv, struct error *err)
 }
 
 static int (*const commands[])(int argc, char **argv, struct error *err) = {
-	parse_monitor, parse_trace,  parse_stat,  parse_diagnose,	 parse_memleak,
-	parse_flame,   parse_values, parse_check, parse_bpftrace_script, parse_dump};
+	parse_monitor,	       parse_trace, parse_stat,	  parse_diagnose,
+	parse_memleak,	       parse_flame, parse_values, parse_check,
+	parse_bpftrace_script, parse_dump,  parse_ps};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

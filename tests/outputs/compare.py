@@ -49,6 +49,7 @@ RUNS = {
     "trace, summary": ["trace", "-c", "--", *LEAK],
     "flame": ["flame", "--by", "launches", "--folded", "--", *TRAINING],
     "check, json": ["check", "--json"],
+    "ps, json": ["ps", "--json", "-p", str(os.getpid())],
 }
 
 

@@ -32,6 +32,7 @@ int diagnose_command__run(int argc, char **argv, int *status, struct error *err)
 int memleak_command__run(int argc, char **argv, int *status, struct error *err);
 int trace_command__run(int argc, char **argv, int *status, struct error *err);
 int flame_command__run(int argc, char **argv, int *status, struct error *err);
+int ps_command__run(int argc, char **argv, int *status, struct error *err);
 int dump_command__run(int argc, char **argv, int *status, struct error *err);
 int check_command__run(int argc, char **argv, int *status, struct error *err);
 int bpftrace_script_command__run(int argc, char **argv, int *status, struct error *err);

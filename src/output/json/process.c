@@ -141,6 +141,7 @@ static void write_gpu(struct json *j, const struct gpu *gpu)
 	json__key_string(j, "pci_bus_id", gpu->bus_id[0] ? gpu->bus_id : NULL);
 	key_bytes(j, "total_bytes", gpu->total_bytes);
 	key_bytes(j, "used_bytes", gpu->used_bytes);
+	key_number(j, "busy_percent", gpu->busy_percent, gpu->busy_percent != GPU_UNKNOWN_PERCENT);
 	json__object_end(j);
 }
 

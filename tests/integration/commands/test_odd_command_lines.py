@@ -7,7 +7,8 @@ import pytest
 from lib import paths
 from lib.cli import fails, run
 
-COMMANDS = ("dump", "trace", "stat", "diagnose", "memleak", "flame", "check", "bpftrace-script")
+COMMANDS = ("ps", "dump", "trace", "stat", "diagnose", "memleak", "flame", "check",
+            "bpftrace-script")
 WATCHING = ("trace", "stat", "diagnose", "memleak", "flame")
 
 
@@ -22,7 +23,8 @@ def test_version(command, option):
     """The same of each, also after other options, and what follows is not looked at."""
     whole = run("--version").stdout
     assert re.fullmatch(r"gpuprobe \d+\.\d+\.\d+\n", whole)
-    before = ("--all",) if command == "dump" else ("--libcuda-path", paths.LIBCUDA)
+    before = {"dump": ("--all",), "ps": ("--tree",)}.get(command,
+                                                         ("--libcuda-path", paths.LIBCUDA))
     for args in ((option,), (*before, option), (option, "--no-such-option")):
         done = run(command, *args)
         assert (done.returncode, done.stdout, done.stderr) == (0, whole, "")

@@ -192,6 +192,22 @@ static void hanging(void)
 	CHECK(times_ended() == 1);
 }
 
+/* A refresh does not wait for an unanswered query; a wait does, and makes no second one. */
+static void waiting(void)
+{
+	struct nvml *nvml = nvml__new();
+	void *fake = load_fake("hang");
+	void (*let_go)(void) = (void (*)(void))dlsym(fake, "fakeLetGo");
+
+	CHECK(let_go);
+	CHECK(!nvml__refresh(nvml, 0));
+	CHECK(!nvml__wait(nvml, 20));
+	CHECK(!nvml__refresh(nvml, FOR_EVER_MS));
+	let_go();
+	CHECK(nvml__wait(nvml, FOR_EVER_MS));
+	nvml__free(nvml);
+}
+
 static void without_a_driver(void)
 {
 	struct nvml_library *library;
@@ -236,6 +252,12 @@ static void never_hangs(void **state)
 	run_apart(hanging);
 }
 
+static void waits_for_an_answer(void **state)
+{
+	(void)state;
+	run_apart(waiting);
+}
+
 static void works_without(void **state)
 {
 	(void)state;
@@ -250,6 +272,7 @@ int main(void)
 		cmocka_unit_test(survives_other_entries),
 		cmocka_unit_test(answers_from_a_thread),
 		cmocka_unit_test(never_hangs),
+		cmocka_unit_test(waits_for_an_answer),
 		cmocka_unit_test(works_without),
 	};
 

@@ -134,11 +134,23 @@ static void libraries(void **state)
 	CHECK(NULL, NULL, 0, NATIVE("ncclassify", "libnccl.so.2"), NATIVE("main", "train"));
 }
 
+static void objects_with_calls(void **state)
+{
+	(void)state;
+	assert_true(stack_call__may_be_in("libcuda.so.580.159.03"));
+	assert_true(stack_call__may_be_in("libcudart.so.13"));
+	assert_true(stack_call__may_be_in("libnccl.so.2"));
+	assert_true(stack_call__may_be_in("train")); /* maybe with the runtime inside */
+	assert_false(stack_call__may_be_in("libtorch_cpu.so"));
+	assert_false(stack_call__may_be_in("libc.so.6"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cuda_alone), cmocka_unit_test(between),   cmocka_unit_test(inside),
-		cmocka_unit_test(ends),	      cmocka_unit_test(libraries),
+		cmocka_unit_test(cuda_alone), cmocka_unit_test(between),
+		cmocka_unit_test(inside),     cmocka_unit_test(ends),
+		cmocka_unit_test(libraries),  cmocka_unit_test(objects_with_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,7 +52,7 @@ static void test_a_process(void **state)
 		"\"gpus\":[{\"gpu\":\"0\",\"index\":0,\"mig\":null,\"uuid\":\"GPU-1\",\"name\":"
 		"\"H100 80GB\","
 		"\"pci_bus_id\":null,"
-		"\"total_bytes\":null,\"used_bytes\":null}]}\n");
+		"\"total_bytes\":null,\"used_bytes\":null,\"busy_percent\":0}]}\n");
 	free(text);
 }
 

@@ -402,9 +402,11 @@ static void writes_who_a_process_is_and_its_gpus(void **state)
 	assert_non_null(
 		strstr(text, "\"gpus\":[{\"gpu\":\"3\",\"index\":3,\"mig\":null,\"uuid\":\"GPU-a\","
 			     "\"name\":\"NVIDIA \\\"H200\\\"\",\"pci_bus_id\":\"00000000:06:00.0\","
-			     "\"total_bytes\":100,\"used_bytes\":60},{\"gpu\":\"4:1\",\"index\":4,"
+			     "\"total_bytes\":100,\"used_bytes\":60,\"busy_percent\":0},{\"gpu\":"
+			     "\"4:1\",\"index\":4,"
 			     "\"mig\":1,\"uuid\":null,\"name\":null,\"pci_bus_id\":null,"
-			     "\"total_bytes\":null,\"used_bytes\":null}],\"libraries\""));
+			     "\"total_bytes\":null,\"used_bytes\":null,\"busy_percent\":0}],"
+			     "\"libraries\""));
 	free(text);
 }
 

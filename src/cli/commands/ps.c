@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// `gpuprobe ps`: who uses the GPUs; see subcommand.h.
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/commands/subcommand.h"
+#include "cli/options/ps_options.h"
+#include "cli/session/privileges.h"
+#include "cli/session/watch.h"
+#include "output/ps/ps.h"
+#include "privilege/capabilities.h"
+#include "ps/list.h"
+
+#define LINKS LINKS_MULTI /* ps has no links; this kind needs the fewest privileges */
+#define USUAL_COLUMNS 80
+
+struct ps_command {
+	const struct ps_options *options;
+	const struct log *log;
+	struct memory_reader *memory;
+	struct attribution *attribution;
+	struct dumper *dumper;
+	bool unprivileged;
+	int columns;
+	struct ps *ps;
+};
+
+/* 0: standard output is no terminal. */
+static int terminal_columns(void)
+{
+	struct winsize size = {0};
+
+	if (!isatty(STDOUT_FILENO))
+		return 0;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col)
+		return USUAL_COLUMNS;
+	return size.ws_col;
+}
+
+/* Unlike other commands, ps works without privileges, and shows what it may see. */
+static int give_up_privileges(struct ps_command *run, struct error *err)
+{
+	struct error lacking;
+	int ret = capabilities__keep_needed(false, err);
+
+	run->unprivileged = capabilities__require(capabilities__effective(), &lacking) != 0;
+	return ret;
+}
+
+/* Without a dumper, what the threads do stays unknown. */
+static void open_dumper(struct ps_command *run)
+{
+	struct error why;
+
+	if (run->unprivileged || !dumper__new(run->memory, run->log, &run->dumper, &why))
+		return;
+	log__warn(run->log, "cannot look at threads: %s", why.text);
+}
+
+static int set_up(struct ps_command *run, struct error *err)
+{
+	const struct targets *targets = &run->options->targets;
+	int ret = watch__check_pids(targets->pids, targets->pid_count, err);
+
+	if (!ret)
+		ret = watch__refuse_kernel(targets->pids, targets->pid_count, err);
+	if (!ret)
+		ret = give_up_privileges(run, err);
+	if (ret)
+		return ret;
+	run->columns = terminal_columns();
+	run->memory = memory_reader__new(run->log);
+	run->attribution = run->memory ? attribution__new(run->memory) : NULL;
+	if (!run->attribution)
+		return error__set(err, -ENOMEM, "out of memory");
+	open_dumper(run);
+	return privileges__confine(LINKS, true, err);
+}
+
+static int list(struct ps_command *run, struct error *err)
+{
+	const struct ps_request request = {
+		.pids = run->options->targets.pids,
+		.pid_count = run->options->targets.pid_count,
+		.memory = run->memory,
+		.attribution = run->attribution,
+		.dumper = run->dumper,
+		.unprivileged = run->unprivileged,
+	};
+	int ret = ps_list__take(&request, &run->ps, err);
+
+	if (!ret && run->options->tree && ps__sort_as_tree(run->ps))
+		return error__set(err, -ENOMEM, "out of memory");
+	return ret;
+}
+
+static int print(const struct ps_command *run, struct error *err)
+{
+	int failure;
+
+	if (run->options->json)
+		ps_json__print(stdout, run->ps);
+	else
+		ps_text__print(stdout, run->ps, run->columns);
+	if (!fflush(stdout) && !ferror(stdout))
+		return 0;
+	failure = errno ? errno : EIO;
+	return error__set(err, -failure, "cannot write standard output: %s", strerror(failure));
+}
+
+static int run_ps(const struct ps_options *options, int *status, struct error *err)
+{
+	const struct log log = subcommand__set_log(options->log_level);
+	struct ps_command run = {.options = options, .log = &log};
+	int ret = set_up(&run, err);
+
+	if (!ret)
+		ret = list(&run, err);
+	if (!ret)
+		ret = print(&run, err);
+	if (!ret)
+		*status = 0;
+	ps__free(run.ps);
+	dumper__free(run.dumper);
+	attribution__free(run.attribution);
+	memory_reader__free(run.memory);
+	return ret;
+}
+
+int ps_command__run(int argc, char **argv, int *status, struct error *err)
+{
+	struct ps_options options;
+	int ret = ps_options__parse(&options, argc, argv, err);
+
+	if (!subcommand__is_done(ret, &ps_options, status))
+		ret = run_ps(&options, status, err);
+	ps_options__clear(&options);
+	return ret;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Lists the processes that use CUDA (model/ps.h): those that map one of its libraries, those that
+ * NVML lists, and the daemons of MPS. Looks once at /proc, at NVML, and at the threads.
+ */
+#ifndef PS_LIST_H
+#define PS_LIST_H
+
+#include "collect/attribution.h"
+#include "dump/dump.h"
+#include "model/ps.h"
+#include "target/memory_reader.h"
+
+struct ps_request {
+	/* these, whatever they map, and those of their descendants that use CUDA */
+	const pid_t *pids;
+	size_t pid_count; /* 0: the whole machine */
+	struct memory_reader *memory;
+	struct attribution *attribution;
+	struct dumper *dumper; /* NULL: states of threads stay unknown */
+	bool unprivileged;     /* gpuprobe lacks permissions, which a note is to say */
+};
+
+/*
+ * Fills *out, sorted by memory. Waits for NVML at most 2 s, and 0.2 s for processes that seem to be
+ * stuck. Returns 0, or a negative errno with the reason in `err`.
+ */
+int ps_list__take(const struct ps_request *request, struct ps **out, struct error *err);
+
+#endif
