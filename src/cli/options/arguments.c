@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/similar.h"
 #include "cli/session/live_model.h"
 
 int arguments__number(const char *name, const char *text, unsigned long min, unsigned long max,
@@ -154,6 +155,7 @@ int arguments__word(const char *name, const char *text, const char *const *words
 		    size_t *which, struct error *err)
 {
 	char list[256] = "";
+	const char *meant;
 
 	for (size_t i = 0; i < count; i++) {
 		if (!strcmp(text, words[i])) {
@@ -165,7 +167,9 @@ int arguments__word(const char *name, const char *text, const char *const *words
 				sizeof(list) - strlen(list) - 1);
 		strncat(list, words[i], sizeof(list) - strlen(list) - 1);
 	}
-	return error__set(err, -EINVAL, "%s '%.100s': choose %s", name, text, list);
+	meant = similar__find(text, words, count);
+	return error__set(err, -EINVAL, "%s '%.100s': choose %s%s%s%s", name, text, list,
+			  meant ? "; did you mean " : "", meant ? meant : "", meant ? "?" : "");
 }
 
 int arguments__capacity(const char *name, const char *text, unsigned long max, uint32_t *value,
@@ -276,6 +280,32 @@ static bool begins_name(const char *word, const struct option *options)
 	return false;
 }
 
+/* The option that a mistyped one was meant to be, "duration" for "--duratoin=5"; NULL: none. */
+static const char *meant_option(const char *word, const struct option *options)
+{
+	char name[64];
+	struct similar similar;
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
+	similar__begin(&similar, name);
+	for (; options->name; options++)
+		similar__try(&similar, options->name);
+	return similar.best;
+}
+
+static int unknown_option(const char *word, const struct option *options, const char *program,
+			  struct error *err)
+{
+	bool is_long = word[0] == '-' && word[1] == '-';
+	const char *meant = is_long ? meant_option(word, options) : NULL;
+
+	if (meant)
+		return error__set(err, -EINVAL,
+				  "unknown option '%.100s': did you mean --%s? See %s --help", word,
+				  meant, program);
+	return error__set(err, -EINVAL, "unknown option '%.100s': see %s --help", word, program);
+}
+
 /*
  * Why a command lacks --no-return-probes, which others have; NULL if the word is another option or
  * there is no reason to give.
@@ -327,7 +357,7 @@ int arguments__bad_option(int id, int argc, char **argv, const struct option *op
 				  "gpuprobe trace have "
 				  "that option",
 				  word, program, why);
-	return error__set(err, -EINVAL, "unknown option '%.100s': see %s --help", word, program);
+	return unknown_option(word, options, program, err);
 }
 
 /* --- rows that commands share --- */
