@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "cli/options/option_table.h"
 #include "probe/selection.h"
+#include "target/process_filter.h"
 
 /* What to watch. The texts belong to argv. */
 struct targets {
@@ -25,6 +26,7 @@ struct targets {
 	const char **libraries; /* from --libcudart-path and --libcuda-path */
 	size_t library_count;
 	char **command; /* NULL-terminated, or NULL */
+	struct process_filter filter;
 };
 
 int targets__add_pid(struct targets *targets, const char *text, struct error *err);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "cli/options/filter_options.h"
 #include "host/watch.h"
 #include "model/growth.h"
 
@@ -89,6 +90,7 @@ static const struct option_row watched_rows[] = {
 	{.help = "What to watch:"},
 	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid,
 	 FIELD(targets)},
+	{.rows = filter_rows, FIELD(targets)},
 	{"duration", 0, "S", "stop after S seconds; COMMAND runs on [0 = off]", option__seconds,
 	 FIELD(duration), .min = 0.001},
 	{"api", 0, "auto|driver|runtime|both",
@@ -109,7 +111,7 @@ static const struct option_row end_rows[] = {
 
 #define TOP_ROW(text) \
 	{ \
-		"top", 0, "N", text, option__unsigned, FIELD(output.top), .max = 1000000 \
+		"top", 'T', "N", text, option__unsigned, FIELD(output.top), .max = 1000000 \
 	}
 
 static const struct option_row stat_rows[] = {

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <event2/event.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ struct live_model {
 	struct live_model_options options;
 	const struct log *log;
 	struct session *session;
+	struct process_filter filter; /* the targets', opened */
 	struct gpuprobe_bpf *skeleton;
 	struct probe_programs programs;
 	struct collector *collector;
@@ -148,7 +150,11 @@ int live_model__new(const struct live_model_options *options, const struct log *
 		free(live);
 		return error__set(err, -ENOMEM, "out of memory");
 	}
-	ret = session__new(options->targets, options->duration, &hooks, log, &live->session, err);
+	live->filter = options->targets->filter;
+	ret = process_filter__open(&live->filter, err);
+	if (!ret)
+		ret = session__new(options->targets, options->duration, &hooks, log, &live->session,
+				   err);
 	if (ret) {
 		live_model__free(live);
 		return ret;
@@ -356,6 +362,7 @@ int live_model__prepare(struct live_model *live, struct error *err)
 		.max_stacks = options->stacks.max,
 		.follows_threads = options->host_rate > 0,
 		.live_filter = options->live_filter,
+		.filter = process_filter__is_set(&live->filter) ? &live->filter : NULL,
 	};
 	struct selection selection = {
 		.sections = options->sections,
@@ -476,10 +483,11 @@ struct model *live_model__model(const struct live_model *live)
 static void note_callers(struct live_model *live)
 {
 	struct target_processes *asked = session__target_processes(live->session);
-	struct model *model = collector__model(live->collector);
+	size_t count;
+	struct process *processes = collector__processes(live->collector, &count);
 
-	for (size_t i = 0; i < model->process_count && asked->count; i++) {
-		struct process *process = &model->processes[i];
+	for (size_t i = 0; i < count && asked->count; i++) {
+		struct process *process = &processes[i];
 
 		if (process->attributed || !process->called)
 			continue;
@@ -565,6 +573,23 @@ int live_model__update(struct live_model *live, bool with_lists)
 	return ret;
 }
 
+/* An empty report must not look as if nothing ran. */
+static void report_left_out(const struct live_model *live)
+{
+	const struct filtered_processes filtered = collector__filtered(live->collector);
+	const struct filter_text text = process_filter__text(&live->filter);
+
+	if (filtered.unsure)
+		log__warn(live->log,
+			  "left out because they ended before their control group was known: "
+			  "%" PRIu64 " process%s (%s)",
+			  filtered.unsure, filtered.unsure == 1 ? "" : "es", text.text);
+	if (filtered.left_out && !collector__model(live->collector)->process_count)
+		log__warn(live->log,
+			  "no process that calls CUDA matches %s; %" PRIu64 " other%s left out",
+			  text.text, filtered.left_out, filtered.left_out == 1 ? " was" : "s were");
+}
+
 void live_model__finish(struct live_model *live)
 {
 	collector__consume(live->collector);
@@ -576,6 +601,7 @@ void live_model__finish(struct live_model *live)
 	warn_unread(live, collector__reap(live->collector, true));
 	refresh_counts(live);
 	refresh_host(live);
+	report_left_out(live);
 }
 
 void live_model__expect_reports(struct live_model *live)
