@@ -262,6 +262,27 @@ int targets__take_command(struct targets *targets, int argc, char **argv, const 
 	return 0;
 }
 
+struct targets_text targets__text(const struct targets *targets)
+{
+	struct targets_text text;
+	size_t size = sizeof(text.text), length;
+
+	if (targets->command)
+		snprintf(text.text, size, "%.100s and its descendants", targets->command[0]);
+	else if (targets->pid_count == 1)
+		snprintf(text.text, size, "process %d and its children", targets->pids[0]);
+	else if (targets->pid_count)
+		snprintf(text.text, size, "the %zu processes of -p and their children",
+			 targets->pid_count);
+	else
+		snprintf(text.text, size, "the whole machine");
+	length = strlen(text.text);
+	if (process_filter__is_set(&targets->filter))
+		snprintf(text.text + length, size - length, ", only %s",
+			 process_filter__text(&targets->filter).text);
+	return text;
+}
+
 void targets__clear(struct targets *targets)
 {
 	free(targets->pids);

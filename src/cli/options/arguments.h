@@ -39,6 +39,12 @@ int targets__add_library(struct targets *targets, const char *path, struct error
 int targets__take_command(struct targets *targets, int argc, char **argv, const char *program,
 			  struct error *err);
 
+/* What is watched, for a person: "the whole machine, only --uid alice". Not escaped. */
+struct targets_text {
+	char text[400];
+};
+struct targets_text targets__text(const struct targets *targets);
+
 void targets__clear(struct targets *targets);
 
 int arguments__number(const char *name, const char *text, unsigned long min, unsigned long max,

@@ -115,6 +115,10 @@ def test_container_and_pod(gpuprobe, container):
             page = endpoint.scrape()
             assert [labels["pid"] for labels, _ in page.find("gpuprobe_process_info")] == [
                 str(program.pid)]
+            status, _, landing = endpoint.request("/")
+            assert status == 200 and f">{program.pid}</td>" in landing.decode()
+            assert f"only --container {identifier[:12]} --pod {POD}" in landing.decode()
+            assert "Processes that use CUDA: 1<" in landing.decode()
             dumped = run("dump", "--pod", POD, "--json").stdout
             assert f'"pid":{program.pid},' in dumped.replace(" ", "")
             other = run("dump", "--container", "00000000")
