@@ -44,13 +44,6 @@ struct collector_options {
 	const struct process_filter *filter;
 };
 
-/* Processes that the filter has left out of the model so far. */
-struct filtered_processes {
-	uint64_t left_out;
-	/* part of these: they ended before their control group could be read */
-	uint64_t unsure;
-};
-
 /* The owner's reactions to notices that the collector does not handle itself. All optional. */
 struct collector_hooks {
 	/*
@@ -150,7 +143,8 @@ double collector__living(const struct collector *collector);
  */
 struct process *collector__processes(struct collector *collector, size_t *count);
 
-struct filtered_processes collector__filtered(const struct collector *collector);
+/* What the filter has decided so far. */
+const struct filtered_processes *collector__filtered(const struct collector *collector);
 
 /* The model as of the last update. The collector owns it. */
 struct model *collector__model(struct collector *collector);

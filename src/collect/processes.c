@@ -108,13 +108,14 @@ static void judge(struct collector *collector, struct process *process)
 	memcpy(names.pod, process->pod, sizeof(names.pod));
 	verdict = process_filter__judge(filter, &facts);
 	process->left_out = verdict != FILTER_TAKES;
+	collector->filtered.taken += !process->left_out;
 	collector->filtered.left_out += process->left_out;
 	collector->filtered.unsure += verdict == FILTER_UNSURE;
 }
 
-struct filtered_processes collector__filtered(const struct collector *collector)
+const struct filtered_processes *collector__filtered(const struct collector *collector)
 {
-	return collector->filtered;
+	return &collector->filtered;
 }
 
 void collector__take_back(struct collector *collector)

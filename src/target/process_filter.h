@@ -43,6 +43,13 @@ enum filter_verdict {
 	FILTER_UNSURE, /* left out, because what it asks for is unknown */
 };
 
+/* How many processes a filter has judged. */
+struct filtered_processes {
+	uint64_t taken;
+	uint64_t left_out;
+	uint64_t unsure; /* part of these: FILTER_UNSURE */
+};
+
 /* The digits of a container's id that must be given at least. */
 #define CONTAINER_DIGITS_MIN 4
 

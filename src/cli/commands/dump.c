@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "cli/options/dump_options.h"
+#include "cli/session/left_out.h"
 #include "cli/session/privileges.h"
 #include "cli/commands/subcommand.h"
 #include "cli/session/watch.h"
@@ -30,15 +31,15 @@ static int choose_processes(struct dump_command *run, struct error *err)
 {
 	const struct targets *targets = &run->options->targets;
 	int ret = dump_choice__make(targets->pids, targets->pid_count, &run->pids);
+	struct filtered_processes filtered = {0};
 	size_t found = run->pids.count;
 
 	if (ret)
 		return error__set(err, ret, "cannot list processes: %s", strerror(-ret));
 	dump_choice__filter(&run->filter, &run->pids);
-	if (found && !run->pids.count)
-		log__warn(run->log, "no process that uses CUDA matches %s; %zu other%s left out",
-			  process_filter__text(&run->filter).text, found,
-			  found == 1 ? " was" : "s were");
+	filtered.taken = run->pids.count;
+	filtered.left_out = found - run->pids.count;
+	left_out__report(&run->filter, &filtered, run->log);
 	return 0;
 }
 

@@ -290,15 +290,25 @@ void targets__clear(struct targets *targets)
 	*targets = (struct targets){0};
 }
 
-/* Whether a long option's word is a prefix of an option's name. */
-static bool begins_name(const char *word, const struct option *options)
+/*
+ * Lists the options whose names begin with a long option's word, "--verbose, --version". Returns
+ * their number.
+ */
+static size_t list_beginning(const char *word, const struct option *options, char *list,
+			     size_t size)
 {
-	size_t length = strcspn(word + 2, "=");
+	size_t length = strcspn(word + 2, "="), count = 0, at = 0;
 
-	for (; options->name; options++)
-		if (!strncmp(word + 2, options->name, length))
-			return true;
-	return false;
+	list[0] = '\0';
+	for (; options->name; options++) {
+		if (strncmp(word + 2, options->name, length))
+			continue;
+		if (at < size)
+			at += (size_t)snprintf(list + at, size - at, "%s--%s", count ? ", " : "",
+					       options->name);
+		count++;
+	}
+	return count;
 }
 
 /* The option that a mistyped one was meant to be, "duration" for "--duratoin=5"; NULL: none. */
@@ -358,6 +368,7 @@ int arguments__bad_option(int id, int argc, char **argv, const struct option *op
 	const char *word = optind > 0 && optind <= argc ? argv[optind - 1] : "";
 	bool is_long = word[0] == '-' && word[1] == '-';
 	const char *why = is_long && id == '?' ? why_not_here(word, program) : NULL;
+	char names[128];
 
 	if (id == ':')
 		return error__set(err, -EINVAL, "%s needs a value: see %s --help", word, program);
@@ -367,11 +378,11 @@ int arguments__bad_option(int id, int argc, char **argv, const struct option *op
 	if (is_long && optopt)
 		return error__set(err, -EINVAL, "'%.100s': --%.*s takes no value, see %s --help",
 				  word, (int)strcspn(word + 2, "="), word + 2, program);
-	if (is_long && begins_name(word, options))
-		return error__set(
-			err, -EINVAL,
-			"'%.100s' may be more than one option: write it out, see %s --help", word,
-			program);
+	if (is_long && list_beginning(word, options, names, sizeof(names)))
+		return error__set(err, -EINVAL,
+				  "'%.100s' may be more than one option: write it out (%s), see %s "
+				  "--help",
+				  word, names, program);
 	if (why)
 		return error__set(err, -EINVAL,
 				  "'%.100s': %s %s, which takes return probes: only gpuprobe and "

@@ -4,11 +4,11 @@
 
 #include <errno.h>
 #include <event2/event.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "cli/session/left_out.h"
 #include "cli/session/target_pids.h"
 #include "cli/session/overhead.h"
 #include "cli/session/privileges.h"
@@ -573,23 +573,6 @@ int live_model__update(struct live_model *live, bool with_lists)
 	return ret;
 }
 
-/* An empty report must not look as if nothing ran. */
-static void report_left_out(const struct live_model *live)
-{
-	const struct filtered_processes filtered = collector__filtered(live->collector);
-	const struct filter_text text = process_filter__text(&live->filter);
-
-	if (filtered.unsure)
-		log__warn(live->log,
-			  "left out because they ended before their control group was known: "
-			  "%" PRIu64 " process%s (%s)",
-			  filtered.unsure, filtered.unsure == 1 ? "" : "es", text.text);
-	if (filtered.left_out && !collector__model(live->collector)->process_count)
-		log__warn(live->log,
-			  "no process that calls CUDA matches %s; %" PRIu64 " other%s left out",
-			  text.text, filtered.left_out, filtered.left_out == 1 ? " was" : "s were");
-}
-
 void live_model__finish(struct live_model *live)
 {
 	collector__consume(live->collector);
@@ -601,7 +584,7 @@ void live_model__finish(struct live_model *live)
 	warn_unread(live, collector__reap(live->collector, true));
 	refresh_counts(live);
 	refresh_host(live);
-	report_left_out(live);
+	left_out__report(&live->filter, collector__filtered(live->collector), live->log);
 }
 
 void live_model__expect_reports(struct live_model *live)

@@ -38,7 +38,7 @@ def test_the_others_are_in_no_report(gpuprobe, both):
     assert launches(some.final) == {"elsewhere": 30} and "left out" not in some.stderr
     none = gpuprobe.run(*both, args=["--comm", "no-such", "--uid", "root"], **options)
     assert none.final["processes"] == []
-    assert ("no process that calls CUDA matches --comm no-such --uid root; 2 others were left out"
+    assert ("no process that uses CUDA matches --comm no-such --uid root; 2 others were left out"
             in none.stderr)
 
 

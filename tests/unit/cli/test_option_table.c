@@ -153,7 +153,8 @@ static void mistakes_name_the_option(void **state)
 	refuse("--duratoin=5", "did you mean --duration?");
 	refuse("--color gren", "--color 'gren': choose red or green; did you mean green?");
 	refuse("-x", "unknown option '-x'");
-	refuse("--f", "'--f' may be more than one option");
+	refuse("--f", "'--f' may be more than one option: write it out (--four, --file, --flag), "
+		      "see gpuprobe test --help");
 	refuse("-n", "-n needs a value");
 	refuse("--one=1", "--one takes no value");
 }
