@@ -138,8 +138,8 @@ int collector__reap(struct collector *collector, bool with_lists);
 double collector__living(const struct collector *collector);
 
 /*
- * All processes that the maps have data of: the model's, and behind them those left out. Valid until
- * the next update.
+ * All processes that the maps have data of: the model's, and behind them those left out. Valid
+ * until the next update.
  */
 struct process *collector__processes(struct collector *collector, size_t *count);
 

@@ -71,7 +71,7 @@ static int take_launches(struct reading *reading, const struct launch_key *key, 
 	if (!process)
 		return 0;
 	over = kernel->generation != generation;
-	/* Nobody sees the names of a process that the filter leaves out, and reading them is dear. */
+	/* Names are costly to read, and nobody sees those of a process that is left out. */
 	if (!process->left_out && !kernel_table__is_named(process->kernel_table, key)) {
 		name = kernel_names__find(collector->names, kernel);
 		/*

@@ -93,7 +93,7 @@ void collector__look_at_sharer(struct collector *collector, struct process *proc
 static void judge(struct collector *collector, struct process *process)
 {
 	const struct process_filter *filter = collector->options.filter;
-	struct cgroup_names names;
+	struct cgroup_names names = {0};
 	struct filter_facts facts = {
 		.pid = process->pid,
 		.comm = process->comm,

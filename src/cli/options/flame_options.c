@@ -131,16 +131,18 @@ static int check_form(enum flame_form given, enum flame_form form, const char *f
 	};
 
 	if (!given && !form)
-		return error__set(err, -EINVAL,
-				  "--output '%.100s': no format has this extension: give --folded, --svg "
-				  "or --speedscope",
-				  file);
+		return error__set(
+			err, -EINVAL,
+			"--output '%.100s': no format has this extension: give --folded, --svg "
+			"or --speedscope",
+			file);
 	if (given && form && form != given)
-		return error__set(err, -EINVAL,
-				  "%s and --output '%.100s' do not go together: this extension means %s; "
-				  "leave out %s or "
-				  "choose another name",
-				  names[given], file, names[form], names[given]);
+		return error__set(
+			err, -EINVAL,
+			"%s and --output '%.100s' do not go together: this extension means %s; "
+			"leave out %s or "
+			"choose another name",
+			names[given], file, names[form], names[given]);
 	return 0;
 }
 

@@ -58,7 +58,7 @@ def test_user(gpuprobe):
             os.environ.pop("CUDA_SIM_TRUTH")  # a file of the other user
             os.setuid(12345)
             os.execv(sys.executable, [sys.executable, "-c",
-                     "import ctypes; ctypes.CDLL(%r).cudaMalloc(ctypes.byref(ctypes.c_void_p()), 64)"
+                     "from ctypes import *; CDLL(%r).cudaMalloc(byref(c_void_p()), 64)"
                      % (SIM + "/libcudart.so.13")])
         os.wait()
     """)
