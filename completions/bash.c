@@ -113,9 +113,12 @@ static void write_values(const struct subcommand *subcommand, void *arg)
 	option_table__each(subcommand->options, write_value, word);
 }
 
+/* Old names still work, but nobody needs to learn them. */
 static void write_name(const struct option_row *row, void *arg)
 {
 	(void)arg;
+	if (!row->help)
+		return;
 	if (row->name)
 		printf("--%s ", row->name);
 	else
@@ -127,7 +130,11 @@ static void write_names(const struct subcommand *subcommand, void *arg)
 	(void)arg;
 	printf("\t'%s') words='", subcommand->word);
 	option_table__each(subcommand->options, write_name, NULL);
-	printf("--' ;;\n");
+	if (!strcmp(subcommand->word, "help"))
+		subcommand__each(write_words, NULL);
+	else
+		printf("--");
+	printf("' ;;\n");
 }
 
 int main(void)

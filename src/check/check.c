@@ -112,7 +112,7 @@ int check__run(const struct check_options *options, struct check_list *list, str
 	 * Their lines are printed after the libraries'.
 	 */
 	if (!ret)
-		ret = check_processes__run(options->pids, options->pid_count,
+		ret = check_processes__run(options->pids, options->pid_count, options->filter,
 					   links.trial.filtered == TRIAL_KILLED, &libraries,
 					   &looked, &processes);
 	if (!ret)

@@ -13,12 +13,14 @@
 #include "check/list.h"
 
 struct cuda_files;
+struct process_filter;
 
 struct check_options {
 	const pid_t *pids; /* check these and their descendants; if none, the whole machine */
 	size_t pid_count;
-	struct cuda_files *named; /* files named by the user; check__run empties it */
-	const char *links;	  /* the value of GPUPROBE_LINKS, or NULL */
+	const struct process_filter *filter; /* opened: the processes that get a line */
+	struct cuda_files *named;	     /* files named by the user; check__run empties it */
+	const char *links;		     /* the value of GPUPROBE_LINKS, or NULL */
 };
 
 /*

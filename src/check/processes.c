@@ -214,6 +214,7 @@ void check_process__judge(const struct process_facts *facts, bool filters_kill,
 /* --- all of them --- */
 
 struct run {
+	const struct process_filter *filter;
 	bool filters_kill;
 	struct memory_reader *memory;
 	struct checked_libraries *libraries;
@@ -226,7 +227,11 @@ struct run {
 static int look_at(struct run *run, pid_t pid, bool asked_for)
 {
 	struct process_facts facts;
-	int ret = process_facts__read(run->memory, pid, asked_for, run->libraries, &facts);
+	int ret;
+
+	if (process_filter__judge_pid(run->filter, pid) != FILTER_TAKES)
+		return 0;
+	ret = process_facts__read(run->memory, pid, asked_for, run->libraries, &facts);
 
 	run->looked->refused += !ret && facts.mappings;
 	run->looked->unread += !ret && find_unopened(&facts, true);
@@ -303,11 +308,12 @@ static void say_refused(const struct run *run)
 	check_list__number(run->list, "processes", run->refused);
 }
 
-int check_processes__run(const pid_t *pids, size_t count, bool filters_kill,
-			 struct checked_libraries *libraries, struct looked_at *looked,
-			 struct check_list *list)
+int check_processes__run(const pid_t *pids, size_t count, const struct process_filter *filter,
+			 bool filters_kill, struct checked_libraries *libraries,
+			 struct looked_at *looked, struct check_list *list)
 {
-	struct run run = {.filters_kill = filters_kill,
+	struct run run = {.filter = filter,
+			  .filters_kill = filters_kill,
 			  .libraries = libraries,
 			  .looked = looked,
 			  .list = list};
@@ -324,6 +330,8 @@ int check_processes__run(const pid_t *pids, size_t count, bool filters_kill,
 	if (run.refused)
 		say_refused(&run);
 	else if (list->count == before)
-		check_list__ok(list, "process", "none uses CUDA now");
+		check_list__ok(list, "process", "none%s%s uses CUDA now",
+			       process_filter__is_set(filter) ? " that matches " : "",
+			       process_filter__text(filter).text);
 	return ret;
 }

@@ -82,7 +82,7 @@ static void take_idle_time(struct collector *collector, const struct record_idle
 	if (collector->has_fresh)
 		see_fresh_processes(collector);
 	process = collector__process_at(collector, record->header.slot);
-	if (process && collector->hooks.idle_time)
+	if (process && !process->left_out && collector->hooks.idle_time)
 		collector->hooks.idle_time(process, record, collector->hooks.arg);
 }
 
@@ -282,6 +282,7 @@ void collector__free(struct collector *collector)
 		close(collector->waiting_fd);
 	if (collector->records)
 		munmap(collector->records, collector->records_bytes);
+	collector__take_back(collector);
 	model__clear(&collector->model);
 	kernel_names__free(collector->names);
 	map_reader__free(collector->reader);
@@ -368,6 +369,12 @@ void collector__attached(struct collector *collector)
 		collector->options.exact_from_start ? 1 : collector->attached_ns;
 }
 
+struct process *collector__processes(struct collector *collector, size_t *count)
+{
+	*count = collector__process_count(collector);
+	return collector->model.processes;
+}
+
 struct model *collector__model(struct collector *collector)
 {
 	return &collector->model;
@@ -375,7 +382,7 @@ struct model *collector__model(struct collector *collector)
 
 static bool has_ended_process(const struct collector *collector)
 {
-	for (size_t i = 0; i < collector->model.process_count; i++)
+	for (size_t i = 0; i < collector__process_count(collector); i++)
 		if (collector->model.processes[i].ended &&
 		    collector->model.processes[i].slot != NO_PROCESS)
 			return true;
@@ -399,7 +406,7 @@ double collector__living(const struct collector *collector)
 {
 	size_t living = 0;
 
-	for (size_t i = 0; i < collector->model.process_count; i++)
+	for (size_t i = 0; i < collector__process_count(collector); i++)
 		living += collector->model.processes[i].slot != NO_PROCESS;
 	return living ? (double)living / (double)(living + collector->reaped) : 0;
 }
@@ -429,7 +436,7 @@ bool collector__gathers(const struct collector *collector)
 {
 	uint64_t live = 0;
 
-	for (size_t i = 0; collector->largest && i < collector->model.process_count; i++)
+	for (size_t i = 0; collector->largest && i < collector__process_count(collector); i++)
 		if (collector->model.processes[i].slot != NO_PROCESS)
 			live += live_count(&collector->model.processes[i]);
 	return live >= MANY_ALLOCATIONS;
@@ -451,7 +458,7 @@ void collector__paged(struct collector *collector)
 	struct model *model = &collector->model;
 
 	collector->paged_ns = model->now_ns;
-	for (size_t i = 0; i < model->process_count; i++)
+	for (size_t i = 0; i < collector__process_count(collector); i++)
 		model->processes[i].paged_end |= model->processes[i].ended;
 }
 
@@ -459,7 +466,7 @@ void collector__reported(struct collector *collector)
 {
 	struct model *model = &collector->model;
 
-	for (size_t i = 0; i < model->process_count; i++) {
+	for (size_t i = 0; i < collector__process_count(collector); i++) {
 		struct process *process = &model->processes[i];
 
 		if (process->ended)

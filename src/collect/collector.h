@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "govern/estimate.h"
 #include "model/model.h"
+#include "target/process_filter.h"
 
 struct earlier_calls;
 struct stacks;
@@ -36,6 +37,11 @@ struct collector_options {
 	/* applies to struct live_site and to lists of allocations */
 	struct live_filter live_filter;
 	struct estimate_source estimates; /* of missed calls; without `missed`: no estimates */
+	/*
+	 * Processes that it leaves out are counted in the maps, but are not in the model. Opened;
+	 * NULL: all are in it. Must outlive the collector.
+	 */
+	const struct process_filter *filter;
 };
 
 /* The owner's reactions to notices that the collector does not handle itself. All optional. */
@@ -130,6 +136,15 @@ int collector__reap(struct collector *collector, bool with_lists);
  * to 1.
  */
 double collector__living(const struct collector *collector);
+
+/*
+ * All processes that the maps have data of: the model's, and behind them those left out. Valid
+ * until the next update.
+ */
+struct process *collector__processes(struct collector *collector, size_t *count);
+
+/* What the filter has decided so far. */
+const struct filtered_processes *collector__filtered(const struct collector *collector);
 
 /* The model as of the last update. The collector owns it. */
 struct model *collector__model(struct collector *collector);

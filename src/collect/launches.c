@@ -71,7 +71,8 @@ static int take_launches(struct reading *reading, const struct launch_key *key, 
 	if (!process)
 		return 0;
 	over = kernel->generation != generation;
-	if (!kernel_table__is_named(process->kernel_table, key)) {
+	/* Names are costly to read, and nobody sees those of a process that is left out. */
+	if (!process->left_out && !kernel_table__is_named(process->kernel_table, key)) {
 		name = kernel_names__find(collector->names, kernel);
 		/*
 		 * If the handle has been reused meanwhile, the name read may be the next kernel's.

@@ -61,6 +61,13 @@ struct collector {
 	bool has_fresh;	    /* a process has made its first call and is not in the model yet */
 	bool has_steps;	    /* a thread has submitted much, and no step of it has been found */
 	uint32_t *index_of; /* slot -> index in model.processes, or NO_PROCESS */
+	/*
+	 * Processes in model.processes behind the model's own: left out by the filter or, between
+	 * readings, new. A reading covers them too, because their entries in the maps must go.
+	 */
+	size_t set_aside;
+	bool is_reading; /* nobody is set aside */
+	struct filtered_processes filtered;
 	uint64_t attached_ns;
 	struct late_process *late;
 	size_t late_count;
@@ -82,6 +89,16 @@ void collector__look_at_sharer(struct collector *collector, struct process *proc
 
 /* The model's process in `slot`, or NULL. Valid until a process is added. */
 struct process *collector__process_at(struct collector *collector, uint32_t slot);
+
+/* The number of processes in model.processes, with those set aside. */
+static inline size_t collector__process_count(const struct collector *collector)
+{
+	return collector->model.process_count + collector->set_aside;
+}
+
+/* Puts the processes that were set aside back for a reading, and sets them aside after it. */
+void collector__take_back(struct collector *collector);
+void collector__set_aside(struct collector *collector);
 
 /* Frees the slots of ended processes, whose entries in the maps have been read and deleted. */
 void collector__release_slots(struct collector *collector);

@@ -60,7 +60,7 @@ void collector__mark_late(struct collector *collector, pid_t pid, uint64_t time_
 	struct late_process *entry = late_entry(collector, pid);
 
 	/* The process may have made its first call already, or will make it later. */
-	for (size_t i = 0; i < collector->model.process_count; i++) {
+	for (size_t i = 0; i < collector__process_count(collector); i++) {
 		struct process *process = &collector->model.processes[i];
 
 		if (is_of(&late, process->pid, process->start_ns, process->ended_ns))
@@ -87,17 +87,91 @@ void collector__look_at_sharer(struct collector *collector, struct process *proc
 		mark(collector, process);
 }
 
+/* --- the filter --- */
+
+/* Judged once: after exec the process has another slot. */
+static void judge(struct collector *collector, struct process *process)
+{
+	const struct process_filter *filter = collector->options.filter;
+	struct cgroup_names names = {0};
+	struct filter_facts facts = {
+		.pid = process->pid,
+		.comm = process->comm,
+		.uid = process->uid,
+		.names = process->cgroup_known ? &names : NULL,
+	};
+	enum filter_verdict verdict;
+
+	if (!filter)
+		return;
+	memcpy(names.container, process->container, sizeof(names.container));
+	memcpy(names.pod, process->pod, sizeof(names.pod));
+	verdict = process_filter__judge(filter, &facts);
+	process->left_out = verdict != FILTER_TAKES;
+	collector->filtered.taken += !process->left_out;
+	collector->filtered.left_out += process->left_out;
+	collector->filtered.unsure += verdict == FILTER_UNSURE;
+}
+
+const struct filtered_processes *collector__filtered(const struct collector *collector)
+{
+	return &collector->filtered;
+}
+
+void collector__take_back(struct collector *collector)
+{
+	collector->model.process_count += collector->set_aside;
+	collector->set_aside = 0;
+	collector->is_reading = true;
+}
+
+static void swap_processes(struct collector *collector, size_t a, size_t b)
+{
+	struct process *processes = collector->model.processes;
+	const struct process kept = processes[a];
+
+	processes[a] = processes[b];
+	processes[b] = kept;
+	if (processes[a].slot != NO_PROCESS)
+		collector->index_of[processes[a].slot] = (uint32_t)a;
+	if (processes[b].slot != NO_PROCESS)
+		collector->index_of[processes[b].slot] = (uint32_t)b;
+}
+
+/* The order of the processes that stay is kept. */
+void collector__set_aside(struct collector *collector)
+{
+	struct model *model = &collector->model;
+	size_t kept = 0;
+
+	collector->is_reading = false;
+	if (!collector->options.filter)
+		return;
+	for (size_t i = 0; i < model->process_count; i++) {
+		if (model->processes[i].left_out)
+			continue;
+		if (kept != i)
+			swap_processes(collector, kept, i);
+		kept++;
+	}
+	collector->set_aside = model->process_count - kept;
+	model->process_count = kept;
+}
+
+/* --- the processes --- */
+
 int collector__add_process(struct collector *collector, uint32_t slot)
 {
 	const struct process_record *record = &collector->records[slot];
+	size_t count = collector__process_count(collector);
 	struct model *model = &collector->model;
 	struct process *grown, *process;
 
-	grown = realloc(model->processes, (model->process_count + 1) * sizeof(*grown));
+	grown = realloc(model->processes, (count + 1) * sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	model->processes = grown;
-	process = &grown[model->process_count];
+	process = &grown[count];
 	memset(process, 0, sizeof(*process));
 	process->kernel_table = kernel_table__new();
 	process->site_table = collector->stacks ? site_table__new() : NULL;
@@ -114,7 +188,13 @@ int collector__add_process(struct collector *collector, uint32_t slot)
 	    (record->start_ns < collector->attached_ns || was_late(collector, record)))
 		mark(collector, process);
 	attribution__learn(collector->attribution, process, record);
-	collector->index_of[slot] = (uint32_t)model->process_count++;
+	judge(collector, process);
+	collector->index_of[slot] = (uint32_t)count;
+	/* Behind others that are set aside, it is one of them until the next reading. */
+	if (collector->options.filter && !collector->is_reading)
+		collector->set_aside++;
+	else
+		model->process_count++;
 	return 0;
 }
 
@@ -140,6 +220,8 @@ static bool may_leave(const struct collector *collector, const struct process *p
 {
 	if (!process->ended || process->slot != NO_PROCESS)
 		return false;
+	if (process->left_out)
+		return true;
 	/* The process may have ended after the reading began. */
 	if (collector->model.now_ns < process->ended_ns + SERIES_ENDED_NS)
 		return false;
@@ -164,6 +246,8 @@ static void crowd_out(size_t index, void *arg)
 	struct process *process = &model->processes[index];
 
 	process->crowded_out = true;
+	if (process->left_out)
+		return;
 	if (collector->reports && !process->reported_end)
 		model->lost[LOSS_ENDED_FORGOTTEN]++;
 	else if (is_paged(collector) && !process->paged_end)
@@ -176,6 +260,7 @@ void collector__drop_old_processes(struct collector *collector)
 	size_t kept = 0, ended = 0,
 	       bytes_max = collector->options.profile ? ENDED_PROFILES_BYTES_MAX : ENDED_BYTES_MAX;
 
+	collector__take_back(collector);
 	/* Without memory they stay for now. */
 	ended_share__each_beyond(model, bytes_max, crowd_out, collector);
 
@@ -185,9 +270,9 @@ void collector__drop_old_processes(struct collector *collector)
 		struct process *process = &model->processes[i];
 
 		if (process->crowded_out || may_leave(collector, process, ended)) {
-			model->lost[LOSS_ENDED_FORGOTTEN] += !process->crowded_out &&
-							     collector->reports &&
-							     !process->reported_end;
+			model->lost[LOSS_ENDED_FORGOTTEN] +=
+				!process->crowded_out && !process->left_out && collector->reports &&
+				!process->reported_end;
 			process__clear(process);
 			ended--;
 			continue;
@@ -199,6 +284,7 @@ void collector__drop_old_processes(struct collector *collector)
 		kept++;
 	}
 	model->process_count = kept;
+	collector__set_aside(collector);
 }
 
 /*
@@ -217,7 +303,7 @@ void collector__release_slots(struct collector *collector)
 {
 	struct model *model = &collector->model;
 
-	for (size_t i = 0; i < model->process_count; i++) {
+	for (size_t i = 0; i < collector__process_count(collector); i++) {
 		struct process *process = &model->processes[i];
 		uint32_t slot = process->slot;
 
@@ -226,7 +312,8 @@ void collector__release_slots(struct collector *collector)
 		kernel_names__forget(collector->names, slot);
 		if (collector->estimates)
 			estimates__forget(collector->estimates, slot);
-		saturate__add(&model->live_at_exit_bytes, process->live_at_exit_bytes);
+		if (!process->left_out)
+			saturate__add(&model->live_at_exit_bytes, process->live_at_exit_bytes);
 		shares__release(collector, slot);
 		collector->records[slot].state = PROCESS_FREE;
 		collector->index_of[slot] = NO_PROCESS;

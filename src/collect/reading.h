@@ -84,7 +84,7 @@ static inline bool reading__reaps(const struct reading *reading, const struct pr
 static inline bool reading__lists(const struct reading *reading, const struct process *process)
 {
 	return process->slot != NO_PROCESS &&
-	       (reading->with_lists || reading__reaps(reading, process));
+	       ((reading->with_lists && !process->left_out) || reading__reaps(reading, process));
 }
 
 /* Runs the steps that apply, in order. Returns 0, or the errno of the first that failed. */

@@ -157,7 +157,7 @@ int site_maps__list(struct reading *reading)
 	int ret = 0;
 
 	for (size_t i = 0; i < model->process_count && !ret; i++)
-		if (model->processes[i].site_table)
+		if (model->processes[i].site_table && !model->processes[i].left_out)
 			ret = list_process(collector, &model->processes[i]);
 	return ret;
 }

@@ -473,13 +473,17 @@ static void finish_tallies(struct collector *collector)
 int collector__read_maps(struct collector *collector, bool with_lists, bool reap)
 {
 	struct reading reading = {.collector = collector, .with_lists = with_lists, .reap = reap};
-	int ret = reading__run(&reading, steps, sizeof(steps) / sizeof(*steps));
+	int ret;
 
+	collector__take_back(collector);
+	ret = reading__run(&reading, steps, sizeof(steps) / sizeof(*steps));
 	if (ret)
 		finish_tallies(collector);
 	free(reading.to_delete.keys);
 	thread_counts_reader__unmap(collector->thread_counts_reader);
 	collector->model.broken_off = ret != 0;
+	/* Before GPUs are looked at: to those that stay, others are strangers on a GPU. */
+	collector__set_aside(collector);
 	attribution__refresh(collector->attribution, &collector->model);
 	return ret;
 }

@@ -50,3 +50,13 @@ int dump_choice__make(const pid_t *asked, size_t count, struct pid_list *pids)
 	pid_list__clear(&all);
 	return ret;
 }
+
+void dump_choice__filter(const struct process_filter *filter, struct pid_list *pids)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < pids->count; i++)
+		if (process_filter__judge_pid(filter, pids->pids[i]) == FILTER_TAKES)
+			pids->pids[kept++] = pids->pids[i];
+	pids->count = kept;
+}

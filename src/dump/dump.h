@@ -11,6 +11,7 @@
 #include "model/dump.h"
 #include "target/memory_reader.h"
 #include "target/proc.h"
+#include "target/process_filter.h"
 
 /* Threads of all processes in one dump; further threads are counted as `unseen`. */
 #define DUMP_THREADS_MAX 2048
@@ -47,6 +48,9 @@ void dump__free(struct dump *dump); /* NULL ok */
  * releases the list with pid_list__clear in any case.
  */
 int dump_choice__make(const pid_t *asked, size_t count, struct pid_list *pids);
+
+/* Takes out the processes that the filter leaves out. */
+void dump_choice__filter(const struct process_filter *filter, struct pid_list *pids);
 
 /* Whether the process maps a library with the name of a CUDA library. */
 bool dump__maps_cuda(pid_t pid);

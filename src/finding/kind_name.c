@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Suggests a finding for an unknown id.
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/similar.h"
 #include "finding/finding.h"
+
+#define ID_SHOWN 64
 
 static bool has_within(const char *known, const char *id, size_t length)
 {
@@ -29,6 +33,19 @@ static int likeness(const char *known, const char *id, size_t length)
 	return has_within(known, id, length);
 }
 
+/* The id of which `id` is a mistyping; NULL: none. */
+static const char *mistyped(const char *id, size_t length)
+{
+	char word[ID_SHOWN + 1];
+	struct similar similar;
+
+	snprintf(word, sizeof(word), "%.*s", (int)(length < ID_SHOWN ? length : ID_SHOWN), id);
+	similar__begin(&similar, word);
+	for (size_t i = 0; i < finding_kind_count; i++)
+		similar__try(&similar, finding_kinds[i].id);
+	return similar.best;
+}
+
 /* NULL: nothing is similar. */
 static const char *meant_by(const char *id, size_t length)
 {
@@ -43,7 +60,7 @@ static const char *meant_by(const char *id, size_t length)
 			meant = finding_kinds[i].id;
 		}
 	}
-	return meant;
+	return meant ? meant : mistyped(id, length);
 }
 
 int finding_kind__unknown(const char *id, size_t length, struct error *err)
@@ -52,6 +69,6 @@ int finding_kind__unknown(const char *id, size_t length, struct error *err)
 
 	return error__set(err, -EINVAL,
 			  "no finding is called '%.*s'%s%s%s: see gpuprobe diagnose --list",
-			  (int)(length < 64 ? length : 64), id, meant ? " (did you mean " : "",
-			  meant ? meant : "", meant ? "?)" : "");
+			  (int)(length < ID_SHOWN ? length : ID_SHOWN), id,
+			  meant ? " (did you mean " : "", meant ? meant : "", meant ? "?)" : "");
 }

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/similar.h"
+
 #define NUMBER_LENGTH 32
 
 struct suffix {
@@ -82,15 +84,21 @@ static int parse_value(const char *text, const struct threshold_choice *choice, 
 
 static int no_name(const struct finding_kind *kind, const char *name, int length, struct error *err)
 {
-	char known[200] = "";
-	size_t at = 0;
+	const char *names[FINDING_THRESHOLDS], *meant;
+	char known[200] = "", word[64];
+	size_t at = 0, count = 0;
 
-	for (size_t i = 0; i < FINDING_THRESHOLDS && kind->thresholds[i].name && at < sizeof(known);
-	     i++)
-		at += (size_t)snprintf(known + at, sizeof(known) - at, "%s%s", i ? ", " : "",
-				       kind->thresholds[i].name);
-	return error__set(err, -EINVAL, "%s has no threshold '%.*s'; it has %s", kind->id, length,
-			  name, known);
+	for (; count < FINDING_THRESHOLDS && kind->thresholds[count].name && at < sizeof(known);
+	     count++) {
+		names[count] = kind->thresholds[count].name;
+		at += (size_t)snprintf(known + at, sizeof(known) - at, "%s%s", count ? ", " : "",
+				       names[count]);
+	}
+	snprintf(word, sizeof(word), "%.*s", length, name);
+	meant = similar__find(word, names, count);
+	return error__set(err, -EINVAL, "%s has no threshold '%s'; it has %s%s%s%s", kind->id, word,
+			  known, meant ? "; did you mean " : "", meant ? meant : "",
+			  meant ? "?" : "");
 }
 
 static bool is_text(const char *known, const char *text, size_t length)
@@ -104,7 +112,7 @@ static int find_place(const struct finding_kind *kind, const char *name, size_t 
 	for (*place = 0; *place < FINDING_THRESHOLDS && kind->thresholds[*place].name; ++*place)
 		if (is_text(kind->thresholds[*place].name, name, length))
 			return 0;
-	return no_name(kind, name, length < 64 ? (int)length : 64, err);
+	return no_name(kind, name, length < 63 ? (int)length : 63, err);
 }
 
 static int no_value(const struct threshold_choice *choice, const char *value, struct error *err)

@@ -268,6 +268,7 @@ struct process {
 	bool reported_end; /* a report has shown its end */
 	bool paged_end;	   /* a metrics page has shown its end */
 	bool crowded_out;  /* it is removed to make room; only for collect/ */
+	bool left_out;	   /* by the filter: outputs never see it; only for collect/ */
 	/* its size in memory, once it has ended and nothing of it is in the maps */
 	size_t kept_bytes;
 	/*

@@ -38,6 +38,11 @@ struct http_options {
 	 * that reading, which grows with each new one.
 	 */
 	int (*render)(void *arg, enum exposition form, bool anew, uint64_t *reading, FILE *out);
+	/*
+	 * Writes the page at /, as HTML; returns like `render`. It limits by itself how often it
+	 * makes a new reading. NULL: the page only has links.
+	 */
+	int (*landing)(void *arg, FILE *out);
 	void *arg;
 	/* 0 selects the default in parentheses */
 	unsigned int max_connections; /* concurrent (64) */

@@ -30,6 +30,8 @@ struct page {
 static int write_landing(const struct http_options *options, struct asked_page *asked, FILE *out)
 {
 	(void)asked;
+	if (options->landing)
+		return options->landing(options->arg, out);
 	fprintf(out,
 		"<!DOCTYPE html>\n"
 		"<html lang=\"en\">\n"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "trace/similar.h"
+#include "base/similar.h"
 
 /*
  * Not in the default: queries that programs and libraries make all the time, and calls that precede

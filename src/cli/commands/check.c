@@ -8,6 +8,7 @@
 
 #include "check/check.h"
 #include "cli/options/arguments.h"
+#include "cli/options/filter_options.h"
 #include "cli/commands/subcommand.h"
 #include "cli/session/watch.h"
 #include "output/check/check.h"
@@ -29,6 +30,7 @@ struct request {
 static const struct option_row rows[] = {
 	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid,
 	 FIELD(targets)},
+	{.rows = filter_rows, FIELD(targets)},
 	{.rows = library_rows, FIELD(targets)},
 	{"json", 0, NULL, "one JSON object instead of text", option__flag, FIELD(json)},
 	{.help = ""},
@@ -108,6 +110,7 @@ static int check(struct request *request, int *status, struct error *err)
 	const struct check_options options = {
 		.pids = targets->pids,
 		.pid_count = targets->pid_count,
+		.filter = &request->targets.filter,
 		.named = &request->named,
 		.links = getenv("GPUPROBE_LINKS"),
 	};
@@ -115,7 +118,9 @@ static int check(struct request *request, int *status, struct error *err)
 	int ret;
 
 	subcommand__set_log(request->log_level);
-	ret = watch__check_pids(targets->pids, targets->pid_count, err);
+	ret = process_filter__open(&request->targets.filter, err);
+	if (!ret)
+		ret = watch__check_pids(targets->pids, targets->pid_count, err);
 	if (!ret)
 		ret = give_up_privileges(options.links, err);
 	if (!ret)

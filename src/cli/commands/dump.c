@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "cli/options/dump_options.h"
+#include "cli/session/left_out.h"
 #include "cli/session/privileges.h"
 #include "cli/commands/subcommand.h"
 #include "cli/session/watch.h"
@@ -20,6 +21,7 @@
 struct dump_command {
 	const struct dump_options *options;
 	const struct log *log;
+	struct process_filter filter; /* the targets', opened */
 	struct memory_reader *memory;
 	struct dumper *dumper;
 	struct pid_list pids;
@@ -30,8 +32,16 @@ static int choose_processes(struct dump_command *run, struct error *err)
 {
 	const struct targets *targets = &run->options->targets;
 	int ret = dump_choice__make(targets->pids, targets->pid_count, &run->pids);
+	struct filtered_processes filtered = {0};
+	size_t found = run->pids.count;
 
-	return ret ? error__set(err, ret, "cannot list processes: %s", strerror(-ret)) : 0;
+	if (ret)
+		return error__set(err, ret, "cannot list processes: %s", strerror(-ret));
+	dump_choice__filter(&run->filter, &run->pids);
+	filtered.taken = run->pids.count;
+	filtered.left_out = found - run->pids.count;
+	left_out__report(&run->filter, &filtered, run->log);
+	return 0;
 }
 
 /* --- the dumps --- */
@@ -106,10 +116,13 @@ static int print(const struct dump_command *run, struct error *err)
 static int run_dump(const struct dump_options *options, int *status, struct error *err)
 {
 	const struct log log = subcommand__set_log(options->log_level);
-	struct dump_command run = {.options = options, .log = &log};
+	struct dump_command run = {
+		.options = options, .log = &log, .filter = options->targets.filter};
 	uint64_t began_ns = clock__boot_ns();
-	int ret = set_up(&run, err);
+	int ret = process_filter__open(&run.filter, err);
 
+	if (!ret)
+		ret = set_up(&run, err);
 	if (!ret)
 		ret = choose_processes(&run, err);
 	if (!ret)

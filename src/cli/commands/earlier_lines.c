@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "cli/session/background_look.h"
 #include "target/cgroup.h"
-#include "target/cgroup_place.h"
 #include "target/proc.h"
 #include "trace/before.h"
 #include "trace/latest_calls.h"
@@ -20,7 +19,6 @@ struct earlier_lines {
 	struct earlier_lines_scene scene;
 	struct background_look *look;
 	struct event *due, *ended; /* due: NULL without a minimum duration */
-	struct cgroup_place cgroup;
 	uint64_t began_ns;
 	uint64_t count; /* number of lines */
 	void (*enough)(void *arg);
@@ -32,14 +30,7 @@ struct earlier_lines {
 /* Applies the same filters as the BPF programs. */
 static bool is_chosen(const struct earlier_lines *lines, const struct trace_process *process)
 {
-	const struct trace_options *options = lines->scene.options;
-	const struct trace_config *config = &options->config;
-
-	if (config->by_comm && strncmp(process->comm, config->comm, sizeof(process->comm)))
-		return false;
-	if (config->by_uid && process->uid != config->uid)
-		return false;
-	return !options->cgroup || cgroup_place__has(&lines->cgroup, process->pid);
+	return process_filter__judge_pid(lines->scene.filter, process->pid) == FILTER_TAKES;
 }
 
 /* Returns false if the process has ended or its pid was reused. The caller frees its cgroup. */
@@ -161,7 +152,6 @@ struct earlier_lines *earlier_lines__begin(const struct earlier_lines_scene *sce
 {
 	const struct trace_options *options = scene->options;
 	struct earlier_lines *lines;
-	struct error err = {0};
 
 	if (!options->targets.pid_count || options->config.failed)
 		return NULL;
@@ -174,9 +164,7 @@ struct earlier_lines *earlier_lines__begin(const struct earlier_lines_scene *sce
 	lines->arg = arg;
 	lines->look =
 		background_look__new(options->targets.pids, options->targets.pid_count, scene->log);
-	if (lines->look &&
-	    !(options->cgroup && cgroup_place__find(options->cgroup, &lines->cgroup, &err)) &&
-	    !start(lines, loop))
+	if (lines->look && !start(lines, loop))
 		return lines;
 	earlier_lines__free(lines);
 	return NULL;

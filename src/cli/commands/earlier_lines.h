@@ -20,6 +20,7 @@ struct event_base;
 struct earlier_lines_scene {
 	const struct trace_options *options;
 	const struct log *log;
+	const struct process_filter *filter; /* opened */
 	const struct trace_functions *functions;
 	const struct trace_stream *stream;
 	struct trace_bpf *skeleton;

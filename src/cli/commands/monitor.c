@@ -10,6 +10,7 @@
 #include "cli/commands/subcommand.h"
 #include "finding/finding.h"
 #include "model/growth.h"
+#include "output/landing/page.h"
 #include "output/metrics/metrics.h"
 #include "output/report/parts.h"
 #include "output/json/report.h"
@@ -23,6 +24,13 @@
 #define ESTIMATE_PERIOD 1.0
 #define VERDICT_PERIOD 4.0 /* the same for verdicts */
 
+/*
+ * A person's page uses a reading again for so long, and for ten times as long as its own reading
+ * took, so that requests cannot keep gpuprobe busy.
+ */
+#define LANDING_NS NS_PER_S
+#define LANDING_REST 10
+
 #define STEP_THREADS_WATCHED 16 /* each has a record of about 200 KiB */
 
 struct monitor {
@@ -34,6 +42,7 @@ struct monitor {
 	struct findings *findings;
 	struct finding_list list; /* findings of the latest report or page */
 	uint64_t sampled_ns;
+	uint64_t landing_cost_ns; /* of the latest reading for the page at / */
 	bool warned;
 };
 
@@ -146,6 +155,27 @@ static int render_metrics(void *arg, enum exposition form, bool anew, uint64_t *
 	return ret;
 }
 
+static int render_landing(void *arg, FILE *out)
+{
+	struct monitor *monitor = arg;
+	const struct model *model = live_model__model(monitor->live->live);
+	const struct targets_text watched = targets__text(&monitor->options->targets);
+	const struct landing_page page = {
+		.version = GPUPROBE_VERSION,
+		.watched = watched.text,
+		.began_ns = findings__began_ns(monitor->findings),
+	};
+	uint64_t began = clock__boot_ns();
+
+	if (began - model->now_ns > LANDING_NS + LANDING_REST * monitor->landing_cost_ns) {
+		/* A partial reading lacks something, but nothing in it is wrong. */
+		live_model__update(monitor->live->live, false);
+		draw(monitor);
+		monitor->landing_cost_ns = clock__boot_ns() - began;
+	}
+	return landing_page__print(out, &page, model, &monitor->list);
+}
+
 /* --- setting up --- */
 
 /*
@@ -173,6 +203,7 @@ static int start_server(struct monitor *monitor, struct error *err)
 		.address = monitor->options->metrics_address,
 		.version = GPUPROBE_VERSION,
 		.render = render_metrics,
+		.landing = render_landing,
 		.arg = monitor,
 	};
 	const struct metrics_options form = {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/similar.h"
 #include "cli/options/profile_options.h"
 #include "cli/options/dump_options.h"
 #include "cli/options/flame_options.h"
@@ -33,6 +34,8 @@ static const struct subcommand subcommands[] = {
 	 &check_command_options},
 	{"bpftrace-script", "print a bpftrace script that shows CUDA calls",
 	 bpftrace_script_command__run, &bpftrace_script_options},
+	{"help", "this text, or that of a command: gpuprobe help stat", help_command__run,
+	 &help_command_options},
 	{NULL, NULL, NULL, NULL},
 };
 
@@ -58,12 +61,22 @@ void subcommand__print_all(FILE *out)
 const struct subcommand *subcommand__find(const char *word, struct error *err)
 {
 	char words[128] = "";
+	struct similar similar;
 
+	similar__begin(&similar, word);
 	for (size_t i = 0; subcommands[i].word; i++) {
 		if (!strcmp(word, subcommands[i].word))
 			return &subcommands[i];
+		similar__try(&similar, subcommands[i].word);
 		strncat(words, i ? ", " : "", sizeof(words) - strlen(words) - 1);
 		strncat(words, subcommands[i].word, sizeof(words) - strlen(words) - 1);
+	}
+	if (similar.best) {
+		error__set(err, -EINVAL,
+			   "no command '%.100s': did you mean %s? See gpuprobe --help; put -- "
+			   "before a program to run",
+			   word, similar.best);
+		return NULL;
 	}
 	error__set(err, -EINVAL,
 		   "no command '%.100s' (commands: %s): put -- before a program to run, see "

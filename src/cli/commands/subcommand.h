@@ -36,16 +36,18 @@ int ps_command__run(int argc, char **argv, int *status, struct error *err);
 int dump_command__run(int argc, char **argv, int *status, struct error *err);
 int check_command__run(int argc, char **argv, int *status, struct error *err);
 int bpftrace_script_command__run(int argc, char **argv, int *status, struct error *err);
+int help_command__run(int argc, char **argv, int *status, struct error *err);
 
 /* Tables of commands that have no header. */
-extern const struct option_table bpftrace_script_options, check_command_options;
+extern const struct option_table bpftrace_script_options, check_command_options,
+	help_command_options;
 
 /* Calls `each` for every command, including the monitor, whose word is empty. */
 void subcommand__each(void (*each)(const struct subcommand *subcommand, void *arg), void *arg);
 
 /*
- * Returns the command of that name, except the monitor. NULL: there is none, and `err` lists the
- * commands.
+ * Returns the command of that name, except the monitor. NULL: there is none, and `err` names the
+ * one that was probably meant, or lists them all.
  */
 const struct subcommand *subcommand__find(const char *word, struct error *err);
 

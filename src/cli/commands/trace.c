@@ -24,7 +24,6 @@
 #include "probe/holds.h"
 #include "probe/return_probes.h"
 #include "probe/trace_object.h"
-#include "target/cgroup_place.h"
 #include "trace/stream.h"
 
 /* a COMMAND that hangs in a call may ignore Ctrl-C, and that call is of interest */
@@ -35,6 +34,7 @@
 struct trace {
 	const struct trace_options *options;
 	const struct log *log;
+	struct process_filter filter; /* the targets', opened */
 	struct session *session;
 	struct trace_bpf *skeleton;
 	struct probe_programs programs;
@@ -48,6 +48,11 @@ struct trace {
 	int failure; /* error of the stream */
 	/* process number + 1 of a process known to have made calls, indexed by the number */
 	uint32_t callers[CALLERS];
+	/* the same for processes that the filter has judged */
+	struct {
+		uint32_t number;
+		bool left_out;
+	} judged[CALLERS];
 };
 
 /* --- events --- */
@@ -63,10 +68,27 @@ static void note_caller(struct trace *trace, const struct trace_process *process
 			      process->parent);
 }
 
+/* By container and pod: BPF has judged the rest. */
+static bool is_left_out(struct trace *trace, const struct trace_process *process)
+{
+	size_t place = process->number % CALLERS;
+
+	if (!process_filter__needs_names(&trace->filter))
+		return false;
+	if (trace->judged[place].number != process->number + 1) {
+		trace->judged[place].number = process->number + 1;
+		trace->judged[place].left_out =
+			!process_filter__takes_path(&trace->filter, process->cgroup);
+	}
+	return trace->judged[place].left_out;
+}
+
 static int on_line(const struct trace_line *line, void *arg)
 {
 	struct trace *trace = arg;
 
+	if (line->process && is_left_out(trace, line->process))
+		return 0;
 	if (line->process) {
 		attach_gaps__line(trace->gaps, line->process);
 		note_caller(trace, line->process);
@@ -161,14 +183,10 @@ static int load(struct trace *trace, const struct features *features, enum link_
 			   (uint32_t)options->stacks.max},
 		.config = options->config,
 	};
-	struct cgroup_place place;
-	int ret = 0;
+	int ret = process_filter__open(&trace->filter, err);
 
-	if (options->cgroup) {
-		ret = cgroup_place__find(options->cgroup, &place, err);
-		object.config.cgroup = place.id;
-		object.config.cgroup_level = place.level;
-	}
+	object.config.cgroup = trace->filter.place.id;
+	object.config.cgroup_level = trace->filter.place.level;
 	if (!ret)
 		ret = trace_object__load(&object, features, &trace->skeleton, err);
 	if (ret)
@@ -186,7 +204,8 @@ static int open_stream(struct trace *trace, struct error *err)
 		.max_stacks = options->stacks.max,
 		.entry_return = options->config.entry_return,
 		.full_names = options->full_names,
-		.wants_cgroup = trace_options__shows(options, COLUMN_CGROUP),
+		.wants_cgroup = trace_options__shows(options, COLUMN_CGROUP) ||
+				process_filter__needs_names(&trace->filter),
 		.wants_places = options->lines,
 		.line = on_line,
 		.process_changed = on_process_changed,
@@ -270,6 +289,7 @@ static void begin(struct trace *trace)
 	const struct earlier_lines_scene scene = {
 		.options = trace->options,
 		.log = trace->log,
+		.filter = &trace->filter,
 		.functions = trace->functions,
 		.stream = trace->stream,
 		.skeleton = trace->skeleton,
@@ -391,7 +411,7 @@ static void tear_down(struct trace *trace)
 static int run(const struct trace_options *options, int *status, struct error *err)
 {
 	const struct log log = subcommand__set_log(options->log_level);
-	struct trace trace = {.options = options, .log = &log};
+	struct trace trace = {.options = options, .log = &log, .filter = options->targets.filter};
 	int ret = set_up(&trace, status, err);
 
 	if (!ret) {

@@ -7,7 +7,7 @@
 /* Whether only some processes are shown. */
 static bool is_of_some(const struct trace_options *options)
 {
-	return options->config.by_comm || options->config.by_uid || options->cgroup;
+	return process_filter__is_set(&options->targets.filter);
 }
 
 /* Whether a process may have made calls that have no line. */

@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/quantity.h"
+#include "base/similar.h"
 #include "cli/session/live_model.h"
 
 int arguments__number(const char *name, const char *text, unsigned long min, unsigned long max,
@@ -155,6 +156,7 @@ int arguments__word(const char *name, const char *text, const char *const *words
 		    size_t *which, struct error *err)
 {
 	char list[256] = "";
+	const char *meant;
 
 	for (size_t i = 0; i < count; i++) {
 		if (!strcmp(text, words[i])) {
@@ -166,7 +168,9 @@ int arguments__word(const char *name, const char *text, const char *const *words
 				sizeof(list) - strlen(list) - 1);
 		strncat(list, words[i], sizeof(list) - strlen(list) - 1);
 	}
-	return error__set(err, -EINVAL, "%s '%.100s': choose %s", name, text, list);
+	meant = similar__find(text, words, count);
+	return error__set(err, -EINVAL, "%s '%.100s': choose %s%s%s%s", name, text, list,
+			  meant ? "; did you mean " : "", meant ? meant : "", meant ? "?" : "");
 }
 
 int arguments__capacity(const char *name, const char *text, unsigned long max, uint32_t *value,
@@ -259,6 +263,27 @@ int targets__take_command(struct targets *targets, int argc, char **argv, const 
 	return 0;
 }
 
+struct targets_text targets__text(const struct targets *targets)
+{
+	struct targets_text text;
+	size_t size = sizeof(text.text), length;
+
+	if (targets->command)
+		snprintf(text.text, size, "%.100s and its descendants", targets->command[0]);
+	else if (targets->pid_count == 1)
+		snprintf(text.text, size, "process %d and its children", targets->pids[0]);
+	else if (targets->pid_count)
+		snprintf(text.text, size, "the %zu processes of -p and their children",
+			 targets->pid_count);
+	else
+		snprintf(text.text, size, "the whole machine");
+	length = strlen(text.text);
+	if (process_filter__is_set(&targets->filter))
+		snprintf(text.text + length, size - length, ", only %s",
+			 process_filter__text(&targets->filter).text);
+	return text;
+}
+
 void targets__clear(struct targets *targets)
 {
 	free(targets->pids);
@@ -266,15 +291,51 @@ void targets__clear(struct targets *targets)
 	*targets = (struct targets){0};
 }
 
-/* Whether a long option's word is a prefix of an option's name. */
-static bool begins_name(const char *word, const struct option *options)
+/*
+ * Lists the options whose names begin with a long option's word, "--verbose, --version". Returns
+ * their number.
+ */
+static size_t list_beginning(const char *word, const struct option *options, char *list,
+			     size_t size)
 {
-	size_t length = strcspn(word + 2, "=");
+	size_t length = strcspn(word + 2, "="), count = 0, at = 0;
 
+	list[0] = '\0';
+	for (; options->name; options++) {
+		if (strncmp(word + 2, options->name, length))
+			continue;
+		if (at < size)
+			at += (size_t)snprintf(list + at, size - at, "%s--%s", count ? ", " : "",
+					       options->name);
+		count++;
+	}
+	return count;
+}
+
+/* The option that a mistyped one was meant to be, "duration" for "--duratoin=5"; NULL: none. */
+static const char *meant_option(const char *word, const struct option *options)
+{
+	char name[64];
+	struct similar similar;
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
+	similar__begin(&similar, name);
 	for (; options->name; options++)
-		if (!strncmp(word + 2, options->name, length))
-			return true;
-	return false;
+		similar__try(&similar, options->name);
+	return similar.best;
+}
+
+static int unknown_option(const char *word, const struct option *options, const char *program,
+			  struct error *err)
+{
+	bool is_long = word[0] == '-' && word[1] == '-';
+	const char *meant = is_long ? meant_option(word, options) : NULL;
+
+	if (meant)
+		return error__set(err, -EINVAL,
+				  "unknown option '%.100s': did you mean --%s? See %s --help", word,
+				  meant, program);
+	return error__set(err, -EINVAL, "unknown option '%.100s': see %s --help", word, program);
 }
 
 /*
@@ -308,6 +369,7 @@ int arguments__bad_option(int id, int argc, char **argv, const struct option *op
 	const char *word = optind > 0 && optind <= argc ? argv[optind - 1] : "";
 	bool is_long = word[0] == '-' && word[1] == '-';
 	const char *why = is_long && id == '?' ? why_not_here(word, program) : NULL;
+	char names[128];
 
 	if (id == ':')
 		return error__set(err, -EINVAL, "%s needs a value: see %s --help", word, program);
@@ -317,18 +379,18 @@ int arguments__bad_option(int id, int argc, char **argv, const struct option *op
 	if (is_long && optopt)
 		return error__set(err, -EINVAL, "'%.100s': --%.*s takes no value, see %s --help",
 				  word, (int)strcspn(word + 2, "="), word + 2, program);
-	if (is_long && begins_name(word, options))
-		return error__set(
-			err, -EINVAL,
-			"'%.100s' may be more than one option: write it out, see %s --help", word,
-			program);
+	if (is_long && list_beginning(word, options, names, sizeof(names)))
+		return error__set(err, -EINVAL,
+				  "'%.100s' may be more than one option: write it out (%s), see %s "
+				  "--help",
+				  word, names, program);
 	if (why)
 		return error__set(err, -EINVAL,
 				  "'%.100s': %s %s, which takes return probes: only gpuprobe and "
 				  "gpuprobe trace have "
 				  "that option",
 				  word, program, why);
-	return error__set(err, -EINVAL, "unknown option '%.100s': see %s --help", word, program);
+	return unknown_option(word, options, program, err);
 }
 
 /* --- rows that commands share --- */

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "cli/options/option_table.h"
 #include "probe/selection.h"
+#include "target/process_filter.h"
 
 /* What to watch. The texts belong to argv. */
 struct targets {
@@ -25,6 +26,7 @@ struct targets {
 	const char **libraries; /* from --libcudart-path and --libcuda-path */
 	size_t library_count;
 	char **command; /* NULL-terminated, or NULL */
+	struct process_filter filter;
 };
 
 int targets__add_pid(struct targets *targets, const char *text, struct error *err);
@@ -36,6 +38,12 @@ int targets__add_library(struct targets *targets, const char *path, struct error
  */
 int targets__take_command(struct targets *targets, int argc, char **argv, const char *program,
 			  struct error *err);
+
+/* What is watched, for a person: "the whole machine, only --uid alice". Not escaped. */
+struct targets_text {
+	char text[400];
+};
+struct targets_text targets__text(const struct targets *targets);
 
 void targets__clear(struct targets *targets);
 

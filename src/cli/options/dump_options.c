@@ -6,6 +6,7 @@
 #include <getopt.h>
 
 #include "base/clock.h"
+#include "cli/options/filter_options.h"
 
 #define PROGRAM "gpuprobe dump"
 #define LONGEST_S 86400ull
@@ -33,6 +34,7 @@ static const struct option_row rows[] = {
 	 "this process, and its children that use CUDA\n"
 	 "(repeatable) [every process that uses CUDA]",
 	 arguments__take_pid, FIELD(targets)},
+	{.rows = filter_rows, FIELD(targets)},
 	{"again", 0, "SECONDS",
 	 "dump again after this time (5, 5s, 500ms), to show\n"
 	 "which threads have not moved",

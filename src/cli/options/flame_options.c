@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/options/filter_options.h"
+
 #define PROGRAM "gpuprobe flame"
 #define MIN_WAIT_NS 100000
 
@@ -48,8 +50,9 @@ static const struct option_row rows[] = {
 	 .help = "time blocked in synchronising calls, copies and frees"},
 	{.name = "by", .value = "failures", .help = "calls that failed, by error"},
 	{.help = "What to write:"},
-	{"output", 'o', "FILE", "file to write at the end [standard output]", option__file,
+	{"output", 'O', "FILE", "file to write at the end [standard output]; -o too", option__file,
 	 FIELD(file)},
+	{NULL, 'o', "FILE", NULL, option__file, FIELD(file)},
 	{"folded", 0, NULL, "one line per stack, for flamegraph.pl and the like", take_form,
 	 FIELD(form), .min = FLAME_FOLDED},
 	{"svg", 0, NULL, "a flame graph for a browser", take_form, FIELD(form), .min = FLAME_SVG},
@@ -64,6 +67,7 @@ static const struct option_row rows[] = {
 	{.help = "What to watch:"},
 	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid,
 	 FIELD(targets)},
+	{.rows = filter_rows, FIELD(targets)},
 	{"duration", 0, "S", "stop after S seconds", option__duration, FIELD(duration),
 	 .min = 0.001},
 	{.rows = library_rows, FIELD(targets)},
@@ -127,16 +131,18 @@ static int check_form(enum flame_form given, enum flame_form form, const char *f
 	};
 
 	if (!given && !form)
-		return error__set(err, -EINVAL,
-				  "-o '%.100s': no format has this extension: give --folded, --svg "
-				  "or --speedscope",
-				  file);
+		return error__set(
+			err, -EINVAL,
+			"--output '%.100s': no format has this extension: give --folded, --svg "
+			"or --speedscope",
+			file);
 	if (given && form && form != given)
-		return error__set(err, -EINVAL,
-				  "%s and -o '%.100s' do not go together: this extension means %s; "
-				  "leave out %s or "
-				  "choose another name",
-				  names[given], file, names[form], names[given]);
+		return error__set(
+			err, -EINVAL,
+			"%s and --output '%.100s' do not go together: this extension means %s; "
+			"leave out %s or "
+			"choose another name",
+			names[given], file, names[form], names[given]);
 	return 0;
 }
 

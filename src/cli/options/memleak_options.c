@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "cli/options/filter_options.h"
 
 #define PROGRAM "gpuprobe memleak"
 #define SIZE_MAX_BYTES (1ull << 60)
@@ -28,12 +29,30 @@ static int take_age(const struct option_row *row, void *field, const char *text,
 		"-o, --older '%.100s': give milliseconds, or a time such as 500ms, 2s or 1m", text);
 }
 
+static int positive(const char *name, const char *text, const double *interval, struct error *err)
+{
+	if (*interval > 0)
+		return 0;
+	return error__set(err, -EINVAL,
+			  "%s '%.100s': give seconds from 0.01 to 1000000000, such as 5 or 0.5",
+			  name, text);
+}
+
+static int take_interval_option(const struct option_row *row, void *field, const char *text,
+				struct error *err)
+{
+	int ret = option__seconds(row, field, text, err);
+
+	return ret ? ret : positive("--interval", text, field, err);
+}
+
 #define FIELD(member) .offset = offsetof(struct memleak_command, member)
 #define LIMIT(member) .offset = offsetof(struct memleak_command, limits.member)
 
 static const struct option_row rows[] = {
 	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid,
 	 FIELD(targets)},
+	{.rows = filter_rows, FIELD(targets)},
 	{"show-allocs", 'a', NULL, "also list each allocation: address, size, age", option__flag,
 	 FIELD(output.show_allocations)},
 	{"older", 'o', "AGE",
@@ -50,6 +69,10 @@ static const struct option_row rows[] = {
 	 FIELD(output.min_count), .max = 1ul << 40},
 	{"window", 0, "TIME", "time window for growth detection: 30s, 10m [60s]",
 	 arguments__take_window, FIELD(window_ns)},
+	{"interval", 0, "S", "seconds between reports, as INTERVAL [5]", take_interval_option,
+	 FIELD(interval), .min = 0.01},
+	{"count", 0, "N", "stop after N reports, as COUNT", option__u64, FIELD(count), .min = 1,
+	 .max = 1ul << 40},
 	{"duration", 0, "S", "stop after S seconds", option__seconds, FIELD(duration),
 	 .min = 0.001},
 	{.rows = exact_rows, FIELD(output.form)},
@@ -100,11 +123,8 @@ static int take_interval(struct memleak_command *options, int argc, char **argv,
 	if (optind >= argc || !strcmp(argv[optind - 1], "--"))
 		return 0;
 	ret = arguments__seconds("INTERVAL", argv[optind++], 0.01, &options->interval, err);
-	if (!ret && options->interval <= 0)
-		ret = error__set(
-			err, -EINVAL,
-			"INTERVAL '%.100s': give seconds from 0.01 to 1000000000, such as 5 or 0.5",
-			argv[optind - 1]);
+	if (!ret)
+		ret = positive("INTERVAL", argv[optind - 1], &options->interval, err);
 	if (!ret && optind < argc && argv[optind][0] != '-')
 		ret = arguments__number("COUNT", argv[optind++], 1, 1ul << 40, &options->count,
 					err);

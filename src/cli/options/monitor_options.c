@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/options/filter_options.h"
 #include "model/model.h"
 #include "serve/address.h"
 
@@ -42,6 +43,7 @@ static const struct option_row rows[] = {
 	 "only this process and its children (repeatable);\n"
 	 "gpuprobe ends when they have all ended",
 	 arguments__take_pid, FIELD(targets)},
+	{.rows = filter_rows, FIELD(targets)},
 	{"api", 0, "auto|driver|runtime|both",
 	 "layers to probe [auto: the driver for everything, the\n"
 	 "runtime for allocations and frees]",
@@ -57,11 +59,15 @@ static const struct option_row rows[] = {
 	 option__flag, FIELD(no_returns)},
 	{.rows = library_rows, FIELD(targets)},
 	{.help = "What to show:"},
-	{"display-interval", 0, "S", "seconds between reports; 0 = only the final one [5]",
+	{"interval", 0, "S",
+	 "seconds between reports; 0 = only the final one [5];\n"
+	 "--display-interval is the same",
 	 option__seconds, FIELD(display_interval), .min = 0.01},
 	{"duration", 0, "S", "stop after S seconds", option__seconds, FIELD(duration),
 	 .min = 0.001},
-	{"top", 0, "N", "entries shown of each list; 0 = all [20]", option__unsigned, FIELD(top),
+	/* the former name of --interval */
+	{"display-interval", 0, "S", NULL, option__seconds, FIELD(display_interval), .min = 0.01},
+	{"top", 'T', "N", "entries shown of each list; 0 = all [20]", option__unsigned, FIELD(top),
 	 .max = 1000000},
 	{"full-names", 0, NULL, "whole demangled kernel names", option__flag, FIELD(full_names)},
 	{.rows = exact_rows, FIELD(form)},

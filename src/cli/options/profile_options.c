@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cli/options/filter_options.h"
 #include "host/watch.h"
 #include "model/growth.h"
 
@@ -91,6 +92,7 @@ static const struct option_row watched_rows[] = {
 	{.help = "What to watch:"},
 	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid,
 	 FIELD(targets)},
+	{.rows = filter_rows, FIELD(targets)},
 	{"duration", 0, "S", "stop after S seconds; COMMAND runs on [0 = off]", option__seconds,
 	 FIELD(duration), .min = 0.001},
 	{"api", 0, "auto|driver|runtime|both",
@@ -111,7 +113,7 @@ static const struct option_row end_rows[] = {
 
 #define TOP_ROW(text) \
 	{ \
-		"top", 0, "N", text, option__unsigned, FIELD(output.top), .max = 1000000 \
+		"top", 'T', "N", text, option__unsigned, FIELD(output.top), .max = 1000000 \
 	}
 
 static const struct option_row stat_rows[] = {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "target/user_name.h"
+#include "cli/options/filter_options.h"
 
 #define BUFFER_DEFAULT (16u << 20)
 #define BUFFER_MIN (64u << 10)
@@ -17,7 +17,7 @@
 /* Options that can only be interpreted once the whole command line is known. */
 struct given {
 	struct option_list events;
-	const char *comm, *uid, *format;
+	const char *format;
 	enum api_mode api;
 	bool only_summary, also_summary, timestamps, list;
 };
@@ -38,51 +38,8 @@ bool trace_options__shows(const struct trace_options *options, enum trace_column
 
 /* --- values --- */
 
-/* The kernel cuts longer names, so the comparison does too. */
-static int take_comm(const struct option_row *row, void *field, const char *text, struct error *err)
-{
-	struct command_words *words = field;
-	struct trace_config *config = &words->options.config;
-
-	if (!*text)
-		return error__set(err, -EINVAL,
-				  "--comm '': give the name of a process, as ps -e shows it");
-	config->by_comm = 1;
-	memset(config->comm, 0, sizeof(config->comm));
-	memcpy(config->comm, text, strnlen(text, sizeof(config->comm) - 1));
-	return option__once(row, &words->given.comm, text, err);
-}
-
-static int find_user(const struct option_row *row, const char *text, uint32_t *uid,
-		     struct error *err)
-{
-	if (*text && strspn(text, "0123456789") == strlen(text))
-		return option__unsigned(row, uid, text, err);
-	if (user_name__to_uid(text, uid))
-		return error__set(err, -EINVAL,
-				  "--uid '%.100s': no user has this name; give a number or a name",
-				  text);
-	return 0;
-}
-
-static int take_user(const struct option_row *row, void *field, const char *text, struct error *err)
-{
-	struct command_words *words = field;
-	struct trace_config *config = &words->options.config;
-	int ret = find_user(row, text, &config->uid, err);
-
-	config->by_uid = 1;
-	return ret ? ret : option__once(row, &words->given.uid, text, err);
-}
-
-static int take_cgroup(const struct option_row *row, void *field, const char *text,
-		       struct error *err)
-{
-	if (!*text)
-		return error__set(err, -EINVAL,
-				  "--cgroup '': give a control group's path: see systemd-cgls");
-	return option__once(row, field, text, err);
-}
+static const char *const format_words[] = {
+	[TRACE_TABLE] = "table", [TRACE_TSV] = "tsv", [TRACE_JSON] = "json"};
 
 static int take_columns(const struct option_row *row, void *field, const char *text,
 			struct error *err)
@@ -117,6 +74,16 @@ static int take_format(const struct option_row *row, void *field, const char *te
 	return ret ? ret : option__once(row, &words->given.format, text, err);
 }
 
+static int take_json(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	struct command_words *words = field;
+
+	(void)row;
+	(void)text;
+	words->options.output.format = TRACE_JSON;
+	return arguments__once("--format", &words->given.format, format_words[TRACE_JSON], err);
+}
+
 /* Rounds up to a valid ring size: a power of two, in whole pages. */
 static int take_buffer(const struct option_row *row, void *field, const char *text,
 		       struct error *err)
@@ -149,9 +116,6 @@ static const char *const timestamp_words[] = {
 	[TIMESTAMPS_DELTA] = "delta",
 };
 
-static const char *const format_words[] = {
-	[TRACE_TABLE] = "table", [TRACE_TSV] = "tsv", [TRACE_JSON] = "json"};
-
 #define FIELD(member) .offset = offsetof(struct command_words, options.member)
 #define GIVEN(member) .offset = offsetof(struct command_words, given.member)
 #define ALL .offset = 0 /* the whole structure, for options that set several fields */
@@ -176,11 +140,7 @@ static const struct option_row rows[] = {
 	 option__time, FIELD(config.min_duration_ns)},
 	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid,
 	 FIELD(targets)},
-	{"comm", 0, "NAME", "only processes of this name", take_comm, ALL},
-	{"uid", 0, "USER", "only this user's processes: a number or a name", take_user, ALL,
-	 .max = UINT32_MAX - 1},
-	{"cgroup", 0, "PATH", "only this control group, below /sys/fs/cgroup (v2)", take_cgroup,
-	 FIELD(cgroup)},
+	{.rows = filter_rows, FIELD(targets)},
 	{"count", 0, "N", "stop after N calls", option__u64, FIELD(count), .min = 1,
 	 .max = (double)LONG_MAX},
 	{"duration", 0, "S", "stop after S seconds", option__duration, FIELD(duration),
@@ -189,7 +149,7 @@ static const struct option_row rows[] = {
 	 option__flag, FIELD(no_returns)},
 	{.rows = library_rows, FIELD(targets)},
 	{.help = "How they are shown:"},
-	{NULL, 'o', "COLUMN,...",
+	{"columns", 'o', "COLUMN,...",
 	 "columns: time end process pid ppid tid uid cgroup\n"
 	 "device layer event details ptr size dst src kind bw\n"
 	 "kernel grid block shmem stream args stack duration\n"
@@ -210,9 +170,10 @@ static const struct option_row rows[] = {
 	{"full-names", 0, NULL, "whole demangled kernel names", option__flag, FIELD(full_names)},
 	{"format", 0, "table|tsv|json", "[table]; json: one object per line", take_format, ALL,
 	 WORDS(format_words)},
+	{"json", 0, NULL, "the same as --format json", take_json, ALL},
 	{"json-schema", 0, NULL, "print the schema of --format json, and exit", option__result,
 	 .min = TRACE_OPTIONS_SCHEMA},
-	{NULL, 'O', "FILE", "write to FILE", option__file, FIELD(file)},
+	{"output", 'O', "FILE", "write to FILE", option__file, FIELD(file)},
 	{"summary", 'c', NULL, "only a summary by function, at the end", option__flag,
 	 GIVEN(only_summary)},
 	{NULL, 'C', NULL, "the calls and then the summary", option__flag, GIVEN(also_summary)},
@@ -321,6 +282,20 @@ static void choose_stacks(struct trace_options *options)
 		output->adds_stack = true;
 }
 
+/* What BPF can judge. The container and the pod are judged by the lines' processes. */
+static void choose_processes(struct trace_options *options)
+{
+	const struct process_filter *filter = &options->targets.filter;
+	struct trace_config *config = &options->config;
+
+	if (filter->comm) {
+		config->by_comm = 1;
+		memcpy(config->comm, filter->comm, strnlen(filter->comm, sizeof(config->comm) - 1));
+	}
+	config->by_uid = filter->user != NULL;
+	config->uid = filter->uid;
+}
+
 /* Runs after all options were taken. */
 static int settle(struct trace_options *options, const struct given *given, int argc, char **argv,
 		  struct error *err)
@@ -338,6 +313,7 @@ static int settle(struct trace_options *options, const struct given *given, int 
 	options->summary = given->only_summary || given->also_summary;
 	options->output.entry_return = options->config.entry_return;
 	choose_stacks(options);
+	choose_processes(options);
 	return given->list ? TRACE_OPTIONS_LIST : OPTIONS_RUN;
 }
 

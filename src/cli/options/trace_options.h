@@ -17,11 +17,10 @@
 struct trace_options {
 	struct targets targets;
 	struct trace_selection *selection;
-	/* all except wake_bytes and the cgroup, which is in `cgroup` */
+	/* all except wake_bytes and the cgroup, which is in targets.filter */
 	struct trace_config config;
 	struct trace_output_options output; /* format, timestamps, columns, entry_return */
 	struct stack_choice stacks;	    /* min_wait_ns and sample are unused */
-	const char *cgroup;		    /* as given; NULL: none */
 	const char *file;		    /* output file; NULL: stdout */
 	uint64_t count;			    /* ends after this many calls; 0: never */
 	double duration;		    /* seconds; 0: until stopped */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "cli/session/left_out.h"
 #include "cli/session/target_pids.h"
 #include "cli/session/overhead.h"
 #include "cli/session/privileges.h"
@@ -29,6 +30,7 @@ struct live_model {
 	struct live_model_options options;
 	const struct log *log;
 	struct session *session;
+	struct process_filter filter; /* the targets', opened */
 	struct gpuprobe_bpf *skeleton;
 	struct probe_programs programs;
 	struct collector *collector;
@@ -148,7 +150,11 @@ int live_model__new(const struct live_model_options *options, const struct log *
 		free(live);
 		return error__set(err, -ENOMEM, "out of memory");
 	}
-	ret = session__new(options->targets, options->duration, &hooks, log, &live->session, err);
+	live->filter = options->targets->filter;
+	ret = process_filter__open(&live->filter, err);
+	if (!ret)
+		ret = session__new(options->targets, options->duration, &hooks, log, &live->session,
+				   err);
 	if (ret) {
 		live_model__free(live);
 		return ret;
@@ -356,6 +362,7 @@ int live_model__prepare(struct live_model *live, struct error *err)
 		.max_stacks = options->stacks.max,
 		.follows_threads = options->host_rate > 0,
 		.live_filter = options->live_filter,
+		.filter = process_filter__is_set(&live->filter) ? &live->filter : NULL,
 	};
 	struct selection selection = {
 		.sections = options->sections,
@@ -476,10 +483,11 @@ struct model *live_model__model(const struct live_model *live)
 static void note_callers(struct live_model *live)
 {
 	struct target_processes *asked = session__target_processes(live->session);
-	struct model *model = collector__model(live->collector);
+	size_t count;
+	struct process *processes = collector__processes(live->collector, &count);
 
-	for (size_t i = 0; i < model->process_count && asked->count; i++) {
-		struct process *process = &model->processes[i];
+	for (size_t i = 0; i < count && asked->count; i++) {
+		struct process *process = &processes[i];
 
 		if (process->attributed || !process->called)
 			continue;
@@ -576,6 +584,7 @@ void live_model__finish(struct live_model *live)
 	warn_unread(live, collector__reap(live->collector, true));
 	refresh_counts(live);
 	refresh_host(live);
+	left_out__report(&live->filter, collector__filtered(live->collector), live->log);
 }
 
 void live_model__expect_reports(struct live_model *live)

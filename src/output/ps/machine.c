@@ -8,7 +8,7 @@
 #include "output/clip.h"
 
 #define NAME_COLUMNS 40
-#define MEMORY_SIZE 80
+#define MEMORY_SIZE (2 * sizeof(struct quantity) + sizeof(" of "))
 
 static void print_driver(FILE *out, const struct ps *ps)
 {

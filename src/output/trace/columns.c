@@ -3,7 +3,10 @@
 #include "output/trace/columns.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "base/similar.h"
 
 /*
  * If the terminal leaves fewer columns than this to the details, process and thread are not shown.
@@ -131,14 +134,19 @@ static int find_word(const char *text, size_t length)
 
 static int no_column(const char *text, size_t length, struct error *err)
 {
-	char list[256] = "";
+	char list[256] = "", word[32];
+	struct similar similar;
 
+	snprintf(word, sizeof(word), "%.*s", (int)(length < sizeof(word) ? length : 0), text);
+	similar__begin(&similar, word);
 	for (int i = 0; i < COLUMN_COUNT; i++) {
 		strncat(list, i ? ", " : "", sizeof(list) - strlen(list) - 1);
 		strncat(list, rows[i].word, sizeof(list) - strlen(list) - 1);
+		similar__try(&similar, rows[i].word);
 	}
-	return error__set(err, -EINVAL, "there is no column '%.*s'; there are %s", (int)length,
-			  text, list);
+	return error__set(err, -EINVAL, "there is no column '%.*s'; there are %s%s%s%s",
+			  (int)length, text, list, similar.best ? "; did you mean " : "",
+			  similar.best ? similar.best : "", similar.best ? "?" : "");
 }
 
 static int add_column(struct trace_output_options *options, const char *text, size_t length,

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("nothing_left")
 
 # --- what is told on stdout ---
 
-OPTIONS = ("--memleak", "--cudatrace", "--bandwidth-util", "--metrics-addr", "--display-interval",
+OPTIONS = ("--memleak", "--cudatrace", "--bandwidth-util", "--metrics-addr", "--interval",
            "--duration", "-p, --pid", "--api", "--check-launches", "--max-processes",
            "--max-allocations", "--max-kernels", "--max-inflight", "--libcudart-path",
            "--libcuda-path", "--json", "-v, --verbose", "-q, --quiet", "-h, --help",

@@ -37,6 +37,16 @@ def test_commands_and_options(complete):
     assert "stat" not in complete("dump", "")
 
 
+def test_former_names_are_not_offered(complete):
+    assert "--interval" in complete("--i") and complete("--display") == set()
+    assert "-o" not in complete("flame", "-")
+
+
+def test_help_takes_a_command(complete):
+    assert complete("help", "s") == {"stat"}
+    assert "--" not in complete("help", "")
+
+
 def test_values(complete):
     assert complete("stat", "--api", "") == {"auto", "driver", "runtime", "both"}
     assert complete("trace", "--api", "") == {"driver", "runtime", "both"}
@@ -50,5 +60,6 @@ def test_values(complete):
 def test_files_and_programs(complete, tmp_path):
     (tmp_path / "out.svg").touch()
     assert complete("flame", "-o", f"{tmp_path}/o") == {f"{tmp_path}/out.svg"}
+    assert complete("flame", "--output", f"{tmp_path}/o") == {f"{tmp_path}/out.svg"}
     assert "bash" in complete("stat", "--", "bas")
     assert complete("stat", "--", "cat", f"{tmp_path}/o") == {f"{tmp_path}/out.svg"}

@@ -40,14 +40,79 @@ def test_help_has_80_columns(command):
     assert max(map(len, run(command, "--help").stdout.splitlines())) <= 80
 
 
+# --- mistypings ---
+
+@pytest.mark.parametrize("args, told", [
+    (["stats"], "no command 'stats': did you mean stat? See gpuprobe --help"),
+    (["taop"], "no command 'taop' (commands: "),
+    (["--duratoin", "5"], "unknown option '--duratoin': did you mean --duration? See gpuprobe"),
+    *(([command, "--vesrion"], "did you mean --version?") for command in COMMANDS),
+    (["stat", "--api", "drivre"],
+     "--api 'drivre': choose auto, driver, runtime or both; did you mean driver?"),
+    (["trace", "-e", "memroy"], "did you mean memory?"),
+    (["trace", "-o", "time,durtion"], "did you mean duration?"),
+    (["diagnose", "--threshold", "idel-gaps=1"], "(did you mean idle-gaps?)"),
+    (["diagnose", "--explain", "idel-gaps"], "(did you mean idle-gaps?)"),
+    (["help", "diagnsoe"], "no command 'diagnsoe': did you mean diagnose?"),
+    (["help", "stat", "trace"], "unexpected 'trace': see gpuprobe help --help"),
+])
+def test_did_you_mean(args, told):
+    refused(args, told)
+
+
+def test_help_of_a_command_is_that_of_its_option():
+    for command in ("", *COMMANDS, "help"):
+        words = (command,) if command else ()
+        done = run("help", *words)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout == run(*words, "--help").stdout
+
+
+# --- one name for one thing ---
+
+COMMON = {
+    ("--comm", "--uid", "--cgroup", "--container", "--pod", "-p, --pid"):
+        ("", "trace", "stat", "diagnose", "memleak", "flame", "dump", "check"),
+    ("--json",): ("", "trace", "stat", "diagnose", "memleak", "dump", "check"),
+    ("--interval S",): ("", "stat", "diagnose", "memleak"),
+    ("-T, --top N",): ("", "stat", "diagnose", "memleak"),
+    ("-O, --output FILE",): ("trace", "stat", "diagnose", "flame"),
+    ("--duration S",): ("", "trace", "stat", "diagnose", "memleak", "flame"),
+    ("-v, --verbose", "-q, --quiet"):
+        ("", "trace", "stat", "diagnose", "memleak", "flame", "dump", "check"),
+}
+
+
+@pytest.mark.parametrize("names", COMMON)
+def test_a_thing_has_one_name(names):
+    for command in COMMON[names]:
+        told = run("help", *([command] if command else [])).stdout
+        assert [name for name in names if f"  {name}" not in told] == []
+
+
+def test_former_names(tmp_path):
+    """They still work, and help does not list them."""
+    done = run("--display-interval", "0", "--duration", "0.1", "--metrics-addr", "none", "--json")
+    assert done.returncode == 0 and done.stdout.startswith("{")
+    file = tmp_path / "graph.svg"
+    assert run("flame", "--by", "bytes", "-o", file, "-q", "--", "true").returncode == 0
+    assert file.exists()
+    assert "\n  --display-interval" not in run("--help").stdout
+
+
 # --- one thing of which two were asked for ---
 
 @pytest.mark.parametrize("args, told", [
     (["flame", "--by", "bytes", "--by", "launches"],
      "--by bytes and --by launches do not go together: choose one"),
     (["flame", "--by", "bytes", "-o", "a.svg", "-o", "b.svg"],
-     "-o, --output a.svg and -o, --output b.svg do not go together"),
-    (["trace", "-O", "one", "-O", "other"], "-O one and -O other do not go together"),
+     "-o a.svg and -o b.svg do not go together"),
+    (["flame", "--by", "bytes", "-o", "a.svg", "-O", "b.svg"],
+     "-O, --output a.svg and -O, --output b.svg do not go together"),
+    (["trace", "-O", "one", "--output", "other"],
+     "-O, --output one and -O, --output other do not go together"),
+    (["trace", "--json", "--format", "tsv"], "--format json and --format tsv do not go together"),
+    (["stat", "--pod", "a", "--pod", "b"], "--pod a and --pod b do not go together"),
     (["trace", "--comm", "one", "--comm", "other"],
      "--comm one and --comm other do not go together"),
     (["trace", "--uid", "0", "--uid", "1000"], "--uid 0 and --uid 1000 do not go together"),
@@ -93,7 +158,7 @@ def test_flame_form_and_name(form, name, other, tmp_path):
     file = tmp_path / name
     for args in ((form, "-o", file), ("-o", file, form)):
         refused(("flame", "--by", "bytes", *args, "--", "true"),
-                f"{form} and -o '{file}' do not go together: this extension means {other}; "
+                f"{form} and --output '{file}' do not go together: this extension means {other}; "
                 f"leave out {form}")
     assert not file.exists()
 

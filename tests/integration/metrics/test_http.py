@@ -221,7 +221,8 @@ def test_landing_page(idle):
     status, answer, body = idle.request("/")
     assert status == 200
     assert answer["Content-Type"].startswith("text/html")
-    assert b'href="/metrics"' in body and b"gpuprobe" in body
+    assert b'href="/metrics"' in body and b"<h1>gpuprobe " in body
+    assert b"Processes that use CUDA: " in body and b"Findings: " in body
 
 
 def test_health(idle):

@@ -96,6 +96,12 @@ static void test_interval(void **state)
 	parse(&line, "2 --help");
 	assert_int_equal(line.ret, OPTIONS_HELP);
 	memleak_options__clear(&line.options);
+	accept(&line, "--interval 0.5 --count 3");
+	assert_true(line.options.interval == 0.5);
+	assert_int_equal(line.options.count, 3);
+	refuse("--interval 0", "--interval '0': give seconds from 0.01");
+	refuse("--interval x", "--interval 'x'");
+	refuse("--count 0", "--count '0'");
 	refuse("x", "INTERVAL 'x'");
 	refuse("0", "INTERVAL '0'");
 	refuse("5 0", "COUNT '0'");

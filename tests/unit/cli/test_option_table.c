@@ -148,8 +148,13 @@ static void mistakes_name_the_option(void **state)
 	refuse("-o a -o b", "-o a and -o b do not go together");
 	refuse("--file ~", "--file '': give the name of a file");
 	refuse("--nothing", "unknown option '--nothing': see gpuprobe test --help");
+	refuse("--duratoin 5", "unknown option '--duratoin': did you mean --duration? See gpuprobe "
+			       "test --help");
+	refuse("--duratoin=5", "did you mean --duration?");
+	refuse("--color gren", "--color 'gren': choose red or green; did you mean green?");
 	refuse("-x", "unknown option '-x'");
-	refuse("--f", "'--f' may be more than one option");
+	refuse("--f", "'--f' may be more than one option: write it out (--four, --file, --flag), "
+		      "see gpuprobe test --help");
 	refuse("-n", "-n needs a value");
 	refuse("--one=1", "--one takes no value");
 }

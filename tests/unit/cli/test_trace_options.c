@@ -60,7 +60,7 @@ static void test_defaults(void **state)
 	assert_true(line.options.lines);
 	assert_false(line.options.summary || line.options.strict || line.options.full_names);
 	assert_null(line.options.targets.command);
-	assert_null(line.options.cgroup);
+	assert_null(line.options.targets.filter.cgroup);
 	assert_null(line.options.file);
 	assert_int_equal(line.options.count, 0);
 	assert_true(line.options.duration == 0);
@@ -109,7 +109,7 @@ static void test_filters(void **state)
 	assert_string_equal(line.options.config.comm, "python3");
 	assert_int_equal(line.options.config.by_uid, 1);
 	assert_int_equal(line.options.config.uid, 4294967294u);
-	assert_string_equal(line.options.cgroup, "a/b");
+	assert_string_equal(line.options.targets.filter.cgroup, "a/b");
 	assert_int_equal(line.options.count, 7);
 	assert_true(line.options.duration == 0.5);
 	trace_options__clear(&line.options);
@@ -117,6 +117,26 @@ static void test_filters(void **state)
 	assert_int_equal(line.options.config.uid, 0);
 	assert_int_equal(line.options.config.by_uid, 1);
 	assert_string_equal(line.options.config.comm, "exactly-as-long");
+	trace_options__clear(&line.options);
+	accept(&line, "--container 0123abc --pod team/train-0");
+	assert_string_equal(line.options.targets.filter.container, "0123abc");
+	assert_string_equal(line.options.targets.filter.pod, "team/train-0");
+	assert_int_equal(line.options.config.by_comm, 0);
+	trace_options__clear(&line.options);
+}
+
+/* Names that all commands share. */
+static void test_common_names(void **state)
+{
+	struct line line;
+
+	(void)state;
+	accept(&line, "--json --output calls.json --columns time,event");
+	assert_int_equal(line.options.output.format, TRACE_JSON);
+	assert_string_equal(line.options.file, "calls.json");
+	assert_int_equal(line.options.output.column_count, 2);
+	trace_options__clear(&line.options);
+	accept(&line, "--json --format json");
 	trace_options__clear(&line.options);
 }
 
@@ -332,13 +352,15 @@ static void test_help_has_every_option(void **state)
 					    "--comm",
 					    "--uid",
 					    "--cgroup",
-					    "-o ",
+					    "--container",
+					    "--pod",
+					    "-o, --columns",
 					    "--timestamps",
 					    "--entry-return",
 					    "--args",
 					    "--format",
 					    "--json-schema",
-					    "-O ",
+					    "-O, --output",
 					    "--strict",
 					    "--buffer",
 					    "-c, --summary",
@@ -406,6 +428,11 @@ static const struct {
 	{"--min-duration infs", "with its unit"},
 	{"--min-duration 1e300s", "with its unit"},
 	{"--comm ~", "name of a process"},
+	{"--json --format tsv", "--format json and --format tsv do not go together"},
+	{"--columns time,durtion", "did you mean duration?"},
+	{"--format jsno", "did you mean json?"},
+	{"--container ab", "--container 'ab': give at least 4 digits"},
+	{"--pod ~", "--pod '': give a pod's NAME"},
 	{"--uid ~", "no user"},
 	{"--uid nobody-of-this-name", "no user has this name"},
 	{"--uid -1", "no user"},
@@ -469,6 +496,7 @@ int main(void)
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_events),
 		cmocka_unit_test(test_filters),
+		cmocka_unit_test(test_common_names),
 		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_form),
 		cmocka_unit_test(test_stacks),

@@ -128,6 +128,8 @@ static void test_thresholds_refused(void **state)
 	refuses("alloc-churn", "is not ID=VALUE or ID.NAME=VALUE");
 	refuses("churn=1", "no finding is called 'churn' (did you mean alloc-churn?): see gpuprobe "
 			   "diagnose --list");
+	refuses("idel-gaps=4", "no finding is called 'idel-gaps' (did you mean idle-gaps?)");
+	refuses("idle-gaps.shaer=4", "it has share, gaps; did you mean share?");
 	refuses("OOM=1", "(did you mean oom?)");
 	refuses("Leak-At=1", "(did you mean leak-at-exit?)");
 	refuses("alloc=5%", "no finding is called 'alloc' (did you mean alloc-churn?)");

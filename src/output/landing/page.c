@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Writes the page at /; see page.h.
+#include "output/landing/page.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/quantity.h"
+#include "base/xml.h"
+#include "model/gpu_label.h"
+#include "output/finding/findings.h"
+#include "output/report/totals.h"
+
+#define ID_SHOWN 12 /* digits of a container's id, as many as docker ps shows */
+
+static const char head[] = "<!DOCTYPE html>\n"
+			   "<html lang=\"en\">\n"
+			   "<head><meta charset=\"utf-8\"><title>gpuprobe</title>\n"
+			   "<style>body{font-family:sans-serif;margin:1em}"
+			   "table{border-collapse:collapse}"
+			   "td,th{padding:.2em .6em;text-align:left;border-bottom:1px solid #ccc}"
+			   ".n{text-align:right}</style></head>\n"
+			   "<body>\n";
+
+static const char links[] =
+	"<ul>\n"
+	"<li><a href=\"/metrics\">/metrics</a>: OpenMetrics or Prometheus text</li>\n"
+	"<li><a href=\"/healthz\">/healthz</a>: answers ok</li>\n"
+	"</ul>\n"
+	"</body>\n"
+	"</html>\n";
+
+/* --- processes --- */
+
+/*
+ * The program and its first argument, "python3 train.py". Options and what follows them stay away
+ * from the network: they may be secrets.
+ */
+static void print_command(FILE *out, const struct process *process)
+{
+	char command[sizeof(process->command)];
+	size_t program = strcspn(process->command, " "), length = program;
+
+	if (!program) {
+		xml__text(out, process->comm);
+		return;
+	}
+	if (process->command[program] && process->command[program + 1] != '-')
+		length += 1 + strcspn(process->command + program + 1, " ");
+	snprintf(command, sizeof(command), "%.*s", (int)length, process->command);
+	xml__text(out, command);
+}
+
+static void print_gpus(FILE *out, const struct model *model, const struct process *process)
+{
+	char label[GPU_LABEL_SIZE];
+	const char *before = "";
+
+	for (size_t i = 0; i < process->gpu_count; i++) {
+		const struct gpu *gpu = gpu_label__find(model, &process->gpus[i]);
+
+		if (!gpu)
+			continue;
+		gpu_label(gpu, label);
+		fprintf(out, "%s%s", before, label);
+		before = ", ";
+	}
+	if (!*before)
+		fputs("unknown", out);
+}
+
+static void print_place(FILE *out, const struct process *process)
+{
+	if (process->pod[0])
+		fprintf(out, "pod %s", process->pod);
+	else if (process->container[0])
+		fprintf(out, "%.*s", ID_SHOWN, process->container);
+	else
+		fputs(process->cgroup_known ? "-" : "unknown", out);
+}
+
+static void print_process(FILE *out, const struct model *model, const struct process *process)
+{
+	uint64_t used = process__nvml_bytes(process);
+	struct memory_totals device;
+
+	report__device_memory(process, &device);
+	fprintf(out, "<tr><td class=\"n\">%d</td><td>", process->pid);
+	print_command(out, process);
+	fputs("</td><td>", out);
+	xml__text(out, process->identified ? process->user : "unknown");
+	fputs("</td><td>", out);
+	print_place(out, process);
+	fputs("</td><td>", out);
+	print_gpus(out, model, process);
+	fprintf(out, "</td><td class=\"n\">%s</td>",
+		used == GPU_UNKNOWN_BYTES ? "unknown" : quantity__bytes((double)used).text);
+	if (model->sections & SECTION_MEMORY)
+		fprintf(out, "<td class=\"n\">%s%s</td>",
+			quantity__bytes((double)device.live_bytes).text,
+			process->since_attach ? " since attach" : "");
+	fputs("</tr>\n", out);
+}
+
+static uint64_t bytes_of(const struct process *process)
+{
+	uint64_t used = process__nvml_bytes(process);
+	struct memory_totals device;
+
+	report__device_memory(process, &device);
+	return used == GPU_UNKNOWN_BYTES || used < device.live_bytes ? device.live_bytes : used;
+}
+
+/* Most memory first, then in order of pids. */
+static int compare(const void *a, const void *b)
+{
+	const struct process *x = *(const struct process *const *)a;
+	const struct process *y = *(const struct process *const *)b;
+	uint64_t x_bytes = bytes_of(x), y_bytes = bytes_of(y);
+
+	if (x_bytes != y_bytes)
+		return x_bytes < y_bytes ? 1 : -1;
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+static void print_rows(FILE *out, const struct model *model, const struct process **processes,
+		       size_t count)
+{
+	fputs("<table>\n<tr><th class=\"n\">pid</th><th>command</th><th>user</th>"
+	      "<th>container</th><th>GPU</th><th class=\"n\">memory (NVML)</th>",
+	      out);
+	if (model->sections & SECTION_MEMORY)
+		fputs("<th class=\"n\">allocated</th>", out);
+	fputs("</tr>\n", out);
+	for (size_t i = 0; i < count && i < LANDING_PROCESSES; i++)
+		print_process(out, model, processes[i]);
+	fputs("</table>\n", out);
+	if (count > LANDING_PROCESSES)
+		fprintf(out, "<p>and %zu more, see <a href=\"/metrics\">/metrics</a></p>\n",
+			count - LANDING_PROCESSES);
+}
+
+static int print_processes(FILE *out, const struct model *model)
+{
+	const struct process **living = calloc(model->process_count + 1, sizeof(*living));
+	size_t count = 0;
+
+	if (!living)
+		return -ENOMEM;
+	for (size_t i = 0; i < model->process_count; i++)
+		if (!model->processes[i].ended)
+			living[count++] = &model->processes[i];
+	fprintf(out, "<h2>Processes that use CUDA: %zu</h2>\n", count);
+	qsort(living, count, sizeof(*living), compare);
+	if (count)
+		print_rows(out, model, living, count);
+	free(living);
+	return 0;
+}
+
+/* --- findings --- */
+
+static void print_finding(FILE *out, const struct finding *finding)
+{
+	fprintf(out, "<tr><td>%s</td><td>", findings_text__severity_word(finding->severity));
+	if (finding->pid) {
+		fprintf(out, "%d ", finding->pid);
+		xml__text(out, finding->comm);
+	}
+	fprintf(out, "</td><td>%s</td><td>", finding->kind->id);
+	xml__text(out, finding->title ? finding->title : finding->kind->title);
+	fputs("</td><td>", out);
+	xml__text(out, finding->evidence);
+	fputs("</td></tr>\n", out);
+}
+
+static void print_findings(FILE *out, const struct finding_list *list)
+{
+	fprintf(out, "<h2>Findings: %zu</h2>\n", list->count);
+	if (!list->count)
+		return;
+	fputs("<table>\n<tr><th>severity</th><th>process</th><th>id</th><th>what</th>"
+	      "<th>evidence</th></tr>\n",
+	      out);
+	for (size_t i = 0; i < list->count && i < LANDING_FINDINGS; i++)
+		print_finding(out, &list->items[i]);
+	fputs("</table>\n", out);
+	if (list->count > LANDING_FINDINGS)
+		fprintf(out, "<p>and %zu more</p>\n", list->count - LANDING_FINDINGS);
+	fputs("<p><code>gpuprobe diagnose --explain ID</code> says what to do; the metric is "
+	      "<a href=\"/metrics\">gpuprobe_finding_active</a>.</p>\n",
+	      out);
+}
+
+/* --- the page --- */
+
+static void print_losses(FILE *out, const struct model *model)
+{
+	uint64_t lost = 0;
+
+	for (int i = 0; i < LOSS_COUNT; i++)
+		lost += model->lost[i];
+	if (lost)
+		fprintf(out,
+			"<p>lost: %s, see gpuprobe_events_lost_total in "
+			"<a href=\"/metrics\">/metrics</a></p>\n",
+			quantity__count(lost).text);
+}
+
+int landing_page__print(FILE *out, const struct landing_page *page, const struct model *model,
+			const struct finding_list *findings)
+{
+	uint64_t now_ns = model->now_ns;
+	int ret;
+
+	fputs(head, out);
+	fprintf(out, "<h1>gpuprobe %s</h1>\n<p>Watches ", page->version);
+	xml__text(out, page->watched);
+	if (page->began_ns && now_ns > page->began_ns)
+		fprintf(out, ", for %s so far",
+			quantity__time((double)(now_ns - page->began_ns)).text);
+	fputs(".</p>\n", out);
+	ret = print_processes(out, model);
+	print_findings(out, findings);
+	print_losses(out, model);
+	fputs(links, out);
+	return ret;
+}
