@@ -95,7 +95,7 @@ def test_width(columns):
              if "cuda" in line or "TIME" in line]
     assert status == 0 and len(lines) == 7
     assert max(map(len, lines)) <= columns
-    assert all(re.search(r" cudaSucc(ess|…)$", line) for line in lines[1:])
+    assert all(re.search(r" cuda(Succ|…c)ess$", line) for line in lines[1:])
     assert ("PROCESS" in lines[0], "DETAILS" in lines[0]) == (columns >= 120, columns >= 80)
 
 
