@@ -5,10 +5,12 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "cli/options/profile_options.h"
 #include "cli/commands/idle_times.h"
+#include "cli/files/terminal.h"
 #include "cli/session/live_run.h"
 #include "cli/commands/subcommand.h"
 #include "finding/finding.h"
@@ -79,6 +81,7 @@ static int print(FILE *out, void *arg)
 		.options = &run->options->output,
 		.getters = run->options->getters,
 		.number = run->number++,
+		.width = run->options->file ? 0 : terminal__width(STDOUT_FILENO),
 	};
 
 	if (run->options->form == PROFILE_JSON)

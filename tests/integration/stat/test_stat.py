@@ -12,7 +12,7 @@ from collections import Counter
 
 import pytest
 
-from lib import api, paths
+from lib import api, paths, terminal
 from lib.probe import Background, Probe, environment
 from lib.profile_runs import Programs, by_scenario
 from lib.truth import read_truths
@@ -108,7 +108,7 @@ def test_launches(ran):
     assert {k["name"]: k["launches"] for k in process["kernels"]} == truth.launches()
     assert sum(k["launches"] for k in process["kernels"]) == 2100
     assert [k["name"] for k in process["kernels"]] == [k["name"] for k in sorted(
-        process["kernels"], key=lambda k: (-k["launches"], k["name"]))]
+        process["kernels"], key=lambda k: (-k["launches"], int(k["name"].split("_")[1])))]
     for kernel in process["kernels"]:
         assert kernel["shape"]["gaps"] > 0
         low, high = kernel["shape"]["gap_range_ns"]
@@ -192,16 +192,35 @@ def test_text():
     lines = done.stdout.splitlines()
     assert done.stdout.count("========================\n") == 2 and lines[-1] == "=" * 24
     heads = [line.split("  ")[-1] for line in lines
-             if re.match(r" +(launch|launches|calls|allocated) ", line)]
-    assert heads == ["thread", "thread", "function", "kernel", "copies and sets",
-                     "allocations of one size"]
+             if re.match(r" +(launch|launches|calls|allocated)  ", line)]
+    assert heads == ["thread", "thread", "function", "kernel", "copies and sets", "allocations"]
+    # What matters most comes first.
+    assert done.stdout.index("\nfindings: ") < done.stdout.index("  thread\n")
     assert "    memory:" in lines and "    errors:" in lines
-    assert any(line.endswith("7.6 MiB live at exit in 1 allocation; 3 allocations, 2 frees, "
-                             "1 failed to allocate") for line in lines)
-    assert max(map(len, lines)) <= 150
+    assert ("7.6 MiB live at exit in 1 allocation; 3 allocations, 2 frees, 1 failed to allocate"
+            in re.sub(r"\s+", " ", done.stdout))
+    assert max(map(len, lines)) <= 100
     # Numbers stand at the right of their columns.
     table = lines[lines.index(next(line for line in lines if line.endswith("  function"))):]
-    assert all(len(line.rstrip().rpartition("  ")[0]) == 7 * 13 for line in table[:5])
+    assert len({len(line.rstrip().rpartition("  ")[0]) for line in table[:5]}) == 1
+
+
+@pytest.mark.parametrize("columns", [80, 100, 160])
+def test_a_terminal(columns):
+    """No line is wider than the terminal; names are cut there, and only there."""
+    name = "a_kernel_with_a_name_that_is_much_longer_than_others_are_"
+    args = ["stat", "--", paths.workload("traced"), "--rounds", 20, "--name-prefix", name]
+    status, shown = terminal.run(args, columns)
+    assert status == 0
+    assert max(map(len, shown.splitlines())) <= columns
+    assert (name in shown) == (columns == 160) and ("…" in shown) == (columns != 160)
+    assert name in stat(*args[1:]).stdout
+
+
+def test_equal_counts_are_in_the_order_of_numbers():
+    done = stat("--top", 0, "--", paths.workload("launch"), "--kernels", 12, "--launches", 12)
+    names = re.findall(r"\bkernel_\d+$", done.stdout, re.M)
+    assert names == [f"kernel_{number}" for number in range(12)]
 
 
 def test_top():
