@@ -47,6 +47,19 @@ void stat_text__print(FILE *out, const struct stat_report *report);
  */
 void stat_csv__print(FILE *out, const struct stat_report *report);
 
+/* --- the same, each table by itself: without the first column --- */
+
+#define STAT_CSV_TABLES 10
+
+/* The table's name; `table` counts from 0. */
+const char *stat_csv__table(size_t table);
+
+/* Prints the line with the column names. */
+void stat_csv__print_names(FILE *out, size_t table);
+
+/* Prints the column names and the rows. */
+void stat_csv__print_table(FILE *out, const struct stat_report *report, size_t table);
+
 /* Prints only the findings and their limits. */
 void diagnose_text__print(FILE *out, const struct stat_report *report);
 

@@ -258,6 +258,62 @@ def test_csv(hostile, tmp_path):
     assert [kernel["launches"] for kernel in kernels] == ["300"]
 
 
+def read_table(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_csv_directory(tmp_path):
+    """A file a table, beside the report; those of an earlier run are replaced."""
+    out = tmp_path / "out"
+    for launches in (30, 40):
+        done = stat("--csv", out, "--", paths.workload("launch"), "--launches", launches)
+        assert done.returncode == 0, done.stderr
+        assert "  function\n" in done.stdout
+    assert sorted(path.name for path in out.iterdir()) == [
+        f"{table}.csv" for table in ("allocations", "copies", "errors", "findings", "functions",
+                                     "kernels", "lost", "sampling", "threads", "unreturned")]
+    row, = read_table(out / "kernels.csv")
+    assert list(row)[:4] == ["seconds", "pid", "comm", "kernel"] and row["launches"] == "40"
+    assert {row["function"]: row["calls"]
+            for row in read_table(out / "functions.csv")}["cuLaunchKernel"] == "40"
+    assert read_table(out / "unreturned.csv") == []
+
+
+def test_csv_directory_and_json(tmp_path):
+    """The other forms of the report stay."""
+    done = stat("--json", f"--csv={tmp_path / 'out'}", "--", paths.workload("launch"))
+    process = only_process(reports(done)[-1])
+    functions = read_table(tmp_path / "out" / "functions.csv")
+    assert [row["function"] for row in functions] == [
+        function["function"] for function in process["functions"]]
+    assert [int(row["total_ns"]) for row in functions] == [
+        function["total_ns"] for function in process["functions"]]
+
+
+@pytest.mark.parametrize("others,message", [
+    ("precious\n", "out/kernels.csv is not a table of gpuprobe stat: remove it"),
+    ("seconds,of,mine\n", "out/kernels.csv is not a table of gpuprobe stat: remove it"),
+])
+def test_csv_directory_spares_other_files(tmp_path, others, message):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "kernels.csv").write_text(others)
+    done = stat("--csv", tmp_path / "out", "--", "touch", tmp_path / "ran")
+    assert done.returncode == 1 and message in done.stderr
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["kernels.csv"]
+    assert (tmp_path / "out" / "kernels.csv").read_text() == others
+    assert not (tmp_path / "ran").exists()
+
+
+def test_csv_directory_without_a_reader(tmp_path):
+    """The files are whole although nobody reads the report."""
+    command = '"$0" stat --csv out -- "$1" --seconds 0.3 | true; exit "${PIPESTATUS[0]}"'
+    done = subprocess.run(["bash", "-c", command, paths.GPUPROBE, paths.workload("demo")],
+                          env=environment(), cwd=tmp_path, timeout=60, check=False)
+    assert done.returncode in (0, 141)
+    assert int(read_table(tmp_path / "out" / "threads.csv")[0]["launch_calls"]) > 0
+
+
 def test_output(tmp_path):
     """Reports go into the file, and nothing else; what COMMAND prints goes nowhere else."""
     for form in ("--json", "--csv"):
