@@ -77,6 +77,7 @@ static const char *words_of(const char *value)
 	} known[] = {
 		{"FILE", "-f"},
 		{"PATH", "-d"},
+		{"[DIR]", "-d"},
 		{"PID", "-W \"$(cd /proc && echo [0-9]*)\""},
 		{"USER", "-u"},
 	};

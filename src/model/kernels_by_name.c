@@ -255,9 +255,12 @@ static int by_launches(const void *a, const void *b)
 
 	if (x->launches != y->launches)
 		return x->launches < y->launches ? 1 : -1;
-	/* Hash order is arbitrary; a fixed order lets reports of two runs be compared. */
-	if (x->name && y->name && strcmp(x->name, y->name))
-		return strcmp(x->name, y->name);
+	/*
+	 * Hash order is arbitrary; a fixed order lets reports of two runs be compared. People expect
+	 * round_2 before round_10.
+	 */
+	if (x->name && y->name && strverscmp(x->name, y->name))
+		return strverscmp(x->name, y->name);
 	if (!x->name != !y->name)
 		return x->name ? -1 : 1;
 	return x->serial < y->serial ? -1 : x->serial > y->serial;

@@ -291,7 +291,12 @@ static int by_weight(const void *a, const void *b)
 
 	if (!order)
 		order = compare(weight(y), weight(x));
-	return order ? order : compare(serial_of(x->stack), serial_of(y->stack));
+	if (!order)
+		order = compare(serial_of(x->stack), serial_of(y->stack));
+	/* Kernels that one place launches as often. */
+	if (!order && x->kernel_short && y->kernel_short)
+		order = strverscmp(x->kernel_short, y->kernel_short);
+	return order;
 }
 
 static size_t merge_sites(struct call_site *sites, size_t count)

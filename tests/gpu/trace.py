@@ -34,7 +34,8 @@ class Trace:
 
     def events(self):
         """The lines of --format json."""
-        return [json.loads(line) for line in self.text.splitlines()]
+        lines = [json.loads(line) for line in self.text.splitlines()]
+        return [line for line in lines if line.get("line") != "start"]
 
 
 def build_example(machine):

@@ -5,10 +5,13 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "cli/options/profile_options.h"
 #include "cli/commands/idle_times.h"
+#include "cli/commands/stat_files.h"
+#include "cli/files/terminal.h"
 #include "cli/session/live_run.h"
 #include "cli/commands/subcommand.h"
 #include "finding/finding.h"
@@ -25,6 +28,7 @@ struct profile_run {
 	unsigned int needs; /* NEEDS_* that are met */
 	struct live_run *live;
 	struct idle_times *idle_times;
+	struct stat_files *files; /* NULL: none */
 	struct findings *findings;
 	struct finding_list list; /* findings of the latest report */
 	unsigned long number;	  /* number of reports so far */
@@ -67,19 +71,26 @@ static void look(void *arg)
 	note_broken(run);
 }
 
-static int print(FILE *out, void *arg)
+static struct stat_report report_of(const struct profile_run *run)
 {
-	struct profile_run *run = arg;
-	const struct stat_report report = {
+	return (struct stat_report){
 		.model = live_model__model(run->live->live),
 		.began_ns = findings__began_ns(run->findings),
 		.state = run->findings,
 		.findings = &run->list,
 		.options = &run->options->output,
 		.getters = run->options->getters,
-		.number = run->number++,
+		.number = run->number,
+		.width = run->options->file ? 0 : terminal__width(STDOUT_FILENO),
 	};
+}
 
+static int print(FILE *out, void *arg)
+{
+	struct profile_run *run = arg;
+	const struct stat_report report = report_of(run);
+
+	run->number++;
 	if (run->options->form == PROFILE_JSON)
 		stat_json__print(out, &report);
 	else if (run->options->form == PROFILE_CSV)
@@ -89,6 +100,21 @@ static int print(FILE *out, void *arg)
 	else
 		stat_text__print(out, &report);
 	return 0;
+}
+
+/* Writes the tables of the last report. There was none if its reader has gone before. */
+static int write_files(struct profile_run *run, struct error *err)
+{
+	struct stat_report report;
+
+	if (!run->files)
+		return 0;
+	if (!live_model__model(run->live->live)->final) {
+		live_model__finish(run->live->live);
+		look(run);
+	}
+	report = report_of(run);
+	return stat_files__write(run->files, &report, err);
 }
 
 static void add_idle_time(const struct process *process, const struct record_idle *record,
@@ -167,6 +193,8 @@ static int set_up(struct profile_run *run, struct error *err)
 	int ret =
 		options->idle_file ? idle_times__new(options->idle_file, &run->idle_times, err) : 0;
 
+	if (!ret && options->csv_directory)
+		ret = stat_files__new(options->csv_directory, &run->files, err);
 	if (!ret)
 		ret = live_run__new(&live, run->log, &run->live, err);
 	if (!ret)
@@ -207,6 +235,8 @@ static int run_command(const struct profile_command *options, int *status, struc
 	if (!ret)
 		ret = live_run__until_end(run.live, err);
 	if (!ret)
+		ret = write_files(&run, err);
+	if (!ret)
 		ret = idle_times__finish(run.idle_times, err);
 	/* Tables of calls cannot show processes without calls. */
 	if (!ret && options->form == PROFILE_CSV &&
@@ -219,6 +249,7 @@ static int run_command(const struct profile_command *options, int *status, struc
 	findings__free(run.findings);
 	live_run__free(run.live);
 	idle_times__free(run.idle_times);
+	stat_files__free(run.files);
 	return ret;
 }
 

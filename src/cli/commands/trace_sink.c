@@ -8,18 +8,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/text_stream.h"
 #include "cli/files/output_file.h"
+#include "cli/files/terminal.h"
 #include "output/trace/buffer.h"
 #include "output/trace/summary.h"
 #include "privilege/file_rights.h"
-
-#define DEFAULT_WIDTH 80 /* width of a terminal that does not report one */
 
 struct trace_sink {
 	const struct trace_options *options;
@@ -69,15 +68,6 @@ static void open_own(struct trace_sink *sink)
 	sink->is_own = true;
 }
 
-static unsigned int terminal_width(const struct trace_sink *sink)
-{
-	struct winsize size;
-
-	if (!sink->is_terminal)
-		return 0;
-	return ioctl(sink->fd, TIOCGWINSZ, &size) || !size.ws_col ? DEFAULT_WIDTH : size.ws_col;
-}
-
 /* https://no-color.org: any non-empty value turns colour off. */
 static bool wants_color(const struct trace_sink *sink)
 {
@@ -91,9 +81,14 @@ static int open_output(struct trace_sink *sink, uint64_t begin_ns, int stop_fd, 
 {
 	struct trace_output_options form = sink->options->output;
 	struct timespec wall = clock__wall();
+	struct utsname machine;
 	int ret;
 
-	form.width = terminal_width(sink);
+	if (!uname(&machine)) {
+		form.host = machine.nodename;
+		form.kernel = machine.release;
+	}
+	form.width = terminal__width(sink->fd);
 	form.color = wants_color(sink);
 	form.begin_ns = begin_ns;
 	form.wall_offset_ns =
@@ -188,7 +183,7 @@ bool trace_sink__flush(struct trace_sink *sink)
 void trace_sink__resize(struct trace_sink *sink)
 {
 	if (sink->output)
-		trace_output__set_width(sink->output, terminal_width(sink));
+		trace_output__set_width(sink->output, terminal__width(sink->fd));
 }
 
 /*

@@ -33,6 +33,18 @@ static int take_form(const struct option_row *row, void *field, const char *text
 	return 0;
 }
 
+/* Without a directory, the tables are the form of the report. The row's field is everything. */
+static int take_csv(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	struct profile_command *options = field;
+
+	if (text && !*text)
+		return error__set(err, -EINVAL, "--csv '': give the name of a directory");
+	if (text)
+		return arguments__once("--csv", &options->csv_directory, text, err);
+	return take_form(row, &options->form, text, err);
+}
+
 static const char *const host_words[] = {"on", "off"};
 
 static int take_host(const struct option_row *row, void *field, const char *text, struct error *err)
@@ -118,8 +130,11 @@ static const struct option_row end_rows[] = {
 
 static const struct option_row stat_rows[] = {
 	{.rows = report_rows},
-	{"csv", 0, NULL, "the tables as comma-separated values", take_form, FIELD(form),
-	 .min = PROFILE_CSV},
+	{"csv", 0, "[DIR]",
+	 "comma-separated values instead of text; with DIR, the\n"
+	 "report and at the end a file for each table in DIR,\n"
+	 "such as DIR/kernels.csv",
+	 take_csv, .offset = 0, .min = PROFILE_CSV},
 	TOP_ROW("rows of each table, and processes; 0 = all [10]"),
 	{"full-names", 0, NULL, "whole demangled kernel names", option__flag,
 	 FIELD(output.full_names)},

@@ -35,9 +35,10 @@ struct profile_command {
 	struct stack_choice stacks;
 	enum profile_form form;
 	struct report_options output;
-	const char *file;      /* output file; NULL: standard output; belongs to argv */
-	const char *idle_file; /* file of idle times; NULL: none; belongs to argv */
-	uint64_t window_ns;    /* time window for growth detection */
+	const char *file;	   /* output file; NULL: standard output; belongs to argv */
+	const char *csv_directory; /* also gets a file a table; NULL: none; belongs to argv */
+	const char *idle_file;	   /* file of idle times; NULL: none; belongs to argv */
+	uint64_t window_ns;	   /* time window for growth detection */
 	/* enum finding_severity: lowest severity that fails the run; NO_FAIL: none */
 	int fail_on;
 	double max_overhead;	       /* see struct live_model_options */

@@ -160,9 +160,9 @@ static const struct option_row rows[] = {
 	{"entry-return", 0, NULL, "two lines per call, at its start and at its return",
 	 option__byte_flag, FIELD(config.entry_return)},
 	{"stack", 0, "[fp|dwarf|auto|off]",
-	 "add a column with the call stack, taken by frame\n"
-	 "pointers, by DWARF unwinding, or auto: by frame\n"
-	 "pointers, falling back to DWARF [fp, as -o stack]",
+	 "add the call stack, taken by frame pointers, by DWARF\n"
+	 "unwinding, or auto: by frame pointers, falling back to\n"
+	 "DWARF [fp, as -o stack]; in the table one frame a line",
 	 take_stack, FIELD(stacks), .min = OPT_STACK},
 	{.rows = stack_storage_rows, FIELD(stacks)},
 	{"args", 0, "N", "show the first N arguments of kernels as 64-bit words", option__byte,
@@ -266,7 +266,10 @@ static int select_functions(struct trace_options *options, const struct given *g
 	return ret ? error__prefix(err, ret, "-e") : 0;
 }
 
-/* The stack column turns stacks on, and stacks turn the column on. */
+/*
+ * The stack column turns stacks on. Stacks turn the column on, or in the table lines below the
+ * calls.
+ */
 static void choose_stacks(struct trace_options *options)
 {
 	struct trace_output_options *output = &options->output;
@@ -276,7 +279,9 @@ static void choose_stacks(struct trace_options *options)
 		options->stacks.mode = STACK_FP;
 	if (options->stacks.mode == STACK_OFF || shown)
 		return;
-	if (output->column_count)
+	if (output->format == TRACE_TABLE)
+		output->stack_below = true;
+	else if (output->column_count)
 		output->columns[output->column_count++] = COLUMN_STACK;
 	else
 		output->adds_stack = true;

@@ -1,57 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Cells and lines that the tables of `gpuprobe stat` share, see tables.h.
+// Lines that the tables of `gpuprobe stat` share, see tables.h.
 #include "output/report/line.h"
 #include "output/report/totals.h"
 #include "output/stat/tables.h"
 
-void stat_cell__text(FILE *out, const char *text)
-{
-	fprintf(out, "%*s", STAT_CELL, text);
-}
-
-static void marked(FILE *out, const char *mark, struct quantity amount)
-{
-	char text[sizeof(amount.text) + 8];
-
-	snprintf(text, sizeof(text), "%s%s", mark, amount.text);
-	stat_cell__text(out, text);
-}
-
-void stat_cell__about_count(FILE *out, const char *mark, uint64_t count)
-{
-	if (count)
-		marked(out, mark, quantity__count(count));
-	else
-		stat_cell__text(out, "-");
-}
-
-void stat_cell__about_time(FILE *out, const char *mark, uint64_t ns)
-{
-	if (ns)
-		marked(out, mark, quantity__time((double)ns));
-	else
-		stat_cell__text(out, "-");
-}
-
-void stat_cell__about_bytes(FILE *out, const char *mark, uint64_t bytes)
-{
-	marked(out, mark, quantity__bytes((double)bytes));
-}
-
-void stat_cell__count(FILE *out, uint64_t count)
-{
-	stat_cell__about_count(out, "", count);
-}
-
-void stat_cell__time(FILE *out, uint64_t ns)
-{
-	stat_cell__about_time(out, "", ns);
-}
-
-void stat_cell__bytes(FILE *out, uint64_t bytes)
-{
-	stat_cell__about_bytes(out, "", bytes);
-}
+#define NARROWEST 80
 
 void stat_cell__rest(FILE *out, size_t rest, const char *what)
 {
@@ -80,10 +33,9 @@ uint64_t stat__until_ns(const struct stat_report *report, const struct process *
 	return process->ended ? process->ended_ns : report->model->now_ns;
 }
 
-void stat_cell__heads(FILE *out, const char *const *names, size_t count, const char *last)
+unsigned int stat__width(const struct stat_report *report)
 {
-	fputc('\n', out);
-	for (size_t i = 0; i < count; i++)
-		stat_cell__text(out, names[i]);
-	fprintf(out, "  %s\n", last);
+	if (!report->width)
+		return STAT_WIDTH;
+	return report->width > NARROWEST ? report->width : NARROWEST;
 }

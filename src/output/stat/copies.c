@@ -8,11 +8,13 @@
 #include "model/profile.h"
 #include "output/report/line.h"
 #include "output/report/parts.h"
+#include "output/stat/prose.h"
 #include "output/stat/tables.h"
 #include "output/enum_names.h"
 
-#define BAR "@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@"
-#define BAR_WIDTH 40
+#define BAR "@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@"
+#define BAR_WIDTH 30
+#define HISTOGRAM_LEAST 10 /* copies of a kind; the sizes of fewer say nothing */
 
 /* A kind of copies, summed over all devices: a row of the table. */
 struct copies {
@@ -60,7 +62,6 @@ static void print_what(FILE *out, const struct copies *copies)
 		fprintf(out, ", %s", enum_names__copy_host(copies->host));
 	else if (has_host(copies))
 		fputs(", pinned or not is unknown", out);
-	fputc('\n', out);
 }
 
 /*
@@ -90,22 +91,22 @@ static uint64_t scaled(uint64_t amount, double scale)
  * Asynchronous copies return before their bytes are moved: their time in calls does not give a
  * bandwidth.
  */
-static void print_row(FILE *out, const struct process *p, const struct copies *copies)
+static void add_row(struct stat_table *table, const struct process *p, const struct copies *copies)
 {
 	const char *mark = report_sampling__mark(p, RATE_COPY);
 	bool known = !copies->async && copies->ns;
 	double scale = scale_of(p, copies->kind, copies->async);
 
-	stat_cell__about_count(out, mark, scaled(copies->calls, scale));
-	stat_cell__about_bytes(out, mark, scaled(copies->bytes, scale));
-	stat_cell__bytes(out, copies->calls ? copies->bytes / copies->calls : 0);
-	stat_cell__about_time(out, mark, scaled(copies->ns, scale));
-	stat_cell__text(
-		out,
+	stat_table__count(table, mark, scaled(copies->calls, scale));
+	stat_table__bytes(table, mark, scaled(copies->bytes, scale));
+	stat_table__bytes(table, "", copies->calls ? copies->bytes / copies->calls : 0);
+	stat_table__time(table, mark, scaled(copies->ns, scale));
+	stat_table__text(
+		table,
 		known ? quantity__bandwidth((double)copies->bytes * 1e9 / (double)copies->ns).text :
 			"-");
-	fputs("  ", out);
-	print_what(out, copies);
+	print_what(stat_table__name(table), copies);
+	stat_table__end_row(table);
 }
 
 /* Prints asynchronous copies covered by waits, excluding the rows left out. */
@@ -147,28 +148,29 @@ static void print_bucket(FILE *out, const struct copies *copies, int bucket, uin
 	bucket_text(bucket, from);
 	if (bucket + 1 < COPY_SIZES)
 		bucket_text(bucket + 1, to);
-	stat_cell__count(out, copies->sizes.calls[bucket]);
-	fprintf(out, "  %8s - %-8s |%.*s%*s|\n", from, to, length, BAR, BAR_WIDTH - length, "");
+	fprintf(out, REPORT_INDENT "%6s  %8s - %-8s |%.*s%*s|\n",
+		quantity__amount((double)copies->sizes.calls[bucket]).text, from, to, length, BAR,
+		BAR_WIDTH - length, "");
 }
 
 /*
- * Prints the number of copies by size, in powers of two. Prints nothing if all had about one size,
- * which "bytes each" shows.
+ * Prints the number of copies by size, in powers of two. Prints nothing if they are few, or if all
+ * had about one size, which "bytes each" shows.
  */
-static void print_histogram(FILE *out, const struct process *p, const struct copies *copies)
+static void print_histogram(FILE *out, const struct copies *copies)
 {
 	uint64_t most = 0;
 	int buckets = 0;
 
-	(void)p;
 	for (int i = 0; i < COPY_SIZES; i++) {
 		buckets += copies->sizes.calls[i] > 0;
 		most = copies->sizes.calls[i] > most ? copies->sizes.calls[i] : most;
 	}
-	if (buckets < 2)
+	if (buckets < 2 || copies->calls < HISTOGRAM_LEAST)
 		return;
 	fputs("\n" REPORT_INDENT "sizes of ", out);
 	print_what(out, copies);
+	fputc('\n', out);
 	for (int i = 0; i < COPY_SIZES; i++)
 		if (copies->sizes.calls[i])
 			print_bucket(out, copies, i, most);
@@ -205,21 +207,30 @@ static struct copies *list_rows(const struct process *p, size_t *count)
 
 void stat_copies__print(FILE *out, const struct stat_report *report, const struct process *p)
 {
-	static const char *const names[] = {"calls", "bytes", "bytes each", "in calls",
+	static const char *const heads[] = {"calls", "bytes", "bytes each", "in calls",
 					    "bandwidth"};
+	struct stat_table table;
+	struct stat_prose prose;
 	struct copies *rows;
+	FILE *text;
 	size_t count, shown;
 
 	if (!p->profile || !p->profile->copy_count)
 		return;
 	rows = list_rows(p, &count);
 	shown = report_line__cut(report->options, count);
-	stat_cell__heads(out, names, sizeof(names) / sizeof(*names), "copies and sets");
-	for (size_t i = 0; i < shown; i++)
-		print_row(out, p, &rows[i]);
+	if (rows && stat_table__begin(&table, report, heads, sizeof(heads) / sizeof(*heads),
+				      "copies and sets")) {
+		table.optional = 1u << 2; /* bytes each */
+		for (size_t i = 0; i < shown; i++)
+			add_row(&table, p, &rows[i]);
+		stat_table__print(&table, out);
+	}
 	stat_cell__rest(out, count - shown, "row");
-	print_covered(out, p, rows + shown, count - shown);
+	text = stat_prose__begin(&prose, out);
+	print_covered(text, p, rows + shown, count - shown);
+	stat_prose__end(&prose, text, report);
 	for (size_t i = 0; i < shown; i++)
-		print_histogram(out, p, &rows[i]);
+		print_histogram(out, &rows[i]);
 	free(rows);
 }

@@ -24,6 +24,7 @@ struct writer {
 	const struct stat_report *report;
 	const struct process *process;
 	bool names; /* write the line of column names instead of a row */
+	bool alone; /* the table has a file of its own: no column with its name */
 };
 
 /* --- cells; each writes the comma before it --- */
@@ -117,12 +118,14 @@ static void begin_line(const struct writer *w, const char *table)
 {
 	const struct stat_report *report = w->report;
 	uint64_t now_ns = report->model->now_ns;
+	char text[JSON_NUMBER_SIZE] = "seconds";
 
-	fputs(table, w->out);
-	put_real(w, "seconds", true,
-		 now_ns > report->began_ns ?
-			 (double)(now_ns - report->began_ns) / (double)NS_PER_S :
-			 0);
+	if (!w->names)
+		json__format_double(text,
+				    now_ns > report->began_ns ?
+					    (double)(now_ns - report->began_ns) / (double)NS_PER_S :
+					    0);
+	fprintf(w->out, "%s%s%s", w->alone ? "" : table, w->alone ? "" : ",", text);
 }
 
 /* The same, followed by the process. */
@@ -355,7 +358,17 @@ static void print_finding(const struct writer *w, const struct finding *finding)
 	fputc('\n', w->out);
 }
 
-static void print_lost(const struct writer *w, int loss)
+static void print_findings(const struct writer *w)
+{
+	const struct finding_list *list = w->report->findings;
+
+	if (w->names)
+		print_finding(w, &(struct finding){.kind = &(struct finding_kind){0}});
+	for (size_t i = 0; !w->names && i < list->count; i++)
+		print_finding(w, &list->items[i]);
+}
+
+static void print_loss(const struct writer *w, int loss)
 {
 	begin_line(w, "lost");
 	put_text(w, "reason", enum_names__loss_name(loss));
@@ -363,8 +376,29 @@ static void print_lost(const struct writer *w, int loss)
 	fputc('\n', w->out);
 }
 
+static void print_losses(const struct writer *w)
+{
+	if (w->names)
+		print_loss(w, 0);
+	for (int loss = 0; !w->names && loss < LOSS_COUNT; loss++)
+		if (w->report->model->lost[loss])
+			print_loss(w, loss);
+}
+
+static const struct {
+	const char *name;
+	void (*print)(const struct writer *w);
+	bool of_process; /* `print` writes the rows of one process */
+} tables[STAT_CSV_TABLES] = {
+	{"threads", print_threads, true},   {"functions", print_functions, true},
+	{"kernels", print_kernels, true},   {"copies", print_copies, true},
+	{"allocations", print_sizes, true}, {"unreturned", print_open_calls, true},
+	{"errors", print_errors, true},	    {"findings", print_findings, false},
+	{"sampling", print_sampling, true}, {"lost", print_losses, false},
+};
+
 /* Writes the line of column names, using an artificial process with one record of each kind. */
-static void print_names(const struct writer *w, void (*print)(const struct writer *w))
+static void print_names(FILE *out, size_t table, bool alone)
 {
 	struct profile_function function = {0};
 	struct profile_copies copies = {.record.calls = {1}};
@@ -390,45 +424,55 @@ static void print_names(const struct writer *w, void (*print)(const struct write
 		.failure_count = 1,
 		.family_calls = {{.missed = 1}},
 	};
+	const struct model model = {0};
+	const struct stat_report report = {.model = &model};
 
-	print(&(struct writer){
-		.out = w->out, .report = w->report, .process = &process, .names = true});
+	tables[table].print(&(struct writer){
+		.out = out, .report = &report, .process = &process, .names = true, .alone = alone});
 }
 
-static void print_table(struct writer *w, void (*print)(const struct writer *w))
+static void print_rows(struct writer *w, size_t table)
 {
 	const struct model *model = w->report->model;
 
-	if (!w->report->number)
-		print_names(w, print);
+	if (!tables[table].of_process) {
+		tables[table].print(w);
+		return;
+	}
 	for (size_t i = 0; i < model->process_count; i++) {
 		w->process = &model->processes[i];
 		if (report__shows(w->process) && w->process->profile)
-			print(w);
+			tables[table].print(w);
 	}
 }
 
 void stat_csv__print(FILE *out, const struct stat_report *report)
 {
-	const struct writer names = {.out = out, .report = report, .names = true};
 	struct writer w = {.out = out, .report = report};
 
-	print_table(&w, print_threads);
-	print_table(&w, print_functions);
-	print_table(&w, print_kernels);
-	print_table(&w, print_copies);
-	print_table(&w, print_sizes);
-	print_table(&w, print_open_calls);
-	print_table(&w, print_errors);
-	if (!report->number)
-		print_finding(&names, &(struct finding){.kind = &(struct finding_kind){0}});
-	for (size_t i = 0; i < report->findings->count; i++)
-		print_finding(&w, &report->findings->items[i]);
-	if (report->model->sampling.max_overhead)
-		print_table(&w, print_sampling);
-	if (!report->number)
-		print_lost(&names, 0);
-	for (int loss = 0; loss < LOSS_COUNT; loss++)
-		if (report->model->lost[loss])
-			print_lost(&w, loss);
+	for (size_t i = 0; i < STAT_CSV_TABLES; i++) {
+		if (tables[i].print == print_sampling && !report->model->sampling.max_overhead)
+			continue;
+		if (!report->number)
+			print_names(out, i, false);
+		print_rows(&w, i);
+	}
+}
+
+const char *stat_csv__table(size_t table)
+{
+	return tables[table].name;
+}
+
+void stat_csv__print_names(FILE *out, size_t table)
+{
+	print_names(out, table, true);
+}
+
+void stat_csv__print_table(FILE *out, const struct stat_report *report, size_t table)
+{
+	struct writer w = {.out = out, .report = report, .alone = true};
+
+	print_names(out, table, true);
+	print_rows(&w, table);
 }

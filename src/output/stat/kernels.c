@@ -5,10 +5,11 @@
 #include "base/escape.h"
 #include "output/report/line.h"
 #include "output/report/parts.h"
+#include "output/stat/prose.h"
 #include "output/stat/tables.h"
 
 /* "256", "1-4096", or "-" if no launch was sampled. */
-static void cell_range(FILE *out, bool known, uint64_t min, uint64_t max)
+static void add_range(struct stat_table *table, bool known, uint64_t min, uint64_t max)
 {
 	char text[48] = "-";
 
@@ -16,49 +17,51 @@ static void cell_range(FILE *out, bool known, uint64_t min, uint64_t max)
 		snprintf(text, sizeof(text), "%" PRIu64, min);
 	else if (known)
 		snprintf(text, sizeof(text), "%" PRIu64 "-%" PRIu64, min, max);
-	stat_cell__text(out, text);
+	stat_table__text(table, text);
 }
 
-static void print_kernel(FILE *out, const struct kernel *k, const char *mark, bool full_names)
+static void print_name(FILE *out, const struct kernel *k, bool full_names)
 {
-	const struct shape_record *shape = &k->shape;
 	const char *name = full_names || !k->label ? k->name : k->label;
 
-	stat_cell__about_count(out, mark, k->launches);
-	cell_range(out, shape->samples && shape->blocks_max, shape->blocks_min, shape->blocks_max);
-	cell_range(out, shape->samples && shape->threads_max, shape->threads_min,
-		   shape->threads_max);
-	stat_cell__time(out, shape->gaps ? shape->gap_min : 0);
-	stat_cell__time(out, shape->gaps ? shape->gap_ns / shape->gaps : 0);
-	stat_cell__time(out, shape->gaps ? shape->gap_max : 0);
-	fputs("  ", out);
 	if (name)
 		escape__text(out, name);
 	else if (k->is_rest)
 		fputs("other kernels (unknown)", out);
 	else
 		fprintf(out, "0x%" PRIx64 " (unknown)", k->handle);
-	fputc('\n', out);
+}
+
+static void add_kernel(struct stat_table *table, const struct kernel *k, const char *mark)
+{
+	const struct shape_record *shape = &k->shape;
+
+	stat_table__count(table, mark, k->launches);
+	add_range(table, shape->samples && shape->blocks_max, shape->blocks_min, shape->blocks_max);
+	add_range(table, shape->samples && shape->threads_max, shape->threads_min,
+		  shape->threads_max);
+	stat_table__time(table, "", shape->gaps ? shape->gap_min : 0);
+	stat_table__time(table, "", shape->gaps ? shape->gap_ns / shape->gaps : 0);
+	stat_table__time(table, "", shape->gaps ? shape->gap_max : 0);
+	print_name(stat_table__name(table), k, table->report->options->full_names);
+	stat_table__end_row(table);
 }
 
 static void print_kernels(FILE *out, const struct stat_report *report, const struct process *p)
 {
-	static const char *const names[] = {"launches", "blocks",      "threads",
+	static const char *const heads[] = {"launches", "blocks",      "threads",
 					    "gap min",	"gap average", "gap max"};
 	size_t shown = report_line__cut(report->options, p->kernel_count);
+	struct stat_table table;
 
-	if (!p->kernel_count)
+	if (!p->kernel_count ||
+	    !stat_table__begin(&table, report, heads, sizeof(heads) / sizeof(*heads), "kernel"))
 		return;
-	stat_cell__heads(out, names, sizeof(names) / sizeof(*names), "kernel");
+	table.optional = 1u << 3; /* gap min */
 	for (size_t i = 0; i < shown; i++)
-		print_kernel(out, &p->kernels[i], report_sampling__mark(p, RATE_LAUNCH),
-			     report->options->full_names);
+		add_kernel(&table, &p->kernels[i], report_sampling__mark(p, RATE_LAUNCH));
+	stat_table__print(&table, out);
 	stat_cell__rest(out, p->kernel_count - shown, "kernel");
-	if (report->model->shape_sample > 1)
-		fprintf(out,
-			REPORT_INDENT "blocks of a grid, threads of a block and gaps before "
-				      "launches: sampled 1/%u\n",
-			report->model->shape_sample);
 }
 
 /* As in the monitor's report: mentions lazy loading only if a load was seen. */
@@ -101,8 +104,18 @@ static void print_graphs(FILE *out, const struct process *p)
 
 void stat_kernels__print(FILE *out, const struct stat_report *report, const struct process *p)
 {
+	struct stat_prose prose;
+	FILE *text;
+
 	print_kernels(out, report, p);
+	text = stat_prose__begin(&prose, out);
 	if (!p->kernel_count && (p->graph_launches || p->captured_launches))
-		fputc('\n', out);
-	print_graphs(out, p);
+		fputc('\n', text);
+	if (p->kernel_count && report->model->shape_sample > 1)
+		fprintf(text,
+			REPORT_INDENT "blocks of a grid, threads of a block and gaps before "
+				      "launches: sampled 1/%u\n",
+			report->model->shape_sample);
+	print_graphs(text, p);
+	stat_prose__end(&prose, text, report);
 }

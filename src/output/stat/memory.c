@@ -7,6 +7,7 @@
 #include "output/function_text.h"
 #include "output/report/line.h"
 #include "output/report/totals.h"
+#include "output/stat/prose.h"
 #include "output/stat/tables.h"
 #include "output/enum_names.h"
 
@@ -67,43 +68,56 @@ static void print_totals(FILE *out, const struct process *p)
 	print_calls(out, host);
 }
 
-static void print_size(FILE *out, const struct profile_size *size)
+static void add_size(struct stat_table *table, const struct profile_size *size)
 {
 	const struct size_record *record = &size->record;
+	FILE *name = stat_table__name(table);
 
-	stat_cell__count(out, record->allocations);
-	stat_cell__count(out, record->frees);
-	stat_cell__count(out, record->peak);
-	stat_cell__time(out, record->allocations ? record->allocation_ns / record->allocations : 0);
-	stat_cell__time(out, record->frees ? record->free_ns / record->frees : 0);
-	stat_cell__time(out, record->allocation_ns + record->free_ns);
-	stat_cell__bytes(out, size->key.size);
-	fputs("  ", out);
-	function_text__print(out, size->key.row);
+	stat_table__count(table, "", record->allocations);
+	stat_table__count(table, "", record->frees);
+	stat_table__count(table, "", record->peak);
+	stat_table__time(table, "",
+			 record->allocations ? record->allocation_ns / record->allocations : 0);
+	stat_table__time(table, "", record->frees ? record->free_ns / record->frees : 0);
+	stat_table__time(table, "", record->allocation_ns + record->free_ns);
+	stat_table__bytes(table, "", size->key.size);
+	function_text__print(name, size->key.row);
 	if (size->key.kind != MEMORY_DEVICE)
-		fprintf(out, " (%s)", enum_names__memory_kind(size->key.kind));
-	fputc('\n', out);
+		fprintf(name, " (%s)", enum_names__memory_kind(size->key.kind));
+	stat_table__end_row(table);
+}
+
+static void print_sizes(FILE *out, const struct stat_report *report, const struct profile *profile)
+{
+	static const char *const heads[] = {"allocated", "freed", "most live", "each",
+					    "each free", "total", "size"};
+	size_t shown = report_line__cut(report->options, profile->size_count);
+	struct stat_table table;
+
+	if (!shown || !stat_table__begin(&table, report, heads, sizeof(heads) / sizeof(*heads),
+					 "allocations"))
+		return;
+	table.optional = 1u << 4; /* each free */
+	for (size_t i = 0; i < shown; i++)
+		add_size(&table, &profile->sizes[i]);
+	stat_table__print(&table, out);
+	stat_cell__rest(out, profile->size_count - shown, "size");
 }
 
 void stat_memory__print(FILE *out, const struct stat_report *report, const struct process *p)
 {
-	static const char *const names[] = {"allocated", "freed", "most live", "each",
-					    "each free", "total", "size"};
-	const struct profile *profile = p->profile;
-	size_t shown = profile ? report_line__cut(report->options, profile->size_count) : 0;
 	struct memory_totals device;
+	struct stat_prose prose;
+	FILE *text;
 
 	report__device_memory(p, &device);
-	if (!profile || !(device.allocations + device.frees + p->memory[MEMORY_HOST].allocations +
-			  p->since_attach))
+	if (!p->profile || !(device.allocations + device.frees +
+			     p->memory[MEMORY_HOST].allocations + p->since_attach))
 		return;
-	fputs("\n    memory:\n", out);
-	print_totals(out, p);
-	report_line__before_attach(out, p, report->options->form);
-	if (shown)
-		stat_cell__heads(out, names, sizeof(names) / sizeof(*names),
-				 "allocations of one size");
-	for (size_t i = 0; i < shown; i++)
-		print_size(out, &profile->sizes[i]);
-	stat_cell__rest(out, profile->size_count - shown, "size");
+	text = stat_prose__begin(&prose, out);
+	fputs("\n    memory:\n", text);
+	print_totals(text, p);
+	report_line__before_attach(text, p, report->options->form);
+	stat_prose__end(&prose, text, report);
+	print_sizes(out, report, p->profile);
 }

@@ -20,6 +20,8 @@
  */
 #define STAT_JSON_SCHEMA "gpuprobe.stat/1"
 
+#define STAT_WIDTH 100 /* columns of lines that do not go to a terminal */
+
 struct stat_report {
 	const struct model *model;
 	uint64_t began_ns; /* when the probes were attached, CLOCK_BOOTTIME */
@@ -28,7 +30,11 @@ struct stat_report {
 	const struct report_options *options;
 	bool getters;	      /* getters are probed, so chatty-getters is checked */
 	unsigned long number; /* of the report in this run, from 0 */
+	unsigned int width;   /* of the terminal in columns; 0: none, and names are not cut */
 };
+
+/* Columns of the lines for people: the terminal's, at least 80; without a terminal STAT_WIDTH. */
+unsigned int stat__width(const struct stat_report *report);
 
 /* Prints the profile of all processes and the findings, for people. */
 void stat_text__print(FILE *out, const struct stat_report *report);
@@ -40,6 +46,19 @@ void stat_text__print(FILE *out, const struct stat_report *report);
  * that a row is one line.
  */
 void stat_csv__print(FILE *out, const struct stat_report *report);
+
+/* --- the same, each table by itself: without the first column --- */
+
+#define STAT_CSV_TABLES 10
+
+/* The table's name; `table` counts from 0. */
+const char *stat_csv__table(size_t table);
+
+/* Prints the line with the column names. */
+void stat_csv__print_names(FILE *out, size_t table);
+
+/* Prints the column names and the rows. */
+void stat_csv__print_table(FILE *out, const struct stat_report *report, size_t table);
 
 /* Prints only the findings and their limits. */
 void diagnose_text__print(FILE *out, const struct stat_report *report);

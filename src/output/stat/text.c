@@ -7,15 +7,36 @@
 #include "output/report/parts.h"
 #include "output/report/line.h"
 #include "output/report/totals.h"
+#include "output/stat/prose.h"
 #include "output/stat/tables.h"
 #include "output/finding/verdict.h"
+
+/* How it started and what it repeats. */
+static void print_course(FILE *out, const struct stat_report *report, const struct process *p)
+{
+	struct stat_prose prose;
+	FILE *text = stat_prose__begin(&prose, out);
+
+	report_start__print(text, p, report->began_ns);
+	report_steps__print(text, report->model, p);
+	stat_prose__end(&prose, text, report);
+}
+
+static void print_errors(FILE *out, const struct stat_report *report, const struct process *p)
+{
+	struct stat_prose prose;
+	FILE *text = stat_prose__begin(&prose, out);
+
+	fputs("\n    errors:\n", text);
+	report_errors__list(text, report->model, p, report->options);
+	stat_prose__end(&prose, text, report);
+}
 
 static void print_process(FILE *out, const struct stat_report *report, const struct process *p)
 {
 	fputc('\n', out);
 	report_line__process(out, p);
-	report_start__print(out, p, report->began_ns);
-	report_steps__print(out, report->model, p);
+	print_course(out, report, p);
 	stat_threads__print(out, report, p);
 	stat_launches__print(out, report, p);
 	stat_functions__print(out, report, p);
@@ -23,14 +44,9 @@ static void print_process(FILE *out, const struct stat_report *report, const str
 	stat_kernels__print(out, report, p);
 	stat_copies__print(out, report, p);
 	stat_memory__print(out, report, p);
-	if (p->failure_count) {
-		fputs("\n    errors:\n", out);
-		report_errors__list(out, report->model, p, report->options);
-	}
-	if (p->site_count || p->live_site_count) {
-		fputs("\n    call sites\n", out);
-		report_sites__list(out, report->model, p, report->options);
-	}
+	if (p->failure_count)
+		print_errors(out, report, p);
+	stat_sites__print(out, report, p);
 }
 
 static uint64_t inside_ns(const struct process *p)
@@ -85,6 +101,36 @@ static void print_processes(FILE *out, const struct stat_report *report)
 	free(processes);
 }
 
+static void print_verdicts(FILE *out, const struct stat_report *report)
+{
+	struct stat_prose prose;
+	FILE *text = stat_prose__begin(&prose, out);
+
+	verdict_text__print(text, report);
+	stat_prose__end(&prose, text, report);
+}
+
+/* A file has the frames of stacks in one line each, however long they are. */
+static void print_findings(FILE *out, const struct stat_report *report)
+{
+	struct stat_prose prose;
+	FILE *text = report->width ? stat_prose__begin(&prose, out) : out;
+
+	fputc('\n', text);
+	findings_text__print(text, report->model, report->findings, report->options);
+	if (report->width)
+		stat_prose__end(&prose, text, report);
+}
+
+static void print_limits(FILE *out, const struct stat_report *report)
+{
+	struct stat_prose prose;
+	FILE *text = stat_prose__begin(&prose, out);
+
+	findings_text__limits(text, report->state, report->findings);
+	stat_prose__end(&prose, text, report);
+}
+
 void stat_text__print(FILE *out, const struct stat_report *report)
 {
 	const struct model *model = report->model;
@@ -93,11 +139,10 @@ void stat_text__print(FILE *out, const struct stat_report *report)
 	report_totals__sum(model, &totals);
 	stat__print_head(out, report);
 	if (totals.processes) {
-		verdict_text__print(out, report);
+		print_verdicts(out, report);
+		print_findings(out, report);
 		print_processes(out, report);
-		fputc('\n', out);
-		findings_text__print(out, report->model, report->findings, report->options);
-		findings_text__limits(out, report->state, report->findings);
+		print_limits(out, report);
 	} else {
 		report_line__no_process(out, model);
 	}

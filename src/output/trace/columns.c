@@ -3,15 +3,11 @@
 #include "output/trace/columns.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/similar.h"
-
-/*
- * If the terminal leaves fewer columns than this to the details, process and thread are not shown.
- */
-#define ENOUGH_DETAILS 30
 
 static const struct {
 	const char *word, *heading;
@@ -53,6 +49,26 @@ static unsigned int time_width(enum trace_timestamps timestamps)
 unsigned int trace_columns__width(enum trace_column column, enum trace_timestamps timestamps)
 {
 	return rows[column].width ? rows[column].width : time_width(timestamps);
+}
+
+unsigned int trace_columns__limit(enum trace_column column)
+{
+	switch (column) {
+	case COLUMN_PROCESS: return 24;
+	case COLUMN_EVENT:
+	case COLUMN_RESULT: return 40;
+	case COLUMN_CGROUP:
+	case COLUMN_KERNEL:
+	case COLUMN_ARGS: return 60;
+	case COLUMN_DETAILS: return 120;
+	case COLUMN_STACK: return rows[column].width;
+	default: return UINT_MAX;
+	}
+}
+
+bool trace_columns__is_text(enum trace_column column)
+{
+	return trace_columns__limit(column) != UINT_MAX;
 }
 
 unsigned int trace_columns__others(const struct trace_output_options *options)
@@ -97,7 +113,7 @@ static void choose_table(struct trace_output_options *options)
 						   COLUMN_DURATION, COLUMN_RESULT};
 
 	set_columns(options, usual, sizeof(usual));
-	if (has_room(options, ENOUGH_DETAILS))
+	if (has_room(options, TRACE_ENOUGH_DETAILS))
 		return;
 	set_columns(options, fewer, sizeof(fewer));
 	if (!has_room(options, TRACE_MIN_DETAILS))

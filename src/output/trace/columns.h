@@ -9,12 +9,20 @@
 
 /* minimum width of the details on a terminal; below it they are not a default column */
 #define TRACE_MIN_DETAILS 10
+/* If the terminal leaves them less than this, process and thread are not default columns. */
+#define TRACE_ENOUGH_DETAILS 30
 
 const char *trace_columns__word(enum trace_column column);    /* "process" */
 const char *trace_columns__heading(enum trace_column column); /* "PROCESS" */
 
-/* The width in the table without a terminal. The widths of times depend on their form. */
+/* The width at the beginning of a table. The widths of times depend on their form. */
 unsigned int trace_columns__width(enum trace_column column, enum trace_timestamps timestamps);
+
+/* The width up to which the column grows in a table if values need it. */
+unsigned int trace_columns__limit(enum trace_column column);
+
+/* Whether a value that is too long for the column is cut on a terminal: it is no number. */
+bool trace_columns__is_text(enum trace_column column);
 
 /* The width of all columns except the details, with a space between each two. */
 unsigned int trace_columns__others(const struct trace_output_options *options);

@@ -5,9 +5,6 @@
 #include "output/trace/schema.h"
 #include "output/enum_names.h"
 
-#define AS_TEXT(number) AS_TEXT_(number)
-#define AS_TEXT_(number) #number
-
 struct key {
 	const char *text; /* ,"process": */
 	size_t length;
@@ -213,7 +210,7 @@ char *trace_json__line(struct trace_output *output, const struct trace_view *vie
 {
 	const struct trace_line *line = view->line;
 
-	at = TRACE_TEXT_CONSTANT(at, "{\"schema\":" AS_TEXT(TRACE_JSON_SCHEMA));
+	at = TRACE_TEXT_CONSTANT(at, "{\"schema\":" TRACE_JSON_SCHEMA_TEXT);
 	at = write_kind(line->kind, at);
 	if (line->kind == LINE_LOST)
 		return TRACE_TEXT_CONSTANT(write_loss(view, at), "}\n");

@@ -14,6 +14,7 @@ static void look_at_columns(struct trace_output *output)
 {
 	const struct trace_output_options *options = &output->options;
 
+	output->has_stack = options->stack_below;
 	for (size_t i = 0; i < options->column_count; i++) {
 		enum trace_column column = options->columns[i];
 
@@ -96,9 +97,9 @@ static size_t line_room(const struct trace_output *output, const struct trace_vi
 	size += text_room(line->kernel_place);
 	if (output->has_cgroup)
 		size += text_room(line->process->cgroup);
-	/* Each frame has quotes and separators. */
+	/* Each frame has quotes and separators, or the indentation of a line. */
 	if (view->stack)
-		size += view->stack->bytes * TRACE_TEXT_EXPANSION + view->stack->count * 4ul;
+		size += view->stack->bytes * TRACE_TEXT_EXPANSION + view->stack->count * 16ul;
 	return size;
 }
 
@@ -158,6 +159,8 @@ int trace_output__header(struct trace_output *output)
 		at = trace_table__header(output, at);
 	else if (output->options.format == TRACE_TSV)
 		at = trace_tsv__header(output, at);
+	else
+		at = trace_json__start(output, at);
 	trace_buffer__commit(&output->buffer, at, false);
 	return 0;
 }

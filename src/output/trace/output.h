@@ -44,12 +44,15 @@ struct trace_output_options {
 	enum trace_column columns[COLUMN_COUNT];
 	size_t column_count; /* 0: the format's default, with fewer columns on a narrow terminal */
 	bool adds_stack;     /* add the stack to the default columns */
-	/* of the terminal, in characters, which no line exceeds; 0: no terminal, nothing is cut */
+	bool stack_below;    /* only in the table: each frame on a line below its call */
+	/* of the terminal, in columns, which no line exceeds; 0: no terminal, nothing is cut */
 	unsigned int width;
 	bool color;
 	bool entry_return;
 	uint64_t begin_ns;	/* CLOCK_BOOTTIME of time 0 */
 	int64_t wall_offset_ns; /* CLOCK_REALTIME - CLOCK_BOOTTIME */
+	/* of uname(2), for trace_output__header; must live until then; NULL: unknown */
+	const char *host, *kernel;
 };
 
 struct trace_output;
@@ -75,7 +78,7 @@ void trace_output__free(struct trace_output *output); /* drops unflushed text */
  */
 void trace_output__stop_by(struct trace_output *output, int fd);
 
-/* Writes the line of column names; nothing in JSON. */
+/* Writes the line of column names, or in JSON the line that tells of the beginning and units. */
 int trace_output__header(struct trace_output *output);
 
 /*

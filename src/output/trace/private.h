@@ -24,7 +24,8 @@ struct trace_output {
 	bool shows[TRACE_ROLES];
 	bool has_roles; /* views have their arguments by role */
 	bool has_cgroup, has_stack;
-	unsigned int starts[COLUMN_COUNT]; /* start positions of the table's columns */
+	/* of the table's columns, in their order: they grow with the values (table.c) */
+	unsigned int widths[COLUMN_COUNT], starts[COLUMN_COUNT];
 	struct trace_buffer buffer;
 	struct trace_time time;
 	struct trace_cache cache;
@@ -50,6 +51,7 @@ char *trace_table__line(struct trace_output *output, const struct trace_view *vi
 char *trace_tsv__header(struct trace_output *output, char *at);
 char *trace_tsv__line(struct trace_output *output, const struct trace_view *view, char *at);
 
+char *trace_json__start(struct trace_output *output, char *at); /* start.c: the first line */
 char *trace_json__line(struct trace_output *output, const struct trace_view *view, char *at);
 
 /*

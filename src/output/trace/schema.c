@@ -186,17 +186,51 @@ static void write_enum(struct json *j, const char *const words[], size_t count)
 	json__array_end(j);
 }
 
+/* A text or null. */
+static void write_known_text(struct json *j, const char *key, const char *text)
+{
+	json__key(j, key);
+	json__object_begin(j);
+	json__key_string(j, "description", text);
+	json__key(j, "anyOf");
+	write_types(j, TYPE_NULL | TYPE_STRING);
+	json__object_end(j);
+}
+
+/* The object of the first line. */
+static void write_start(struct json *j)
+{
+	begin_key(j, "start", "object", "in the first line: about the trace as a whole");
+	json__key(j, "properties");
+	json__object_begin(j);
+	write_key(j, "wall", "string", "when it began by wall clock, UTC");
+	write_key(j, "wall_ns", "integer", "the same in nanoseconds since 1970");
+	write_key(j, "boot_ns", "integer",
+		  "the same by `clock`, in nanoseconds: with --timestamps relative, the time 0");
+	write_key(j, "clock", "string",
+		  "the clock of all times, also of --timestamps wall and iso");
+	write_key(j, "timestamps", "string", "the form of --timestamps");
+	write_key(j, "units", "object",
+		  "by key: of time and end (null where they are texts), duration, size and bw");
+	write_key(j, "gpuprobe", "string", "the version that wrote the lines");
+	write_known_text(j, "host", "the machine's name, null where it is unknown");
+	write_known_text(j, "kernel", "the release of its kernel, null where it is unknown");
+	json__object_end(j);
+	json__object_end(j);
+}
+
 static void write_own_keys(struct json *j)
 {
-	static const char *const lines[] = {"entry",	     "return",	   "in_progress",
-					    "resumed",	     "unfinished", "not_followed",
-					    "before_attach", "lost"};
+	static const char *const lines[] = {"start",	    "entry",	     "return",
+					    "in_progress",  "resumed",	     "unfinished",
+					    "not_followed", "before_attach", "lost"};
 
 	begin_key(j, "schema", "integer", "the version of this description");
 	json__key_u64(j, "const", TRACE_JSON_SCHEMA);
 	json__object_end(j);
 	begin_key(j, "line", "string",
-		  "what the line is where it is not one whole call: entry and return are one "
+		  "what the line is where it is not one whole call: start is the first line, of "
+		  "no call; entry and return are one "
 		  "call's two lines; a call "
 		  "in_progress comes back as resumed or unfinished; the return of a call "
 		  "not_followed is not seen; a call before_attach was in progress when tracing "
@@ -220,6 +254,7 @@ static void write_own_keys(struct json *j)
 		  "by itself in a line, for -c and -C: the sums by function, times in nanoseconds; "
 		  "lost calls, calls from before (before_attach) and files without probes "
 		  "(library_skipped) are not in them");
+	write_start(j);
 	write_key(j, "reason", "string",
 		  "why: ring_full, thread_storage or call_depth; of stacks stack_ring_full or "
 		  "stack_no_room");

@@ -8,5 +8,8 @@
  * literal number, because it is converted to a string.
  */
 #define TRACE_JSON_SCHEMA 1
+#define TRACE_JSON_SCHEMA_TEXT TRACE_AS_TEXT(TRACE_JSON_SCHEMA)
+#define TRACE_AS_TEXT(number) TRACE_AS_TEXT_(number)
+#define TRACE_AS_TEXT_(number) #number
 
 #endif

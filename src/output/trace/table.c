@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Lines of the table. Columns have fixed positions. A value that is too long for its column pushes
- * the next ones to the right until one has room to spare. On a terminal the details get the width
- * that the others leave, and are cut. If that is not enough, the end of the line is cut too: no
- * line is wider than the terminal.
+ * Lines of the table. A column has one place in all lines. It grows with its values up to a limit,
+ * for this line and all later ones. A longer text is cut in the middle on a terminal; in a file it
+ * pushes the rest of its own line to the right. On a terminal the details get the width that the
+ * other columns leave, a long result at the end goes to the next line, and no line is wider than
+ * the terminal.
  */
 #include "output/trace/private.h"
 
@@ -12,33 +13,95 @@
 #define DIM "\033[2m"
 #define RESET "\033[0m"
 
-static unsigned int column_width(const struct trace_output *output, enum trace_column column)
+#define FRAME_INDENT 8 /* of a stack's frames below their call */
+
+static size_t find_details(const struct trace_output *output)
 {
-	return trace_columns__width(column, output->options.timestamps);
+	size_t i = 0;
+
+	while (i < output->options.column_count && output->options.columns[i] != COLUMN_DETAILS)
+		i++;
+	return i;
 }
 
-static unsigned int details_width(const struct trace_output *output)
+/* The width of all columns up to `end`, with a space between each two. */
+static unsigned int width_of(const struct trace_output *output, size_t end)
 {
-	unsigned int width = output->options.width,
-		     others = trace_columns__others(&output->options);
+	unsigned int width = 0;
 
-	if (!width)
-		return column_width(output, COLUMN_DETAILS);
-	return width > others + TRACE_MIN_DETAILS ? width - others : TRACE_MIN_DETAILS;
+	for (size_t i = 0; i < end; i++)
+		width += (i > 0) + output->widths[i];
+	return width;
+}
+
+/* Gives the details of a terminal what the other columns leave, and each column its place. */
+static void place_columns(struct trace_output *output)
+{
+	const struct trace_output_options *options = &output->options;
+	size_t details = find_details(output);
+
+	if (options->width && details < options->column_count) {
+		unsigned int others;
+
+		output->widths[details] = 0;
+		others = width_of(output, options->column_count);
+		output->widths[details] = options->width > others + TRACE_MIN_DETAILS ?
+						  options->width - others :
+						  TRACE_MIN_DETAILS;
+	}
+	for (size_t i = 0; i < options->column_count; i++)
+		output->starts[i] = width_of(output, i) + (i > 0);
 }
 
 void trace_table__layout(struct trace_output *output)
 {
 	const struct trace_output_options *options = &output->options;
-	unsigned int start = 0;
 
 	for (size_t i = 0; i < options->column_count; i++) {
-		bool is_details = options->columns[i] == COLUMN_DETAILS;
-
-		output->starts[i] = start;
-		start += 1 + (is_details ? details_width(output) :
-					   column_width(output, options->columns[i]));
+		output->widths[i] = trace_columns__width(options->columns[i], options->timestamps);
+		if (options->columns[i] == COLUMN_RESULT && options->entry_return)
+			output->widths[i] = sizeof("returned=0 (success)") - 1;
 	}
+	place_columns(output);
+}
+
+/*
+ * By how much the column may grow on a terminal. Numbers take more from the details than texts,
+ * which can be cut.
+ */
+static unsigned int spare_width(const struct trace_output *output, enum trace_column column)
+{
+	const struct trace_output_options *options = &output->options;
+	size_t details = find_details(output);
+	unsigned int used,
+		least = trace_columns__is_text(column) ? TRACE_ENOUGH_DETAILS : TRACE_MIN_DETAILS;
+
+	if (details < options->column_count)
+		return output->widths[details] > least ? output->widths[details] - least : 0;
+	used = width_of(output, options->column_count);
+	return options->width > used ? options->width - used : 0;
+}
+
+/* Makes the column wider for a value of this width. Returns whether it could. */
+static bool grow(struct trace_output *output, size_t i, size_t width)
+{
+	enum trace_column column = output->options.columns[i];
+	unsigned int limit = trace_columns__limit(column), spare, more;
+
+	if (output->options.width && column == COLUMN_DETAILS)
+		return false;
+	if (width > limit)
+		width = limit;
+	if (width <= output->widths[i])
+		return false;
+	more = (unsigned int)width - output->widths[i];
+	if (output->options.width) {
+		spare = spare_width(output, column);
+		more = more < spare ? more : spare;
+	}
+	output->widths[i] += more;
+	place_columns(output);
+	return more;
 }
 
 /* Writes at least one space, however long the text before is. */
@@ -47,18 +110,6 @@ static char *pad(char *at, size_t position, size_t target, size_t *spaces)
 	*spaces = position == 0 ? target : (target > position ? target - position : 1);
 	memset(at, ' ', *spaces);
 	return at + *spaces;
-}
-
-/* Cuts the text from `begin` to `at` to `columns`; returns its new end. */
-static char *cut(char *begin, char *at, size_t columns)
-{
-	size_t length = (size_t)(at - begin);
-
-	if (trace_text__width(begin, length) <= columns)
-		return at;
-	if (!columns)
-		return begin;
-	return TRACE_TEXT_CONSTANT(begin + trace_text__fit(begin, length, columns - 1), "…");
 }
 
 /* Columns of the terminal left after `position`. */
@@ -94,85 +145,140 @@ char *trace_table__header(struct trace_output *output, char *at)
 			break;
 		write_heading(output, options->columns[i], heading, sizeof(heading));
 		begin = at = pad(at, position, output->starts[i], &spaces);
-		at = cut(begin, trace_text__copy(at, heading, strlen(heading)),
-			 columns_left(output, position + spaces));
+		at = trace_text__cut(begin, trace_text__copy(at, heading, strlen(heading)),
+				     columns_left(output, position + spaces));
 		position += spaces + strlen(heading);
 	}
 	*at++ = '\n';
 	return at;
 }
 
-/* The excess of the result over its column's width: on a terminal the details make room for it. */
-static size_t result_excess(struct trace_output *output, const struct trace_view *view,
-			    size_t details, char *at)
+/* The columns of a terminal that the cell may have. */
+static size_t cell_limit(const struct trace_output *output, size_t i, size_t position)
 {
-	const struct trace_output_options *options = &output->options;
-	size_t width, usual = column_width(output, COLUMN_RESULT);
+	size_t left = columns_left(output, position);
 
-	for (size_t i = details + 1; i < options->column_count; i++) {
-		if (options->columns[i] != COLUMN_RESULT)
-			continue;
-		width = (size_t)(trace_cell__write(view, COLUMN_RESULT, at) - at);
-		return width > usual ? width - usual : 0;
-	}
-	return 0;
+	if (!output->options.width || i + 1 == output->options.column_count ||
+	    !trace_columns__is_text(output->options.columns[i]))
+		return left;
+	return output->widths[i] < left ? output->widths[i] : left;
+}
+
+static bool is_failure(const struct trace_output *output, const struct trace_view *view, size_t i)
+{
+	return output->options.columns[i] == COLUMN_RESULT && view->line->failed &&
+	       trace_line__has_result(view->line);
 }
 
 /*
- * Width left for the details between the columns before them and those after, which begin `excess`
- * earlier than usual.
+ * Whether the cell is at the end of the line and goes to the next one if it does not fit: a result
+ * longer than that of a success is an error, which a person looks for.
  */
-static size_t details_limit(const struct trace_output *output, size_t i, size_t position,
-			    size_t excess)
+static bool can_follow(const struct trace_output *output, size_t i, size_t width)
 {
-	bool last = i + 1 == output->options.column_count;
-	size_t end = last ? output->options.width : output->starts[i + 1] - 1;
-
-	return end > position + excess ? end - position - excess : 0;
+	return output->options.columns[i] == COLUMN_RESULT && i &&
+	       i + 1 == output->options.column_count &&
+	       width > trace_columns__width(COLUMN_RESULT, output->options.timestamps);
 }
 
-/* Writes the cell with its colour; *width is its width in columns. */
-static char *write_cell(struct trace_output *output, const struct trace_view *view, size_t i,
-			size_t position, size_t *excess, size_t *width, char *at)
+static bool is_open(const struct trace_line *line)
 {
-	enum trace_column column = output->options.columns[i];
-	bool red = output->options.color && column == COLUMN_RESULT && view->line->failed &&
-		   trace_line__has_result(view->line);
-	bool makes_room = column == COLUMN_DETAILS && output->options.width;
-	size_t left = columns_left(output, position), limit;
-	char *begin;
+	return line->kind == LINE_UNFINISHED || line->kind == LINE_IN_PROGRESS ||
+	       line->kind == LINE_BEFORE;
+}
 
-	if (makes_room) {
-		*excess = result_excess(output, view, i, at);
-		limit = details_limit(output, i, position, *excess);
-		left = limit < left ? limit : left;
-	}
-	if (red)
-		at = TRACE_TEXT_CONSTANT(at, RED);
+/* Writes the cell at the end of the next line; a colour of the whole line ends with the line. */
+static char *write_below(struct trace_output *output, const struct trace_view *view, size_t i,
+			 char *at)
+{
+	bool dim = output->options.color && is_open(view->line);
+	char *begin, *end;
+	size_t blank;
+
+	if (dim)
+		at = TRACE_TEXT_CONSTANT(at, RESET);
+	*at++ = '\n';
+	if (dim)
+		at = TRACE_TEXT_CONSTANT(at, DIM);
 	begin = at;
-	at = trace_cell__write(view, column, at);
-	if (output->options.width)
-		at = cut(begin, at, left);
-	*width = trace_text__width(begin, (size_t)(at - begin));
-	return red ? TRACE_TEXT_CONSTANT(at, RESET) : at;
+	end = trace_cell__write(view, output->options.columns[i], begin);
+	end = trace_text__cut(begin, end, output->options.width);
+	blank = output->options.width - trace_text__width(begin, (size_t)(end - begin));
+	memmove(begin + blank, begin, (size_t)(end - begin));
+	memset(begin, ' ', blank);
+	return end + blank;
 }
 
-static char *write_cells(struct trace_output *output, const struct trace_view *view, char *at)
+struct cell {
+	size_t width; /* in columns */
+	bool grew;    /* its column: the line must be written again */
+	bool does_not_fit;
+};
+
+/* Writes the cell's text, cut to what the terminal leaves it. */
+static char *write_cell(struct trace_output *output, const struct trace_view *view, size_t i,
+			size_t position, struct cell *cell, char *at)
 {
-	size_t position = 0, excess = 0, spaces, width;
+	size_t limit = cell_limit(output, i, position);
+	char *begin = at;
 
-	for (size_t i = 0; i < output->options.column_count; i++) {
-		size_t start = output->starts[i] > excess ? output->starts[i] - excess : 0;
-		char *before = at;
+	at = trace_cell__write(view, output->options.columns[i], at);
+	cell->width = trace_text__width(begin, (size_t)(at - begin));
+	cell->grew = cell->width > output->widths[i] && grow(output, i, cell->width);
+	if (cell->width <= limit)
+		return at;
+	cell->does_not_fit = can_follow(output, i, cell->width);
+	at = cell->does_not_fit ? begin : trace_text__cut(begin, at, limit);
+	cell->width = trace_text__width(begin, (size_t)(at - begin));
+	return at;
+}
 
-		at = pad(at, position, start, &spaces);
-		at = write_cell(output, view, i, position + spaces, &excess, &width, at);
+/* Adds the colour of a failure to the text from `begin` to `at`. */
+static char *redden(char *begin, char *at)
+{
+	size_t length = (size_t)(at - begin);
+
+	memmove(begin + sizeof(RED) - 1, begin, length);
+	return TRACE_TEXT_CONSTANT(TRACE_TEXT_CONSTANT(begin, RED) + length, RESET);
+}
+
+/* Sets *grew if a column has grown: its place is not in what was written. */
+static char *try_cells(struct trace_output *output, const struct trace_view *view, char *at,
+		       bool *grew)
+{
+	size_t position = 0, spaces;
+
+	for (size_t i = 0; i < output->options.column_count && !*grew; i++) {
+		struct cell cell = {0};
+		char *before = at, *begin;
+
+		begin = at = pad(at, position, output->starts[i], &spaces);
+		at = write_cell(output, view, i, position + spaces, &cell, at);
+		*grew = cell.grew;
 		/* An empty cell gets no padding, so that no line ends in spaces. */
-		if (width)
-			position += spaces + width;
+		if (!cell.width)
+			begin = at = before;
 		else
-			at = before;
+			position += spaces + cell.width;
+		if (cell.does_not_fit) {
+			begin = at + 1;
+			at = write_below(output, view, i, at);
+		}
+		if (output->options.color && at > begin && is_failure(output, view, i))
+			at = redden(begin, at);
 	}
+	return at;
+}
+
+static char *write_cells(struct trace_output *output, const struct trace_view *view, char *begin)
+{
+	bool grew;
+	char *at;
+
+	do {
+		grew = false;
+		at = try_cells(output, view, begin, &grew);
+	} while (grew);
 	return at;
 }
 
@@ -193,10 +299,32 @@ static char *write_loss(const struct trace_line *line, char *at)
 	return TRACE_TEXT_CONSTANT(at, ") ---");
 }
 
-static bool is_open(const struct trace_line *line)
+/* Whether the line is the first that tells of its call, or the last of one that never returned. */
+static bool shows_stack(const struct trace_output *output, const struct trace_line *line)
 {
-	return line->kind == LINE_UNFINISHED || line->kind == LINE_IN_PROGRESS ||
-	       line->kind == LINE_BEFORE;
+	return output->options.stack_below && line->kind != LINE_LOST &&
+	       line->kind != LINE_RETURN && line->kind != LINE_RESUMED;
+}
+
+/* One frame a line. */
+static char *write_stack(const struct trace_output *output, const struct trace_stack_text *stack,
+			 char *at)
+{
+	static const char *const unknown = "[stack not known]";
+	const char *frame = stack ? stack->frames : unknown;
+	uint32_t count = stack ? stack->count : 1;
+	size_t indent = columns_left(output, FRAME_INDENT) > FRAME_INDENT ? FRAME_INDENT : 0;
+
+	for (uint32_t i = 0; i < count; i++, frame += strlen(frame) + 1) {
+		char *begin = at;
+
+		memset(at, ' ', indent);
+		begin += indent;
+		at = trace_text__escaped(begin, frame, strlen(frame), 0, false);
+		at = trace_text__cut(begin, at, columns_left(output, indent));
+		*at++ = '\n';
+	}
+	return at;
 }
 
 char *trace_table__line(struct trace_output *output, const struct trace_view *view, char *at)
@@ -209,10 +337,10 @@ char *trace_table__line(struct trace_output *output, const struct trace_view *vi
 	if (color)
 		at = lost ? TRACE_TEXT_CONSTANT(at, YELLOW) : TRACE_TEXT_CONSTANT(at, DIM);
 	begin = at;
-	at = lost ? cut(begin, write_loss(line, at), columns_left(output, 0)) :
+	at = lost ? trace_text__cut(begin, write_loss(line, at), columns_left(output, 0)) :
 		    write_cells(output, view, at);
 	if (color)
 		at = TRACE_TEXT_CONSTANT(at, RESET);
 	*at++ = '\n';
-	return at;
+	return shows_stack(output, line) ? write_stack(output, view->stack, at) : at;
 }

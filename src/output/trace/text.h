@@ -66,7 +66,10 @@ char *trace_text__json(char *at, const char *text, size_t length);
 
 /* Columns that a printable UTF-8 text fills on a terminal. */
 size_t trace_text__width(const char *text, size_t length);
-/* Number of its bytes that fit in `columns`. */
-size_t trace_text__fit(const char *text, size_t length, size_t columns);
+/*
+ * Cuts the text from `begin` to `end` in the middle, with a "…", if it is wider than `columns`.
+ * Returns its new end; needs room for two more bytes.
+ */
+char *trace_text__cut(char *begin, char *end, size_t columns);
 
 #endif

@@ -81,7 +81,8 @@ size_t trace_text__width(const char *text, size_t length)
 	return width;
 }
 
-size_t trace_text__fit(const char *text, size_t length, size_t columns)
+/* The number of bytes that fit in `columns`. */
+static size_t fit(const char *text, size_t length, size_t columns)
 {
 	size_t width = 0, i = 0;
 	uint32_t code;
@@ -95,4 +96,31 @@ size_t trace_text__fit(const char *text, size_t length, size_t columns)
 		i += n;
 	}
 	return i;
+}
+
+/* The number of bytes at the beginning that fill at least `columns`. */
+static size_t skip(const char *text, size_t length, size_t columns)
+{
+	size_t width = 0, i = 0;
+	uint32_t code;
+
+	while (i < length && width < columns) {
+		i += next_code(text + i, length - i, &code);
+		width += code_width(code);
+	}
+	return i;
+}
+
+char *trace_text__cut(char *begin, char *end, size_t columns)
+{
+	size_t length = (size_t)(end - begin), width = trace_text__width(begin, length), head, tail;
+
+	if (width <= columns)
+		return end;
+	if (!columns)
+		return begin;
+	head = fit(begin, length, columns / 2);
+	tail = skip(begin, length, width - (columns - 1 - columns / 2));
+	memmove(begin + head + sizeof("…") - 1, begin + tail, length - tail);
+	return TRACE_TEXT_CONSTANT(begin + head, "…") + length - tail;
 }

@@ -61,8 +61,15 @@ class Traced:
 
     @functools.cached_property
     def objects(self):
-        """All lines, including those that report losses."""
-        return [json.loads(line) for line in self.text.splitlines()]
+        """All lines after the first, including those that report losses."""
+        return without_start(json.loads(line) for line in self.text.splitlines())
+
+    @property
+    def start(self):
+        """What the first line says of the trace as a whole."""
+        first = json.loads(self.text.splitlines()[0])
+        assert first["line"] == "start"
+        return first["start"]
 
     @functools.cached_property
     def lines(self):
@@ -136,8 +143,16 @@ class Tracer:
         return result, read_log(log)
 
 
+def without_start(lines):
+    """The lines that follow the first, which is about the trace as a whole."""
+    return [line for line in lines if line.get("line") != "start"]
+
+
 def wait_for(path, condition, timeout=60):
-    """Waits until condition(lines) is true of the file's complete lines. Returns them, parsed."""
+    """
+    Waits until condition(lines) is true of the file's complete lines after the first. Returns them,
+    parsed.
+    """
     end = time.monotonic() + timeout
     lines, at = [], 0
     while True:
@@ -147,7 +162,7 @@ def wait_for(path, condition, timeout=60):
                 data = file.read()
             whole = data[:data.rfind(b"\n") + 1]
             at += len(whole)
-            lines += [json.loads(line) for line in whole.split(b"\n")[:-1]]
+            lines += without_start(json.loads(line) for line in whole.split(b"\n")[:-1])
             if condition(lines):
                 return lines
         if time.monotonic() > end:

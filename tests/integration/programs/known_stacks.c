@@ -175,13 +175,13 @@ static long lines_of(const char *path)
 
 static bool is_seen(const char *trace, const char *question)
 {
-	return (!trace || lines_of(trace) >= lines_of(known_path)) &&
+	return (!trace || lines_of(trace) > lines_of(known_path)) &&
 	       (!question || access(question, F_OK));
 }
 
 /*
- * Waits until the mappings have been read: the file TRACE_FILE has a line of each call, or the
- * reader of gpuprobe's reports has removed the file QUESTION, which is created here.
+ * Waits until the mappings have been read: the file TRACE_FILE has a line of each call behind its
+ * first, or the reader of gpuprobe's reports has removed the file QUESTION, which is created here.
  */
 static void wait_until_seen(void)
 {

@@ -58,7 +58,7 @@ PATHS = r"""
                 made++;
                 if (count == 4 && pause)
                     usleep(pause);
-                for (int tries = 0; count == 5 && made % pause == 0 && lines_of(words[4]) < made;
+                for (int tries = 0; count == 5 && made % pause == 0 && lines_of(words[4]) <= made;
                      tries++) {
                     if (tries == 6000)
                         return 1;

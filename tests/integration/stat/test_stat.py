@@ -12,7 +12,7 @@ from collections import Counter
 
 import pytest
 
-from lib import api, paths
+from lib import api, paths, terminal
 from lib.probe import Background, Probe, environment
 from lib.profile_runs import Programs, by_scenario
 from lib.truth import read_truths
@@ -108,7 +108,7 @@ def test_launches(ran):
     assert {k["name"]: k["launches"] for k in process["kernels"]} == truth.launches()
     assert sum(k["launches"] for k in process["kernels"]) == 2100
     assert [k["name"] for k in process["kernels"]] == [k["name"] for k in sorted(
-        process["kernels"], key=lambda k: (-k["launches"], k["name"]))]
+        process["kernels"], key=lambda k: (-k["launches"], int(k["name"].split("_")[1])))]
     for kernel in process["kernels"]:
         assert kernel["shape"]["gaps"] > 0
         low, high = kernel["shape"]["gap_range_ns"]
@@ -192,16 +192,35 @@ def test_text():
     lines = done.stdout.splitlines()
     assert done.stdout.count("========================\n") == 2 and lines[-1] == "=" * 24
     heads = [line.split("  ")[-1] for line in lines
-             if re.match(r" +(launch|launches|calls|allocated) ", line)]
-    assert heads == ["thread", "thread", "function", "kernel", "copies and sets",
-                     "allocations of one size"]
+             if re.match(r" +(launch|launches|calls|allocated)  ", line)]
+    assert heads == ["thread", "thread", "function", "kernel", "copies and sets", "allocations"]
+    # What matters most comes first.
+    assert done.stdout.index("\nfindings: ") < done.stdout.index("  thread\n")
     assert "    memory:" in lines and "    errors:" in lines
-    assert any(line.endswith("7.6 MiB live at exit in 1 allocation; 3 allocations, 2 frees, "
-                             "1 failed to allocate") for line in lines)
-    assert max(map(len, lines)) <= 150
+    assert ("7.6 MiB live at exit in 1 allocation; 3 allocations, 2 frees, 1 failed to allocate"
+            in re.sub(r"\s+", " ", done.stdout))
+    assert max(map(len, lines)) <= 100
     # Numbers stand at the right of their columns.
     table = lines[lines.index(next(line for line in lines if line.endswith("  function"))):]
-    assert all(len(line.rstrip().rpartition("  ")[0]) == 7 * 13 for line in table[:5])
+    assert len({len(line.rstrip().rpartition("  ")[0]) for line in table[:5]}) == 1
+
+
+@pytest.mark.parametrize("columns", [80, 100, 160])
+def test_a_terminal(columns):
+    """No line is wider than the terminal; names are cut there, and only there."""
+    name = "a_kernel_with_a_name_that_is_much_longer_than_others_are_"
+    args = ["stat", "--", paths.workload("traced"), "--rounds", 20, "--name-prefix", name]
+    status, shown = terminal.run(args, columns)
+    assert status == 0
+    assert max(map(len, shown.splitlines())) <= columns
+    assert (name in shown) == (columns == 160) and ("…" in shown) == (columns != 160)
+    assert name in stat(*args[1:]).stdout
+
+
+def test_equal_counts_are_in_the_order_of_numbers():
+    done = stat("--top", 0, "--", paths.workload("launch"), "--kernels", 12, "--launches", 12)
+    names = re.findall(r"\bkernel_\d+$", done.stdout, re.M)
+    assert names == [f"kernel_{number}" for number in range(12)]
 
 
 def test_top():
@@ -237,6 +256,62 @@ def test_csv(hostile, tmp_path):
     assert calls["cuLaunchKernel"] == truth.calls("cuLaunchKernel") == 300
     kernels = [dict(zip(tables["kernels"][0], row)) for row in tables["kernels"][1:]]
     assert [kernel["launches"] for kernel in kernels] == ["300"]
+
+
+def read_table(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_csv_directory(tmp_path):
+    """A file a table, beside the report; those of an earlier run are replaced."""
+    out = tmp_path / "out"
+    for launches in (30, 40):
+        done = stat("--csv", out, "--", paths.workload("launch"), "--launches", launches)
+        assert done.returncode == 0, done.stderr
+        assert "  function\n" in done.stdout
+    assert sorted(path.name for path in out.iterdir()) == [
+        f"{table}.csv" for table in ("allocations", "copies", "errors", "findings", "functions",
+                                     "kernels", "lost", "sampling", "threads", "unreturned")]
+    row, = read_table(out / "kernels.csv")
+    assert list(row)[:4] == ["seconds", "pid", "comm", "kernel"] and row["launches"] == "40"
+    assert {row["function"]: row["calls"]
+            for row in read_table(out / "functions.csv")}["cuLaunchKernel"] == "40"
+    assert read_table(out / "unreturned.csv") == []
+
+
+def test_csv_directory_and_json(tmp_path):
+    """The other forms of the report stay."""
+    done = stat("--json", f"--csv={tmp_path / 'out'}", "--", paths.workload("launch"))
+    process = only_process(reports(done)[-1])
+    functions = read_table(tmp_path / "out" / "functions.csv")
+    assert [row["function"] for row in functions] == [
+        function["function"] for function in process["functions"]]
+    assert [int(row["total_ns"]) for row in functions] == [
+        function["total_ns"] for function in process["functions"]]
+
+
+@pytest.mark.parametrize("others,message", [
+    ("precious\n", "out/kernels.csv is not a table of gpuprobe stat: remove it"),
+    ("seconds,of,mine\n", "out/kernels.csv is not a table of gpuprobe stat: remove it"),
+])
+def test_csv_directory_spares_other_files(tmp_path, others, message):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "kernels.csv").write_text(others)
+    done = stat("--csv", tmp_path / "out", "--", "touch", tmp_path / "ran")
+    assert done.returncode == 1 and message in done.stderr
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["kernels.csv"]
+    assert (tmp_path / "out" / "kernels.csv").read_text() == others
+    assert not (tmp_path / "ran").exists()
+
+
+def test_csv_directory_without_a_reader(tmp_path):
+    """The files are whole although nobody reads the report."""
+    command = '"$0" stat --csv out -- "$1" --seconds 0.3 | true; exit "${PIPESTATUS[0]}"'
+    done = subprocess.run(["bash", "-c", command, paths.GPUPROBE, paths.workload("demo")],
+                          env=environment(), cwd=tmp_path, timeout=60, check=False)
+    assert done.returncode in (0, 141)
+    assert int(read_table(tmp_path / "out" / "threads.csv")[0]["launch_calls"]) > 0
 
 
 def test_output(tmp_path):

@@ -98,7 +98,7 @@ def test_a_stranger_s_library_that_comes_later(tracer, private):
         running, path = tracer.start(args=["-p", stranger.pid, "-e", "launch"])
         with running:
             running.wait_until_watching()
-            rounds = call_until(stranger, lambda: path.exists() and path.read_text())
+            rounds = call_until(stranger, lambda: path.exists() and "event" in path.read_text())
             assert stranger.tell("go") == "called"
             result = trace.Traced(running.stop(), path)
     missed = (rounds + 1) * CALLS - len(result.lines) - result.lost

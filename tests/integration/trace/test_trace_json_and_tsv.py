@@ -190,8 +190,8 @@ def test_json_reads_back():
 def test_json_says_what_a_line_is():
     lines = read_json("trace-all.json")
     assert [line["line"] for line in lines if "line" in line] == [
-        "entry", "return", "return", "return", "return", "in_progress", "resumed", "unfinished",
-        "lost", "lost", "lost", "lost", "before_attach"]
+        "start", "entry", "return", "return", "return", "return", "in_progress", "resumed",
+        "unfinished", "lost", "lost", "lost", "lost", "before_attach"]
     assert [(line["lost"], line["reason"]) for line in lines
             if "lost" in line] == [(1203, "ring_full"), (1, "call_depth")]
     assert [(line["lost_returns"], line["reason"]) for line in lines

@@ -90,6 +90,20 @@ static void test_values(void **state)
 	assert_int_equal(line.options.log_level, LOG_QUIET);
 	profile_options__clear(&line.options);
 
+	accept(&line, "stat --csv out --json -- ls");
+	assert_string_equal(line.options.csv_directory, "out");
+	assert_int_equal(line.options.form, PROFILE_JSON);
+	assert_string_equal(line.options.targets.command[0], "ls");
+	profile_options__clear(&line.options);
+	accept(&line, "stat --csv=out -p 1");
+	assert_string_equal(line.options.csv_directory, "out");
+	assert_int_equal(line.options.form, PROFILE_TEXT);
+	profile_options__clear(&line.options);
+	accept(&line, "stat --csv -- ls");
+	assert_null(line.options.csv_directory);
+	assert_int_equal(line.options.form, PROFILE_CSV);
+	profile_options__clear(&line.options);
+
 	accept(&line, "diagnose --stack off --threshold oom=2 --threshold alloc-churn.pairs=3 "
 		      "--fail-on critical "
 		      "--max-kernels 7 --api both --json --output file -- ls -l");
@@ -198,6 +212,8 @@ static void test_refused(void **state)
 {
 	(void)state;
 	refuse("stat --json --csv", "--json and --csv do not go together");
+	refuse("stat --csv=", "--csv '': give the name of a directory");
+	refuse("stat --csv one --csv two", "--csv one and --csv two do not go together");
 	refuse("stat --no-return-probes", "'--no-return-probes': gpuprobe stat reports how long "
 					  "calls take, which takes return probes: "
 					  "only gpuprobe and gpuprobe trace have that option");

@@ -205,17 +205,18 @@ static void test_stacks(void **state)
 		const char *words;
 		enum stack_mode mode;
 		size_t columns; /* chosen */
-		bool adds;
+		bool adds, below;
 	} cases[] = {
-		{"--stack", STACK_FP, 0, true},
-		{"--stack --nested", STACK_FP, 0, true},
-		{"--stack=dwarf", STACK_DWARF, 0, true},
-		{"--stack dwarf --nested", STACK_DWARF, 0, true},
-		{"--stack auto", STACK_AUTO, 0, true},
-		{"--stack off", STACK_OFF, 0, false},
-		{"--stack auto -o time,event", STACK_AUTO, 3, false},
-		{"-o stack,event --stack auto", STACK_AUTO, 2, false},
-		{"--stack off -o time,event", STACK_OFF, 2, false},
+		{"--stack", STACK_FP, 0, false, true},
+		{"--stack --nested", STACK_FP, 0, false, true},
+		{"--stack=dwarf --format tsv", STACK_DWARF, 0, true, false},
+		{"--stack dwarf --nested --format json", STACK_DWARF, 0, true, false},
+		{"--stack auto", STACK_AUTO, 0, false, true},
+		{"--stack off", STACK_OFF, 0, false, false},
+		{"--stack auto -o time,event", STACK_AUTO, 2, false, true},
+		{"--stack auto -o time,event --format tsv", STACK_AUTO, 3, false, false},
+		{"-o stack,event --stack auto", STACK_AUTO, 2, false, false},
+		{"--stack off -o time,event", STACK_OFF, 2, false, false},
 	};
 	struct line line;
 
@@ -225,9 +226,10 @@ static void test_stacks(void **state)
 		assert_int_equal(line.options.stacks.mode, cases[i].mode);
 		assert_int_equal(line.options.output.column_count, cases[i].columns);
 		assert_int_equal(line.options.output.adds_stack, cases[i].adds);
+		assert_int_equal(line.options.output.stack_below, cases[i].below);
 		if (cases[i].columns)
 			assert_int_equal(trace_options__shows(&line.options, COLUMN_STACK),
-					 cases[i].mode != STACK_OFF);
+					 cases[i].mode != STACK_OFF && !cases[i].below);
 		trace_options__clear(&line.options);
 	}
 	accept(&line, "--stack=dwarf --stack-size 32 --stack-storage-size 4 -- dwarf");

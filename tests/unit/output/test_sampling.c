@@ -318,16 +318,12 @@ static void begin_scene(struct scene *scene)
 static void stat_marks_estimates(void **state)
 {
 	static const char *const parts[] = {
-		"            4            1        4.0 s        1.0 s       990 ms       990 ms    "
-		"    1.0 s  cuMemAlloc\n"
-		"       ~1,000            -      ~20.0 s      20.0 ms      20.0 ms      20.0 ms    "
-		"  20.0 ms  cuLaunchKernel\n",
-		"         ~600       1-4096          256       1.0 us       1.5 us       2.0 us  "
-		"conv<int>\n",
-		"         ~160    ~40.5 MiB    259.0 KiB     ~40.0 ms     1.1 GB/s  H2D sync, "
-		"pageable\n",
+		"         4       1    4.0 s    1.0 s   990 ms   990 ms    1.0 s  cuMemAlloc\n"
+		"    ~1,000       -  ~20.0 s  20.0 ms  20.0 ms  20.0 ms  20.0 ms  cuLaunchKernel\n",
+		"        ~600  1-4096      256   1.0 us       1.5 us   2.0 us  conv<int>\n",
+		"     ~160  ~40.5 MiB   259.0 KiB  ~40.0 ms   1.1 GB/s  H2D sync, pageable\n",
 		"the wait that covered 2 of ~3\n",
-		"           60     4 KiB - 8 KiB    |",
+		"            60     4 KiB - 8 KiB    |",
 		"no findings\n\nskipped because calls are being sampled: small-copies, idle-gaps "
 		"(--max-overhead off enables them)\n",
 		"\nlaunches are sampled: 18.0 % of the time, to keep to about --max-overhead 5 %\n",
@@ -349,20 +345,16 @@ static void stat_marks_estimates(void **state)
 static void stat_estimates_times(void **state)
 {
 	static const char *const parts[] = {
-		"       ~4.0 s        4.0 s            -       500 ms            -       ~5.5 s    "
-		"   14.0 s  all 2 threads\n"
-		"      ~28.6 %       28.6 %                     3.6 %                   ~39.3 %\n",
-		"       ~4.0 s            -            -       500 ms            -       ~5.5 s    "
-		"   10.0 s  12 (server)\n"
-		"      ~40.0 %                                  5.0 %                   ~55.0 %\n",
-		"            -        4.0 s            -            -            -            -    "
-		"    4.0 s  13 (wor\\nker) ended\n",
-		"         ~200           90       2.0 us",
+		"     ~4.0 s    4.0 s  500 ms   ~5.5 s   14.0 s  all 2 threads\n"
+		"    ~28.6 %   28.6 %   3.6 %  ~39.3 %\n",
+		"     ~4.0 s        -  500 ms   ~5.5 s   10.0 s  12 (server)\n"
+		"    ~40.0 %            5.0 %  ~55.0 %\n",
+		"          -    4.0 s       -        -    4.0 s  13 (wor\\nker) ended\n",
+		"        ~200            90       2.0 us",
 		NULL,
 	};
-	static const char *const all[] = {
-		"       ~9.5 s        4.0 s            -       500 ms            -            -",
-		NULL};
+	static const char *const all[] = {"     ~9.5 s    4.0 s  500 ms   14.0 s  all 2 threads\n",
+					  NULL};
 	static const char *const members[] = {
 		"\"inside_ns\":4500000000,\"outside_ns\":5500000000,\"estimated\":true,\"time\":{"
 		"\"launch\":{\"calls\":200,"

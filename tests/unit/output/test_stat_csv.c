@@ -78,6 +78,41 @@ static void test_tables(void **state)
 	scene__end(&scene);
 }
 
+/* Each table by itself is the same without the first column. */
+static void test_single_tables(void **state)
+{
+	static const char *const names[STAT_CSV_TABLES] = {
+		"threads",    "functions", "kernels",  "copies",   "allocations",
+		"unreturned", "errors",	   "findings", "sampling", "lost"};
+	struct scene scene;
+	char *all, *text = NULL;
+	size_t length;
+
+	(void)state;
+	begin(&scene);
+	scene.model.sampling.max_overhead = 0.05;
+	all = scene__print(&scene, stat_csv__print);
+	for (size_t i = 0; i < STAT_CSV_TABLES; i++) {
+		FILE *out = open_memstream(&text, &length);
+		char *line = all;
+
+		assert_string_equal(stat_csv__table(i), names[i]);
+		stat_csv__print_table(out, &scene.report, i);
+		assert_int_equal(fclose(out), 0);
+		for (char *at = text, *end; (end = strchr(at, '\n')); at = end + 1) {
+			while (strncmp(line, names[i], strlen(names[i])))
+				line = strchr(line, '\n') + 1;
+			line += strlen(names[i]) + 1;
+			assert_memory_equal(at, line, (size_t)(end + 1 - at));
+			line = strchr(line, '\n') + 1;
+		}
+		assert_int_not_equal(strncmp(line, names[i], strlen(names[i])), 0);
+		free(text);
+	}
+	free(all);
+	scene__end(&scene);
+}
+
 /* Number of fields in a line; quoted ones are one field. */
 static int count_fields(const char *line, const char *end)
 {
@@ -198,9 +233,9 @@ static void test_formulas(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tables),	 cmocka_unit_test(test_rectangles),
-		cmocka_unit_test(test_later),	 cmocka_unit_test(test_whole),
-		cmocka_unit_test(test_formulas),
+		cmocka_unit_test(test_tables),	   cmocka_unit_test(test_single_tables),
+		cmocka_unit_test(test_rectangles), cmocka_unit_test(test_later),
+		cmocka_unit_test(test_whole),	   cmocka_unit_test(test_formulas),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

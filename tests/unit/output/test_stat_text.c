@@ -8,69 +8,12 @@
 
 #include <cmocka.h>
 
+#include "golden_file.h"
+#include "output/trace/text.h"
 #include "stat_scene.h"
 
 #define RULE "========================\n"
 #define HEAD RULE "1970-01-01 14:02:11, 10.0 s watched, 1 CUDA process\n\n"
-
-/* The head of a process's first table. */
-#define TIME_HEAD \
-	"       launch       memory         copy         wait        other      outside      " \
-	"watched  "
-
-static const char whole[] = HEAD
-	"process 12 (server) since attach\n"
-	"\n" TIME_HEAD "thread\n"
-	"        2.0 s        4.0 s            -       500 ms            -        7.5 s       14.0 "
-	"s  all 2 threads\n"
-	"       14.3 %       28.6 %                     3.6 %                    53.6 %\n"
-	"            -        4.0 s            -            -            -            -        4.0 "
-	"s  13 (wor\\nker) ended\n"
-	"                   100.0 %\n"
-	"        2.0 s            -            -       500 ms            -        7.5 s       10.0 "
-	"s  12 (server)\n"
-	"       20.0 %                                  5.0 %                    75.0 %\n"
-	"\n"
-	"     launches back-to-back  gap average      gap p50      gap p99      gap max  thread\n"
-	"          100           90       2.0 us       2.0 us       2.0 us       2.0 us  12 "
-	"(server)\n"
-	"\n"
-	"        calls       errors        total      average          p50          p99          "
-	"max  function\n"
-	"            4            1        4.0 s        1.0 s       990 ms       990 ms        1.0 "
-	"s  cuMemAlloc\n"
-	"          100            -        2.0 s      20.0 ms      20.0 ms      20.0 ms      20.0 "
-	"ms  cuLaunchKernel\n"
-	"\n"
-	"     launches       blocks      threads      gap min  gap average      gap max  kernel\n"
-	"           60       1-4096          256       1.0 us       1.5 us       2.0 us  "
-	"conv<int>\n"
-	"           40            -            -            -            -            -  0x20 "
-	"(unknown)\n"
-	"        blocks of a grid, threads of a block and gaps before launches: sampled 1/64\n"
-	"\n"
-	"        calls        bytes   bytes each     in calls    bandwidth  copies and sets\n"
-	"           80     20.2 MiB    259.0 KiB      20.0 ms     1.1 GB/s  H2D sync, pageable\n"
-	"        H2D async: at least 2.1 GB/s from issue to the wait that covered 2 of 3\n"
-	"\n"
-	"        sizes of H2D sync, pageable\n"
-	"           60     4 KiB - 8 KiB    |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n"
-	"           20     1 MiB - 2 MiB    |@@@@@@@@@@@@@                           |\n"
-	"\n"
-	"    memory:\n"
-	"        on devices: peak at least 2.0 GiB, 1.0 GiB live in 1 allocation; 4 allocations, 3 "
-	"frees, "
-	"1 failed to allocate\n"
-	"        allocated before attach: unknown\n"
-	"\n"
-	"    allocated        freed    most live         each    each free        total         "
-	"size  allocations of one size\n"
-	"            4            3            2        1.0 s       100 ns        4.0 s      1.0 "
-	"GiB  cuMemAlloc\n"
-	"\n"
-	"    errors:\n"
-	"        cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2) x 1\n"
-	"\n";
 
 static const char findings[] =
 	"findings: 1 critical, 1 warning\n"
@@ -109,15 +52,135 @@ static void expect_part(const struct scene *scene, const char *part)
 	free(text);
 }
 
+/* Golden files have what a person has read; see golden_file.h. */
+static void expect_file(const struct scene *scene, const char *name)
+{
+	char *text = scene__print(scene, stat_text__print);
+
+	golden_file__expect(name, text, strlen(text));
+	free(text);
+}
+
+static size_t widest_line(const char *text)
+{
+	size_t widest = 0;
+
+	for (const char *line = text; *line; line = strchr(line, '\n') + 1) {
+		size_t width = trace_text__width(line, strcspn(line, "\n"));
+
+		widest = width > widest ? width : widest;
+	}
+	return widest;
+}
+
+/* Who waits for whom and what is wrong come first, then the tables. */
 static void test_stat(void **state)
+{
+	struct scene scene;
+	char *text;
+
+	(void)state;
+	scene__begin(&scene);
+	expect_file(&scene, "stat.text");
+	scene__findings(&scene);
+	expect_file(&scene, "stat.findings");
+	text = scene__print(&scene, stat_text__print);
+	assert_in_range(widest_line(text), 60, STAT_WIDTH);
+	assert_true(strstr(text, "alloc-churn") < strstr(text, "watched  thread\n"));
+	free(text);
+	scene__end(&scene);
+}
+
+/* On a terminal nothing is wider than it: sentences go on in another line, names are cut. */
+static void test_widths(void **state)
+{
+	static const char name[] = "void conv<a_type_that_is_rather_long, another_one>(float*)";
+	struct scene scene;
+	char *text;
+
+	(void)state;
+	scene__begin(&scene);
+	scene__findings(&scene);
+	scene.kernels[0].label = (char *)name;
+	strcpy(scene.threads[1].comm, "loader");
+	for (scene.report.width = 80; scene.report.width < 170; scene.report.width += 10) {
+		text = scene__print(&scene, stat_text__print);
+		assert_true(widest_line(text) <= scene.report.width);
+		assert_int_equal(!strstr(text, name), scene.report.width < 120);
+		assert_non_null(strstr(text, "  12 (server)\n"));
+		free(text);
+	}
+	scene.report.width = 80;
+	expect_file(&scene, "stat.80");
+	/* A file has whole names. */
+	scene.report.width = 0;
+	expect_part(&scene, name);
+	scene__end(&scene);
+}
+
+/* Columns in which nothing is are left out. */
+static void test_empty_columns(void **state)
 {
 	struct scene scene;
 
 	(void)state;
 	scene__begin(&scene);
-	expect(&scene, stat_text__print, whole, "no findings\n");
-	scene__findings(&scene);
-	expect(&scene, stat_text__print, whole, findings);
+	expect_part(&scene, "    calls  errors  total  average");
+	scene.tallies[0].failures = 0;
+	expect_part(&scene, "    calls  total  average");
+	expect_part(&scene, "    launch   memory    wait  outside  watched  thread\n");
+	scene.threads[0].time[TIME_WAIT] = (struct time_totals){0};
+	expect_part(&scene, "    launch   memory  outside  watched  thread\n");
+	scene__end(&scene);
+}
+
+/* With stacks: places in units, and the stack of a place once. */
+static void test_call_sites(void **state)
+{
+	struct call_site sites[] = {
+		{.kind = SITE_ALLOCATION,
+		 .row = scene_row("cuMemAlloc_v2"),
+		 .calls = 3,
+		 .amount = 641728512,
+		 .stack = &scene_stack},
+		{.kind = SITE_LAUNCH, .calls = 1784, .kernel_short = "one", .stack = &scene_stack},
+		{.kind = SITE_LAUNCH, .calls = 1, .kernel_short = "two", .stack = &scene_stack},
+		{.kind = SITE_WAIT,
+		 .row = scene_row("cuCtxSynchronize"),
+		 .calls = 2,
+		 .amount = 157590000},
+	};
+	struct live_site live = {.bytes = 8000000, .count = 1, .stack = &scene_stack};
+	struct scene scene;
+
+	(void)state;
+	scene__begin(&scene);
+	scene.model.min_wait_ns = NS_PER_MS;
+	scene.processes[0].sites = sites;
+	scene.processes[0].site_count = sizeof(sites) / sizeof(*sites);
+	scene.processes[0].live_sites = &live;
+	scene.processes[0].live_site_count = 1;
+	expect_part(&scene, "\n    where memory comes from that is live:\n"
+			    "        7.6 MiB in 1 allocation\n"
+			    "                cudaMalloc+0x0 [libcudart.so.13]\n"
+			    "                for\\x1bward (model.py:123)\n"
+			    "\n    where it allocates:\n"
+			    "        612.0 MiB by 3 calls of cuMemAlloc\n"
+			    "                cudaMalloc+0x0 [libcudart.so.13]\n"
+			    "                for\\x1bward (model.py:123)\n"
+			    "\n    where it launches:\n"
+			    "        1,784 launches of one\n"
+			    "        1 launch of two\n"
+			    "                cudaMalloc+0x0 [libcudart.so.13]\n"
+			    "                for\\x1bward (model.py:123)\n"
+			    "\n    where it waits for at least 1ms:\n"
+			    "        158 ms in 2 calls of cuCtxSynchronize\n"
+			    "                [stack not known]\n");
+	scene.options.top = 1;
+	expect_part(&scene, "        1,784 launches of one\n"
+			    "                cudaMalloc+0x0 [libcudart.so.13]\n"
+			    "                for\\x1bward (model.py:123)\n"
+			    "        ... and 1 more call site\n");
 	scene__end(&scene);
 }
 
@@ -161,10 +224,10 @@ static void test_limits(void **state)
 	(void)state;
 	scene__begin(&scene);
 	finding_list__follow(&scene.list, &input, true, 60 * NS_PER_S, 50 * NS_PER_S);
-	expect_part(&scene, "no findings\n" RULE);
+	expect_part(&scene, "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2) x 1\n" RULE);
 	finding_list__follow(&scene.list, &input, false, 1200 * NS_PER_MS, 50 * NS_PER_S);
 	finding_list__follow(&scene.list, &input, false, 100 * NS_PER_MS, 50 * NS_PER_S);
-	expect_part(&scene, "no findings\n\nnot judged: leak-growing in 2 of 3 places: too little "
+	expect_part(&scene, "x 1\n\nnot judged: leak-growing in 2 of 3 places: too little "
 			    "data (1.2 s of 50.0 s); "
 			    "shorten --window\n" RULE);
 	input.kind = finding_kind__find("fragmentation");
@@ -172,7 +235,7 @@ static void test_limits(void **state)
 	expect_part(&scene, "), fragmentation in 1 of\n  1 place: too little data (1.2 s of 40.0 "
 			    "s); shorten --window\n" RULE);
 	scene__look_for(&scene, false, false);
-	expect_part(&scene, "no findings\n\nnot looked for: unchecked-errors (use gpuprobe "
+	expect_part(&scene, "x 1\n\nnot looked for: unchecked-errors (use gpuprobe "
 			    "diagnose), chatty-getters "
 			    "(use --getters)\n\nnot judged");
 	scene__end(&scene);
@@ -190,7 +253,7 @@ static void test_top(void **state)
 	scene.profile->unlisted_threads = 4;
 	scene.profile->unlisted_wall_ns = NS_PER_S;
 	expect_part(&scene, "  all 6 threads\n");
-	expect_part(&scene, "13 (wor\\nker) ended\n                   100.0 %\n        ... and 5 "
+	expect_part(&scene, "13 (wor\\nker) ended\n            100.0 %\n        ... and 5 "
 			    "more threads\n");
 	expect_part(&scene, "cuMemAlloc\n        ... and 1 more function\n");
 	expect_part(&scene, "  conv<int>\n        ... and 1 more kernel\n");
@@ -233,8 +296,10 @@ static void test_copies(void **state)
 	scene.copies[1].record.calls[3] = scene.copies[1].record.calls[5] = 2;
 	scene.copies[1].record.ns[3] = NS_PER_S;
 	scene.copies[0].key.async = 1;
-	expect_part(&scene, "copies and sets\n            4      0 bytes      0 bytes        1.0 s "
-			    "       0 B/s  H2H sync");
+	scene.copies[1].record.calls[5] = 20;
+	expect_part(&scene,
+		    "copies and sets\n       22         -           -     1.0 s      0 B/s  "
+		    "H2H sync");
 	expect_part(&scene, "at least 2.1 GB/s");
 	scene.options.top = 1;
 	expect_part(&scene, "  H2H sync, pinned or not is unknown\n        ... and 1 more row\n\n"
@@ -269,6 +334,7 @@ static void test_memory(void **state)
 
 	(void)state;
 	scene__begin(&scene);
+	scene.report.width = 240;
 	p->memory[MEMORY_DEVICE] = (struct memory_totals){
 		.allocations = 3649,
 		.frees = 2559,
@@ -306,15 +372,12 @@ static void test_processes(void **state)
 		.ended_ns = BEGIN + NS_PER_S,
 	};
 	scene.model.process_count = 2;
-	expect_part(
-		&scene,
-		"2 CUDA processes\n\n" TIME_HEAD "process, all its threads that make CUDA calls\n"
-		"        2.0 s        4.0 s            -       500 ms            -        7.5 s    "
-		"   14.0 s  12 (server)\n"
-		"       14.3 %       28.6 %                     3.6 %                    53.6 %\n"
-		"            -            -            -            -            -            -    "
-		"        -  9 (idle) ended\n"
-		"\nprocess 12 (server) since attach\n");
+	expect_part(&scene, "2 CUDA processes\n\nno findings\n\n"
+			    "    launch  memory    wait  outside  watched  process\n"
+			    "     2.0 s   4.0 s  500 ms    7.5 s   14.0 s  12 (server)\n"
+			    "    14.3 %  28.6 %   3.6 %   53.6 %\n"
+			    "         -       -       -        -        -  9 (idle) ended\n"
+			    "\nprocess 12 (server) since attach\n");
 	scene.options.top = 1;
 	expect_part(&scene, "        ... and 1 more process of less time, which --top "
 			    "shows\n\nprocess 12 (server)");
@@ -342,11 +405,13 @@ static void test_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stat),	    cmocka_unit_test(test_diagnose),
-		cmocka_unit_test(test_top),	    cmocka_unit_test(test_processes),
-		cmocka_unit_test(test_nothing),	    cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_memory),	    cmocka_unit_test(test_copies),
-		cmocka_unit_test(test_error_times), cmocka_unit_test(test_exact_findings),
+		cmocka_unit_test(test_stat),	      cmocka_unit_test(test_widths),
+		cmocka_unit_test(test_empty_columns), cmocka_unit_test(test_call_sites),
+		cmocka_unit_test(test_diagnose),      cmocka_unit_test(test_top),
+		cmocka_unit_test(test_processes),     cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_limits),	      cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_copies),	      cmocka_unit_test(test_error_times),
+		cmocka_unit_test(test_exact_findings),
 	};
 
 	setenv("TZ", "UTC", 1);

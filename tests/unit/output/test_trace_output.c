@@ -12,28 +12,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "golden_file.h"
 #include "output/trace/output.h"
 #include "output/trace/text.h"
 #include "trace_lines.h"
 
 #define FIRST_EXAMPLE_LINES 4
-
-static char *contents(FILE *file, size_t *length)
-{
-	char *text = NULL;
-
-	assert_int_equal(fseek(file, 0, SEEK_END), 0);
-	*length = (size_t)ftell(file);
-	rewind(file);
-	text = calloc(1, *length + 1);
-	assert_non_null(text);
-	assert_int_equal(fread(text, 1, *length, file), *length);
-	return text;
-}
 
 /* The header and the first `count` lines in a format. */
 static char *print(const struct trace_output_options *options, size_t count, size_t *length)
@@ -51,30 +40,9 @@ static char *print(const struct trace_output_options *options, size_t count, siz
 		assert_int_equal(trace_output__line(output, &lines[i]), 0);
 	assert_int_equal(trace_output__flush(output), 0);
 	trace_output__free(output);
-	text = contents(file, length);
+	text = golden_file__contents(file, length);
 	fclose(file);
 	return text;
-}
-
-static void expect_golden(const char *name, const char *text, size_t length)
-{
-	const char *mode = getenv("GOLDEN");
-	bool writes = mode && !strcmp(mode, "write");
-	size_t expected_length;
-	char path[256], *expected;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "tests/unit/golden/%s", name);
-	file = fopen(path, writes ? "w+" : "r");
-	assert_non_null(file);
-	if (writes)
-		assert_int_equal(fwrite(text, 1, length, file), length);
-	expected = contents(file, &expected_length);
-	fclose(file);
-	/* The length comes last, since a failure shows the texts. */
-	assert_string_equal(text, expected);
-	assert_int_equal(length, expected_length);
-	free(expected);
 }
 
 static struct trace_output_options options_of(enum trace_format format, const char *columns)
@@ -83,6 +51,8 @@ static struct trace_output_options options_of(enum trace_format format, const ch
 	struct trace_output_options options = {
 		.format = format,
 		.begin_ns = BEGIN_NS,
+		.host = "node\"7",
+		.kernel = "6.13.0-test",
 		.wall_offset_ns = 1795356131123456789 - (int64_t)BEGIN_NS,
 	};
 
@@ -96,7 +66,7 @@ static void expect_form(const char *name, const struct trace_output_options *opt
 	size_t length;
 	char *text = print(options, LINES, &length);
 
-	expect_golden(name, text, length);
+	golden_file__expect(name, text, length);
 	free(text);
 }
 
@@ -176,9 +146,9 @@ static void json_schema(void **state)
 	(void)state;
 	assert_non_null(file);
 	trace_output__print_json_schema(file);
-	text = contents(file, &length);
+	text = golden_file__contents(file, &length);
 	fclose(file);
-	expect_golden("trace.schema.json", text, length);
+	golden_file__expect("trace.schema.json", text, length);
 	free(text);
 }
 
@@ -200,6 +170,7 @@ static void forms_of_time(void **state)
 {
 	(void)state;
 	setenv("TZ", "UTC-2", 1);
+	tzset();
 	expect_times(TRACE_TABLE, TIMESTAMPS_RELATIVE,
 		     "TIME(ms)   END(ms)\n1234.018   1234.430\n1235.101   1235.469\n1240.440   "
 		     "1240.445\n");
@@ -221,6 +192,13 @@ static void forms_of_time(void **state)
 	expect_times(TRACE_TABLE, TIMESTAMPS_DELTA,
 		     "DELTA(ms)  END(ms)\n0.000      0.412\n1.083      1.451\n5.339      5.344\n");
 	expect_times(TRACE_JSON, TIMESTAMPS_ISO,
+		     "{\"schema\":1,\"line\":\"start\",\"time\":\"2026-11-22T14:02:11.123456789Z\","
+		     "\"start\":{\"wall\":\"2026-11-22T14:02:11.123456789Z\","
+		     "\"wall_ns\":1795356131123456789,\"boot_ns\":5000000000000,"
+		     "\"clock\":\"CLOCK_BOOTTIME\",\"timestamps\":\"iso\","
+		     "\"units\":{\"time\":null,\"duration\":\"ns\",\"size\":\"bytes\","
+		     "\"bw\":\"bytes/s\"},\"gpuprobe\":\"" GPUPROBE_VERSION "\","
+		     "\"host\":\"node\\\"7\",\"kernel\":\"6.13.0-test\"}}\n"
 		     "{\"schema\":1,\"time\":\"2026-11-22T14:02:12.357474789Z\","
 		     "\"end\":\"2026-11-22T14:02:12.357886889Z\"}\n"
 		     "{\"schema\":1,\"time\":\"2026-11-22T14:02:12.358557789Z\","
@@ -308,8 +286,11 @@ static void no_line_is_wider_than_the_terminal(void **state)
 	}
 }
 
-/* The details are cut first, as long as there are any; then the result is. */
-static void the_result_is_cut_last(void **state)
+/*
+ * The details are cut first. An error that does not fit goes to the next line, where it ends with
+ * the terminal; a success is cut.
+ */
+static void an_error_is_never_cut(void **state)
 {
 	struct trace_output_options options = options_of(TRACE_TABLE, NULL);
 	struct trace_line lines[LINES], *line = &lines[2];
@@ -317,13 +298,17 @@ static void the_result_is_cut_last(void **state)
 	(void)state;
 	build_lines(lines);
 	for (options.width = 60; options.width < 200; options.width += 20) {
+		char below[256];
+
 		line->result = 0;
 		assert_non_null(strstr(print_line(&options, line),
-				       options.width == 60 ? " cudaSucc…\n" : " cudaSuccess\n"));
+				       options.width == 60 ? " cuda…cess\n" : " cudaSuccess\n"));
 		line->result = 2;
-		assert_non_null(strstr(print_line(&options, line),
-				       options.width == 60 ? " cudaErro…\n" :
-							     " cudaErrorMemoryAllocation\n"));
+		snprintf(below, sizeof(below), "5.2us\n%*s\n", (int)options.width,
+			 "cudaErrorMemoryAllocation");
+		assert_non_null(
+			strstr(print_line(&options, line),
+			       options.width < 140 ? below : " cudaErrorMemoryAllocation\n"));
 	}
 	/* What fits is not cut. */
 	line->result = 0;
@@ -365,7 +350,7 @@ static void a_narrow_terminal_has_fewer_columns(void **state)
 	expect_header(73, NULL, "TIME(ms)   PID     EVENT                  DURATION RESULT\n");
 	/* Requested columns are kept. */
 	expect_header(50, "time,process,pid,tid,details",
-		      "TIME(ms)   PROCESS          PID     TID     DETAI…\n");
+		      "TIME(ms)   PROCESS          PID     TID     DET…LS\n");
 }
 
 /* Columns that appear or disappear cause a new header. */
@@ -390,12 +375,12 @@ static void another_width(void **state)
 	assert_int_equal(trace_output__line(output, lines), 0);
 	assert_int_equal(trace_output__flush(output), 0);
 	trace_output__free(output);
-	text = contents(file, &length);
+	text = golden_file__contents(file, &length);
 	assert_string_equal(
 		text,
 		"TIME(ms)   PID     EVENT                  DETAILS          DURATION RESULT\n"
-		"1234.018   12345   cudaMalloc             size=1048576 pt… 412.1us  cudaSuccess\n"
-		"1234.018   12345   cudaMalloc             size=10485… 412.1us  cudaSuccess\n");
+		"1234.018   12345   cudaMalloc             size=104…0000000 412.1us  cudaSuccess\n"
+		"1234.018   12345   cudaMalloc             size=…00000 412.1us  cudaSuccess\n");
 	free(text);
 	fclose(file);
 }
@@ -445,18 +430,98 @@ static void a_column_takes_its_argument_out_of_the_details(void **state)
 		    "\"stream\":\"0x0\"},\"size\":null,\"kernel\":\"vadd\",\"shmem\":0}\n");
 }
 
-/* Each column moves one space to the right, until there is room again. */
-static void what_is_too_long_pushes_the_rest(void **state)
+/* Prints the lines after each other without a header; as print_line otherwise. */
+static const char *print_lines(const struct trace_output_options *options,
+			       const struct trace_line *const *lines, size_t count)
 {
+	static char text[16384];
+	struct trace_output *output;
+	FILE *file = tmpfile();
+	ssize_t length;
+
+	assert_non_null(file);
+	assert_int_equal(trace_output__new(fileno(file), options, &output, NULL), 0);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(trace_output__line(output, lines[i]), 0);
+	assert_int_equal(trace_output__flush(output), 0);
+	trace_output__free(output);
+	length = pread(fileno(file), text, sizeof(text) - 1, 0);
+	assert_true(length > 0);
+	text[length] = '\0';
+	fclose(file);
+	return text;
+}
+
+/* A column that has grown stays so wide. */
+static void a_column_grows_with_its_values(void **state)
+{
+	struct trace_output_options options =
+		options_of(TRACE_TABLE, "args,kernel,grid,block,duration");
 	struct trace_line lines[LINES];
 
 	(void)state;
 	build_lines(lines);
-	expect_line(TRACE_TABLE, "args,kernel,grid,block,duration", &lines[4],
-		    "[0x7f8b00000000,0x0,0xffffffffffffffff] vadd<int, 4> (4294967295,65535,65535) "
-		    "(1,2,3) 890ns\n");
-	expect_line(TRACE_TABLE, "grid,block,kernel,result", &lines[4],
-		    "(4294967295,65535,65535) (1,2,3) vadd<int, 4>          CUDA_SUCCESS\n");
+	assert_string_equal(
+		print_lines(&options,
+			    (const struct trace_line *const[]){&lines[2], &lines[4], &lines[2]}, 3),
+		"-                        vadd                     (4096,1,1)     (256,1,1)      "
+		"5.2us\n"
+		"[0x7f8b00000000,0x0,0xffffffffffffffff] vadd<int, 4>             "
+		"(4294967295,65535,65535) (1,2,3)        890ns\n"
+		"-                                       vadd                     "
+		"(4096,1,1)               (256,1,1)      5.2us\n");
+}
+
+/* In a file everything is whole, and only the longest lines are out of place. */
+static void what_is_too_long_pushes_its_own_line(void **state)
+{
+	struct trace_output_options options = options_of(TRACE_TABLE, "kernel,result");
+	struct trace_line lines[LINES], longest;
+	const struct trace_line *const order[] = {&lines[2], &longest, &lines[2]};
+	char kernel[101], expected[512];
+
+	(void)state;
+	build_lines(lines);
+	longest = lines[2];
+	memset(kernel, 'k', sizeof(kernel) - 1);
+	kernel[100] = '\0';
+	longest.kernel = kernel;
+	snprintf(expected, sizeof(expected),
+		 "vadd                     cudaSuccess\n%s cudaSuccess\n%-60s cudaSuccess\n",
+		 kernel, "vadd");
+	assert_string_equal(print_lines(&options, order, 3), expected);
+	options.width = 80;
+	snprintf(expected, sizeof(expected),
+		 "vadd                     cudaSuccess\n%.30s…%.29s cudaSuccess\n%-60s "
+		 "cudaSuccess\n",
+		 kernel, kernel, "vadd");
+	assert_string_equal(print_lines(&options, order, 3), expected);
+}
+
+/* A frame a line, below the call and only there. */
+static void stacks_are_below_their_calls(void **state)
+{
+	struct trace_output_options options = options_of(TRACE_TABLE, "event,result");
+	struct trace_line lines[LINES], returned;
+	const struct trace_line *const order[] = {&lines[4], &returned, &lines[0], &lines[14]};
+
+	(void)state;
+	build_lines(lines);
+	returned = lines[4];
+	returned.kind = LINE_RESUMED;
+	options.stack_below = true;
+	assert_string_equal(print_lines(&options, order, 4),
+			    "  cuLaunchKernel       CUDA_SUCCESS\n"
+			    "        a.out+0x1136\n"
+			    "        lib;\\n\"x\".so+0x34\n"
+			    "        0xffffffffffffffff\n"
+			    "        forward (model.py:123)\n"
+			    "  ... cuLaunchKernel resumed CUDA_SUCCESS\n"
+			    "cudaMalloc                   cudaSuccess\n"
+			    "        [stack not known]\n"
+			    "--- lost 1203 events (ring full) ---\n");
+	options.width = 25;
+	assert_non_null(strstr(print_lines(&options, order, 1), "\n        forward ….py:123)\n"));
 }
 
 static void columns_are_chosen_by_their_words(void **state)
@@ -493,11 +558,13 @@ int main(void)
 		cmocka_unit_test(forms_of_time),
 		cmocka_unit_test(times_of_two_seconds),
 		cmocka_unit_test(no_line_is_wider_than_the_terminal),
-		cmocka_unit_test(the_result_is_cut_last),
+		cmocka_unit_test(an_error_is_never_cut),
 		cmocka_unit_test(a_narrow_terminal_has_fewer_columns),
 		cmocka_unit_test(another_width),
 		cmocka_unit_test(a_column_takes_its_argument_out_of_the_details),
-		cmocka_unit_test(what_is_too_long_pushes_the_rest),
+		cmocka_unit_test(a_column_grows_with_its_values),
+		cmocka_unit_test(what_is_too_long_pushes_its_own_line),
+		cmocka_unit_test(stacks_are_below_their_calls),
 		cmocka_unit_test(columns_are_chosen_by_their_words),
 	};
 

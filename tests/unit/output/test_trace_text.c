@@ -304,12 +304,39 @@ static void widths(void **unused)
 	(void)unused;
 	assert_int_equal(trace_text__width("abc", 3), 3);
 	assert_int_equal(trace_text__width(text, strlen(text)), 18);
-	assert_int_equal(trace_text__fit(text, strlen(text), 3), 4);
+}
+
+static void expect_cut(const char *text, size_t columns, const char *expected)
+{
+	char room[64];
+
+	strcpy(room, text);
+	*trace_text__cut(room, room + strlen(room), columns) = '\0';
+	assert_string_equal(room, expected);
+	assert_true(trace_text__width(room, strlen(room)) <= columns);
+}
+
+/* In the middle, so that both ends can be told apart. */
+static void cuts(void **unused)
+{
+	(void)unused;
+	expect_cut("0123456789", 10, "0123456789");
+	expect_cut("0123456789", 9, "0123…6789");
+	expect_cut("0123456789", 8, "0123…789");
+	expect_cut("0123456789", 3, "0…9");
+	expect_cut("0123456789", 2, "0…");
+	expect_cut("0123456789", 1, "…");
+	expect_cut("0123456789", 0, "");
 	/* Half of a two-column character is left out; a combining mark stays with its letter. */
-	assert_int_equal(trace_text__fit(text, strlen(text), 4), 4);
-	assert_int_equal(trace_text__fit(text, strlen(text), 5), 7);
-	assert_int_equal(trace_text__fit(text, strlen(text), 8), 13);
-	assert_int_equal(trace_text__fit(text, strlen(text), 100), strlen(text));
+	expect_cut("中中中中中", 9, "中中…中中");
+	expect_cut("中中中中中", 7, "中…中");
+	expect_cut("a"
+		   "e\xcc\x81"
+		   "0123456789",
+		   5,
+		   "a"
+		   "e\xcc\x81"
+		   "…89");
 }
 
 int main(void)
@@ -323,6 +350,7 @@ int main(void)
 		cmocka_unit_test(json_texts_are_those_of_the_reports),
 		cmocka_unit_test(json_escapes),
 		cmocka_unit_test(widths),
+		cmocka_unit_test(cuts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
