@@ -117,6 +117,19 @@ static int check_existing(const char *path, size_t table, struct error *err)
 				 path);
 }
 
+static int open_table(struct stat_files *files, const char *directory, size_t table,
+		      struct error *err)
+{
+	char *path = NULL;
+	int ret;
+
+	if (asprintf(&path, "%s/%s.csv", directory, stat_csv__table(table)) < 0)
+		return error__set(err, -ENOMEM, "out of memory");
+	files->paths[table] = path;
+	ret = check_existing(path, table, err);
+	return ret ? ret : atomic_file__new(path, &files->files[table], err);
+}
+
 int stat_files__new(const char *directory, struct stat_files **out, struct error *err)
 {
 	struct stat_files *files = calloc(1, sizeof(*files));
@@ -125,16 +138,8 @@ int stat_files__new(const char *directory, struct stat_files **out, struct error
 	if (!files)
 		return error__set(err, -ENOMEM, "out of memory");
 	ret = make_directory_as_invoker(directory, err);
-	for (size_t i = 0; i < STAT_CSV_TABLES && !ret; i++) {
-		if (asprintf(&files->paths[i], "%s/%s.csv", directory, stat_csv__table(i)) < 0) {
-			files->paths[i] = NULL;
-			ret = error__set(err, -ENOMEM, "out of memory");
-		}
-		if (!ret)
-			ret = check_existing(files->paths[i], i, err);
-		if (!ret)
-			ret = atomic_file__new(files->paths[i], &files->files[i], err);
-	}
+	for (size_t i = 0; i < STAT_CSV_TABLES && !ret; i++)
+		ret = open_table(files, directory, i, err);
 	if (ret) {
 		stat_files__free(files);
 		return ret;

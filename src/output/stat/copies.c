@@ -218,9 +218,11 @@ void stat_copies__print(FILE *out, const struct stat_report *report, const struc
 	if (!p->profile || !p->profile->copy_count)
 		return;
 	rows = list_rows(p, &count);
+	if (!rows)
+		return;
 	shown = report_line__cut(report->options, count);
-	if (rows && stat_table__begin(&table, report, heads, sizeof(heads) / sizeof(*heads),
-				      "copies and sets")) {
+	if (stat_table__begin(&table, report, heads, sizeof(heads) / sizeof(*heads),
+			      "copies and sets")) {
 		table.optional = 1u << 2; /* bytes each */
 		for (size_t i = 0; i < shown; i++)
 			add_row(&table, p, &rows[i]);

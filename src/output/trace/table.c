@@ -86,7 +86,7 @@ static unsigned int spare_width(const struct trace_output *output, enum trace_co
 static bool grow(struct trace_output *output, size_t i, size_t width)
 {
 	enum trace_column column = output->options.columns[i];
-	unsigned int limit = trace_columns__limit(column), spare, more;
+	unsigned int limit = trace_columns__limit(column), more;
 
 	if (output->options.width && column == COLUMN_DETAILS)
 		return false;
@@ -95,10 +95,8 @@ static bool grow(struct trace_output *output, size_t i, size_t width)
 	if (width <= output->widths[i])
 		return false;
 	more = (unsigned int)width - output->widths[i];
-	if (output->options.width) {
-		spare = spare_width(output, column);
-		more = more < spare ? more : spare;
-	}
+	if (output->options.width && more > spare_width(output, column))
+		more = spare_width(output, column);
 	output->widths[i] += more;
 	place_columns(output);
 	return more;
