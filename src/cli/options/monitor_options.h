@@ -31,6 +31,7 @@ struct monitor_options {
 	struct live_model_limits limits;
 	struct stack_choice stacks;
 	unsigned int top;
+	bool top_given;
 	bool full_names;
 	bool json;
 	struct option_list thresholds; /* of findings: "ID=VALUE"; belongs to argv */

@@ -16,24 +16,12 @@
 
 #include <cmocka.h>
 
+#include "golden.h"
 #include "output/trace/output.h"
 #include "output/trace/text.h"
 #include "trace_lines.h"
 
 #define FIRST_EXAMPLE_LINES 4
-
-static char *contents(FILE *file, size_t *length)
-{
-	char *text = NULL;
-
-	assert_int_equal(fseek(file, 0, SEEK_END), 0);
-	*length = (size_t)ftell(file);
-	rewind(file);
-	text = calloc(1, *length + 1);
-	assert_non_null(text);
-	assert_int_equal(fread(text, 1, *length, file), *length);
-	return text;
-}
 
 /* The header and the first `count` lines in a format. */
 static char *print(const struct trace_output_options *options, size_t count, size_t *length)
@@ -51,30 +39,9 @@ static char *print(const struct trace_output_options *options, size_t count, siz
 		assert_int_equal(trace_output__line(output, &lines[i]), 0);
 	assert_int_equal(trace_output__flush(output), 0);
 	trace_output__free(output);
-	text = contents(file, length);
+	text = golden_contents(file, length);
 	fclose(file);
 	return text;
-}
-
-static void expect_golden(const char *name, const char *text, size_t length)
-{
-	const char *mode = getenv("GOLDEN");
-	bool writes = mode && !strcmp(mode, "write");
-	size_t expected_length;
-	char path[256], *expected;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "tests/unit/golden/%s", name);
-	file = fopen(path, writes ? "w+" : "r");
-	assert_non_null(file);
-	if (writes)
-		assert_int_equal(fwrite(text, 1, length, file), length);
-	expected = contents(file, &expected_length);
-	fclose(file);
-	/* The length comes last, since a failure shows the texts. */
-	assert_string_equal(text, expected);
-	assert_int_equal(length, expected_length);
-	free(expected);
 }
 
 static struct trace_output_options options_of(enum trace_format format, const char *columns)
@@ -176,7 +143,7 @@ static void json_schema(void **state)
 	(void)state;
 	assert_non_null(file);
 	trace_output__print_json_schema(file);
-	text = contents(file, &length);
+	text = golden_contents(file, &length);
 	fclose(file);
 	expect_golden("trace.schema.json", text, length);
 	free(text);
@@ -390,7 +357,7 @@ static void another_width(void **state)
 	assert_int_equal(trace_output__line(output, lines), 0);
 	assert_int_equal(trace_output__flush(output), 0);
 	trace_output__free(output);
-	text = contents(file, &length);
+	text = golden_contents(file, &length);
 	assert_string_equal(
 		text,
 		"TIME(ms)   PID     EVENT                  DETAILS          DURATION RESULT\n"
