@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/text_stream.h"
 #include "cli/files/console.h"
 #include "cli/options/monitor_options.h"
 #include "cli/session/live_run.h"
@@ -181,8 +180,8 @@ static int make_text(struct monitor *monitor, struct error *err)
 	return monitor->text ? 0 : error__set(err, -ENOMEM, "out of memory");
 }
 
-/* Says what is watched, before the first report. */
-static void print_start(struct monitor *monitor)
+/* On standard error: standard output may be a file of reports. */
+static void print_start(const struct monitor *monitor)
 {
 	const struct monitor_options *options = monitor->options;
 	const struct monitor_start start = {
@@ -193,15 +192,8 @@ static void print_start(struct monitor *monitor)
 		.interval = options->display_interval,
 		.columns = monitor->columns,
 	};
-	char *text = NULL;
-	size_t length = 0;
-	FILE *out = text_stream__open(&text, &length);
 
-	if (!out)
-		return;
-	monitor_text__start(out, &start);
-	if (!fclose(out))
-		reports__write(monitor->live->reports, text, length);
+	monitor_text__start(stderr, &start);
 }
 
 /*
@@ -308,7 +300,8 @@ static int set_up(struct monitor *monitor, struct error *err)
 	findings__begin(monitor->findings, clock__boot_ns());
 	if (monitor->text) {
 		monitor_text__begin(monitor->text, clock__boot_ns());
-		print_start(monitor);
+		if (options->log_level >= LOG_WARN)
+			print_start(monitor);
 	}
 	return 0;
 }

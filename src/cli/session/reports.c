@@ -171,11 +171,6 @@ int reports__start(struct reports *reports, struct error *err)
 	return 0;
 }
 
-void reports__write(struct reports *reports, char *text, size_t length)
-{
-	console__write(reports->console, text, length);
-}
-
 /*
  * The last report is for data that was not reported yet, so it is omitted once COUNT reports were
  * made.

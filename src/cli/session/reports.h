@@ -46,9 +46,6 @@ void reports__free(struct reports *reports);
  */
 int reports__start(struct reports *reports, struct error *err);
 
-/* Writes a text before the first report. Takes ownership of `text` (malloc). */
-void reports__write(struct reports *reports, char *text, size_t length);
-
 /*
  * Call it after session__run. Writes pending output and, if it is due, the last report. Returns 0,
  * also if the reader has gone, or a negative errno with a message.

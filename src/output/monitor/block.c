@@ -22,7 +22,8 @@
 enum form {
 	FORM_SENTENCE, /* to wrap */
 	FORM_LIST,     /* lines */
-	FORM_REPORT,   /* lines of output/report, which have its indentation */
+	FORM_REPORT,   /* lines of output/report */
+	FORM_STACKS,   /* the same, but their indentation has a meaning */
 };
 
 struct item {
@@ -375,11 +376,16 @@ static void print_item(FILE *out, const struct monitor_page *page, const struct 
 		return;
 	item->write(words.out, page, row);
 	snprintf(label, sizeof(label), "  %s", item->label);
-	if (item->form == FORM_SENTENCE)
+	switch (item->form) {
+	case FORM_SENTENCE:
 		monitor_words__wrap(&words, out, page, label, INDENT, lines_shown(page));
-	else
-		monitor_words__list(&words, out, page, label, INDENT,
-				    item->form == FORM_REPORT ? strlen(REPORT_INDENT) : 0);
+		break;
+	case FORM_REPORT: monitor_words__lines(&words, out, page, label, INDENT); break;
+	case FORM_STACKS:
+		monitor_words__list(&words, out, page, label, INDENT, strlen(REPORT_INDENT) / 2);
+		break;
+	default: monitor_words__list(&words, out, page, label, INDENT, 0);
+	}
 }
 
 /* "process 12 (python3 train.py) since attach, user ann, GPU 0" */
@@ -413,7 +419,7 @@ static const struct item items[] = {
 	{"host", write_host_memory, FORM_SENTENCE},
 	{"pools", write_pools, FORM_SENTENCE},
 	{"notes", write_notes, FORM_REPORT},
-	{"sites", write_sites, FORM_REPORT},
+	{"sites", write_sites, FORM_STACKS},
 	{"loading", write_first_launches, FORM_SENTENCE},
 	{"queries", write_queries, FORM_SENTENCE},
 	{"objects", write_objects, FORM_SENTENCE},

@@ -108,6 +108,26 @@ void monitor_words__wrap(struct monitor_words *words, FILE *out, const struct mo
 	free(words->text);
 }
 
+void monitor_words__lines(struct monitor_words *words, FILE *out, const struct monitor_page *page,
+			  const char *label, int indent)
+{
+	struct monitor_words wrapped;
+	bool any = !fclose(words->out) && words->length;
+
+	if (any && monitor_words__begin(&wrapped)) {
+		for (char *line = words->text, *next; line && *line; line = next) {
+			next = strchr(line, '\n');
+			if (next)
+				*next++ = '\0';
+			wrap__print(wrapped.out, line, 0, 2, page->options->columns - indent);
+		}
+		if (!fclose(wrapped.out))
+			put_lines(out, page, label, indent, wrapped.text, 0);
+		free(wrapped.text);
+	}
+	free(words->text);
+}
+
 /* Removes up to `most` blanks from the begin of each line. */
 static void unindent(char *text, size_t most)
 {

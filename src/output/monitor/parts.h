@@ -141,6 +141,10 @@ FILE *monitor_words__begin(struct monitor_words *words);
 void monitor_words__wrap(struct monitor_words *words, FILE *out, const struct monitor_page *page,
 			 const char *label, int indent, size_t lines);
 
+/* The same for lines of output/report, whose indentation is left out: wraps each of them. */
+void monitor_words__lines(struct monitor_words *words, FILE *out, const struct monitor_page *page,
+			  const char *label, int indent);
+
 /* Ends the text and cuts each of its lines, of which up to `blanks` at the begin are left out. */
 void monitor_words__list(struct monitor_words *words, FILE *out, const struct monitor_page *page,
 			 const char *label, int indent, size_t blanks);

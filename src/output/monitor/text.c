@@ -15,6 +15,7 @@
 
 #define BLOCKS_SHOWN 3
 #define BLOCK_LINES_LEAST 4
+#define RULES 2 /* lines around the report */
 
 struct monitor_text {
 	struct monitor_text_options options;
@@ -87,6 +88,7 @@ static void print_tail(FILE *out, const struct monitor_page *page)
 	const struct model *model = page->model;
 
 	report_line__silent(out, model);
+	report_errors__unseen(out, model);
 	if (model->no_returns)
 		fputs("\nonly the start of calls is watched (--no-return-probes):\n"
 		      "results, durations and live memory are unknown\n",
@@ -161,7 +163,7 @@ static int print_parts(FILE *out, const struct monitor_page *page)
 	if (below && fclose(below))
 		ret = -ENOMEM;
 	if (!ret) {
-		used = 1 + lines_of(around[0]) + lines_of(around[1]);
+		used = RULES + lines_of(around[0]) + lines_of(around[1]);
 		fputs(around[0], out);
 		ret = print_blocks(out, page, most > used ? most - used : 0);
 		fputs(around[1], out);
@@ -201,6 +203,7 @@ int monitor_text__print(FILE *out, struct monitor_text *text, const struct model
 		print_nothing(out, model);
 		print_tail(out, &page);
 	}
+	fputs(REPORT_RULE, out);
 	free(rows.items);
 	return ret ? ret : monitor_history__keep(text->history, model);
 }

@@ -46,6 +46,12 @@ bool report_open_calls__list(FILE *out, const struct model *model, const struct 
 void report_errors__print(FILE *out, const struct model *model,
 			  const struct report_options *options);
 
+/*
+ * If results of launches are not checked, says so after an empty line: no errors must not look like
+ * success.
+ */
+void report_errors__unseen(FILE *out, const struct model *model);
+
 /* Prints one line for each failure. */
 void report_errors__list(FILE *out, const struct model *model, const struct process *p,
 			 const struct report_options *options);
