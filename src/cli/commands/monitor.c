@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sets the parts of the monitor up and runs its event loop, see subcommand.h.
 #include <errno.h>
+#include <event2/event.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -180,9 +181,13 @@ static int make_text(struct monitor *monitor, struct error *err)
 	return monitor->text ? 0 : error__set(err, -ENOMEM, "out of memory");
 }
 
-/* On standard error: standard output may be a file of reports. */
-static void print_start(const struct monitor *monitor)
+/*
+ * Called when COMMAND has been started, since nothing is watched if that fails. On standard error:
+ * standard output may be a file of reports.
+ */
+static void print_start(evutil_socket_t fd, short what, void *arg)
 {
+	const struct monitor *monitor = arg;
 	const struct monitor_options *options = monitor->options;
 	const struct monitor_start start = {
 		.command = options->targets.command ? options->targets.command[0] : NULL,
@@ -193,7 +198,23 @@ static void print_start(const struct monitor *monitor)
 		.columns = monitor->columns,
 	};
 
+	(void)fd;
+	(void)what;
 	monitor_text__start(stderr, &start);
+}
+
+static int begin_text(struct monitor *monitor, struct error *err)
+{
+	const struct timeval at_once = {0};
+	struct event_base *loop = session__loop(live_model__session(monitor->live->live));
+
+	if (!monitor->text)
+		return 0;
+	monitor_text__begin(monitor->text, clock__boot_ns());
+	if (monitor->options->log_level < LOG_WARN ||
+	    !event_base_once(loop, -1, EV_TIMEOUT, print_start, monitor, &at_once))
+		return 0;
+	return error__set(err, -ENOMEM, "out of memory");
 }
 
 /*
@@ -298,12 +319,7 @@ static int set_up(struct monitor *monitor, struct error *err)
 	if (ret)
 		return ret;
 	findings__begin(monitor->findings, clock__boot_ns());
-	if (monitor->text) {
-		monitor_text__begin(monitor->text, clock__boot_ns());
-		if (options->log_level >= LOG_WARN)
-			print_start(monitor);
-	}
-	return 0;
+	return begin_text(monitor, err);
 }
 
 static int run(const struct monitor_options *options, int *status, struct error *err)

@@ -404,7 +404,7 @@ static void print_name(FILE *out, const struct monitor_page *page, const struct 
 		escape__text(out, process->user);
 	}
 	if (gpus[0] != '-')
-		fprintf(out, ", GPU %s", gpus);
+		fprintf(out, ", %s%s", gpus[0] == 'c' ? "" : "GPU ", gpus);
 }
 
 static const struct item items[] = {

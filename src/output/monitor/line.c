@@ -231,7 +231,7 @@ static size_t add_devices(const struct process *process, char text[MONITOR_GPUS_
 		if (process->devices[i].device == DEVICE_UNKNOWN)
 			continue;
 		snprintf(text + strlen(text), MONITOR_GPUS_SIZE - strlen(text), "%s%u",
-			 known++ ? "," : "dev ", process->devices[i].device);
+			 known++ ? "," : "cuda:", process->devices[i].device);
 	}
 	return known;
 }

@@ -154,7 +154,7 @@ void monitor_words__list(struct monitor_words *words, FILE *out, const struct mo
 void monitor_line__command(const struct process *process, char text[MONITOR_COMMAND_SIZE]);
 
 #define MONITOR_GPUS_SIZE 32
-/* "0", "0,1", "8 GPUs", "dev 0" if only CUDA's number is known, "-". */
+/* "0", "0,1", "8 GPUs", "cuda:0" if only CUDA's number is known, "-". */
 void monitor_line__gpus(const struct model *model, const struct process *process,
 			char text[MONITOR_GPUS_SIZE]);
 

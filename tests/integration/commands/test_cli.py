@@ -223,8 +223,8 @@ def test_no_library_is_said(sleeper, tmp_path):
     if done.returncode == 77:
         pytest.skip("this machine has CUDA libraries where they cannot be hidden")
     assert done.returncode == 0
-    assert (done.stderr == "gpuprobe: warning: no CUDA library found yet: "
-            "waiting for a process that loads one\n")
+    assert done.stderr.startswith("gpuprobe: warning: no CUDA library found yet: "
+                                  "waiting for a process that loads one\n")
     quiet = run("-q", "-p", sleeper, *QUICK, *NONE, before=before)
     assert (quiet.returncode, quiet.stderr) == (0, "")
     argv = [*before, str(paths.GPUPROBE), "-q", "-p", str(sleeper), "--display-interval", "0.1",
@@ -289,7 +289,7 @@ class TestOutputThatTakesNothing:
     def test_closed_input_and_errors(self, words):
         done = self.run(words, "<&- 2>&-")
         assert done.returncode == 0
-        assert "cudaMalloc" in done.stdout or "num_successful_mallocs" in done.stdout
+        assert "cudaMalloc" in done.stdout or "live at exit" in done.stdout
 
 
 @pytest.mark.parametrize("option,map_name", [
