@@ -167,6 +167,7 @@ static int make_text(struct monitor *monitor, struct error *err)
 	int columns = console__columns(STDOUT_FILENO);
 	struct monitor_text_options form = {
 		.columns = columns ? columns : MONITOR_COLUMNS,
+		.cut_names = columns && !options->full_names,
 		.top = options->top,
 		.cut = !options->top_given,
 		.full_names = options->full_names,

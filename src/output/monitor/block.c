@@ -23,7 +23,6 @@ enum form {
 	FORM_SENTENCE, /* to wrap */
 	FORM_LIST,     /* lines */
 	FORM_REPORT,   /* lines of output/report */
-	FORM_STACKS,   /* the same, but their indentation has a meaning */
 };
 
 struct item {
@@ -287,14 +286,6 @@ static void write_failures(FILE *out, const struct monitor_page *page,
 
 /* --- the rest --- */
 
-static void write_sites(FILE *out, const struct monitor_page *page, const struct monitor_row *row)
-{
-	const struct report_options options = {.top = page->options->cut ? 2 : page->options->top};
-
-	if (row->process->site_count || row->process->live_site_count)
-		report_sites__list(out, page->model, row->process, &options);
-}
-
 static void write_first_launches(FILE *out, const struct monitor_page *page,
 				 const struct monitor_row *row)
 {
@@ -381,10 +372,7 @@ static void print_item(FILE *out, const struct monitor_page *page, const struct 
 		monitor_words__wrap(&words, out, page, label, INDENT, lines_shown(page));
 		break;
 	case FORM_REPORT: monitor_words__lines(&words, out, page, label, INDENT); break;
-	case FORM_STACKS:
-		monitor_words__list(&words, out, page, label, INDENT, strlen(REPORT_INDENT) / 2);
-		break;
-	default: monitor_words__list(&words, out, page, label, INDENT, 0);
+	default: monitor_words__list(&words, out, page, label, INDENT);
 	}
 }
 
@@ -413,13 +401,13 @@ static const struct item items[] = {
 	{"stuck", write_open_calls, FORM_REPORT},
 	{"errors", write_failures, FORM_REPORT},
 	{"memory", write_memory, FORM_SENTENCE},
+	{"sites", monitor_sites__write, FORM_LIST},
 	{"kernels", monitor_kernels__write, FORM_LIST},
 	{"copies", write_copies, FORM_SENTENCE},
 	{"waits", write_waits, FORM_SENTENCE},
 	{"host", write_host_memory, FORM_SENTENCE},
 	{"pools", write_pools, FORM_SENTENCE},
 	{"notes", write_notes, FORM_REPORT},
-	{"sites", write_sites, FORM_STACKS},
 	{"loading", write_first_launches, FORM_SENTENCE},
 	{"queries", write_queries, FORM_SENTENCE},
 	{"objects", write_objects, FORM_SENTENCE},
@@ -434,7 +422,7 @@ void monitor_block__print(FILE *out, const struct monitor_page *page, const stru
 		return;
 	print_name(name.out, page, row->process);
 	fputc('\n', out);
-	monitor_words__list(&name, out, page, "", 0, 0);
+	monitor_words__list(&name, out, page, "", 0);
 	for (size_t i = 0; i < sizeof(items) / sizeof(*items); i++)
 		print_item(out, page, row, &items[i]);
 }

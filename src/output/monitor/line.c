@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Lines within the width of the report, and words about a process, see parts.h.
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,11 +69,9 @@ static void put_last_line(FILE *out, const char *line, size_t length, int column
 }
 
 /* The label is written over the blanks of the first line's indentation. */
-static void put_lines(FILE *out, const struct monitor_page *page, const char *label, int indent,
-		      const char *text, size_t lines)
+static void put_lines(FILE *out, int columns, const char *label, int indent, const char *text,
+		      size_t lines)
 {
-	int columns = page->options->columns - indent;
-
 	for (size_t number = 1; *text && (!lines || number <= lines); number++) {
 		size_t length = strcspn(text, "\n");
 		const char *next = text + length + (text[length] == '\n');
@@ -96,13 +95,14 @@ FILE *monitor_words__begin(struct monitor_words *words)
 void monitor_words__wrap(struct monitor_words *words, FILE *out, const struct monitor_page *page,
 			 const char *label, int indent, size_t lines)
 {
+	int columns = page->options->columns - indent;
 	struct monitor_words wrapped;
 	bool any = !fclose(words->out) && words->length;
 
 	if (any && monitor_words__begin(&wrapped)) {
-		wrap__print(wrapped.out, words->text, 0, 0, page->options->columns - indent);
+		wrap__print(wrapped.out, words->text, 0, 0, columns);
 		if (!fclose(wrapped.out))
-			put_lines(out, page, label, indent, wrapped.text, lines);
+			put_lines(out, columns, label, indent, wrapped.text, lines);
 		free(wrapped.text);
 	}
 	free(words->text);
@@ -111,6 +111,7 @@ void monitor_words__wrap(struct monitor_words *words, FILE *out, const struct mo
 void monitor_words__lines(struct monitor_words *words, FILE *out, const struct monitor_page *page,
 			  const char *label, int indent)
 {
+	int columns = page->options->columns - indent;
 	struct monitor_words wrapped;
 	bool any = !fclose(words->out) && words->length;
 
@@ -119,39 +120,22 @@ void monitor_words__lines(struct monitor_words *words, FILE *out, const struct m
 			next = strchr(line, '\n');
 			if (next)
 				*next++ = '\0';
-			wrap__print(wrapped.out, line, 0, 2, page->options->columns - indent);
+			wrap__print(wrapped.out, line, 0, 2, columns);
 		}
 		if (!fclose(wrapped.out))
-			put_lines(out, page, label, indent, wrapped.text, 0);
+			put_lines(out, columns, label, indent, wrapped.text, 0);
 		free(wrapped.text);
 	}
 	free(words->text);
 }
 
-/* Removes up to `most` blanks from the begin of each line. */
-static void unindent(char *text, size_t most)
-{
-	char *to = text;
-
-	while (*text) {
-		size_t length = strcspn(text, "\n"), blanks = strspn(text, " ");
-
-		blanks = blanks < most ? blanks : most;
-		length += text[length] == '\n';
-		memmove(to, text + blanks, length - blanks);
-		to += length - blanks;
-		text += length;
-	}
-	*to = '\0';
-}
-
 void monitor_words__list(struct monitor_words *words, FILE *out, const struct monitor_page *page,
-			 const char *label, int indent, size_t blanks)
+			 const char *label, int indent)
 {
-	if (!fclose(words->out)) {
-		unindent(words->text, blanks);
-		put_lines(out, page, label, indent, words->text, 0);
-	}
+	int columns = page->options->cut_names ? page->options->columns - indent : INT_MAX;
+
+	if (!fclose(words->out))
+		put_lines(out, columns, label, indent, words->text, 0);
 	free(words->text);
 }
 

@@ -116,6 +116,10 @@ void monitor_block__print(FILE *out, const struct monitor_page *page,
 void monitor_kernels__write(FILE *out, const struct monitor_page *page,
 			    const struct monitor_row *row);
 
+/* Where live memory was allocated, with stacks; all call sites if the block is not cut. */
+void monitor_sites__write(FILE *out, const struct monitor_page *page,
+			  const struct monitor_row *row);
+
 /* The findings with their advice, after an empty line; nothing without findings. */
 void monitor_findings__print(FILE *out, const struct monitor_page *page);
 
@@ -145,9 +149,9 @@ void monitor_words__wrap(struct monitor_words *words, FILE *out, const struct mo
 void monitor_words__lines(struct monitor_words *words, FILE *out, const struct monitor_page *page,
 			  const char *label, int indent);
 
-/* Ends the text and cuts each of its lines, of which up to `blanks` at the begin are left out. */
+/* Ends the text and, with cut_names, cuts each of its lines. */
 void monitor_words__list(struct monitor_words *words, FILE *out, const struct monitor_page *page,
-			 const char *label, int indent, size_t blanks);
+			 const char *label, int indent);
 
 /* The name of the program, with the script if it is an interpreter's: "python3 train.py". Raw. */
 #define MONITOR_COMMAND_SIZE 160

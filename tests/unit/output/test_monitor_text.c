@@ -249,7 +249,8 @@ static size_t lines_within(const char *text, int columns)
  */
 static void expect_reports(size_t processes, int columns, size_t most)
 {
-	const struct monitor_text_options options = {.columns = columns, .top = 20, .cut = true};
+	const struct monitor_text_options options = {
+		.columns = columns, .cut_names = true, .top = 20, .cut = true};
 	struct monitor_text *text = new_text(options);
 	struct scene *scene = new_scene(processes);
 	char name[64], *first, *second, *last, *all;
@@ -327,6 +328,7 @@ static void top_shows_what_was_cut(void **state)
 	}
 	expect_has(all, "cold-start: ");
 	expect_has(all, " layer_norm\n");
+	expect_has(all, names[3]);
 	assert_null(strstr(all, "more"));
 	free(all);
 	free(scene);
