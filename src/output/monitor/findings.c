@@ -58,9 +58,11 @@ static void write_subject(FILE *out, const struct monitor_page *page, const stru
 static void write_evidence(FILE *out, const struct monitor_page *page,
 			   const struct finding *finding)
 {
+	bool named = finding->pid || (finding->subject && *finding->subject);
+
 	write_subject(out, page, finding);
 	if (finding->evidence) {
-		fputs("; ", out);
+		fputs(named ? "; " : "", out);
 		function_text__print_sentence(out, finding->evidence);
 	}
 	if (finding->has_cost)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The parts of the text report, each in its file: report_NAME__verb is in NAME.c. The monitor's
- * own report, `gpuprobe stat` and `gpuprobe diagnose` use some of them too. __print writes a section, or nothing if the section
- * is empty. __list writes the part of a section about one process, without the line that heads the
- * process.
+ * report by process, `gpuprobe stat` and `gpuprobe diagnose` use some of them too. __print writes a
+ * section, or nothing if the section is empty. __list writes the part of a section about one
+ * process, without the line that heads the process.
  */
 #ifndef OUTPUT_REPORT_PARTS_H
 #define OUTPUT_REPORT_PARTS_H
