@@ -83,7 +83,7 @@ static void write_nvml(FILE *out, const struct process *process)
 	uint64_t bytes = process__nvml_bytes(process);
 
 	if (bytes != GPU_UNKNOWN_BYTES)
-		fprintf(out, "; NVML has %s", quantity__bytes((double)bytes).text);
+		fprintf(out, "; %s by NVML", quantity__bytes((double)bytes).text);
 }
 
 static void write_calls(FILE *out, const struct memory_totals *memory)
