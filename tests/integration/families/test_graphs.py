@@ -5,7 +5,7 @@ import pytest
 
 from lib import exact
 from lib.paths import workload
-from lib.probe import Background, TEXT, wait_for_file
+from lib.probe import TEXT, Background, wait_for_file
 from lib.records import Records
 from lib.script import script
 from lib.steps import Steps

@@ -4,7 +4,7 @@ import pytest
 
 from lib import exact
 from lib.paths import workload
-from lib.probe import Probe, TEXT
+from lib.probe import TEXT, Probe
 from lib.script import script
 
 APIS = ("auto", "driver", "runtime", "both")

@@ -8,7 +8,7 @@ import pytest
 
 from lib import exact
 from lib.paths import LIBCUDA, LIBCUDART, workload
-from lib.probe import Background, TEXT, wait_for_file
+from lib.probe import TEXT, Background, wait_for_file
 from lib.script import clocked, script
 from lib.steps import Steps
 

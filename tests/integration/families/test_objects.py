@@ -7,7 +7,7 @@ import pytest
 
 from lib import exact
 from lib.paths import workload
-from lib.probe import Background, TEXT
+from lib.probe import TEXT, Background
 from lib.script import clocked, script
 
 KINDS = ("stream", "event", "context", "module", "library")
