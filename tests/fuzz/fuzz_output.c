@@ -15,6 +15,7 @@
 #include "model/model.h"
 #include "output/flame/forms.h"
 #include "output/metrics/metrics.h"
+#include "output/monitor/monitor.h"
 #include "output/json/report.h"
 #include "output/report/text.h"
 
@@ -151,6 +152,17 @@ static void print_text(FILE *out, const struct model *model)
 	report_text__print(out, model, &options);
 }
 
+/* So wide that no line is cut or wrapped. */
+static void print_monitor(FILE *out, const struct model *model)
+{
+	struct monitor_text_options options = {.columns = 100000, .full_names = true};
+	struct monitor_text *text = monitor_text__new(&options);
+	const struct finding_list none = {0};
+
+	MUST(text && !monitor_text__print(out, text, model, &none, NULL));
+	monitor_text__free(text);
+}
+
 static void print_json(FILE *out, const struct model *model)
 {
 	report_json__print(out, model, NULL, NULL);
@@ -207,7 +219,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static char harmless_name[] = "abcdefghij", kernel_name[] = "abcdefghij";
 	struct input input = {data, size};
 	char *names[NAMES], *harmless[NAMES];
-	unsigned int which = (unsigned int)input__number(&input, 1) % 6;
+	unsigned int which = (unsigned int)input__number(&input, 1) % 7;
 
 	for (int i = 0; i < NAMES; i++) {
 		names[i] = input__string(&input);
@@ -230,6 +242,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must_have_as_many(print_svg, names, harmless, "<>");
 	if (which == 5)
 		must_have_as_many(print_speedscope, names, harmless, "\n");
+	if (which == 6)
+		must_have_as_many(print_monitor, names, harmless, "\n");
 	for (int i = 0; i < NAMES; i++)
 		free(names[i]);
 	return 0;

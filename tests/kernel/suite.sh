@@ -203,7 +203,8 @@ failing_launches() {
 unchecked_launches() {
 	for option in '' --check-launches; do
 		# shellcheck disable=SC2086 # an empty option is none
-		"$GPUPROBE" --metrics-addr none --display-interval 0 $option -- \
+		"$GPUPROBE" --memleak --cudatrace --bandwidth-util --metrics-addr none \
+			--display-interval 0 $option -- \
 			"$SIM/launch" --launches 10 --bad 5 > out 2> err
 		grep 'total kernel launches: 15 calls of 1 kernel' out
 		if [ "$LINKS" = session ] || [ -n "$option" ]; then

@@ -30,10 +30,11 @@ LEAK = [str(SIM / "memory"), "--pairs", "40", "--keep", "5", "--size", "64K"]
 COPIES = [str(SIM / "copy")]
 TRAINING = [str(SIM / "steps"), "--steps", "100", "--cpu", "0.002"]
 FAULTY = [str(SIM / "faults"), "sync-after-every-launch", "--seconds", "2"]
+SECTIONS = ["--memleak", "--cudatrace", "--bandwidth-util"]
 SEED = ["--metrics-addr", "none", "--display-interval", "0"]
 
 RUNS = {
-    "report": [*SEED, "--", *SHORT],
+    "report": [*SECTIONS, *SEED, "--", *SHORT],
     "report, memleak": ["--memleak", *SEED, "--", *LEAK],
     "report, cudatrace": ["--cudatrace", *SEED, "--", *SHORT],
     "report, bandwidth-util": ["--bandwidth-util", *SEED, "--", *COPIES],

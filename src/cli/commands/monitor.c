@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sets the parts of the monitor up and runs its event loop, see subcommand.h.
 #include <errno.h>
+#include <event2/event.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "cli/files/console.h"
 #include "cli/options/monitor_options.h"
 #include "cli/session/live_run.h"
 #include "cli/commands/subcommand.h"
@@ -12,6 +15,7 @@
 #include "model/growth.h"
 #include "output/landing/page.h"
 #include "output/metrics/metrics.h"
+#include "output/monitor/monitor.h"
 #include "output/report/parts.h"
 #include "output/json/report.h"
 #include "output/report/text.h"
@@ -39,6 +43,8 @@ struct monitor {
 	struct live_run *live;
 	struct metrics *metrics;
 	struct http_server *server;
+	struct monitor_text *text; /* the report by process; NULL: another form was chosen */
+	int columns;
 	struct findings *findings;
 	struct finding_list list; /* findings of the latest report or page */
 	uint64_t sampled_ns;
@@ -107,30 +113,39 @@ static void look(void *arg)
 	report_findings__select(&monitor->list, live_model__model(monitor->live->live));
 }
 
+/* The report that was chosen by sections. */
+static void print_sections(FILE *out, const struct monitor *monitor)
+{
+	const struct report_options form = {
+		.top = monitor->options->top,
+		.full_names = monitor->options->full_names,
+		.form = monitor->options->form,
+		.all_frames = true,
+		.ten_frames = !monitor->options->all_frames,
+		.findings = &monitor->list,
+	};
+
+	report_text__print(out, live_model__model(monitor->live->live), &form);
+}
+
 static int print(FILE *out, void *arg)
 {
 	const struct monitor *monitor = arg;
 	const struct monitor_options *options = monitor->options;
-	const struct report_options form = {
-		.top = options->top,
-		.full_names = options->full_names,
-		.form = options->form,
-		/* A report of selected sections keeps its form. */
-		.all_frames = options->all_frames || options->chosen,
-		.ten_frames = !options->all_frames,
-		.findings = &monitor->list,
-		/*
-		 * A report of selected sections has only these. Without returns of calls, times are
-		 * unknown.
-		 */
-		.verdicts = options->chosen || options->no_returns ? NULL : monitor->findings,
-	};
+	const struct model *model = live_model__model(monitor->live->live);
+	/*
+	 * A report of selected sections has only these. Without returns of calls, times are
+	 * unknown.
+	 */
+	const struct findings *verdicts =
+		options->chosen || options->no_returns ? NULL : monitor->findings;
 
+	if (monitor->text)
+		return monitor_text__print(out, monitor->text, model, &monitor->list, verdicts);
 	if (options->json)
-		report_json__print(out, live_model__model(monitor->live->live), form.findings,
-				   form.verdicts);
+		report_json__print(out, model, &monitor->list, verdicts);
 	else
-		report_text__print(out, live_model__model(monitor->live->live), &form);
+		print_sections(out, monitor);
 	return 0;
 }
 
@@ -177,6 +192,64 @@ static int render_landing(void *arg, FILE *out)
 }
 
 /* --- setting up --- */
+
+/* Programs read JSON and the report by sections: these have no terminal's width. */
+static int make_text(struct monitor *monitor, struct error *err)
+{
+	const struct monitor_options *options = monitor->options;
+	int columns = console__columns(STDOUT_FILENO);
+	struct monitor_text_options form = {
+		.columns = columns ? columns : MONITOR_COLUMNS,
+		.cut_names = columns && !options->full_names,
+		.top = options->top,
+		.cut = !options->top_given,
+		.full_names = options->full_names,
+	};
+
+	if (options->json || options->chosen)
+		return 0;
+	if (form.columns < MONITOR_COLUMNS_LEAST)
+		form.columns = MONITOR_COLUMNS_LEAST;
+	monitor->columns = form.columns;
+	monitor->text = monitor_text__new(&form);
+	return monitor->text ? 0 : error__set(err, -ENOMEM, "out of memory");
+}
+
+/*
+ * Called when COMMAND has been started, since nothing is watched if that fails. On standard error:
+ * standard output may be a file of reports.
+ */
+static void print_start(evutil_socket_t fd, short what, void *arg)
+{
+	const struct monitor *monitor = arg;
+	const struct monitor_options *options = monitor->options;
+	const struct monitor_start start = {
+		.command = options->targets.command ? options->targets.command[0] : NULL,
+		.pids = options->targets.pids,
+		.pid_count = options->targets.pid_count,
+		.metrics = monitor->server ? options->metrics_address : NULL,
+		.interval = options->display_interval,
+		.columns = monitor->columns,
+	};
+
+	(void)fd;
+	(void)what;
+	monitor_text__start(stderr, &start);
+}
+
+static int begin_text(struct monitor *monitor, struct error *err)
+{
+	const struct timeval at_once = {0};
+	struct event_base *loop = session__loop(live_model__session(monitor->live->live));
+
+	if (!monitor->text)
+		return 0;
+	monitor_text__begin(monitor->text, clock__boot_ns());
+	if (monitor->options->log_level < LOG_WARN ||
+	    !event_base_once(loop, -1, EV_TIMEOUT, print_start, monitor, &at_once))
+		return 0;
+	return error__set(err, -ENOMEM, "out of memory");
+}
 
 /*
  * Listens with the caller's permissions: gpuprobe does not bind a port for them that they may not
@@ -278,9 +351,10 @@ static int set_up(struct monitor *monitor, struct error *err)
 		ret = start_server(monitor, err);
 	if (!ret)
 		ret = live_run__attach(monitor->live, err);
-	if (!ret)
-		findings__begin(monitor->findings, clock__boot_ns());
-	return ret;
+	if (ret)
+		return ret;
+	findings__begin(monitor->findings, clock__boot_ns());
+	return begin_text(monitor, err);
 }
 
 static int run(const struct monitor_options *options, int *status, struct error *err)
@@ -292,6 +366,8 @@ static int run(const struct monitor_options *options, int *status, struct error 
 	if (ret == -EINVAL)
 		*status = EXIT_USAGE;
 	if (!ret)
+		ret = make_text(&monitor, err);
+	if (!ret)
 		ret = set_up(&monitor, err);
 	if (!ret)
 		ret = live_run__until_end(monitor.live, err);
@@ -301,6 +377,7 @@ static int run(const struct monitor_options *options, int *status, struct error 
 	metrics__free(monitor.metrics);
 	finding_list__clear(&monitor.list);
 	findings__free(monitor.findings);
+	monitor_text__free(monitor.text);
 	live_run__free(monitor.live);
 	return ret;
 }

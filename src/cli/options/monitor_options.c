@@ -29,10 +29,18 @@ static int take_address(const struct option_row *row, void *field, const char *t
 	return ret ? error__prefix(err, ret, "--metrics-addr") : 0;
 }
 
+static int take_top(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	struct monitor_options *options = field;
+
+	options->top_given = true;
+	return option__unsigned(row, &options->top, text, err);
+}
+
 #define FIELD(member) .offset = offsetof(struct monitor_options, member)
 
 static const struct option_row rows[] = {
-	{.help = "What to watch (none of the three: all):"},
+	{.help = "What to watch (none of the three: all, reported by process):"},
 	{"memleak", 0, NULL, "memory: live allocations, frees, failures, leaks", option__bits,
 	 FIELD(sections), .min = SECTION_MEMORY},
 	{"cudatrace", 0, NULL, "kernel launches by process and kernel", option__bits,
@@ -67,8 +75,11 @@ static const struct option_row rows[] = {
 	 .min = 0.001},
 	/* the former name of --interval */
 	{"display-interval", 0, "S", NULL, option__seconds, FIELD(display_interval), .min = 0.01},
-	{"top", 'T', "N", "entries shown of each list; 0 = all [20]", option__unsigned, FIELD(top),
-	 .max = 1000000},
+	{"top", 'T', "N",
+	 "processes shown in detail, and entries of each list;\n"
+	 "0 = all [what fits a screen; 20 with one of the first\n"
+	 "three options]",
+	 take_top, .offset = 0, .max = 1000000},
 	{"full-names", 0, NULL, "whole demangled kernel names", option__flag, FIELD(full_names)},
 	{.rows = exact_rows, FIELD(form)},
 	{"json", 0, NULL, "one JSON object per report instead of text", option__flag, FIELD(json)},

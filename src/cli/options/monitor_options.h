@@ -32,6 +32,7 @@ struct monitor_options {
 	struct live_model_limits limits;
 	struct stack_choice stacks;
 	unsigned int top;
+	bool top_given;
 	bool full_names;
 	enum quantity_form form;
 	bool all_frames;

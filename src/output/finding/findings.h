@@ -16,6 +16,15 @@
 const char *findings_text__severity_word(enum finding_severity severity); /* "warning" */
 
 /*
+ * Whether an earlier finding of the list, about a thread with a higher cost, represents this one.
+ * Such a finding is not printed.
+ */
+bool findings_text__is_reported_before(const struct finding_list *list, size_t index);
+
+/* Prints "findings: 1 critical, 2 warnings", without those represented by others. */
+void findings_text__print_counts(FILE *out, const struct finding_list *list);
+
+/*
  * Prints "findings: 1 critical, 2 warnings", then each finding in a few lines after an empty one,
  * in the order of the list, worst first. The list was evaluated from the model. The options limit
  * their number and say how stacks are printed. In the exact form, each finding has a line with its

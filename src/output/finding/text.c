@@ -183,8 +183,7 @@ static bool are_alike(const struct finding *a, const struct finding *b)
 	       a->stack == b->stack && !a->other_stack && !b->other_stack && is_same_subject(a, b);
 }
 
-/* Whether an earlier finding, about a thread with a higher cost, represents this one. */
-static bool is_reported_before(const struct finding_list *list, size_t index)
+bool findings_text__is_reported_before(const struct finding_list *list, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
 		if (are_alike(&list->items[i], &list->items[index]))
@@ -248,14 +247,14 @@ static void print_finding(FILE *out, const struct model *model, const struct fin
 	print_stack(out, finding->other_title, finding->other_stack, options);
 }
 
-static void print_counts(FILE *out, const struct finding_list *list)
+void findings_text__print_counts(FILE *out, const struct finding_list *list)
 {
 	static const char *const plurals[] = {"infos", "warnings", "critical"};
 	size_t counts[SEVERITY_CRITICAL + 1] = {0};
 	const char *comma = "findings: ";
 
 	for (size_t i = 0; i < list->count; i++)
-		counts[list->items[i].severity] += !is_reported_before(list, i);
+		counts[list->items[i].severity] += !findings_text__is_reported_before(list, i);
 	for (int severity = SEVERITY_CRITICAL; severity >= SEVERITY_INFO; severity--) {
 		if (!counts[severity])
 			continue;
@@ -305,7 +304,7 @@ static size_t shown_of(const struct finding_list *list, unsigned int top, size_t
 	size_t end = list->count, reported = 0;
 
 	for (size_t i = 0; i < list->count; i++) {
-		if (is_reported_before(list, i))
+		if (findings_text__is_reported_before(list, i))
 			continue;
 		if (top && reported == top)
 			end = i;
@@ -337,11 +336,11 @@ void findings_text__print(FILE *out, const struct model *model, const struct fin
 	size_t left, shown = shown_of(list, options->top, &left);
 
 	if (list->count)
-		print_counts(out, list);
+		findings_text__print_counts(out, list);
 	else
 		fputs("no findings\n", out);
 	for (size_t i = 0; i < shown; i++)
-		if (!is_reported_before(list, i))
+		if (!findings_text__is_reported_before(list, i))
 			print_finding(out, model, list, i, options);
 	if (left)
 		fprintf(out, "\n... and %zu more finding%s\n", left, report_line__plural(left));

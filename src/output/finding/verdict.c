@@ -153,14 +153,9 @@ static void print_verdict(FILE *out, const struct verdict *verdict)
 	free(text);
 }
 
-void verdict_text__print_line(FILE *out, const struct process *process,
-			      const struct verdict *verdict)
+void verdict_text__print_sentence(FILE *out, const struct verdict *verdict)
 {
-	fprintf(out, "process %d (", process->pid);
-	escape__text(out, process->comm);
-	fputs("): ", out);
 	print_sentence(out, verdict, "the time");
-	fputc('\n', out);
 }
 
 /* ", GPU 0": the GPU that waits or is waited for. Prints nothing if it is unknown. */

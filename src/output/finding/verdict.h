@@ -22,11 +22,10 @@
 void verdict_text__print(FILE *out, const struct stat_report *report);
 
 /*
- * Prints one line: "process 123 (python3): the GPU waits for the program (host-bound): idle at
- * least ...".
+ * Prints "the GPU waits for the program (host-bound): idle at least ...", escaped and without a
+ * newline.
  */
-void verdict_text__print_line(FILE *out, const struct process *process,
-			      const struct verdict *verdict);
+void verdict_text__print_sentence(FILE *out, const struct verdict *verdict);
 
 /* Writes the member `verdict`. */
 void verdict_json__write_one(struct json *j, const struct verdict *verdict);

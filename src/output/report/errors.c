@@ -90,8 +90,7 @@ void report_errors__list(FILE *out, const struct model *model, const struct proc
 			report_line__plural(rest), rest_count);
 }
 
-/* Without results of launches there are no errors of them, which must not look like success. */
-static void print_unseen(FILE *out, const struct model *model)
+void report_errors__unseen(FILE *out, const struct model *model)
 {
 	if (model->launch_sample || !(model->sections & SECTION_LAUNCH))
 		return;
@@ -123,5 +122,5 @@ void report_errors__print(FILE *out, const struct model *model,
 		report_line__process(out, p);
 		report_errors__list(out, model, p, options);
 	}
-	print_unseen(out, model);
+	report_errors__unseen(out, model);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The parts of the text report, each in its file: report_NAME__verb is in NAME.c. `gpuprobe stat`
- * and `gpuprobe diagnose` use some of them too. __print writes a section, or nothing if the section
- * is empty. __list writes the part of a section about one process, without the line that heads the
- * process.
+ * The parts of the text report, each in its file: report_NAME__verb is in NAME.c. The monitor's
+ * report by process, `gpuprobe stat` and `gpuprobe diagnose` use some of them too. __print writes a
+ * section, or nothing if the section is empty. __list writes the part of a section about one
+ * process, without the line that heads the process.
  */
 #ifndef OUTPUT_REPORT_PARTS_H
 #define OUTPUT_REPORT_PARTS_H
@@ -14,6 +14,9 @@ struct report_totals;
 
 /* The identity of processes and their GPUs; nothing if no process is identified. */
 void report_process__print(FILE *out, const struct model *model);
+
+/* Why less is known about some of its calls, or probes cost it more; lines, or nothing. */
+void report_process__notes(FILE *out, const struct model *model, const struct process *process);
 
 /* The memory section, from num_successful_mallocs on. */
 void report_memory__print(FILE *out, const struct model *model, const struct report_totals *totals,
@@ -42,6 +45,12 @@ bool report_open_calls__list(FILE *out, const struct model *model, const struct 
 /* Failed calls. If results of launches are not checked, says so. */
 void report_errors__print(FILE *out, const struct model *model,
 			  const struct report_options *options);
+
+/*
+ * If results of launches are not checked, says so after an empty line: no errors must not look like
+ * success.
+ */
+void report_errors__unseen(FILE *out, const struct model *model);
 
 /* Prints one line for each failure. */
 void report_errors__list(FILE *out, const struct model *model, const struct process *p,
@@ -89,13 +98,6 @@ void report_steps__line(FILE *out, const struct process *process);
  * submissions.
  */
 void report_steps__print(FILE *out, const struct model *model, const struct process *process);
-
-/*
- * The verdicts (finding/verdict.h: who waits for whom) on the latest VERDICT_SPAN_NS of each
- * process that has been followed long enough, one line a process.
- */
-void report_verdicts__print(FILE *out, const struct model *model,
-			    const struct report_options *options);
 
 /*
  * Reduces the list to what this report should print. Findings of a process whose end was reported

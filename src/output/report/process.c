@@ -165,6 +165,14 @@ static void print_steps(FILE *out, const struct process *p)
 	fputc('\n', out);
 }
 
+void report_process__notes(FILE *out, const struct model *model, const struct process *process)
+{
+	print_shim(out, process);
+	print_unfollowed(out, model, process);
+	print_slow(out, model, process);
+	print_lost(out, process);
+}
+
 void report_process__print(FILE *out, const struct model *model)
 {
 	bool first = true;
@@ -187,9 +195,6 @@ void report_process__print(FILE *out, const struct model *model)
 				     model->no_returns ? model->sections & SECTION_LAUNCH :
 							 model->sections,
 				     p, &p->devices[k]);
-		print_shim(out, p);
-		print_unfollowed(out, model, p);
-		print_slow(out, model, p);
-		print_lost(out, p);
+		report_process__notes(out, model, p);
 	}
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The report for people, see text.h; its memory section is in memory.c.
+// The report by sections, see text.h; its memory section is in memory.c.
 #include "output/report/text.h"
 
 #include "output/report/line.h"
@@ -32,7 +32,6 @@ void report_text__print(FILE *out, const struct model *model, const struct repor
 		report_errors__print(out, model, options);
 		report_sites__print(out, model, options);
 		report_process__print(out, model);
-		report_verdicts__print(out, model, options);
 		report_findings__print(out, model, options->findings, options);
 	}
 	report_line__silent(out, model);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The report for people: a line with the date and the selected sections, between two lines of
- * equals signs.
+ * The report of --memleak, --cudatrace and --bandwidth-util: a line with the date and the selected
+ * sections, between two lines of equals signs. Its form never changes, since scripts read it. The
+ * monitor's own report is in output/monitor.
  */
 #ifndef OUTPUT_REPORT_TEXT_H
 #define OUTPUT_REPORT_TEXT_H
@@ -22,7 +23,6 @@ struct report_options {
 	bool ten_frames;  /* with all_frames: only the first ten of a finding's stack */
 	/* printed at the end of the report; NULL: they are not evaluated */
 	const struct finding_list *findings;
-	const struct findings *verdicts; /* history for the verdicts; NULL: no verdicts */
 };
 
 /*

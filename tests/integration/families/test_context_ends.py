@@ -5,11 +5,11 @@ import re
 import pytest
 
 from lib import exact
+from lib.probe import TEXT
 from lib.script import memory_script
 from lib.steps import Steps
 
 ALL = ["--top", "0"]
-TEXT = ["--display-interval", "0", "--metrics-addr", "none"]
 ENDS = {
     "destroy": ("context = made(driver.cuCtxCreate_v2, 0, 0)",
                 "need(driver.cuCtxDestroy_v2(context))"),

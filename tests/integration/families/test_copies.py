@@ -8,10 +8,9 @@ import pytest
 from lib import exact
 from lib.inflight import Copies, wait_for_in_flight, wait_in_flight
 from lib.paths import workload
-from lib.probe import Background, wait_for_file
+from lib.probe import TEXT, Background, wait_for_file
 from lib.script import clocked, script
 
-TEXT = ["--display-interval", "0", "--metrics-addr", "none"]
 
 
 @pytest.mark.parametrize("layer", ["driver", "runtime"])

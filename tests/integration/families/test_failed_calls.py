@@ -5,9 +5,9 @@ import re
 import pytest
 
 from lib import exact
+from lib.probe import TEXT
 from lib.script import script
 
-TEXT = ["--display-interval", "0", "--metrics-addr", "none"]
 FAULTS = {"CUDA_SIM_FAIL":
               "cuMemAlloc_v2:%3,cuMemFree_v2:2,cuStreamSynchronize:2=719,cuMemcpyHtoD_v2:1=700,"
               "cudaMalloc:5=46,cuEventRecord:1=400,cuModuleUnload:1=201"}

@@ -5,7 +5,7 @@ import pytest
 
 from lib import exact
 from lib.paths import workload
-from lib.probe import Background, wait_for_file
+from lib.probe import TEXT, Background, wait_for_file
 from lib.records import Records
 from lib.script import script
 from lib.steps import Steps
@@ -476,7 +476,7 @@ put(s, one, 3)
 graph = instance(end(s))
 run(graph, 1000)
 put(s, two, 2)
-"""), base=["--display-interval", "0", "--metrics-addr", "none"])
+"""), base=TEXT)
     assert "total kernel launches: 2 calls of 2 kernels\n" in result.stdout
     assert "total graph launches: 1000 calls of 3000 kernels\n" in result.stdout
     assert "        graph launches: 1000\n            1000 (3 kernels each)\n" in result.stdout

@@ -6,9 +6,9 @@ import pytest
 
 from lib import exact
 from lib.paths import workload
+from lib.probe import TEXT
 from lib.script import script
 
-TEXT = ["--display-interval", "0", "--metrics-addr", "none"]
 # Mangled, in full, and as the text report of --cudatrace shows it.
 NAMES = [
     ("_Z12saxpy_kernelPfS_fi", "saxpy_kernel(float*, float*, float, int)", "saxpy_kernel"),

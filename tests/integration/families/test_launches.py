@@ -4,7 +4,7 @@ import pytest
 
 from lib import exact
 from lib.paths import workload
-from lib.probe import Probe
+from lib.probe import TEXT, Probe
 from lib.script import script
 
 APIS = ("auto", "driver", "runtime", "both")
@@ -158,7 +158,7 @@ def test_failing_launches_are_sampled_by_default(gpuprobe_by):
 def test_sampled_failures_are_marked_in_the_text(gpuprobe, missing_links):
     if "session" in missing_links:
         pytest.skip("launches are sampled by session links only")
-    result = gpuprobe.run(*FAILING, base=["--display-interval", "0", "--metrics-addr", "none"])
+    result = gpuprobe.run(*FAILING, base=TEXT)
     assert ("        cuLaunchKernel: CUDA_ERROR_INVALID_VALUE (1) x 4 (sampled 1/256)"
             in result.stdout)
     assert "total kernel launches: 1000 calls of 1 kernel\n" in result.stdout
@@ -188,7 +188,7 @@ def test_a_handle_that_is_none(gpuprobe_by):
 
 def test_text(gpuprobe):
     result = gpuprobe.run(workload("launch"), "--launches", 200, "--kernels", 2,
-                          base=["--display-interval", "0", "--metrics-addr", "none"])
+                          base=TEXT)
     pid = result.truth.pid
     assert "\ntotal kernel launches: 200 calls of 2 kernels\n" \
            f"process {pid} (launch) ended\n" in result.stdout

@@ -8,12 +8,11 @@ import pytest
 
 from lib import exact
 from lib.paths import LIBCUDA, LIBCUDART, workload
-from lib.probe import Background, wait_for_file
+from lib.probe import TEXT, Background, wait_for_file
 from lib.script import clocked, script
 from lib.steps import Steps
 
 ALL = ["--top", "0"]  # whole lists
-TEXT = ["--display-interval", "0", "--metrics-addr", "none"]
 KINDS = ("device", "managed", "pool", "host", "pitch")
 
 

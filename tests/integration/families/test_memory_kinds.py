@@ -5,10 +5,10 @@ import re
 import pytest
 
 from lib import exact
+from lib.probe import TEXT
 from lib.script import memory_script
 
 ALL = ["--top", "0"]
-TEXT = ["--display-interval", "0", "--metrics-addr", "none"]
 FORMS = ["driver", "runtime"]
 
 

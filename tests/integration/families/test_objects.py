@@ -7,10 +7,9 @@ import pytest
 
 from lib import exact
 from lib.paths import workload
-from lib.probe import Background
+from lib.probe import TEXT, Background
 from lib.script import clocked, script
 
-TEXT = ["--display-interval", "0", "--metrics-addr", "none"]
 KINDS = ("stream", "event", "context", "module", "library")
 
 

@@ -4,10 +4,10 @@ the program asks."""
 import re
 
 from lib import exact
+from lib.probe import TEXT
 from lib.script import memory_script
 
 ALL = ["--top", "0"]
-TEXT = ["--display-interval", "0", "--metrics-addr", "none"]
 STEP = 32 << 20  # that pools reserve in; sizes here are multiples of it
 
 

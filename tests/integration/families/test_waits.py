@@ -6,10 +6,10 @@ import re
 import pytest
 
 from lib import exact
+from lib.probe import TEXT
 from lib.scrape import Endpoint
 from lib.script import clocked, script
 
-TEXT = ["--display-interval", "0", "--metrics-addr", "none"]
 SCOPES = {"stream": "stream", "event": "event", "context": "device"}
 
 PROGRAM = script("""

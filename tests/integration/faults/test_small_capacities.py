@@ -4,12 +4,11 @@ import re
 
 from lib import exact
 from lib.paths import workload
-from lib.probe import wait_for_file
+from lib.probe import TEXT, wait_for_file
 from lib.records import Records
 from lib.script import script
 from lib.steps import Steps
 
-TEXT = ["--display-interval", "0", "--metrics-addr", "none"]
 
 
 def test_kernels(gpuprobe_by):

@@ -8,7 +8,7 @@ import pytest
 
 from lib import paths
 from lib.faults import FAULTS
-from lib.probe import EXACT, Background, Probe, wait_for_file
+from lib.probe import EXACT, TEXT, Background, Probe, wait_for_file
 from lib.profile_runs import Scenario, by_scenario
 from lib.scrape import PROMETHEUS, Endpoint
 from lib.script import script
@@ -16,7 +16,6 @@ from lib.script import script
 FINDINGS = {fault.id: fault for fault in FAULTS if not fault.name}
 WITHOUT_ACCOUNT = ["error-storm", "oom", "sticky-error", "pageable-copies", "graph-recapture",
                    "device-imbalance"]
-TEXT = ["--display-interval", "0", "--metrics-addr", "none"]
 STORM = {"CUDA_SIM_FAIL": "cuMemAlloc_v2:*=999"}
 
 

@@ -90,10 +90,10 @@ def test_findings_that_need_the_account(gpuprobe, options, found):
 
 def test_in_words(gpuprobe):
     text = gpuprobe.run(*HOST_BOUND, base=OFF, args=["--verdict"], env=CLOCK).stdout
-    assert re.search(r"^who waits for whom, of the latest minute:\n {8}process \d+ \(steps\): "
-                     r"the GPU waits for the program "
-                     r"\(host-bound\): idle at least [\d.]+ % of the time \(proved\); "
+    assert re.search(r"^  verdict +the GPU waits for the program "
+                     r"\(host-bound\): idle at least [\d.]+ % of\s+the time \(proved\);\s+"
                      r"the GPU holds the program up for ", text, re.M), text
+    assert re.search(r"^ *\d+ .* host-bound +critical host-bound$", text, re.M), text
 
 
 def test_metrics(gpuprobe):

@@ -14,6 +14,9 @@ from lib.truth import read_truths
 
 EPOLL_WAIT = "232"  # x86-64
 EXACT = ["--json", "--display-interval", "0", "--metrics-addr", "none"]
+# The report by sections, whose form never changes. Without these options it is by process.
+SECTIONS = ["--memleak", "--cudatrace", "--bandwidth-util"]
+TEXT = [*SECTIONS, "--display-interval", "0", "--metrics-addr", "none"]
 
 
 def environment(**changes):

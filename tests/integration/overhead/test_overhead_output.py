@@ -11,7 +11,7 @@ import time
 import pytest
 
 from lib import exact, paths
-from lib.probe import environment
+from lib.probe import TEXT, environment
 from lib.scrape import PROMETHEUS, Endpoint
 from lib.truth import read_truths
 
@@ -84,7 +84,7 @@ def test_help_promises_no_more_than_is_kept(command):
 
 def test_report(gpuprobe):
     result = gpuprobe.run(*LAUNCHES, "--seconds", 3,
-                          base=["--display-interval", "0", "--metrics-addr", "none"],
+                          base=TEXT,
                           args=["--max-overhead", 2], env=SLOW)
     text = result.stdout
     assert re.search(r"^total kernel launches: ~\d+ calls of 3 kernels$", text, re.M)

@@ -3,7 +3,7 @@
 import pytest
 
 from lib import paths
-from lib.probe import Background, Probe
+from lib.probe import SECTIONS, TEXT, Background, Probe
 from lib.scrape import Endpoint
 from lib.script import script
 
@@ -55,7 +55,7 @@ def test_json(gpuprobe, holder, env):
 
 def test_text(gpuprobe, holder):
     """The monitor's sums, and those of the process; NVML's figure beside it."""
-    base = ["--metrics-addr", "none"]
+    base = [*SECTIONS, "--metrics-addr", "none"]
     with gpuprobe.start(args=["-p", holder.pid], base=base, env=NVML) as running:
         running.wait_until_watching()
         holder.tell("more")
@@ -111,8 +111,7 @@ def test_seen_from_the_start(gpuprobe):
     """Nothing of it is said of a process that was seen from its first call; its 0 is true."""
     process = gpuprobe.run(*script("start()\n")).process
     assert "before_attach" not in process and process["memory"]["device"]["live_bytes"] == 0
-    text = gpuprobe.run(*script("start()\n"),
-                        base=["--display-interval", "0", "--metrics-addr", "none"]).stdout
+    text = gpuprobe.run(*script("start()\n"), base=TEXT).stdout
     assert "before attach" not in text
 
 

@@ -21,7 +21,7 @@ import pytest
 
 from lib import exact, folders, leftovers, paths, small_cuda
 from lib.marked import ends_soon, processes_with
-from lib.probe import (descendants, environment, is_watching, wait_for_file, wait_until,
+from lib.probe import (TEXT, descendants, environment, is_watching, wait_for_file, wait_until,
                        wait_until_watching)
 from lib.script import PROGRAMS, script
 from lib.undisturbed import undisturbed
@@ -29,7 +29,6 @@ from lib.undisturbed import undisturbed
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
 NONE = ("--metrics-addr", "none")
-QUIET = (*NONE, "--display-interval", "0")
 LAUNCH = paths.workload("launch")
 
 
@@ -45,7 +44,7 @@ def launches(result):
     return sorted(p["launches"] for p in result.processes)
 
 
-def run(*command, args=QUIET, cwd=None, stdin=subprocess.DEVNULL, **env):
+def run(*command, args=TEXT, cwd=None, stdin=subprocess.DEVNULL, **env):
     return subprocess.run([str(paths.GPUPROBE), *args, "--", *map(str, command)],
                           env=environment(**env), text=True, capture_output=True, timeout=120,
                           stdin=stdin, cwd=cwd, check=False)
@@ -290,7 +289,7 @@ def test_directory_arguments_and_environment(tmp_path):
             "open(sys.argv[1], 'w'))")
     arguments = ["", "a b", "--json", "-q", "--", "*", "\\", "'\"", "ü\n"]
     env = environment(SOME_VARIABLE="a b\nc", SUDO_USER="somebody", PYTHONHASHSEED="7")
-    done = subprocess.run([paths.GPUPROBE, *QUIET, "--", paths.PYTHON, "-c",
+    done = subprocess.run([paths.GPUPROBE, *TEXT, "--", paths.PYTHON, "-c",
                            show, tmp_path / "out", *arguments], cwd=tmp_path,
                           env=env, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
@@ -301,7 +300,7 @@ def test_directory_arguments_and_environment(tmp_path):
 
 
 def test_standard_streams():
-    done = subprocess.run([paths.GPUPROBE, *QUIET, "-q", "--", "sh", "-c", "cat; echo oops >&2"],
+    done = subprocess.run([paths.GPUPROBE, *TEXT, "-q", "--", "sh", "-c", "cat; echo oops >&2"],
                           input="through\n", env=environment(), capture_output=True, text=True,
                           timeout=120, check=False)
     assert done.stdout.startswith("through\n")
@@ -400,7 +399,7 @@ class Terminal:
 
 
 def test_ctrl_c_reaches_both():
-    terminal = Terminal(str(paths.GPUPROBE), *QUIET, "--", "sh", "-c",
+    terminal = Terminal(str(paths.GPUPROBE), *TEXT, "--", "sh", "-c",
                         f"'{LAUNCH}' --launches 3; echo ready; exec sleep 60")
     terminal.read_until("ready")
     terminal.press(b"\x03")
@@ -413,7 +412,7 @@ def test_ctrl_c_waits_for_what_command_still_does():
     """COMMAND takes Ctrl-C and goes on for a while; all of it is counted,
     and its status is passed on."""
     body = f"trap '{LAUNCH} --launches 5; exit 6' INT; echo ready; while :; do sleep 0.05; done"
-    terminal = Terminal(str(paths.GPUPROBE), *QUIET, "--", "sh", "-c", body)
+    terminal = Terminal(str(paths.GPUPROBE), *TEXT, "--", "sh", "-c", body)
     terminal.read_until("ready")
     terminal.press(b"\x03")
     status, output = terminal.finish()
@@ -452,7 +451,7 @@ def has_taken(pid, number):
 def test_second_ctrl_c_ends_gpuprobe(tmp_path):
     mark = uuid.uuid4().hex
     shell = Shell(MARK=mark)
-    shell.type(f"{paths.GPUPROBE} {' '.join(QUIET)} -- "
+    shell.type(f"{paths.GPUPROBE} {' '.join(TEXT)} -- "
                f"sh -c 'trap \"\" INT; touch {tmp_path}/ready; exec sleep 600'; echo status=$?")
     wait_for_file(tmp_path / "ready")
     wait_until(lambda: set(states_of(mark, "sleep").values()) == {"S"}, "COMMAND does not sleep")
@@ -479,7 +478,7 @@ def test_suspend_and_resume(tmp_path):
     shell = Shell(MARK=mark)
     os.mkfifo(tmp_path / "go")
     shell.type(
-        f"{paths.GPUPROBE} {' '.join(QUIET)} -- "
+        f"{paths.GPUPROBE} {' '.join(TEXT)} -- "
         f"sh -c 'touch {tmp_path}/ready; read line <{tmp_path}/go; {LAUNCH} --launches 3; exit 4'")
     wait_for_file(tmp_path / "ready")
     shell.press(b"\x1a")
@@ -578,7 +577,7 @@ def seconds_to_begin(links, directory):
     """From gpuprobe's start to its COMMAND's first step, on this machine now."""
     begun = directory / "first"
     start = time.monotonic()
-    process = subprocess.Popen([paths.GPUPROBE, *QUIET, "-q", "--", "sh",
+    process = subprocess.Popen([paths.GPUPROBE, *TEXT, "-q", "--", "sh",
                                 "-c", f"touch '{begun}'; sleep 0.1"],
                                env=environment(GPUPROBE_LINKS=links), stdout=subprocess.DEVNULL)
     while not begun.exists():
@@ -610,7 +609,7 @@ def kill_at_random(links, rounds, directory):
         body = (f"touch '{place}/begun'; '{place}/launch' --launches 50 >/dev/null && "
                 f"/bin/echo right >'{place}/result'; "
                 f"sh -c \"'{place}/launch' --launches 5\" >/dev/null && touch '{place}/done'")
-        process = subprocess.Popen([paths.GPUPROBE, *QUIET, "-q", "--", "sh", "-c", body],
+        process = subprocess.Popen([paths.GPUPROBE, *TEXT, "-q", "--", "sh", "-c", body],
                                    env=environment(MARK=mark, GPUPROBE_LINKS=links),
                                    stdout=subprocess.DEVNULL)
         time.sleep(source.uniform(0, latest))
@@ -641,7 +640,7 @@ def test_killed_at_many_random_moments(tmp_path, links):
 
 @pytest.mark.alone("the next gpuprobe to start has to be its own")
 def test_next_start_removes_stale_events(tracefs):
-    process = subprocess.Popen([paths.GPUPROBE, *QUIET, "--libcuda-path", paths.LIBCUDA],
+    process = subprocess.Popen([paths.GPUPROBE, *TEXT, "--libcuda-path", paths.LIBCUDA],
                                env=environment(GPUPROBE_LINKS="perf"), stdout=subprocess.DEVNULL)
     wait_until_watching(process)
     guards = descendants(process.pid)

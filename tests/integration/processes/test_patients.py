@@ -7,6 +7,7 @@ import pytest
 from lib import small_cuda
 from lib.certain import Harm
 from lib.check import Check
+from lib.probe import TEXT
 from lib.script import script
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
@@ -69,7 +70,7 @@ def test_who_pays_for_slow_probes(gpuprobe_by, tmp_path):
                                                   "most": "cuCtxSynchronize",
                                                   "about_ns": 50 * 14000}
     text = gpuprobe_by.run(*script(CALLS.format(library=str(library))),
-                           base=("--metrics-addr", "none", "--display-interval", "0"))
+                           base=TEXT)
     assert ("single-step: 50 calls of cuCtxSynchronize, some 14 us each: 0.00070 secs of its time\n"
             in text.stdout)
 

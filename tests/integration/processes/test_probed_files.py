@@ -13,7 +13,7 @@ import pytest
 
 from lib import exact, folders, paths
 from lib.inside import Inside
-from lib.probe import environment
+from lib.probe import SECTIONS, environment
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
@@ -325,7 +325,7 @@ def test_stranger_with_an_unknown_library(gpuprobe_by, private):
 def test_stranger_is_marked_in_the_text_report(gpuprobe, private):
     with Holder(private) as holder:
         pid = holder.pid
-        with gpuprobe.start(args=["-p", pid], base=("--metrics-addr", "none")) as running:
+        with gpuprobe.start(args=["-p", pid], base=[*SECTIONS, "--metrics-addr", "none"]) as running:
             running.line()
             holder.go()
             text = running.stop().stdout

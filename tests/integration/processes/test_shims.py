@@ -6,7 +6,7 @@ import pytest
 from lib import exact, shim, steady
 from lib.check import Check, holder
 from lib.paths import LIBCUDA, workload
-from lib.probe import EXACT, environment
+from lib.probe import EXACT, TEXT, environment
 from lib.profile_runs import Scenario, by_scenario
 from lib.steady import Steady
 
@@ -88,7 +88,7 @@ def test_without_returns(gpuprobe_by, shimmed, known):
 
 def test_report_and_check(gpuprobe, shimmed):
     text = gpuprobe.run(workload("launch"), env=shimmed,
-                        base=("--metrics-addr", "none", "--display-interval", "0")).stdout
+                        base=TEXT).stdout
     assert (f"{library_of(shimmed)} stands in front of {LIBCUDA}: "
             "a call through both is counted once" in text)
     background = holder(env=environment(**shimmed))

@@ -9,7 +9,7 @@ import pytest
 
 from lib import exact
 from lib.paths import LIBCUDA, LIBCUDART, workload
-from lib.probe import Background
+from lib.probe import SECTIONS, Background
 from lib.script import script
 
 GIVEN = [LIBCUDA, LIBCUDART]
@@ -116,7 +116,7 @@ def test_a_late_library_is_marked(gpuprobe_by, tmp_path):
 def test_since_attach_in_the_text(gpuprobe):
     with Background(workload("idle-holder"), "--then-launch", 10) as holder:
         assert holder.stdout.readline() == "READY\n"
-        with gpuprobe.start(base=["--metrics-addr", "none"]) as running:
+        with gpuprobe.start(base=[*SECTIONS, "--metrics-addr", "none"]) as running:
             running.line()
             assert holder.tell("go") == "DONE"
             end = time.monotonic() + 60

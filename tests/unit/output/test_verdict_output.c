@@ -14,7 +14,7 @@
 #include "finding/load_scene.h"
 #include "output/json/report.h"
 #include "output/metrics/metrics.h"
-#include "output/report/text.h"
+#include "output/monitor/monitor.h"
 #include "output/finding/verdict.h"
 
 static int begin(void **state)
@@ -51,13 +51,17 @@ static void go_on(struct load_scene *scene)
 
 static char *report(const struct load_scene *scene, const struct findings *verdicts)
 {
-	const struct report_options options = {.top = 20, .verdicts = verdicts};
+	const struct monitor_text_options options = {.columns = 500};
+	struct monitor_text *monitor = monitor_text__new(&options);
+	const struct finding_list none = {0};
 	size_t length;
 	char *text;
 	FILE *out = open_memstream(&text, &length);
 
-	report_text__print(out, &scene->model, &options);
+	assert_non_null(monitor);
+	assert_int_equal(monitor_text__print(out, monitor, &scene->model, &none, verdicts), 0);
 	assert_int_equal(fclose(out), 0);
+	monitor_text__free(monitor);
 	return text;
 }
 
@@ -96,21 +100,21 @@ static bool has(char *text, const char *part)
 	return found;
 }
 
-#define TITLE "\nwho waits for whom, of the latest minute:\n"
+#define TITLE "\n  verdict   "
 
-static void a_line_a_process(void **state)
+static void a_line_in_the_block(void **state)
 {
 	struct load_scene *scene = *state;
 
 	/* It has not been followed for any time. */
 	assert_int_equal(findings__sample(scene->findings, &scene->model), 0);
-	assert_false(has(report(scene, scene->findings), "who waits"));
+	assert_false(has(report(scene, scene->findings), "  verdict "));
 	go_on(scene);
 	assert_true(has(report(scene, scene->findings), TITLE
-			"        process 100 (train): the GPU waits for the program (host-bound): "
+			"the GPU waits for the program (host-bound): "
 			"idle at least 70.0 % of "
 			"the time (proved); the GPU holds the program up for 10.0 % of 10.0 s\n"));
-	assert_false(has(report(scene, NULL), "who waits"));
+	assert_false(has(report(scene, NULL), "  verdict "));
 }
 
 static void without_an_profile_it_says_what_it_knows(void **state)
@@ -122,13 +126,13 @@ static void without_an_profile_it_says_what_it_knows(void **state)
 	scene->process.launches = 1;
 	go_on(scene);
 	assert_true(has(report(scene, scene->findings),
-			TITLE "        process 100 (train): it is unclear who waits for whom: it "
+			TITLE "it is unclear who waits for whom: it "
 			      "waits for the GPU for 10.0 % of 10.0 s; "
 			      "use --verdict to find out more\n"));
 	scene__set_gpus(scene, 1, busy);
 	go_on(scene);
 	assert_true(has(report(scene, scene->findings),
-			TITLE "        process 100 (train): the GPU waits for the program "
+			TITLE "the GPU waits for the program "
 			      "(host-bound): it waits for the GPU for 10.0 % of "
 			      "20.0 s, the GPU is busy about 20.0 % (NVML)\n"));
 }
@@ -156,7 +160,7 @@ static void of_a_shared_gpu(void **state)
 	scene->gpus[0].stranger = 77;
 	go_on(scene);
 	assert_true(has(report(scene, scene->findings),
-			TITLE "        process 100 (train): the program gives the GPU too little "
+			TITLE "the program gives the GPU too little "
 			      "to do (host-bound): nothing for at least "
 			      "70.0 % of the time (proved); the GPU holds the program up for 10.0 "
 			      "% of 10.0 s; process 77 has memory on the GPU, too\n"));
@@ -175,23 +179,24 @@ static void of_who_waits_for_others(void **state)
 				  .profile = true,
 				  .collectives = true,
 				  .awaited = {.pid = 7, .comm = "a\nb"}};
-	struct load_scene *scene = *state;
 	size_t length;
 	char *text;
 	FILE *out = open_memstream(&text, &length);
 
-	verdict_text__print_line(out, &scene->process, &verdict);
+	(void)state;
+	verdict_text__print_sentence(out, &verdict);
+	fputc('\n', out);
 	verdict.collectives = false;
-	verdict_text__print_line(out, &scene->process, &verdict);
+	verdict_text__print_sentence(out, &verdict);
 	assert_int_equal(fclose(out), 0);
-	assert_string_equal(text, "process 100 (train): the program waits in collective operations "
+	assert_string_equal(text, "the program waits in collective operations "
 				  "for process 7 (a\\nb): the GPU has no "
 				  "proved idle time, busy about 0.0 % (NVML); the GPU holds the "
 				  "program up for 90.0 % of 1.0 s\n"
-				  "process 100 (train): the program waits for its work from "
+				  "the program waits for its work from "
 				  "process 7 (a\\nb): the GPU has no "
 				  "proved idle time, busy about 0.0 % (NVML); the GPU holds the "
-				  "program up for 90.0 % of 1.0 s\n");
+				  "program up for 90.0 % of 1.0 s");
 	free(text);
 }
 
@@ -269,7 +274,7 @@ static void an_unknown_device_is_called_so(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_line_a_process, begin, end),
+		cmocka_unit_test_setup_teardown(a_line_in_the_block, begin, end),
 		cmocka_unit_test_setup_teardown(without_an_profile_it_says_what_it_knows, begin,
 						end),
 		cmocka_unit_test_setup_teardown(in_json, begin, end),

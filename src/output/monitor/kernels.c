@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The kernels and graphs of a process in its block of the monitor's report, see parts.h.
+#include <inttypes.h>
+
+#include "base/escape.h"
+#include "base/saturate.h"
+#include "output/monitor/parts.h"
+#include "output/report/line.h"
+#include "output/report/parts.h"
+
+#define KERNELS_SHOWN 4 /* of a single process */
+#define KERNELS_OF_SEVERAL 2
+#define RATE_COLUMNS 9
+#define COUNT_COLUMNS 8
+
+struct launched {
+	const struct kernel *kernel;
+	bool known; /* launches since the previous report */
+	uint64_t launches;
+};
+
+/* Those that are launched now are of most interest, then those launched most. */
+static int is_before(const struct launched *a, const struct launched *b)
+{
+	if (a->known && b->known)
+		return a->launches > b->launches;
+	return a->known && a->launches;
+}
+
+/* The first of them in order; the list is short and mostly in order. */
+static size_t choose(const struct monitor_row *row, struct launched chosen[MONITOR_KERNELS])
+{
+	size_t count = 0;
+
+	for (; count < row->process->kernel_count && count < MONITOR_KERNELS; count++) {
+		struct launched next = {.kernel = &row->process->kernels[count]};
+		size_t place = count;
+
+		next.known = monitor_history__launches(row->totals ? NULL : row->kept, next.kernel,
+						       &next.launches);
+		for (; place && is_before(&next, &chosen[place - 1]); place--)
+			chosen[place] = chosen[place - 1];
+		chosen[place] = next;
+	}
+	return count;
+}
+
+static void print_name(FILE *out, const struct kernel *kernel, bool full_names)
+{
+	const char *name = full_names || !kernel->label ? kernel->name : kernel->label;
+
+	if (kernel->is_rest)
+		fputs("other kernels (unknown)", out);
+	else if (name)
+		escape__text(out, name);
+	else
+		fprintf(out, "0x%" PRIx64 " (unknown)", kernel->handle);
+}
+
+/* "  1.64 k/s   12.3 M total  ", before a name */
+static void print_amounts(FILE *out, const char *mark, const char *rate, double total)
+{
+	char text[sizeof(struct quantity) + 2];
+
+	snprintf(text, sizeof(text), "%s%s", *rate == '-' ? "" : mark, rate);
+	fprintf(out, "%*s", RATE_COLUMNS, text);
+	snprintf(text, sizeof(text), "%s%s", mark, quantity__amount(total).text);
+	fprintf(out, "%*s total  ", COUNT_COLUMNS, text);
+}
+
+static void print_kernel(FILE *out, const struct monitor_page *page, const struct monitor_row *row,
+			 const struct launched *launched)
+{
+	const struct kernel *kernel = launched->kernel;
+	struct quantity rate = {"-"};
+
+	if (launched->known)
+		rate = monitor_line__rate(monitor_counts__rate(&row->counts, launched->launches));
+	print_amounts(out, report_sampling__mark(row->process, RATE_LAUNCH), rate.text,
+		      (double)kernel->launches);
+	print_name(out, kernel, page->options->full_names);
+	if (kernel->captured)
+		fprintf(out, ", %s captured", quantity__amount((double)kernel->captured).text);
+	fputc('\n', out);
+}
+
+static void print_rest(FILE *out, const struct process *process, uint64_t listed, size_t shown)
+{
+	size_t rest = process->kernel_count - shown;
+
+	if (!rest)
+		return;
+	print_amounts(out, report_sampling__mark(process, RATE_LAUNCH), "-",
+		      (double)saturate__difference(process->launches, listed));
+	fprintf(out, "%zu more kernel%s\n", rest, report_line__plural(rest));
+}
+
+static void print_graphs(FILE *out, const struct process *process)
+{
+	const char *mark = report_sampling__mark(process, RATE_LAUNCH);
+
+	if (process->graph_launches) {
+		print_amounts(out, mark, "-", (double)process->graph_launches);
+		fputs("launches of graphs", out);
+		if (process->graph_kernels)
+			fprintf(out, " with %s%s kernels in all", mark,
+				quantity__amount((double)process->graph_kernels).text);
+		fputc('\n', out);
+	}
+	if (process->host_functions) {
+		print_amounts(out, mark, "-", (double)process->host_functions);
+		fputs("host functions\n", out);
+	}
+	if (process->captured_launches) {
+		print_amounts(out, mark, "-", (double)process->captured_launches);
+		fputs("captured into graphs, not executed\n", out);
+	}
+}
+
+void monitor_kernels__write(FILE *out, const struct monitor_page *page,
+			    const struct monitor_row *row)
+{
+	const struct process *process = row->process;
+	struct launched chosen[MONITOR_KERNELS];
+	size_t count = choose(row, chosen);
+	size_t few = page->rows->count > 1 ? KERNELS_OF_SEVERAL : KERNELS_SHOWN;
+	size_t shown = monitor_line__shown(page, process->kernel_count, few);
+	uint64_t listed = 0;
+
+	for (size_t i = 0; i < shown; i++) {
+		struct launched launched = {.kernel = &process->kernels[i]};
+
+		if (i < count)
+			launched = chosen[i];
+		print_kernel(out, page, row, &launched);
+		listed += launched.kernel->launches;
+	}
+	print_rest(out, process, listed, shown);
+	print_graphs(out, process);
+}

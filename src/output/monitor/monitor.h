@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The monitor's report by process: one row each, the most important first, then a block for some of
+ * them, then findings. Rates cover the time since the previous report; ended processes, and all
+ * processes in the last report, have totals.
+ *
+ * With --memleak, --cudatrace or --bandwidth-util the monitor prints output/report instead.
+ */
+#ifndef OUTPUT_MONITOR_MONITOR_H
+#define OUTPUT_MONITOR_MONITOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "finding/finding.h"
+#include "model/model.h"
+
+#define MONITOR_COLUMNS 100	 /* if standard output is no terminal */
+#define MONITOR_COLUMNS_LEAST 80 /* narrower terminals wrap lines */
+
+struct monitor_text;
+
+struct monitor_text_options {
+	int columns;	/* at least MONITOR_COLUMNS_LEAST */
+	bool cut_names; /* lines with names of kernels and functions are cut to `columns` */
+	/*
+	 * Blocks, findings and the entries of each list; 0: all. Without `cut` every block has all
+	 * its lines. With it, `top` is not used: the report has at most 40 lines for one process,
+	 * 60 for up to ten, otherwise 80.
+	 */
+	unsigned int top;
+	bool cut;
+	bool full_names; /* of kernels */
+};
+
+/* NULL without memory. */
+struct monitor_text *monitor_text__new(const struct monitor_text_options *options);
+void monitor_text__free(struct monitor_text *text); /* NULL ok */
+
+/* Call it when the probes are attached: the time of the first report's rates begins. */
+void monitor_text__begin(struct monitor_text *text, uint64_t began_ns);
+
+/*
+ * Writes one report, and keeps its counts for the next one's rates. `findings` must be what
+ * report_findings__select left; `verdicts` is the history for verdicts, NULL: no verdicts. Leaves
+ * out processes whose end was reported. Returns 0, or -ENOMEM: the report is incomplete.
+ */
+int monitor_text__print(FILE *out, struct monitor_text *text, const struct model *model,
+			const struct finding_list *findings, const struct findings *verdicts);
+
+/* What the lines at the start say. */
+struct monitor_start {
+	const char *command; /* NULL: none; raw */
+	const int32_t *pids; /* if there is no command */
+	size_t pid_count;    /* 0, and no command: the whole machine */
+	const char *metrics; /* address and port; NULL: no metrics */
+	double interval;     /* seconds between reports; 0: only the last one */
+	int columns;
+};
+
+/* Writes what is watched, how to end it, and where the metrics are. */
+void monitor_text__start(FILE *out, const struct monitor_start *start);
+
+#endif
