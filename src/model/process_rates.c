@@ -61,6 +61,11 @@ void process_rates__free(struct process_rates *rates)
 	free(rates);
 }
 
+void process_rates__begin(struct process_rates *rates, uint64_t now_ns)
+{
+	rates->sampled_ns = now_ns;
+}
+
 uint64_t process__live_device_bytes(const struct process *process)
 {
 	uint64_t bytes = 0;

@@ -38,6 +38,9 @@ struct process_rate {
 struct process_rates *process_rates__new(void);
 void process_rates__free(struct process_rates *rates); /* NULL ok */
 
+/* Calls are counted from now on, CLOCK_BOOTTIME: the first interval begins. Optional. */
+void process_rates__begin(struct process_rates *rates, uint64_t now_ns);
+
 /*
  * Takes the model's latest reading as the end of an interval. A reading that was broken off, or
  * that is as old as the previous one, is skipped. A process that the previous sample did not have
