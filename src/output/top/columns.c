@@ -11,6 +11,7 @@
 #include "output/top/text.h"
 
 #define COMMAND_LEAST 12
+#define COMMAND_PART 4 /* of a narrow terminal, the command line gets this part */
 #define GPUS_NAMED 16
 
 /* A row with all that its cells may need. */
@@ -187,8 +188,8 @@ static const struct top_column all[] = {
 	{"MEMORY",   11, false,  2, TOP_BY_MEMORY,   memory_of},
 	{"GROWTH/s", 11, false, 10, TOP_BY_GROWTH,   growth_of},
 	{"LAUNCH/s",  9, false,  3, TOP_BY_LAUNCHES, launches_of},
-	{"COPY IN",  10, false,  7, TOP_BY_COPIES,   to_device_of},
-	{"COPY OUT", 10, false,  8, TOP_BY_COPIES,   to_host_of},
+	{"COPY IN",  11, false,  7, TOP_BY_COPIES,   to_device_of},
+	{"COPY OUT", 11, false,  8, TOP_BY_COPIES,   to_host_of},
 	{"WAIT",      7, false,  6, TOP_BY_WAIT,     waiting_of},
 	{"STEP",      8, false, 11, -1,              step_of},
 	{"IDLE",      7, false,  9, -1,              idle_of},
@@ -214,7 +215,9 @@ static bool has_room(const struct top_column *column, int width, enum top_sort s
 	for (size_t i = 0; i < COLUMNS; i++)
 		if (rank_of(&all[i], sort) <= rank)
 			taken += all[i].width + 1;
-	return taken + COMMAND_LEAST <= width;
+	return taken + (width / COMMAND_PART < COMMAND_LEAST ? width / COMMAND_PART :
+							       COMMAND_LEAST) <=
+	       width;
 }
 
 void top_columns__choose(struct top_columns *columns, int width, enum top_sort sort)

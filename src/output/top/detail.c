@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/escape.h"
 #include "base/quantity.h"
@@ -53,6 +54,11 @@ static void print_memory(FILE *out, const struct top_detail *detail)
 	const struct process_rate *rate = &detail->rate;
 	double slope = rate->memory_slope;
 
+	if (detail->process->ended) {
+		fprintf(out, "    memory      %s live at exit\n",
+			quantity__bytes((double)detail->process->live_at_exit_bytes).text);
+		return;
+	}
 	fprintf(out, "    memory      %s live%s",
 		quantity__bytes((double)process__live_device_bytes(detail->process)).text,
 		detail->process->since_attach ? " of what was allocated since attach" : "");
@@ -110,8 +116,10 @@ static void print_verdict(FILE *out, const struct top_detail *detail)
 		verdict_text__print_line(sentence, detail->process, &verdict);
 	else
 		fputs("no verdict yet: it takes a second of work", sentence);
-	if (!fclose(sentence))
+	if (!fclose(sentence)) {
+		text[strcspn(text, "\n")] = '\0';
 		wrap__print(out, text, 0, 4, columns_of(detail));
+	}
 	free(text);
 }
 

@@ -12,7 +12,8 @@
 
 /* Each GPU has a line while all of them take at most this part of the page. */
 #define GPU_LINES_PART 3
-#define HEAD_LINES 2 /* the summary and the heads of the columns */
+/* A page of so few lines leaves out the summary, the losses and the GPUs: processes come first. */
+#define LEAST_LINES 6
 
 /* --- the lines above the table --- */
 
@@ -79,10 +80,22 @@ static bool is_folded(const struct top_scene *scene)
 	return scene->height && scene->model->gpu_count > scene->height / GPU_LINES_PART;
 }
 
-size_t top_table__rows(const struct top_scene *scene)
+static bool is_small(const struct top_scene *scene)
+{
+	return scene->height && scene->height < LEAST_LINES;
+}
+
+static size_t lines_above(const struct top_scene *scene)
 {
 	size_t gpus = is_folded(scene) || !scene->model->gpu_count ? 1 : scene->model->gpu_count;
-	size_t above = HEAD_LINES + gpus + has_losses(scene->model);
+
+	/* The heads of the columns; the summary. */
+	return is_small(scene) ? 1 : 1 + 1 + has_losses(scene->model) + gpus;
+}
+
+size_t top_table__rows(const struct top_scene *scene)
+{
+	size_t above = lines_above(scene);
 
 	if (!scene->height)
 		return scene->list->count;
@@ -151,15 +164,20 @@ static int add_rows(struct top_page *page, const struct top_scene *scene,
 	return ret;
 }
 
-int top_table__add(struct top_page *page, const struct top_scene *scene)
+static int add_summary(struct top_page *page, const struct top_scene *scene)
 {
-	struct top_columns columns;
 	int ret = top_page__add(page, TOP_TITLE, write_summary, scene);
 
 	if (!ret && has_losses(scene->model))
 		ret = top_page__add(page, TOP_WARNING, write_losses, scene->model);
-	if (!ret)
-		ret = top_gpus__add(page, scene->model, is_folded(scene));
+	return ret ? ret : top_gpus__add(page, scene->model, is_folded(scene));
+}
+
+int top_table__add(struct top_page *page, const struct top_scene *scene)
+{
+	struct top_columns columns;
+	int ret = is_small(scene) ? 0 : add_summary(page, scene);
+
 	top_columns__choose(&columns, scene->width, scene->view->sort);
 	return ret ? ret : add_rows(page, scene, &columns);
 }
