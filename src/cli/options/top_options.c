@@ -17,7 +17,7 @@ static const struct option_row rows[] = {
 	 option__duration, FIELD(interval), .min = TOP_LEAST_INTERVAL},
 	{"count", 'n', "N", "end after N readings; 0 = no limit [0]", option__unsigned,
 	 FIELD(count), .max = 1000000000},
-	{"batch", 'b', NULL, "print text for scripts, without the screen and its keys",
+	{"batch", 'b', NULL, "print text for scripts, without screen and keys",
 	 option__flag, FIELD(batch)},
 	{"sort", 0, "WORD", "memory, growth, launches, wait, copies or pid [memory]", option__word,
 	 FIELD(sort), WORDS(top_sort_words)},
@@ -46,7 +46,7 @@ const struct option_table top_options = {
 	.head = "Usage: " PROGRAM " [OPTIONS]\n"
 		"\n"
 		"Shows the machine's GPUs and the processes that use them, as htop does: memory\n"
-		"and its growth, launches, copies, waits, step time, proved idle time of the GPU,\n"
+		"and its growth, launches, copies, waits, step time, proved idle time of GPUs,\n"
 		"and who waits for whom. The key h explains keys and columns, Enter opens a\n"
 		"process.\n"
 		"\n",

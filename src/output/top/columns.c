@@ -8,6 +8,7 @@
 #include "finding/verdict.h"
 #include "model/gpu_label.h"
 #include "model/steps.h"
+#include "output/report/parts.h"
 #include "output/top/text.h"
 
 #define COMMAND_LEAST 12
@@ -117,16 +118,28 @@ static bool has_rate(const struct facts *facts)
 	return facts->rate->interval_ns && !facts->process->ended;
 }
 
+/* The mark of an estimate before a text. */
+static struct cell marked(const struct facts *facts, enum rate_family family, const char *text)
+{
+	struct cell cell;
+
+	snprintf(cell.text, sizeof(cell.text), "%s%s",
+		 report_sampling__mark(facts->process, family), text);
+	return cell;
+}
+
 static struct cell launches_of(const struct facts *facts)
 {
-	return has_rate(facts) ? cell(quantity__amount(facts->rate->launches).text) : unknown();
+	if (!has_rate(facts))
+		return unknown();
+	return marked(facts, RATE_LAUNCH, quantity__amount(facts->rate->launches).text);
 }
 
 static struct cell bandwidth(const struct facts *facts, double bytes)
 {
 	if (!has_rate(facts))
 		return unknown();
-	return bytes > 0 ? cell(quantity__bandwidth(bytes).text) : cell("0");
+	return bytes > 0 ? marked(facts, RATE_COPY, quantity__bandwidth(bytes).text) : cell("0");
 }
 
 static struct cell to_device_of(const struct facts *facts)
@@ -147,7 +160,9 @@ static struct cell share(double share)
 
 static struct cell waiting_of(const struct facts *facts)
 {
-	return has_rate(facts) ? share(facts->rate->waiting) : unknown();
+	if (!has_rate(facts))
+		return unknown();
+	return marked(facts, RATE_WAIT, share(facts->rate->waiting).text);
 }
 
 static struct cell step_of(const struct facts *facts)
@@ -188,11 +203,11 @@ static const struct top_column all[] = {
 	{"MEMORY",   11, false,  2, TOP_BY_MEMORY,   memory_of},
 	{"GROWTH/s", 11, false, 10, TOP_BY_GROWTH,   growth_of},
 	{"LAUNCH/s",  9, false,  3, TOP_BY_LAUNCHES, launches_of},
-	{"COPY IN",  11, false,  7, TOP_BY_COPIES,   to_device_of},
-	{"COPY OUT", 11, false,  8, TOP_BY_COPIES,   to_host_of},
+	{"COPY IN",  11, false,  8, TOP_BY_COPIES,   to_device_of},
+	{"COPY OUT", 11, false,  9, TOP_BY_COPIES,   to_host_of},
 	{"WAIT",      7, false,  6, TOP_BY_WAIT,     waiting_of},
 	{"STEP",      8, false, 11, -1,              step_of},
-	{"IDLE",      7, false,  9, -1,              idle_of},
+	{"IDLE",      7, false,  7, -1,              idle_of},
 	{"VERDICT",  10, true,   4, -1,              verdict_of},
 };
 /* clang-format on */

@@ -7,7 +7,8 @@ import pytest
 from lib import paths
 from lib.cli import fails, run
 
-COMMANDS = ("dump", "trace", "stat", "diagnose", "memleak", "flame", "check", "bpftrace-script")
+COMMANDS = ("dump", "top", "trace", "stat", "diagnose", "memleak", "flame", "check",
+            "bpftrace-script")
 WATCHING = ("trace", "stat", "diagnose", "memleak", "flame")
 
 
