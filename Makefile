@@ -19,8 +19,8 @@ CFLAGS ?= -O2 -g
 CPPFLAGS += -Isrc -Iinclude -I$(BUILD) -D_GNU_SOURCE -DGPUPROBE_VERSION='"$(VERSION)"'
 BASE_CFLAGS := -std=gnu11 $(WARNINGS)
 ALL_CFLAGS = $(BASE_CFLAGS) $(HARDENING) $(CFLAGS)
-LDLIBS := -lbpf -lcap -lseccomp -ldw -lelf -levent_core -levent_extra -lz -liberty -ldl -lm \
-	-lpthread
+LDLIBS := -lbpf -lcap -lseccomp -ldw -lelf -levent_core -levent_extra -lz -liberty -lncursesw \
+	-ltinfo -ldl -lm -lpthread
 LDFLAGS += -pie -Wl,-z,relro,-z,now,-z,noexecstack
 
 BPF_CFLAGS := -g -O2 -mcpu=v3 -target bpf -D__TARGET_ARCH_x86 -Iinclude -Ibpf \

@@ -276,6 +276,27 @@ static nvmlReturn_t utilization(nvmlDevice_t device, nvmlUtilization_t *out)
 	return NVML_SUCCESS;
 }
 
+/* Of a GPU that has nothing to do. */
+static nvmlReturn_t power(nvmlDevice_t device, unsigned int *milliwatts)
+{
+	nvmlReturn_t result = check(device, milliwatts);
+
+	if (!result)
+		*milliwatts = 75000;
+	return result;
+}
+
+static nvmlReturn_t temperature(nvmlDevice_t device, int sensor, unsigned int *celsius)
+{
+	nvmlReturn_t result = check(device, celsius);
+
+	if (!result && sensor)
+		result = NVML_ERROR_INVALID_ARGUMENT;
+	if (!result)
+		*celsius = 31;
+	return result;
+}
+
 /* A PCIe 5.0 link of 16 lanes, as the H200 has. */
 static nvmlReturn_t link_number(nvmlDevice_t device, unsigned int *out, unsigned int number)
 {
@@ -357,6 +378,9 @@ NVML(nvmlDeviceGetMemoryInfo_v2, (nvmlDevice_t device, nvmlMemory_v2_t *out),
      get_memory_v2(device, out));
 NVML(nvmlDeviceGetUtilizationRates, (nvmlDevice_t device, nvmlUtilization_t *out),
      utilization(device, out));
+NVML(nvmlDeviceGetPowerUsage, (nvmlDevice_t device, unsigned int *out), power(device, out));
+NVML(nvmlDeviceGetTemperature, (nvmlDevice_t device, int sensor, unsigned int *out),
+     temperature(device, sensor, out));
 NVML(nvmlDeviceGetCurrPcieLinkGeneration, (nvmlDevice_t device, unsigned int *out),
      link_number(device, out, 5));
 NVML(nvmlDeviceGetCurrPcieLinkWidth, (nvmlDevice_t device, unsigned int *out),

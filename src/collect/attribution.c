@@ -30,6 +30,7 @@ struct attribution {
 	struct nvml *nvml;
 	struct user_names *users;
 	struct memory_reader *memory;
+	bool watches_gpus; /* also without a process */
 	uint64_t begun_ns; /* of the model's snapshot; 0: none */
 	bool is_new;	   /* this refresh brought the snapshot */
 };
@@ -56,6 +57,11 @@ void attribution__free(struct attribution *attribution)
 	nvml__free(attribution->nvml);
 	user_names__free(attribution->users);
 	free(attribution);
+}
+
+void attribution__watch_gpus(struct attribution *attribution)
+{
+	attribution->watches_gpus = true;
 }
 
 /* --- identity --- */
@@ -439,6 +445,8 @@ static void forget_use(struct attribution *attribution, struct model *model)
 	for (size_t i = 0; i < model->gpu_count; i++) {
 		model->gpus[i].used_bytes = GPU_UNKNOWN_BYTES;
 		model->gpus[i].busy_percent = GPU_UNKNOWN_PERCENT;
+		model->gpus[i].milliwatts = GPU_UNKNOWN_NUMBER;
+		model->gpus[i].celsius = GPU_UNKNOWN_NUMBER;
 	}
 	for (size_t i = 0; i < model->process_count; i++)
 		for (size_t k = 0; k < model->processes[i].gpu_count; k++) {
@@ -482,7 +490,7 @@ void attribution__refresh(struct attribution *attribution, struct model *model)
 {
 	const struct gpu_snapshot *snapshot = NULL;
 
-	if (needs_nvml(model))
+	if (attribution->watches_gpus || needs_nvml(model))
 		snapshot = nvml__refresh(attribution->nvml, NVML_WAIT_MS);
 	if (!snapshot || clock__boot_ns() - snapshot->begun_ns > STALE_NS) {
 		forget_use(attribution, model);

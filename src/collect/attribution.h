@@ -18,6 +18,9 @@ struct attribution *attribution__new(struct memory_reader *memory);
 /* Takes at most 100 ms, see nvml__free. */
 void attribution__free(struct attribution *attribution);
 
+/* From now on the model has the machine's GPUs, and their state, without a process, too. */
+void attribution__watch_gpus(struct attribution *attribution);
+
 /*
  * Fills in the identity of a process that was just added to the model. Facts stay unknown if /proc
  * no longer has them, or if the pid already belongs to another process.

@@ -208,6 +208,8 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 	collector->stubs = host_stubs__new(16);
 	collector->memory = memory_reader__new(log);
 	collector->attribution = attribution__new(collector->memory);
+	if (collector->attribution && options->watch_gpus)
+		attribution__watch_gpus(collector->attribution);
 	collector->contexts = contexts__new();
 	collector->ended = ended_keys__new();
 	collector->index_of = malloc(options->max_processes * sizeof(*collector->index_of));

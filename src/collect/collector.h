@@ -28,6 +28,7 @@ struct collector_options {
 	size_t top;		    /* allocations listed per process; 0: all */
 	bool exact_from_start;	    /* no process is `since attach`: all are COMMAND's */
 	bool no_returns;	    /* no probe follows a return */
+	bool watch_gpus;	    /* read the GPUs' state without a process, too */
 	bool profile;		    /* as the BPF object was loaded with */
 	uint32_t steps;		    /* as the BPF object was loaded with */
 	enum stack_mode stack_mode; /* as the BPF object was loaded with */

@@ -191,15 +191,24 @@ int profile_maps__take_duration(struct reading *reading, struct process *process
 				const void *value)
 {
 	const uint32_t *number = value;
-	struct profile_function function = {.row = ((const struct duration_key *)key)->row};
+	struct profile *profile = process->profile;
+	struct profile_function *function;
+	uint64_t calls = 0;
 
-	if (!process->profile || *number >= PROFILE_DURATIONS)
+	if (!profile || *number >= PROFILE_DURATIONS)
 		return ELEMENT_SKIP;
-	function.time = *duration_at(reading->collector->profile_maps, *number);
+	if (ARRAY_RESERVE(profile->functions, profile->function_count, 1))
+		return -ENOMEM;
+	/* A histogram is large: it is copied once. */
+	function = &profile->functions[profile->function_count++];
+	*function = (struct profile_function){
+		.row = ((const struct duration_key *)key)->row,
+		.time = *duration_at(reading->collector->profile_maps, *number),
+	};
 	for (uint32_t i = 0; i < TIME_BUCKETS; i++)
-		function.time.calls += function.time.buckets[i];
-	return ARRAY_APPEND(process->profile->functions, process->profile->function_count,
-			    function);
+		calls += function->time.buckets[i];
+	function->time.calls += calls;
+	return 0;
 }
 
 static void release_duration(const void *key, void *arg)

@@ -13,6 +13,7 @@
 
 #define GPU_UNKNOWN_BYTES UINT64_MAX
 #define GPU_UNKNOWN_PERCENT UINT32_MAX
+#define GPU_UNKNOWN_NUMBER UINT32_MAX
 #define GPU_NONE (-1)
 #define GPU_UUID_SIZE 96 /* NVML_DEVICE_UUID_V2_BUFFER_SIZE */
 #define GPU_NAME_SIZE 96 /* NVML_DEVICE_NAME_V2_BUFFER_SIZE */
@@ -31,6 +32,8 @@ struct gpu {
 	uint64_t total_bytes;		/* of memory; GPU_UNKNOWN_BYTES */
 	uint64_t used_bytes;		/* by all processes, without the driver's own reserve */
 	uint32_t busy_percent;		/* of the latest second or less; GPU_UNKNOWN_PERCENT */
+	uint32_t milliwatts;		/* power that it draws; GPU_UNKNOWN_NUMBER */
+	uint32_t celsius;		/* temperature of its chip; GPU_UNKNOWN_NUMBER */
 	int32_t stranger;		/* a process on it that is not in the model; 0: none */
 	uint64_t link_bytes_per_second; /* of its PCIe link now, one direction; 0 if unknown */
 };

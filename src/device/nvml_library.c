@@ -18,6 +18,8 @@
 #define NVML_SUCCESS 0
 #define NVML_ERROR_INSUFFICIENT_SIZE 7
 #define NVML_NO_INSTANCE UINT32_MAX
+#define NVML_TEMPERATURE_GPU 0
+#define MAX_CELSIUS 300 /* more is no temperature */
 #define MAX_INSTANCE_ID 1024
 #define MAX_PID 4194304 /* the kernel's PID_MAX_LIMIT */
 #define MAX_PROCESSES 65536
@@ -90,6 +92,8 @@ struct nvml_library {
 	int (*link_generation)(nvml_device, unsigned int *);
 	int (*link_width)(nvml_device, unsigned int *);
 	int (*utilization)(nvml_device, struct nvml_utilization *);
+	int (*power)(nvml_device, unsigned int *);
+	int (*temperature)(nvml_device, int, unsigned int *);
 	struct list_kind lists[3];
 };
 
@@ -142,6 +146,8 @@ static void find_functions(struct nvml_library *nvml)
 	nvml->link_generation = symbol(nvml, "nvmlDeviceGetCurrPcieLinkGeneration");
 	nvml->link_width = symbol(nvml, "nvmlDeviceGetCurrPcieLinkWidth");
 	nvml->utilization = symbol(nvml, "nvmlDeviceGetUtilizationRates");
+	nvml->power = symbol(nvml, "nvmlDeviceGetPowerUsage");
+	nvml->temperature = symbol(nvml, "nvmlDeviceGetTemperature");
 	find_lists(nvml);
 }
 
@@ -254,6 +260,19 @@ static void ask_utilization(const struct nvml_library *nvml, nvml_device device,
 		gpu->busy_percent = utilization.gpu;
 }
 
+/* Instances of divided GPUs report neither. */
+static void ask_power(const struct nvml_library *nvml, nvml_device device, struct gpu *gpu)
+{
+	unsigned int celsius;
+
+	gpu->milliwatts = ask_number(nvml->power, device);
+	gpu->celsius = GPU_UNKNOWN_NUMBER;
+	if (nvml->temperature &&
+	    nvml->temperature(device, NVML_TEMPERATURE_GPU, &celsius) == NVML_SUCCESS &&
+	    celsius <= MAX_CELSIUS)
+		gpu->celsius = celsius;
+}
+
 /*
  * Bytes per second of one lane in one direction, without the encoding. The sixth generation sends
  * units of 256 bytes, of which 236 are data.
@@ -293,6 +312,7 @@ static struct gpu *add_gpu(struct survey *survey, nvml_device device, unsigned i
 	ask_memory(nvml, device, gpu);
 	ask_link(nvml, device, gpu);
 	ask_utilization(nvml, device, gpu);
+	ask_power(nvml, device, gpu);
 	return gpu;
 }
 

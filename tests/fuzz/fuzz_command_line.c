@@ -13,6 +13,7 @@
 #include "cli/options/monitor_options.h"
 #include "cli/options/ps_options.h"
 #include "cli/commands/subcommand.h"
+#include "cli/options/top_options.h"
 #include "cli/options/trace_options.h"
 #include "cli/session/watch.h"
 #include "finding/threshold.h"
@@ -119,6 +120,15 @@ static int parse_ps(int argc, char **argv, struct error *err)
 	return ret;
 }
 
+static int parse_top(int argc, char **argv, struct error *err)
+{
+	struct top_options options;
+	int ret = top_options__parse(&options, argc, argv, err);
+
+	top_options__clear(&options);
+	return ret;
+}
+
 static int parse_check(int argc, char **argv, struct error *err)
 {
 	return run(check_command__run, argc, argv, err);
@@ -147,7 +157,7 @@ static int parse_values(int argc, char **argv, struct error *err)
 static int (*const commands[])(int argc, char **argv, struct error *err) = {
 	parse_monitor,	       parse_trace, parse_stat,	  parse_diagnose,
 	parse_memleak,	       parse_flame, parse_values, parse_check,
-	parse_bpftrace_script, parse_dump,  parse_ps};
+	parse_bpftrace_script, parse_dump,  parse_ps,  parse_top};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

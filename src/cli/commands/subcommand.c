@@ -14,11 +14,14 @@
 #include "cli/options/memleak_options.h"
 #include "cli/options/monitor_options.h"
 #include "cli/options/ps_options.h"
+#include "cli/options/top_options.h"
 #include "cli/options/trace_options.h"
 
 static const struct subcommand subcommands[] = {
 	{"ps", "which processes use the GPUs, and what they are doing", ps_command__run,
 	 &ps_options},
+	{"top", "GPUs and the processes that use them, as htop shows them", top_command__run,
+	 &top_options},
 	{"dump", "what each thread is doing now, and what it waits for", dump_command__run,
 	 &dump_options},
 	{"trace", "every call as it happens, decoded", trace_command__run, &trace_option_table},

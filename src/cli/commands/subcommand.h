@@ -29,6 +29,7 @@ struct subcommand {
 int monitor_command__run(int argc, char **argv, int *status, struct error *err);
 int stat_command__run(int argc, char **argv, int *status, struct error *err);
 int diagnose_command__run(int argc, char **argv, int *status, struct error *err);
+int top_command__run(int argc, char **argv, int *status, struct error *err);
 int memleak_command__run(int argc, char **argv, int *status, struct error *err);
 int trace_command__run(int argc, char **argv, int *status, struct error *err);
 int flame_command__run(int argc, char **argv, int *status, struct error *err);

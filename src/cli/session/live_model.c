@@ -358,6 +358,7 @@ int live_model__prepare(struct live_model *live, struct error *err)
 		.profile = options->needs & NEEDS_PROFILE,
 		.steps = options->steps,
 		.no_returns = options->no_returns,
+		.watch_gpus = options->watch_gpus,
 		.stack_mode = options->stacks.mode,
 		.max_stacks = options->stacks.max,
 		.follows_threads = options->host_rate > 0,

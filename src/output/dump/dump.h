@@ -18,6 +18,10 @@ struct dump_view {
 
 void dump_text__print(FILE *out, const struct dump *dump, const struct dump_view *view);
 
+/* Prints the threads of one process: a line and a stack for each, and how many others there are. */
+void dump_text__print_threads(FILE *out, const struct dump_process *process,
+			      const struct dump_view *view);
+
 /* Prints one JSON object on one line, with "schema" 1. */
 void dump_json__print(FILE *out, const struct dump *dump, const struct dump_view *view);
 

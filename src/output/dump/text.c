@@ -74,8 +74,8 @@ static void print_unseen(FILE *out, size_t unseen)
 			"", unseen, unseen == 1 ? "" : "s");
 }
 
-static void print_process(FILE *out, const struct dump *dump, const struct dump_view *view,
-			  const struct dump_process *process)
+void dump_text__print_threads(FILE *out, const struct dump_process *process,
+			      const struct dump_view *view)
 {
 	struct dump_rest rest = {0};
 	struct page page = {
@@ -86,7 +86,6 @@ static void print_process(FILE *out, const struct dump *dump, const struct dump_
 	};
 
 	measure(&page);
-	dump_head__print(out, &dump->model, process, view->on_terminal);
 	for (size_t i = 0; i < process->thread_count; i++) {
 		const struct dump_thread *thread = &process->threads[i];
 
@@ -113,6 +112,7 @@ void dump_text__print(FILE *out, const struct dump *dump, const struct dump_view
 	for (size_t i = 0; i < dump->count; i++) {
 		if (i)
 			fputc('\n', out);
-		print_process(out, dump, view, &dump->processes[i]);
+		dump_head__print(out, &dump->model, &dump->processes[i], view->on_terminal);
+		dump_text__print_threads(out, &dump->processes[i], view);
 	}
 }

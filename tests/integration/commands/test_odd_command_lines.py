@@ -7,7 +7,7 @@ import pytest
 from lib import paths
 from lib.cli import fails, run
 
-COMMANDS = ("ps", "dump", "trace", "stat", "diagnose", "memleak", "flame", "check",
+COMMANDS = ("ps", "top", "dump", "trace", "stat", "diagnose", "memleak", "flame", "check",
             "bpftrace-script")
 WATCHING = ("trace", "stat", "diagnose", "memleak", "flame")
 

@@ -103,6 +103,10 @@ static void list(void)
 	CHECK(!s->gpus[0].link_bytes_per_second &&
 	      s->gpus[1].link_bytes_per_second == 8ull * 1969230769);
 	CHECK(s->gpus[3].link_bytes_per_second == s->gpus[1].link_bytes_per_second);
+	CHECK(s->gpus[0].milliwatts == 123456 && s->gpus[0].celsius == 66);
+	CHECK(s->gpus[1].milliwatts == GPU_UNKNOWN_NUMBER &&
+	      s->gpus[1].celsius == GPU_UNKNOWN_NUMBER);
+	CHECK(s->gpus[3].celsius == GPU_UNKNOWN_NUMBER);
 	gpu_snapshot__free(s);
 }
 

@@ -50,6 +50,8 @@ API int nvmlDeviceGetMaxMigDeviceCount(handle, unsigned int *);
 API int nvmlDeviceGetMigDeviceHandleByIndex(handle, unsigned int, handle *);
 API int nvmlDeviceGetCurrPcieLinkGeneration(handle, unsigned int *);
 API int nvmlDeviceGetCurrPcieLinkWidth(handle, unsigned int *);
+API int nvmlDeviceGetPowerUsage(handle, unsigned int *);
+API int nvmlDeviceGetTemperature(handle, int, unsigned int *);
 API int nvmlDeviceGetGpuInstanceId(handle, unsigned int *);
 API int nvmlDeviceGetComputeInstanceId(handle, unsigned int *);
 API int nvmlDeviceGetComputeRunningProcesses_v3(handle, unsigned int *, void *);
@@ -237,6 +239,19 @@ int nvmlDeviceGetGraphicsRunningProcesses_v3(handle device, unsigned int *count,
 					     struct process *out)
 {
 	return nvmlDeviceGetGraphicsRunningProcesses_v2(device, count, out);
+}
+
+/* Only the first GPU says what it draws; the second one's temperature is nonsense. */
+int nvmlDeviceGetPowerUsage(handle device, unsigned int *milliwatts)
+{
+	*milliwatts = 123456;
+	return device == 1 ? 0 : NOT_SUPPORTED;
+}
+
+int nvmlDeviceGetTemperature(handle device, int sensor, unsigned int *celsius)
+{
+	*celsius = device == 1 ? 66 : 4000000000u;
+	return sensor == 0 && device <= 2 ? 0 : NOT_SUPPORTED;
 }
 
 /* Instances have no answer; the first GPU has a future generation. */

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// gpuprobe top: GPUs and processes on a full screen, or as text with -b, see top_options.h.
+#include <errno.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cli/commands/subcommand.h"
+#include "cli/commands/top_display.h"
+#include "cli/options/top_options.h"
+#include "cli/session/live_run.h"
+#include "finding/finding.h"
+#include "gpuprobe/steps.h"
+#include "model/growth.h"
+#include "model/process_rates.h"
+#include "output/top/table.h"
+
+#define STEP_THREADS_WATCHED 64 /* each has a record of about 200 KiB */
+/* A verdict's window begins at a reading, so readings must not be rare. */
+#define LONGEST_SAMPLES 4.0
+#define BATCH_WIDTH 160
+
+struct top {
+	const struct top_options *options;
+	const struct log *log;
+	struct live_run *live;
+	struct top_watch watch;
+	struct top_display *display; /* NULL: batch */
+	struct top_view view;	     /* of the batch */
+	bool warned;
+};
+
+static void warn_memory(struct top *top, int ret)
+{
+	if (ret && !top->warned)
+		log__warn(top->log, "out of memory: top does not show everything");
+	top->warned = top->warned || ret;
+}
+
+/* --- batch --- */
+
+static void sample(void *arg)
+{
+	struct top *top = arg;
+
+	warn_memory(top, findings__sample(top->watch.findings, live_model__model(top->live->live)));
+}
+
+static void look(void *arg)
+{
+	struct top *top = arg;
+
+	sample(top);
+	warn_memory(top,
+		    process_rates__sample(top->watch.rates, live_model__model(top->live->live)));
+}
+
+static int print(FILE *out, void *arg)
+{
+	const struct top *top = arg;
+	const struct top_order order = top_view__order(&top->view);
+	struct top_scene scene = {
+		.model = live_model__model(top->live->live),
+		.findings = top->watch.findings,
+		.view = &top->view,
+		.width = BATCH_WIDTH,
+	};
+	struct top_page page = {0};
+	struct top_list list;
+	int ret = top_list__make(&list, scene.model, top->watch.rates, &order);
+
+	scene.list = &list;
+	if (!ret)
+		ret = top_table__add(&page, &scene);
+	if (!ret)
+		top_page__print(out, &page);
+	fputc('\n', out);
+	top_page__clear(&page);
+	top_list__clear(&list);
+	return ret;
+}
+
+/* --- setting up --- */
+
+static int check_terminal(const struct top_options *options, struct error *err)
+{
+	if (options->batch || (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)))
+		return 0;
+	return error__set(
+		err, -ENOTTY,
+		"top needs a terminal as standard input and output: use -b to print text");
+}
+
+static int make_watch(struct top *top, struct error *err)
+{
+	const struct findings_options findings = {
+		.needs = NEEDS_PROFILE,
+		.latest = true,
+		.window_ns = GROWTH_WINDOW_NS,
+	};
+
+	top->watch.findings = findings__new(&findings);
+	top->watch.rates = process_rates__new();
+	return top->watch.findings && top->watch.rates ? 0 :
+							 error__set(err, -ENOMEM, "out of memory");
+}
+
+static void fill_reports(struct top *top, struct live_run_options *live)
+{
+	const struct top_options *options = top->options;
+
+	live->reports = (struct reports_options){
+		.interval = options->interval,
+		.count = options->count,
+		.look = look,
+		.print = print,
+		.arg = top,
+	};
+}
+
+static int set_up(struct top *top, struct error *err)
+{
+	const struct top_options *options = top->options;
+	struct live_run_options live = {
+		.live =
+			{
+				.targets = &options->targets,
+				.sections = SECTION_ALL,
+				.api = options->api,
+				.needs = NEEDS_PROFILE,
+				.watch_gpus = true,
+				.steps = STEP_THREADS_WATCHED,
+				.max_overhead = options->max_overhead,
+				.limits = options->limits,
+				.top = 1,
+				.stacks = options->stacks,
+				.stack_sites = ((1u << SITE_KINDS) - 1) & ~(1u << SITE_COPY),
+			},
+		.samples = {.period = options->interval > LONGEST_SAMPLES ? LONGEST_SAMPLES : 0,
+			    .take = sample,
+			    .arg = top},
+	};
+	int ret;
+
+	if (options->batch)
+		fill_reports(top, &live);
+	ret = live_run__new(&live, top->log, &top->live, err);
+	top->watch.live = ret ? NULL : top->live->live;
+	if (!ret && !options->batch)
+		ret = top_display__new(&top->watch, options, top->log, &top->display, err);
+	if (!ret)
+		ret = live_run__attach(top->live, err);
+	if (ret)
+		return ret;
+	findings__begin(top->watch.findings, clock__boot_ns());
+	process_rates__begin(top->watch.rates, clock__boot_ns());
+	return top->display ? top_display__start(top->display, err) : 0;
+}
+
+static int run(const struct top_options *options, int *status, struct error *err)
+{
+	const struct log log = subcommand__set_log(options->log_level);
+	struct top top = {
+		.options = options,
+		.log = &log,
+		.view = {.interval = options->interval, .sort = options->sort},
+	};
+	int ret = check_terminal(options, err);
+
+	if (ret == -ENOTTY)
+		*status = EXIT_USAGE;
+	if (!ret)
+		ret = make_watch(&top, err);
+	if (!ret)
+		ret = set_up(&top, err);
+	if (!ret)
+		ret = live_run__until_end(top.live, err);
+	if (!ret)
+		*status = live_run__status(top.live);
+	top_display__free(top.display);
+	process_rates__free(top.watch.rates);
+	findings__free(top.watch.findings);
+	live_run__free(top.live);
+	return ret;
+}
+
+int top_command__run(int argc, char **argv, int *status, struct error *err)
+{
+	struct top_options options;
+	int ret = top_options__parse(&options, argc, argv, err);
+
+	/* For the width of characters; numbers keep their points. */
+	setlocale(LC_CTYPE, "");
+	if (!subcommand__is_done(ret, &top_options, status))
+		ret = run(&options, status, err);
+	top_options__clear(&options);
+	return ret;
+}

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The full screen of `gpuprobe top`, see top_display.h.
+#include "cli/commands/top_display.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/text_stream.h"
+#include "cli/files/messages.h"
+#include "cli/session/looker.h"
+#include "model/kernel_rates.h"
+#include "output/top/detail.h"
+#include "output/top/screen.h"
+#include "output/top/table.h"
+
+#define MESSAGE_NS (10 * NS_PER_S) /* how long a message stays in the last line */
+
+struct top_display {
+	struct top_watch watch;
+	const struct top_options *options;
+	const struct log *log;
+	struct top_view view;
+	struct top_screen *screen;
+	struct messages *messages;
+	struct looker *looker;
+	struct kernel_rates *kernels; /* of the process that is open */
+	struct top_page detail;	      /* the page of that process, from the latest reading */
+	struct event *due, *input, *resized, *continued;
+	unsigned int shown;  /* readings so far */
+	uint64_t message_ns; /* when the latest message came */
+	bool warned;
+};
+
+static struct model *model_of(const struct top_display *display)
+{
+	return live_model__model(display->watch.live);
+}
+
+static void warn_memory(struct top_display *display, int ret)
+{
+	if (ret && !display->warned)
+		log__warn(display->log, "out of memory: top does not show everything");
+	display->warned = display->warned || ret;
+}
+
+/* --- the page of a process --- */
+
+static bool is_of_open(const struct finding *finding, const void *arg)
+{
+	const struct process *process = arg;
+
+	return finding->pid == process->pid && finding->start_ns == process->start_ns;
+}
+
+static const struct process *find_open(const struct top_display *display)
+{
+	const struct model *model = model_of(display);
+
+	for (size_t i = 0; i < model->process_count; i++)
+		if (model->processes[i].pid == display->view.pid &&
+		    model->processes[i].start_ns == display->view.start_ns)
+			return &model->processes[i];
+	return NULL;
+}
+
+static int add_detail(struct top_display *display, const struct process *process)
+{
+	struct finding_list findings = {0};
+	struct top_detail detail = {
+		.model = model_of(display),
+		.process = process,
+		.kernels = display->kernels,
+		.state = display->watch.findings,
+		.findings = &findings,
+		.width = top_screen__width(display->screen),
+	};
+	struct dump *dump = NULL;
+	int ret = findings__detect(display->watch.findings, detail.model, &findings);
+
+	finding_list__retain(&findings, is_of_open, process);
+	process_rates__of(display->watch.rates, process, &detail.rate);
+	warn_memory(display, kernel_rates__sample(display->kernels, process, detail.model->now_ns));
+	if (!process->ended)
+		dump = looker__look(display->looker, &process->pid, 1);
+	if (dump && dump->count)
+		detail.dump = dump;
+	if (!ret)
+		ret = top_detail__add(&display->detail, &detail);
+	dump__free(dump);
+	finding_list__clear(&findings);
+	return ret;
+}
+
+/* Makes the page of the open process from the latest reading. */
+static void look(struct top_display *display)
+{
+	const struct process *process = find_open(display);
+
+	top_page__clear(&display->detail);
+	if (process)
+		warn_memory(display, add_detail(display, process));
+	else
+		top_page__add_text(&display->detail, TOP_TITLE, "the process has ended");
+}
+
+/* --- drawing --- */
+
+static size_t page_lines(const struct top_display *display)
+{
+	int height = top_screen__height(display->screen);
+
+	return height > 1 ? (size_t)height - 1 : 0; /* the last line is not the page's */
+}
+
+static char *bottom_of(struct top_display *display)
+{
+	const char *message = messages__latest(display->messages);
+	char *text = NULL;
+	size_t length = 0;
+	FILE *out = text_stream__open(&text, &length);
+
+	if (message && clock__boot_ns() - display->message_ns > MESSAGE_NS)
+		message = NULL;
+	if (!out)
+		return NULL;
+	top_table__bottom(out, &display->view, message);
+	return fclose(out) ? NULL : text;
+}
+
+static int make_list(struct top_display *display, struct top_list *list)
+{
+	const struct top_order order = top_view__order(&display->view);
+
+	return top_list__make(list, model_of(display), display->watch.rates, &order);
+}
+
+static struct top_scene scene_of(const struct top_display *display, const struct top_list *list)
+{
+	return (struct top_scene){
+		.model = model_of(display),
+		.list = list,
+		.findings = display->watch.findings,
+		.view = &display->view,
+		.width = top_screen__width(display->screen),
+		.height = page_lines(display),
+	};
+}
+
+static int add_table(struct top_display *display, struct top_page *page)
+{
+	struct top_list list;
+	struct top_scene scene;
+	int ret = make_list(display, &list);
+
+	if (ret)
+		return ret;
+	scene = scene_of(display, &list);
+	top_view__settle(&display->view, &list, top_table__rows(&scene));
+	ret = top_table__add(page, &scene);
+	top_list__clear(&list);
+	return ret;
+}
+
+static void draw(struct top_display *display)
+{
+	const struct top_view *view = &display->view;
+	char *bottom = bottom_of(display);
+	struct top_page page = {0};
+
+	if (view->mode == TOP_TABLE)
+		warn_memory(display, add_table(display, &page));
+	else if (view->mode == TOP_HELP)
+		warn_memory(display, top_help__add(&page));
+	if (view->mode == TOP_TABLE)
+		top_screen__draw(display->screen, &page, 0, 0, bottom ? bottom : "");
+	else
+		top_screen__draw(display->screen,
+				 view->mode == TOP_PROCESS ? &display->detail : &page, view->line,
+				 view->column, bottom ? bottom : "");
+	top_page__clear(&page);
+	free(bottom);
+}
+
+/* --- readings --- */
+
+static void read_model(struct top_display *display)
+{
+	struct top_watch *watch = &display->watch;
+
+	live_model__update(watch->live, display->options->stacks.mode != STACK_OFF);
+	warn_memory(display, findings__sample(watch->findings, model_of(display)));
+	/* The first reading comes at once, after too short a time for rates. */
+	if (display->shown)
+		warn_memory(display, process_rates__sample(watch->rates, model_of(display)));
+	if (display->view.mode == TOP_PROCESS)
+		look(display);
+}
+
+static void on_due(evutil_socket_t fd, short what, void *arg)
+{
+	struct top_display *display = arg;
+
+	(void)fd;
+	(void)what;
+	if (display->view.paused)
+		return;
+	read_model(display);
+	draw(display);
+	live_model__reported(display->watch.live);
+	display->shown++;
+	if (display->shown == display->options->count)
+		session__stop(live_model__session(display->watch.live));
+}
+
+static void set_interval(struct top_display *display)
+{
+	const struct timeval interval = clock__timeval(display->view.interval);
+
+	if (event_add(display->due, &interval))
+		log__warn(display->log, "out of memory: the interval stays");
+}
+
+/* --- keys and signals --- */
+
+static void take_key(struct top_display *display, int key)
+{
+	struct top_view *view = &display->view;
+	struct top_list list = {0};
+	struct top_scene scene = scene_of(display, &list);
+	struct top_page help = {0};
+	size_t rows = page_lines(display), lines = display->detail.count;
+
+	if (view->mode == TOP_TABLE) {
+		warn_memory(display, make_list(display, &list));
+		rows = top_table__rows(&scene);
+		top_view__settle(view, &list, rows);
+	} else if (view->mode == TOP_HELP && !top_help__add(&help)) {
+		lines = help.count;
+	}
+	messages__forget_latest(display->messages);
+	switch (top_view__key(view, key, &list, rows, lines)) {
+	case TOP_QUIT: session__stop(live_model__session(display->watch.live)); break;
+	case TOP_LOOK: look(display); break;
+	case TOP_NEW_INTERVAL: set_interval(display); break;
+	default: break;
+	}
+	top_page__clear(&help);
+	top_list__clear(&list);
+}
+
+static void on_input(evutil_socket_t fd, short what, void *arg)
+{
+	struct top_display *display = arg;
+	int key = top_screen__key(display->screen);
+
+	(void)fd;
+	(void)what;
+	if (key == TOP_NO_KEY && top_screen__hung_up(display->screen))
+		session__stop(live_model__session(display->watch.live));
+	for (; key != TOP_NO_KEY; key = top_screen__key(display->screen))
+		take_key(display, key);
+	draw(display);
+}
+
+static void on_resized(evutil_socket_t number, short what, void *arg)
+{
+	struct top_display *display = arg;
+
+	(void)number;
+	(void)what;
+	top_screen__resized(display->screen);
+	draw(display);
+}
+
+static void on_message(void *arg)
+{
+	struct top_display *display = arg;
+
+	display->message_ns = clock__boot_ns();
+	draw(display);
+}
+
+/* --- setting up --- */
+
+static int make_events(struct top_display *display, struct error *err)
+{
+	struct event_base *loop = session__loop(live_model__session(display->watch.live));
+
+	display->due = event_new(loop, -1, EV_PERSIST, on_due, display);
+	display->input = event_new(loop, STDIN_FILENO, EV_READ | EV_PERSIST, on_input, display);
+	display->resized = evsignal_new(loop, SIGWINCH, on_resized, display);
+	/* It may have been resized while it was stopped. */
+	display->continued = evsignal_new(loop, SIGCONT, on_resized, display);
+	if (!display->due || !display->input || !display->resized || !display->continued ||
+	    event_add(display->resized, NULL) || event_add(display->continued, NULL))
+		return error__set(err, -ENOMEM, "out of memory");
+	return 0;
+}
+
+int top_display__new(const struct top_watch *watch, const struct top_options *options,
+		     const struct log *log, struct top_display **out, struct error *err)
+{
+	struct top_display *display = calloc(1, sizeof(*display));
+	int ret;
+
+	if (!display)
+		return error__set(err, -ENOMEM, "out of memory");
+	display->watch = *watch;
+	display->options = options;
+	display->log = log;
+	display->view = (struct top_view){.interval = options->interval, .sort = options->sort};
+	display->looker = looker__new(log);
+	display->kernels = kernel_rates__new();
+	ret = display->kernels ? make_events(display, err) :
+				 error__set(err, -ENOMEM, "out of memory");
+	/* Before ncurses: it leaves a signal alone that somebody handles. */
+	if (!ret)
+		ret = top_screen__new(&display->screen, err);
+	if (!ret)
+		ret = messages__new(session__loop(live_model__session(watch->live)), on_message,
+				    display, &display->messages, err);
+	if (ret) {
+		top_display__free(display);
+		return ret;
+	}
+	*out = display;
+	return 0;
+}
+
+int top_display__start(struct top_display *display, struct error *err)
+{
+	live_model__expect_reports(display->watch.live);
+	set_interval(display);
+	if (event_add(display->input, NULL))
+		return error__set(err, -ENOMEM, "out of memory");
+	on_due(-1, 0, display);
+	return 0;
+}
+
+static void free_event(struct event *event)
+{
+	if (event)
+		event_free(event);
+}
+
+void top_display__free(struct top_display *display)
+{
+	if (!display)
+		return;
+	free_event(display->due);
+	free_event(display->input);
+	free_event(display->resized);
+	free_event(display->continued);
+	top_screen__free(display->screen);
+	messages__free(display->messages);
+	kernel_rates__free(display->kernels);
+	looker__free(display->looker);
+	top_page__clear(&display->detail);
+	free(display);
+}

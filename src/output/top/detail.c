@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The page of one process, see detail.h. Lines that begin with a blank are the entries of a title.
+#include "output/top/detail.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/quantity.h"
+#include "base/text_stream.h"
+#include "finding/verdict.h"
+#include "model/profile.h"
+#include "model/steps.h"
+#include "output/dump/dump.h"
+#include "output/dump/parts.h"
+#include "output/enum_names.h"
+#include "output/finding/findings.h"
+#include "output/finding/verdict.h"
+#include "output/folded_stack.h"
+#include "output/report/line.h"
+#include "output/report/parts.h"
+#include "output/wrap.h"
+
+#define KERNELS_SHOWN 20
+#define SITES_SHOWN 10
+#define ERRORS_SHOWN 10
+#define MOST_COLUMNS 100 /* of a sentence: longer lines are hard to read */
+#define LEAST_COLUMNS 40
+
+/* --- who it is, and how fast --- */
+
+static void print_head(FILE *out, const struct top_detail *detail)
+{
+	const struct process *process = detail->process;
+	struct dump_process shown;
+
+	if (!detail->dump) {
+		report_line__process(out, process);
+		return;
+	}
+	/* The dump has the threads, the model the identity; both are only read. */
+	shown = detail->dump->processes[0];
+	shown.process = (struct process *)process;
+	shown.command = (char *)process->command;
+	shown.maps_cuda = true;
+	dump_head__print(out, detail->model, &shown, true);
+	report_line__before_attach(out, process, QUANTITY_ROUNDED);
+}
+
+static void print_memory(FILE *out, const struct top_detail *detail)
+{
+	const struct process_rate *rate = &detail->rate;
+	double slope = rate->memory_slope;
+
+	if (detail->process->ended) {
+		fprintf(out, "    memory      %s live at exit\n",
+			quantity__bytes((double)detail->process->live_at_exit_bytes).text);
+		return;
+	}
+	fprintf(out, "    memory      %s live%s",
+		quantity__bytes((double)process__live_device_bytes(detail->process)).text,
+		detail->process->since_attach ? " of what was allocated since attach" : "");
+	if (rate->has_slope && slope > -0.5 && slope < 0.5)
+		fputs(", not growing", out);
+	else if (rate->has_slope)
+		fprintf(out, ", %s%s a second", slope < 0 ? "-" : "+",
+			quantity__bytes(slope < 0 ? -slope : slope).text);
+	if (detail->process->profile && detail->process->profile->peak_bytes)
+		fprintf(out, ", peak %s",
+			quantity__bytes((double)detail->process->profile->peak_bytes).text);
+	fputc('\n', out);
+}
+
+static void print_rates(FILE *out, const struct top_detail *detail)
+{
+	const struct process_rate *rate = &detail->rate;
+	struct step_summary steps;
+
+	if (rate->interval_ns) {
+		fprintf(out, "    launches    %s\n", quantity__rate(rate->launches).text);
+		fprintf(out, "    copies      %s, %s to the device, %s to the host\n",
+			quantity__rate(rate->copies).text,
+			quantity__bandwidth(rate->to_device).text,
+			quantity__bandwidth(rate->to_host).text);
+		fprintf(out, "    waits       %s of the time\n",
+			quantity__share(rate->waiting).text);
+	}
+	step_summary__make(detail->process, &steps);
+	if (steps.thread)
+		fprintf(out, "    step        %s (p99 %s)\n",
+			quantity__time((double)steps.usual_ns).text,
+			quantity__time((double)steps.p99_ns).text);
+}
+
+static int columns_of(const struct top_detail *detail)
+{
+	if (detail->width > MOST_COLUMNS)
+		return MOST_COLUMNS;
+	return detail->width > LEAST_COLUMNS ? detail->width : LEAST_COLUMNS;
+}
+
+/* Prints nothing without memory. */
+static void print_verdict(FILE *out, const struct top_detail *detail)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *sentence = text_stream__open(&text, &length);
+	struct verdict verdict;
+
+	if (!sentence)
+		return;
+	verdict__judge_latest(detail->state, detail->model, detail->process, &verdict);
+	if (verdict.window_ns)
+		verdict_text__print_sentence(sentence, &verdict);
+	else
+		fputs("no verdict yet: it takes a second of work", sentence);
+	if (!fclose(sentence)) {
+		text[strcspn(text, "\n")] = '\0';
+		wrap__print(out, text, 0, 4, columns_of(detail));
+	}
+	free(text);
+}
+
+/* --- findings --- */
+
+/* The advice of each kind once, in the order of the findings. */
+static void print_advice(FILE *out, const struct top_detail *detail)
+{
+	const struct finding_list *list = detail->findings;
+	uint64_t given = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct finding_kind *kind = list->items[i].kind;
+		uint64_t bit = UINT64_C(1) << (kind - finding_kinds) % 64;
+
+		if (given & bit)
+			continue;
+		given |= bit;
+		fprintf(out, "\nadvice on %s\n", kind->id);
+		wrap__print(out, kind->advice, 4, 0, columns_of(detail));
+	}
+}
+
+static void print_findings(FILE *out, const struct top_detail *detail)
+{
+	fputc('\n', out);
+	findings_text__print(out, detail->model, detail->findings, 0);
+	print_advice(out, detail);
+}
+
+/* --- threads --- */
+
+static void print_threads(FILE *out, const struct top_detail *detail)
+{
+	const struct dump_view view = {0};
+
+	fputs("\nthreads\n", out);
+	if (detail->dump)
+		dump_text__print_threads(out, &detail->dump->processes[0], &view);
+	else
+		fputs("    unknown: the process has ended, or gpuprobe may not look at it\n", out);
+}
+
+/* --- kernels --- */
+
+static double rate_of(const struct top_detail *detail, const struct kernel *kernel)
+{
+	return kernel_rates__of(detail->kernels, kernel);
+}
+
+struct ranked {
+	const struct kernel *kernel;
+	double rate;
+};
+
+static int by_rate(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	if (x->rate != y->rate)
+		return x->rate > y->rate ? -1 : 1;
+	if (x->kernel->launches != y->kernel->launches)
+		return x->kernel->launches > y->kernel->launches ? -1 : 1;
+	return x->kernel < y->kernel ? -1 : x->kernel > y->kernel;
+}
+
+static void print_kernel(FILE *out, const struct ranked *ranked)
+{
+	const struct kernel *kernel = ranked->kernel;
+	const char *name = kernel->label ? kernel->label : kernel->name;
+
+	fprintf(out, "    %12s %12s  ",
+		ranked->rate == KERNEL_RATE_UNKNOWN ? "-" : quantity__rate(ranked->rate).text,
+		quantity__count(kernel->launches).text);
+	if (name)
+		escape__text(out, name);
+	else if (kernel->is_rest)
+		fputs("other kernels (unknown)", out);
+	else
+		fprintf(out, "0x%" PRIx64 " (unknown)", kernel->handle);
+	fputc('\n', out);
+}
+
+static void print_rest(FILE *out, size_t shown, size_t count, const char *what)
+{
+	if (count > shown)
+		fprintf(out, "    ... and %zu more %s%s\n", count - shown, what,
+			report_line__plural(count - shown));
+}
+
+static void print_kernels(FILE *out, const struct top_detail *detail)
+{
+	const struct process *process = detail->process;
+	size_t count = process->kernel_count;
+	struct ranked *ranked = calloc(count + 1, sizeof(*ranked));
+
+	fputs("\nkernels\n", out);
+	if (!count)
+		fputs("    none launched\n", out);
+	for (size_t i = 0; ranked && i < count; i++)
+		ranked[i] = (struct ranked){&process->kernels[i],
+					    rate_of(detail, &process->kernels[i])};
+	if (ranked && count)
+		qsort(ranked, count, sizeof(*ranked), by_rate);
+	for (size_t i = 0; ranked && i < count && i < KERNELS_SHOWN; i++)
+		print_kernel(out, &ranked[i]);
+	print_rest(out, KERNELS_SHOWN, count, "kernel");
+	free(ranked);
+}
+
+/* --- copies --- */
+
+static void print_copies(FILE *out, const struct process *process)
+{
+	bool any = false;
+
+	for (int kind = 0; kind < COPY_KINDS; kind++) {
+		uint64_t calls = 0, bytes = 0;
+
+		for (int async = 0; async < 2; async++) {
+			calls += process->copies[kind][async].calls +
+				 process->copies[kind][async].unfollowed_calls;
+			bytes += process->copies[kind][async].bytes +
+				 process->copies[kind][async].unfollowed_bytes;
+		}
+		if (!calls)
+			continue;
+		fputs(any ? "" : "\ncopies and sets\n", out);
+		any = true;
+		fprintf(out, "    %-8s %s of %s\n", enum_names__copy_kind(kind),
+			quantity__count(calls).text, quantity__bytes((double)bytes).text);
+	}
+}
+
+/* --- memory --- */
+
+static void print_site(FILE *out, const struct live_site *site)
+{
+	fprintf(out, "    %10s in %s allocation%s\n", quantity__bytes((double)site->bytes).text,
+		quantity__count(site->count).text, report_line__plural(site->count));
+	folded_stack__print(out, site->stack, 8, false);
+}
+
+static void print_sites(FILE *out, const struct top_detail *detail)
+{
+	const struct process *process = detail->process;
+
+	fputs("\nmemory by call site\n", out);
+	if (!detail->model->stacks) {
+		fputs("    off: start gpuprobe top with --stack fp (or dwarf) to see it\n", out);
+		return;
+	}
+	if (!process->live_site_count)
+		fputs("    none live\n", out);
+	for (size_t i = 0; i < process->live_site_count && i < SITES_SHOWN; i++)
+		print_site(out, &process->live_sites[i]);
+	print_rest(out, SITES_SHOWN, process->live_site_count, "call site");
+}
+
+/* --- the page --- */
+
+static void print_errors(FILE *out, const struct top_detail *detail)
+{
+	const struct report_options options = {.top = ERRORS_SHOWN};
+
+	if (!detail->process->failure_count && !detail->process->sticky.code)
+		return;
+	fputs("\nfailed calls\n", out);
+	report_errors__list(out, detail->model, detail->process, &options);
+}
+
+static void print(FILE *out, const struct top_detail *detail)
+{
+	print_head(out, detail);
+	print_memory(out, detail);
+	print_rates(out, detail);
+	fputc('\n', out);
+	print_verdict(out, detail);
+	print_findings(out, detail);
+	print_threads(out, detail);
+	print_kernels(out, detail);
+	print_copies(out, detail->process);
+	print_sites(out, detail);
+	print_errors(out, detail);
+	report_line__losses(out, detail->model);
+}
+
+int top_detail__add(struct top_page *page, const struct top_detail *detail)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *out = text_stream__open(&text, &length);
+	int ret;
+
+	if (!out)
+		return -ENOMEM;
+	print(out, detail);
+	if (fclose(out))
+		return -ENOMEM;
+	ret = top_page__add_lines(page, text);
+	free(text);
+	return ret;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The page of one process in `gpuprobe top`. */
+#ifndef OUTPUT_TOP_DETAIL_H
+#define OUTPUT_TOP_DETAIL_H
+
+#include "finding/finding.h"
+#include "model/dump.h"
+#include "model/kernel_rates.h"
+#include "model/process_rates.h"
+#include "output/top/page.h"
+
+struct top_detail {
+	const struct model *model;
+	const struct process *process;
+	struct process_rate rate;
+	const struct kernel_rates *kernels;
+	const struct findings *state;	     /* for the verdict */
+	const struct finding_list *findings; /* of this process */
+	const struct dump *dump;	     /* of this process; NULL: it cannot be looked at */
+	int width;			     /* of the terminal, for sentences */
+};
+
+/*
+ * Adds who and where the process is, its rates and verdict, findings with advice, threads with what
+ * they are in, kernels, copies, memory call sites and failed calls. Returns 0 or -ENOMEM.
+ */
+int top_detail__add(struct top_page *page, const struct top_detail *detail);
+
+#endif

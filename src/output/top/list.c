@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The rows of `gpuprobe top`, see list.h.
+#include "output/top/list.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const top_sort_words[TOP_SORTS] = {
+	[TOP_BY_MEMORY] = "memory", [TOP_BY_GROWTH] = "growth", [TOP_BY_LAUNCHES] = "launches",
+	[TOP_BY_WAIT] = "wait",	    [TOP_BY_COPIES] = "copies", [TOP_BY_PID] = "pid",
+};
+
+void top_list__clear(struct top_list *list)
+{
+	free(list->rows);
+	*list = (struct top_list){0};
+}
+
+/* --- filters --- */
+
+static bool has_filter_text(const struct process *process, const char *filter)
+{
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%d", process->pid);
+	return strcasestr(process->command, filter) || strcasestr(process->comm, filter) ||
+	       strcasestr(process->container, filter) || strcasestr(process->pod, filter) ||
+	       strstr(pid, filter);
+}
+
+static bool passes(const struct process *process, const struct top_order *order)
+{
+	if (order->user && *order->user && strcmp(process->user, order->user))
+		return false;
+	return !order->filter || !*order->filter || has_filter_text(process, order->filter);
+}
+
+/* --- order --- */
+
+uint64_t top_list__memory(const struct process *process, bool *at_least)
+{
+	uint64_t reported =
+		process->since_attach ? process__nvml_bytes(process) : GPU_UNKNOWN_BYTES;
+
+	*at_least = process->since_attach && reported == GPU_UNKNOWN_BYTES && !process->ended;
+	if (process->ended || reported == GPU_UNKNOWN_BYTES)
+		return process__live_device_bytes(process);
+	return reported;
+}
+
+static double value_of(const struct top_row *row, enum top_sort sort)
+{
+	bool at_least;
+
+	switch (sort) {
+	case TOP_BY_MEMORY: return (double)top_list__memory(row->process, &at_least);
+	case TOP_BY_GROWTH: return row->rate.memory_slope;
+	case TOP_BY_LAUNCHES: return row->rate.launches;
+	case TOP_BY_WAIT: return row->rate.waiting;
+	case TOP_BY_COPIES: return row->rate.to_device + row->rate.to_host;
+	default: return -(double)row->process->pid;
+	}
+}
+
+static int compare(const void *a, const void *b, void *arg)
+{
+	const struct top_row *x = a, *y = b;
+	const struct top_order *order = arg;
+	double first = value_of(x, order->sort), second = value_of(y, order->sort);
+
+	if (x->process->ended != y->process->ended)
+		return x->process->ended ? 1 : -1;
+	if (first != second)
+		return (first > second ? -1 : 1) * (order->reverse ? -1 : 1);
+	if (x->process->pid != y->process->pid)
+		return x->process->pid < y->process->pid ? -1 : 1;
+	/* The same pid twice: both processes have ended, or one of them. */
+	return x->process < y->process ? -1 : x->process > y->process;
+}
+
+/* --- the tree --- */
+
+#define NONE SIZE_MAX
+
+/* A row's place in the tree: indexes of rows, or NONE. */
+struct branch {
+	size_t parent;
+	size_t child, next; /* the first child, and the next one of the same parent */
+};
+
+struct pid_row {
+	int32_t pid;
+	size_t row;
+};
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct pid_row *x = a, *y = b;
+
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+/* A parent is older: a pid that was used again is no parent, and no circle comes of it. */
+static bool is_older(const struct process *process, const struct process *other)
+{
+	if (process->start_ns != other->start_ns)
+		return process->start_ns < other->start_ns;
+	return process->pid < other->pid;
+}
+
+static size_t parent_of(const struct top_list *list, const struct pid_row *pids, size_t count,
+			const struct process *process)
+{
+	const struct pid_row wanted = {.pid = process->parent};
+	const struct pid_row *found;
+
+	if (!process->identified || process->ended)
+		return NONE;
+	found = bsearch(&wanted, pids, count, sizeof(*pids), by_pid);
+	return found && is_older(list->rows[found->row].process, process) ? found->row : NONE;
+}
+
+/* Links each row to its parent. Children stay in the order of the list. */
+static void link_rows(const struct top_list *list, struct branch *branches, struct pid_row *pids)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		if (!list->rows[i].process->ended)
+			pids[count++] = (struct pid_row){list->rows[i].process->pid, i};
+		branches[i] = (struct branch){NONE, NONE, NONE};
+	}
+	qsort(pids, count, sizeof(*pids), by_pid);
+	for (size_t i = list->count; i-- > 0;) {
+		size_t parent = parent_of(list, pids, count, list->rows[i].process);
+
+		branches[i].parent = parent;
+		if (parent == NONE)
+			continue;
+		branches[i].next = branches[parent].child;
+		branches[parent].child = i;
+	}
+}
+
+/* Copies the row and all below it, in depth first order. */
+static void copy_branch(const struct top_list *list, const struct branch *branches, size_t root,
+			struct top_row *rows, size_t *count)
+{
+	unsigned int depth = 0;
+	size_t at = root;
+
+	while (at != NONE) {
+		rows[*count] = list->rows[at];
+		rows[(*count)++].depth = depth;
+		if (branches[at].child != NONE) {
+			depth++;
+			at = branches[at].child;
+			continue;
+		}
+		while (at != root && branches[at].next == NONE) {
+			depth--;
+			at = branches[at].parent;
+		}
+		at = at == root ? NONE : branches[at].next;
+	}
+}
+
+static int make_tree(struct top_list *list)
+{
+	struct branch *branches = calloc(list->count, sizeof(*branches));
+	struct pid_row *pids = calloc(list->count, sizeof(*pids));
+	struct top_row *rows = calloc(list->count, sizeof(*rows));
+	size_t count = 0;
+	int ret = branches && pids && rows ? 0 : -ENOMEM;
+
+	if (ret)
+		goto out;
+	link_rows(list, branches, pids);
+	for (size_t i = 0; i < list->count; i++)
+		if (branches[i].parent == NONE)
+			copy_branch(list, branches, i, rows, &count);
+	memcpy(list->rows, rows, count * sizeof(*rows));
+out:
+	free(rows);
+	free(pids);
+	free(branches);
+	return ret;
+}
+
+/* --- the list --- */
+
+static bool is_long_gone(const struct process *process, const struct model *model)
+{
+	return process->ended && model->now_ns > process->ended_ns + TOP_ENDED_NS;
+}
+
+int top_list__make(struct top_list *list, const struct model *model,
+		   const struct process_rates *rates, const struct top_order *order)
+{
+	struct top_order with = *order;
+	int ret;
+
+	*list = (struct top_list){.rows = calloc(model->process_count + 1, sizeof(*list->rows))};
+	if (!list->rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < model->process_count; i++) {
+		const struct process *process = &model->processes[i];
+		struct top_row *row = &list->rows[list->count];
+
+		if (is_long_gone(process, model))
+			continue;
+		if (!passes(process, order)) {
+			list->hidden++;
+			continue;
+		}
+		row->process = process;
+		process_rates__of(rates, process, &row->rate);
+		list->count++;
+	}
+	qsort_r(list->rows, list->count, sizeof(*list->rows), compare, &with);
+	ret = order->tree && list->count ? make_tree(list) : 0;
+	if (ret)
+		top_list__clear(list);
+	return ret;
+}
+
+size_t top_list__find(const struct top_list *list, int32_t pid, uint64_t start_ns)
+{
+	size_t i = 0;
+
+	while (i < list->count &&
+	       (list->rows[i].process->pid != pid || list->rows[i].process->start_ns != start_ns))
+		i++;
+	return i;
+}

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""gpuprobe top in a terminal, and its batch mode."""
+import os
+import re
+import signal
+import subprocess
+
+import pytest
+
+from lib import paths
+from lib.cli import fails, run
+from lib.probe import Background, environment, wait_until
+from lib.tmux import terminal
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
+
+PROGRAM = paths.TESTS / "programs" / "host_steps.py"
+SIMULATED = {"LD_LIBRARY_PATH": str(paths.SIM)}  # NVML
+HINT = "h help  q quit"
+COLOR = re.compile(r"\x1b\[[0-9;]*(?:3[0-7]|4[0-7])[;m]")
+
+
+def steps():
+    return Background(paths.PYTHON, PROGRAM, "sleep", 600,
+                      env={"CUDA_SIM_DIRECTORY": paths.SIM, "CUDA_SIM_CLOCK": "kernel=20us"})
+
+
+@pytest.fixture(scope="module")
+def watched():
+    """A program that launches until the tests end."""
+    with steps() as program:
+        yield program
+
+
+def top(tmp_path, program, *words, **options):
+    return terminal(tmp_path, paths.GPUPROBE, "top", "-d", 0.5, "-p", program.pid, *words,
+                    **SIMULATED, **options)
+
+
+def row_of(screen, pid):
+    """The cells of a process's row, without the command line."""
+    lines = [line for line in screen.splitlines() if line.split()[:1] == [str(pid)]]
+    assert len(lines) == 1, screen
+    return lines[0]
+
+
+def wait_for_rates(screen, pid):
+    """Waits until the row has a rate of launches."""
+    def has_rate():
+        row = [line for line in screen.screen().splitlines() if line.split()[:1] == [str(pid)]]
+        return row and re.search(r" [1-9][0-9,.]*(?: k)? ", row[0][24:])
+
+    wait_until(has_rate, screen.screen)
+
+
+def assert_restored(screen):
+    """The program ends well, and the terminal is as it was."""
+    shown = screen.wait_for("before", "status 0", "echoke")
+    settings = shown[shown.index("status"):].split()
+    for word in ("icanon", "echo", "ixon", "isig"):
+        assert word in settings, shown
+
+
+def test_a_session(tmp_path, watched):
+    """Rates, order, the page of a process, help, and the way back."""
+    with top(tmp_path, watched) as screen:
+        shown = screen.wait_for(HINT, str(watched.pid), "python3", "Simulated GPU")
+        assert "gpuprobe top" in shown.splitlines()[0]
+        assert "75 W" in shown and "31 C" in shown
+        wait_for_rates(screen, watched.pid)
+        assert COLOR.search(screen.screen(escapes=True))
+        screen.keys("L")
+        screen.wait_for("by launches", "*LAUNCH/s")
+        screen.keys("/", "nothing", "Enter")
+        screen.wait_for("filter 'nothing'", "1 hidden", "no process passes", gone=["python3"])
+        screen.keys("Escape")
+        screen.wait_for("python3", gone=["filter '"])
+        screen.keys("d", "7", "Enter")
+        screen.wait_for("every 7 s")
+        screen.keys("d", "x", "Enter")
+        screen.wait_for("an interval is 0.1 to 86400 seconds")
+        screen.keys("Space")
+        screen.wait_for("PAUSED")
+        screen.keys("h")
+        screen.wait_for("sort by memory", gone=["PAUSED"])
+        screen.keys("h", "Enter")
+        screen.wait_for(f"process {watched.pid} (", "\nthreads\n", f"thread {watched.pid}", "q back")
+        screen.keys("End")
+        screen.wait_for("start gpuprobe top with --stack")
+        screen.keys("q", "q")
+        assert_restored(screen)
+
+
+def test_any_size(tmp_path, watched):
+    """However small the terminal is, and while it changes. SIGHUP ends it."""
+    with top(tmp_path, watched, width=80, height=24) as screen:
+        screen.wait_for(HINT, str(watched.pid))
+        for width, height in ((20, 5), (5, 2), (1, 1), (40, 8)):
+            screen.resize(width, height)
+            screen.keys("Enter", "Down", "q", "h", "q")
+        row_of(screen.wait_for(str(watched.pid), "h help"), watched.pid)
+        screen.resize(200, 50)
+        shown = screen.wait_for("COPY OUT", "STEP", "IDLE")
+        assert "sleep 600" in row_of(shown, watched.pid)
+        os.kill(screen.child("gpuprobe"), signal.SIGHUP)
+        assert_restored(screen)
+
+
+def test_no_colours(tmp_path, watched):
+    """And Ctrl-C from the keyboard."""
+    with top(tmp_path, watched, NO_COLOR="1") as screen:
+        screen.wait_for(HINT, str(watched.pid))
+        assert not COLOR.search(screen.screen(escapes=True))
+        screen.keys("C-c")
+        assert_restored(screen)
+
+
+def test_suspended(tmp_path, watched):
+    """
+    Ctrl-Z gives the terminal back, and it comes again as large as it is then. SIGTERM ends it.
+    """
+    command = (f"{paths.GPUPROBE} top -d 0.5 -p {watched.pid}; echo stopped; read x; fg; "
+               "echo status $?")
+    with terminal(tmp_path, "bash", "--norc", "-mc", command, **SIMULATED) as screen:
+        screen.wait_for(HINT, str(watched.pid))
+        screen.keys("C-z")
+        screen.wait_for("stopped", gone=[HINT])
+        screen.resize(140, 20)
+        screen.keys("Enter")
+        screen.wait_for(HINT, str(watched.pid), "COPY OUT")
+        os.kill(screen.child("gpuprobe"), signal.SIGTERM)
+        screen.wait_for("status 0", gone=[HINT])
+
+
+def test_ends_with_its_process_and_shows_warnings_then(tmp_path):
+    """Messages do not garble the screen."""
+    with steps() as program, top(tmp_path, program, "-v") as screen:
+        shown = screen.wait_for(str(program.pid), "the probes are in")
+        assert "the probes are in" in shown.splitlines()[-1]
+        program.kill()
+        program.wait()
+        shown = screen.wait_for("status 0")
+        assert "gpuprobe: the probes are in" in shown[:shown.index("status 0")]
+
+
+def test_batch(watched):
+    done = run("top", "-b", "-n", 2, "-d", 0.3, "-p", watched.pid, **SIMULATED)
+    assert done.returncode == 0 and "\x1b" not in done.stdout
+    pages = done.stdout.split("\n\n")
+    assert len(pages) == 3 and pages[2] == ""
+    for page in pages[:2]:
+        lines = page.splitlines()
+        assert re.fullmatch(r"gpuprobe top  \d{4}-\d\d-\d\d \d\d:\d\d:\d\d  1 process, by memory, "
+                            r"every 0\.3 s", lines[0])
+        # On a busy machine NVML may answer after the first page.
+        assert re.match(r"GPU 0   busy   0 %  memory |GPUs unknown", lines[1])
+        assert lines[2].split() == ["PID", "USER", "GPU", "*MEMORY", "GROWTH/s", "LAUNCH/s",
+                                    "COPY", "IN", "COPY", "OUT", "WAIT", "STEP", "IDLE",
+                                    "VERDICT", "COMMAND"]
+        cells = row_of(page, watched.pid).split()
+        assert cells[1] == "root" and cells[-2:] == ["sleep", "600"]
+        assert len(lines) == 4 and max(map(len, lines)) <= 160
+
+
+def test_needs_a_terminal():
+    fails(run("top"), 2, "use -b")
+
+
+def test_starts_no_program():
+    fails(run("top", "-b", "--", "true"), 2, "true", "-p PID")
+
+
+def test_an_unknown_terminal(tmp_path):
+    with terminal(tmp_path, paths.GPUPROBE, "top", TERM="none-such") as screen:
+        shown = screen.wait_for("status 1", "icanon")
+        whole = shown.replace("\n", "")
+        assert "none-such" in whole and "use -b" in whole
+
+
+def test_without_its_reader():
+    """It ends when nobody reads, as other commands do."""
+    done = subprocess.run(["sh", "-c", '"$0" top -q -b -d 0.1 | head -1', paths.GPUPROBE],
+                          env=environment(), text=True, capture_output=True, timeout=120,
+                          stdin=subprocess.DEVNULL, check=True)
+    assert done.stdout.startswith("gpuprobe top") and not done.stderr
