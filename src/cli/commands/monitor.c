@@ -44,7 +44,6 @@ struct monitor {
 	struct metrics *metrics;
 	struct http_server *server;
 	struct monitor_text *text; /* the report by process; NULL: another form was chosen */
-	int columns;
 	struct findings *findings;
 	struct finding_list list; /* findings of the latest report or page */
 	uint64_t sampled_ns;
@@ -210,7 +209,6 @@ static int make_text(struct monitor *monitor, struct error *err)
 		return 0;
 	if (form.columns < MONITOR_COLUMNS_LEAST)
 		form.columns = MONITOR_COLUMNS_LEAST;
-	monitor->columns = form.columns;
 	monitor->text = monitor_text__new(&form);
 	return monitor->text ? 0 : error__set(err, -ENOMEM, "out of memory");
 }
@@ -229,7 +227,6 @@ static void print_start(evutil_socket_t fd, short what, void *arg)
 		.pid_count = options->targets.pid_count,
 		.metrics = monitor->server ? options->metrics_address : NULL,
 		.interval = options->display_interval,
-		.columns = monitor->columns,
 	};
 
 	(void)fd;

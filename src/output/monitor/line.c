@@ -261,5 +261,5 @@ void monitor_line__gpus(const struct model *model, const struct process *process
 	if (count > 3)
 		snprintf(text, MONITOR_GPUS_SIZE, "%zu GPUs", count);
 	else if (!count)
-		strcpy(text, "-");
+		snprintf(text, MONITOR_GPUS_SIZE, "-");
 }

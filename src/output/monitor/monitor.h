@@ -58,10 +58,9 @@ struct monitor_start {
 	size_t pid_count;    /* 0, and no command: the whole machine */
 	const char *metrics; /* address and port; NULL: no metrics */
 	double interval;     /* seconds between reports; 0: only the last one */
-	int columns;
 };
 
-/* Writes what is watched, how to end it, and where the metrics are. */
+/* Writes two lines: what is watched and how to end it, and where the metrics are. */
 void monitor_text__start(FILE *out, const struct monitor_start *start);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/escape.h"
 #include "base/quantity.h"
-#include "output/monitor/parts.h"
+#include "output/monitor/monitor.h"
 
 #define PIDS_NAMED 8
 
@@ -21,7 +21,9 @@ static void write_pids(FILE *out, const struct monitor_start *start)
 
 static void write_watched(FILE *out, const struct monitor_start *start)
 {
-	fputs("gpuprobe watches the CUDA calls of ", out);
+	bool all = !start->command && !start->pid_count;
+
+	fputs("gpuprobe: watching the CUDA calls of ", out);
 	if (start->command) {
 		escape__text(out, start->command);
 		fputs(" and its descendants", out);
@@ -31,11 +33,9 @@ static void write_watched(FILE *out, const struct monitor_start *start)
 		fputs("all processes", out);
 	}
 	if (start->interval > 0)
-		fprintf(out, ", and reports every %s",
+		fprintf(out, ", a report every %s",
 			quantity__time(start->interval * (double)NS_PER_S).text);
-	fputs(start->command || start->pid_count ? "; it ends with them, or by Ctrl-C" :
-						   "; Ctrl-C ends it with a last report",
-	      out);
+	fputs(all ? "; Ctrl-C ends with a last report\n" : "; ends with them, or by Ctrl-C\n", out);
 }
 
 static bool is_loopback(const char *address)
@@ -47,35 +47,20 @@ static bool is_loopback(const char *address)
 static void write_metrics(FILE *out, const struct monitor_start *start)
 {
 	if (!start->metrics) {
-		fputs("metrics: none", out);
+		fputs("gpuprobe: metrics are off\n", out);
 		return;
 	}
-	fputs("metrics: http://", out);
+	fputs("gpuprobe: metrics at http://", out);
 	escape__text(out, start->metrics);
-	fputs("/metrics", out);
-	if (is_loopback(start->metrics))
-		fputs(", for this machine only (--metrics-addr)", out);
-	else
-		fputs(", open to other machines; --metrics-addr 127.0.0.1:9000 limits them to this "
-		      "one, none turns them off",
-		      out);
-}
-
-static void print_sentence(FILE *out, const struct monitor_start *start,
-			   void (*write)(FILE *out, const struct monitor_start *start))
-{
-	const struct monitor_text_options options = {.columns = start->columns};
-	const struct monitor_page page = {.options = &options};
-	struct monitor_words words;
-
-	if (!monitor_words__begin(&words))
-		return;
-	write(words.out, start);
-	monitor_words__wrap(&words, out, &page, "", 0, 0);
+	fputs(is_loopback(start->metrics) ?
+		      "/metrics, for this machine only\n" :
+		      "/metrics, open to other machines; --metrics-addr 127.0.0.1:9000, or none, "
+		      "limits that\n",
+	      out);
 }
 
 void monitor_text__start(FILE *out, const struct monitor_start *start)
 {
-	print_sentence(out, start, write_watched);
-	print_sentence(out, start, write_metrics);
+	write_watched(out, start);
+	write_metrics(out, start);
 }

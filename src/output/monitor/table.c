@@ -54,6 +54,11 @@ struct table {
 
 /* --- cells --- */
 
+static void set_text(char *cell, const char *text)
+{
+	snprintf(cell, CELL_SIZE, "%s", text);
+}
+
 static void set(char *cell, const char *mark, struct quantity amount)
 {
 	snprintf(cell, CELL_SIZE, "%s%s", mark, amount.text);
@@ -65,7 +70,7 @@ static void set_change(char *cell, double change)
 	struct quantity amount = quantity__bytes(change < 0 ? -change : change);
 
 	if (change == 0)
-		strcpy(cell, "0");
+		set_text(cell, "0");
 	else
 		set(cell, change < 0 ? "-" : "+", amount);
 }
@@ -76,7 +81,7 @@ static void set_copies(const struct table *table, char *cell, const char *mark,
 	uint64_t bytes = counts->copy_bytes[kind];
 
 	if (!bytes)
-		strcpy(cell, "0");
+		set_text(cell, "0");
 	else if (table->totals)
 		set(cell, mark, quantity__bytes((double)bytes));
 	else
@@ -88,7 +93,7 @@ static void set_memory(char (*cells)[CELL_SIZE], const struct monitor_row *row)
 	if (row->counts.live_bytes)
 		set(cells[COLUMN_MEMORY], "", quantity__bytes((double)row->counts.live_bytes));
 	else
-		strcpy(cells[COLUMN_MEMORY], "0");
+		set_text(cells[COLUMN_MEMORY], "0");
 	set_change(cells[COLUMN_CHANGE], row->change);
 }
 
@@ -130,7 +135,7 @@ static void set_judgement(const struct table *table, char (*cells)[CELL_SIZE],
 	if (page->verdicts)
 		verdict__judge_latest(page->verdicts, page->model, row->process, &verdict);
 	if (verdict.window_ns && verdict.kind != VERDICT_UNKNOWN)
-		snprintf(cells[COLUMN_VERDICT], CELL_SIZE, "%s", verdict__word(verdict.kind));
+		set_text(cells[COLUMN_VERDICT], verdict__word(verdict.kind));
 	if (worst)
 		snprintf(cells[COLUMN_FINDING], CELL_SIZE, "%s %s",
 			 findings_text__severity_word(worst->severity), worst->kind->id);
@@ -142,10 +147,10 @@ static void fill(const struct table *table, char (*cells)[CELL_SIZE], const stru
 	const struct model *model = table->page->model;
 
 	for (int column = 0; column < COLUMNS; column++)
-		strcpy(cells[column], "-");
+		set_text(cells[column], "-");
 	snprintf(cells[COLUMN_PID], CELL_SIZE, "%d", process->pid);
 	if (process->user[0])
-		snprintf(cells[COLUMN_USER], CELL_SIZE, "%s", process->user);
+		set_text(cells[COLUMN_USER], process->user);
 	monitor_line__command(process, cells[COLUMN_COMMAND]);
 	monitor_line__gpus(model, process, cells[COLUMN_GPU]);
 	set_counts(table, cells, row);

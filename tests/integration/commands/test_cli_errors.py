@@ -226,7 +226,7 @@ def test_default_port_in_use_is_a_warning(sleeper):
     assert done.stdout.count("========================") == 2
     assert re.match(r"gpuprobe: warning: [^\n]*0\.0\.0\.0:9000[^\n]*without metrics\n",
                     done.stderr)
-    assert done.stderr.endswith("\nmetrics: none\n")
+    assert done.stderr.endswith("\ngpuprobe: metrics are off\n")
 
 
 def test_named_default_port_in_use_is_an_error():

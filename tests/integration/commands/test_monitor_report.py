@@ -51,10 +51,10 @@ def test_blocks_say_what_each_did(last):
 
 def test_start(last, gpuprobe):
     result, _ = last
-    assert result.stderr.startswith("gpuprobe watches the CUDA calls of sh and its descendants; it "
-                                    "ends with them, or by Ctrl-C\nmetrics: none\n")
+    assert result.stderr.startswith("gpuprobe: watching the CUDA calls of sh and its descendants; "
+                                    "ends with them, or by Ctrl-C\ngpuprobe: metrics are off\n")
     for base, args in ((FINAL, ["-q"]), (FINAL, ["--memleak"]), (EXACT, [])):
-        assert "gpuprobe watches" not in gpuprobe.run("true", base=base, args=args).stderr
+        assert "watching" not in gpuprobe.run("true", base=base, args=args).stderr
 
 
 def test_rates_are_of_the_last_interval(gpuprobe):

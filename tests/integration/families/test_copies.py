@@ -8,7 +8,7 @@ import pytest
 from lib import exact
 from lib.inflight import Copies, wait_for_in_flight, wait_in_flight
 from lib.paths import workload
-from lib.probe import TEXT, Background, wait_for_file
+from lib.probe import SECTIONS, TEXT, Background, wait_for_file
 from lib.script import clocked, script
 
 
@@ -432,7 +432,7 @@ def test_in_flight_in_the_text(gpuprobe):
         copy(one, 4000)
         step()
         need(driver.cuStreamSynchronize(one))
-        """, base=["--metrics-addr", "none"]) as steps:
+        """, base=[*SECTIONS, "--metrics-addr", "none"]) as steps:
         in_flight = (r"        H2D async 2 calls, 8000 Bytes, 2 in flight \(8000 Bytes, "
                      r"oldest [\d.]+ ms\), 2 pinned\n")
         while not re.fullmatch(in_flight, steps.running.line()):

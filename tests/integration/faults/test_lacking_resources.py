@@ -19,7 +19,7 @@ import pytest
 
 from lib import paths
 from lib.paths import workload
-from lib.probe import Background, environment, wait_for_file, wait_until_watching
+from lib.probe import SECTIONS, Background, environment, wait_for_file, wait_until_watching
 from lib.scrape import Endpoint
 from lib.steady import Steady, build
 
@@ -74,7 +74,7 @@ def test_too_few_descriptors_are_named(number):
 
 def check_start(number, pid):
     """It starts, or tells why not. Returns whether it did."""
-    done = run(*NONE, "--display-interval", 0, "--duration", 0.05, "-p", pid,
+    done = run(*SECTIONS, *NONE, "--display-interval", 0, "--duration", 0.05, "-p", pid,
                preexec_fn=with_descriptors(number))
     assert done.returncode in (0, 1), done.stderr
     check_words(done.stderr)

@@ -12,7 +12,7 @@ import pytest
 
 from lib import paths
 from lib.paths import LIBCUDA, LIBCUDART, workload
-from lib.probe import Background, descendants, wait_until
+from lib.probe import SECTIONS, Background, descendants, wait_until
 from lib.scrape import Endpoint
 from lib.script import script
 
@@ -93,7 +93,7 @@ def test_nested_pid_namespaces(gpuprobe_by):
 
 
 def test_own_pid_in_the_text(gpuprobe):
-    with gpuprobe.start(libraries=GIVEN, base=["--metrics-addr", "none"]) as running:
+    with gpuprobe.start(libraries=GIVEN, base=[*SECTIONS, "--metrics-addr", "none"]) as running:
         running.line()
         with Background("unshare", "--pid", "--fork", "--kill-child", workload("launch"), "--hold",
                         600):

@@ -385,7 +385,6 @@ static void the_start_says_what_is_watched(void **state)
 		.pid_count = 2,
 		.metrics = "0.0.0.0:9000",
 		.interval = 5,
-		.columns = 100,
 	};
 	size_t length;
 	char *text;
@@ -394,25 +393,25 @@ static void the_start_says_what_is_watched(void **state)
 	(void)state;
 	assert_non_null(out);
 	monitor_text__start(out, &start);
-	start = (struct monitor_start){.command = "a\nb", .columns = 100};
+	start = (struct monitor_start){.command = "a\nb"};
 	monitor_text__start(out, &start);
-	start = (struct monitor_start){.metrics = "127.0.0.1:9000", .columns = 100};
+	start = (struct monitor_start){.metrics = "127.0.0.1:9000"};
 	monitor_text__start(out, &start);
 	assert_int_equal(fclose(out), 0);
 	assert_string_equal(
 		text,
-		"gpuprobe watches the CUDA calls of processes 12, 13 and their children, and "
-		"reports "
-		"every 5.0 s; it\nends with them, or by Ctrl-C\n"
-		"metrics: http://0.0.0.0:9000/metrics, open to other machines; --metrics-addr "
-		"127.0.0.1:9000 limits\nthem to this one, none turns them off\n"
-		"gpuprobe watches the CUDA calls of a\\nb and its descendants; it ends with them, "
+		"gpuprobe: watching the CUDA calls of processes 12, 13 and their children, a "
+		"report "
+		"every 5.0 s; ends with them, or by Ctrl-C\n"
+		"gpuprobe: metrics at http://0.0.0.0:9000/metrics, open to other machines; "
+		"--metrics-addr 127.0.0.1:9000, or none, limits that\n"
+		"gpuprobe: watching the CUDA calls of a\\nb and its descendants; ends with them, "
 		"or "
 		"by Ctrl-C\n"
-		"metrics: none\n"
-		"gpuprobe watches the CUDA calls of all processes; Ctrl-C ends it with a last "
+		"gpuprobe: metrics are off\n"
+		"gpuprobe: watching the CUDA calls of all processes; Ctrl-C ends with a last "
 		"report\n"
-		"metrics: http://127.0.0.1:9000/metrics, for this machine only (--metrics-addr)\n");
+		"gpuprobe: metrics at http://127.0.0.1:9000/metrics, for this machine only\n");
 	free(text);
 }
 
