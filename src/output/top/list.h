@@ -30,7 +30,7 @@ struct top_order {
 	const char *user;   /* the whole name; empty: all users */
 };
 
-#define TOP_ENDED_NS 10000000000ull /* a process is still listed for so long after its end */
+#define TOP_ENDED_NS 10000000000ull /* a process is listed for so long after its end */
 
 struct top_row {
 	const struct process *process;
