@@ -46,7 +46,6 @@ static void print_head(FILE *out, const struct top_detail *detail)
 	shown.command = (char *)process->command;
 	shown.maps_cuda = true;
 	dump_head__print(out, detail->model, &shown);
-	report_line__before_attach(out, process);
 }
 
 static void print_memory(FILE *out, const struct top_detail *detail)
@@ -175,6 +174,12 @@ struct ranked {
 	double rate;
 };
 
+static const char *name_of(const struct kernel *kernel)
+{
+	return kernel->short_name ? kernel->short_name : kernel->name;
+}
+
+/* Kernels of one step often have equal counts: "layer_2" comes before "layer_10" then. */
 static int by_rate(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
@@ -183,13 +188,15 @@ static int by_rate(const void *a, const void *b)
 		return x->rate > y->rate ? -1 : 1;
 	if (x->kernel->launches != y->kernel->launches)
 		return x->kernel->launches > y->kernel->launches ? -1 : 1;
+	if (name_of(x->kernel) && name_of(y->kernel))
+		return strverscmp(name_of(x->kernel), name_of(y->kernel));
 	return x->kernel < y->kernel ? -1 : x->kernel > y->kernel;
 }
 
 static void print_kernel(FILE *out, const struct ranked *ranked)
 {
 	const struct kernel *kernel = ranked->kernel;
-	const char *name = kernel->short_name ? kernel->short_name : kernel->name;
+	const char *name = name_of(kernel);
 
 	fprintf(out, "    %12s %12s  ",
 		ranked->rate == KERNEL_RATE_UNKNOWN ? "-" : quantity__rate(ranked->rate).text,

@@ -45,8 +45,8 @@ struct top_list {
 };
 
 /*
- * Lists the processes of the model, except those that ended TOP_ENDED_NS ago. The list points into the
- * model and is valid until that changes. Returns 0 or -ENOMEM: the list is empty.
+ * Lists the processes of the model, except those that ended TOP_ENDED_NS ago. The list points into
+ * the model and is valid until that changes. Returns 0 or -ENOMEM: the list is empty.
  */
 int top_list__make(struct top_list *list, const struct model *model,
 		   const struct process_rates *rates, const struct top_order *order);
