@@ -105,6 +105,9 @@ static void look(struct top_display *display)
 		warn_memory(display, add_detail(display, process));
 	else
 		top_page__add_text(&display->detail, TOP_TITLE, "the process has ended");
+	/* The page may be shorter than before. */
+	if (display->view.line >= display->detail.count)
+		display->view.line = display->detail.count ? display->detail.count - 1 : 0;
 }
 
 /* --- drawing --- */
@@ -305,6 +308,7 @@ int top_display__new(const struct top_watch *watch, const struct top_options *op
 		     const struct log *log, struct top_display **out, struct error *err)
 {
 	struct top_display *display = calloc(1, sizeof(*display));
+	const struct top_page nothing = {0};
 	int ret;
 
 	if (!display)
@@ -327,6 +331,7 @@ int top_display__new(const struct top_watch *watch, const struct top_options *op
 		top_display__free(display);
 		return ret;
 	}
+	top_screen__draw(display->screen, &nothing, 0, 0, "gpuprobe is attaching its probes");
 	*out = display;
 	return 0;
 }

@@ -33,7 +33,7 @@ static void end_line(struct messages *messages)
 	messages->line_bytes = 0;
 	if (!messages->line[0])
 		return;
-	strcpy(messages->latest, messages->line);
+	memcpy(messages->latest, messages->line, LINE_BYTES);
 	messages->has_latest = true;
 }
 

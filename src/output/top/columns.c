@@ -36,7 +36,7 @@ struct top_column {
 	struct cell (*make)(const struct facts *facts);
 };
 
-static struct cell cell(const char *text)
+static struct cell text_cell(const char *text)
 {
 	struct cell cell;
 
@@ -46,7 +46,7 @@ static struct cell cell(const char *text)
 
 static struct cell unknown(void)
 {
-	return cell("-");
+	return text_cell("-");
 }
 
 /* --- cells --- */
@@ -61,7 +61,7 @@ static struct cell pid_of(const struct facts *facts)
 
 static struct cell user_of(const struct facts *facts)
 {
-	return facts->process->identified ? cell(facts->process->user) : unknown();
+	return facts->process->identified ? text_cell(facts->process->user) : unknown();
 }
 
 /* "0", "0,2", "0:1"; a GPU of which only CUDA's number is known is not named. */
@@ -139,7 +139,8 @@ static struct cell bandwidth(const struct facts *facts, double bytes)
 {
 	if (!has_rate(facts))
 		return unknown();
-	return bytes > 0 ? marked(facts, RATE_COPY, quantity__bandwidth(bytes).text) : cell("0");
+	return bytes > 0 ? marked(facts, RATE_COPY, quantity__bandwidth(bytes).text) :
+			   text_cell("0");
 }
 
 static struct cell to_device_of(const struct facts *facts)
@@ -153,16 +154,16 @@ static struct cell to_host_of(const struct facts *facts)
 }
 
 /* A column has no room for "under 0.1 %". */
-static struct cell share(double share)
+static struct cell share_cell(double share)
 {
-	return cell(quantity__share(share < 0.001 ? 0 : share).text);
+	return text_cell(quantity__share(share < 0.001 ? 0 : share).text);
 }
 
 static struct cell waiting_of(const struct facts *facts)
 {
 	if (!has_rate(facts))
 		return unknown();
-	return marked(facts, RATE_WAIT, share(facts->rate->waiting).text);
+	return marked(facts, RATE_WAIT, share_cell(facts->rate->waiting).text);
 }
 
 static struct cell step_of(const struct facts *facts)
@@ -170,7 +171,8 @@ static struct cell step_of(const struct facts *facts)
 	struct step_summary summary;
 
 	step_summary__make(facts->process, &summary);
-	return summary.thread ? cell(quantity__time((double)summary.usual_ns).text) : unknown();
+	return summary.thread ? text_cell(quantity__time((double)summary.usual_ns).text) :
+				unknown();
 }
 
 static struct cell idle_of(const struct facts *facts)
@@ -179,18 +181,18 @@ static struct cell idle_of(const struct facts *facts)
 
 	if (!verdict->window_ns || verdict->unfed == SHARE_UNKNOWN)
 		return unknown();
-	return share(verdict->unfed);
+	return share_cell(verdict->unfed);
 }
 
 static struct cell verdict_of(const struct facts *facts)
 {
 	if (facts->process->ended)
-		return cell("ended");
+		return text_cell("ended");
 	switch (facts->verdict.kind) {
-	case VERDICT_GPU_BOUND: return cell("GPU-bound");
-	case VERDICT_HOST_BOUND: return cell("host-bound");
-	case VERDICT_NO_WORK: return cell("no work");
-	case VERDICT_OTHERS: return cell("waiting");
+	case VERDICT_GPU_BOUND: return text_cell("GPU-bound");
+	case VERDICT_HOST_BOUND: return text_cell("host-bound");
+	case VERDICT_NO_WORK: return text_cell("no work");
+	case VERDICT_OTHERS: return text_cell("waiting");
 	default: return unknown();
 	}
 }

@@ -145,8 +145,10 @@ static void print_advice(FILE *out, const struct top_detail *detail)
 
 static void print_findings(FILE *out, const struct top_detail *detail)
 {
+	const struct report_options all = {.on_terminal = true};
+
 	fputc('\n', out);
-	findings_text__print(out, detail->model, detail->findings, 0);
+	findings_text__print(out, detail->model, detail->findings, &all);
 	print_advice(out, detail);
 }
 
@@ -154,7 +156,7 @@ static void print_findings(FILE *out, const struct top_detail *detail)
 
 static void print_threads(FILE *out, const struct top_detail *detail)
 {
-	const struct dump_view view = {0};
+	const struct dump_view view = {.on_terminal = true};
 
 	fputs("\nthreads\n", out);
 	if (detail->dump)
@@ -175,6 +177,12 @@ struct ranked {
 	double rate;
 };
 
+static const char *name_of(const struct kernel *kernel)
+{
+	return kernel->label ? kernel->label : kernel->name;
+}
+
+/* Kernels of one step often have equal counts: "layer_2" comes before "layer_10" then. */
 static int by_rate(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
@@ -183,13 +191,15 @@ static int by_rate(const void *a, const void *b)
 		return x->rate > y->rate ? -1 : 1;
 	if (x->kernel->launches != y->kernel->launches)
 		return x->kernel->launches > y->kernel->launches ? -1 : 1;
+	if (name_of(x->kernel) && name_of(y->kernel))
+		return strverscmp(name_of(x->kernel), name_of(y->kernel));
 	return x->kernel < y->kernel ? -1 : x->kernel > y->kernel;
 }
 
 static void print_kernel(FILE *out, const struct ranked *ranked)
 {
 	const struct kernel *kernel = ranked->kernel;
-	const char *name = kernel->label ? kernel->label : kernel->name;
+	const char *name = name_of(kernel);
 
 	fprintf(out, "    %12s %12s  ",
 		ranked->rate == KERNEL_RATE_UNKNOWN ? "-" : quantity__rate(ranked->rate).text,

@@ -60,6 +60,9 @@ static void write_gpu(FILE *out, const void *arg)
 	write_power(out, gpu->milliwatts);
 	fputc(' ', out);
 	write_temperature(out, gpu->celsius);
+	/* Its memory is in the sum, but it has no row. */
+	if (gpu->stranger)
+		fprintf(out, "  also pid %d (no call yet)", gpu->stranger);
 	fputs("  ", out);
 	escape__text(out, gpu->name[0] ? gpu->name : "-");
 }

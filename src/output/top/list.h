@@ -30,7 +30,7 @@ struct top_order {
 	const char *user;   /* the whole name; empty: all users */
 };
 
-#define TOP_ENDED_NS 10000000000ull /* a process is still listed for so long after its end */
+#define TOP_ENDED_NS 10000000000ull /* a process is listed for so long after its end */
 
 struct top_row {
 	const struct process *process;
@@ -45,8 +45,8 @@ struct top_list {
 };
 
 /*
- * Lists the processes of the model, except those that ended TOP_ENDED_NS ago. The list points into the
- * model and is valid until that changes. Returns 0 or -ENOMEM: the list is empty.
+ * Lists the processes of the model, except those that ended TOP_ENDED_NS ago. The list points into
+ * the model and is valid until that changes. Returns 0 or -ENOMEM: the list is empty.
  */
 int top_list__make(struct top_list *list, const struct model *model,
 		   const struct process_rates *rates, const struct top_order *order);

@@ -70,10 +70,10 @@ static size_t moved(int key, size_t at, size_t count, size_t page)
 
 /* --- typing --- */
 
-static void ask(struct top_view *view, enum top_prompt prompt, const char *now)
+static void ask(struct top_view *view, enum top_prompt prompt, const char now[TOP_INPUT_SIZE])
 {
 	view->prompt = prompt;
-	strcpy(view->input, now);
+	memcpy(view->input, now, TOP_INPUT_SIZE);
 }
 
 static enum top_action take_interval(struct top_view *view)
@@ -97,8 +97,8 @@ static enum top_action end_typing(struct top_view *view)
 
 	view->prompt = TOP_NO_PROMPT;
 	switch (prompt) {
-	case TOP_ASKS_FILTER: strcpy(view->filter, view->input); break;
-	case TOP_ASKS_USER: strcpy(view->user, view->input); break;
+	case TOP_ASKS_FILTER: memcpy(view->filter, view->input, TOP_INPUT_SIZE); break;
+	case TOP_ASKS_USER: memcpy(view->user, view->input, TOP_INPUT_SIZE); break;
 	case TOP_ASKS_INTERVAL: return take_interval(view);
 	default: break;
 	}
@@ -139,7 +139,7 @@ static bool change(struct top_view *view, int key)
 {
 	switch (key) {
 	case ' ': view->paused = !view->paused; return true;
-	case 'd': ask(view, TOP_ASKS_INTERVAL, ""); return true;
+	case 'd': ask(view, TOP_ASKS_INTERVAL, (const char[TOP_INPUT_SIZE]){""}); return true;
 	case 'h':
 	case '?':
 		view->mode = TOP_HELP;

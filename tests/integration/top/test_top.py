@@ -84,7 +84,8 @@ def test_a_session(tmp_path, watched):
         screen.keys("h")
         screen.wait_for("sort by memory", gone=["PAUSED"])
         screen.keys("h", "Enter")
-        screen.wait_for(f"process {watched.pid} (", "\nthreads\n", f"thread {watched.pid}", "q back")
+        screen.wait_for(f"process {watched.pid} (", "\nthreads\n", f"thread {watched.pid}",
+                        "q back")
         screen.keys("End")
         screen.wait_for("start gpuprobe top with --stack")
         screen.keys("q", "q")
@@ -170,6 +171,7 @@ def test_starts_no_program():
     fails(run("top", "-b", "--", "true"), 2, "true", "-p PID")
 
 
+@pytest.mark.plain("ncurses keeps memory of a terminal that it refuses")
 def test_an_unknown_terminal(tmp_path):
     with terminal(tmp_path, paths.GPUPROBE, "top", TERM="none-such") as screen:
         shown = screen.wait_for("status 1", "icanon")

@@ -135,6 +135,10 @@ static void folds_gpus_to_make_room(void **state)
 			    "GPU 0   busy  97 %  memory     20.0 GiB of 80.0 GiB  350 W  66 C  "
 			    "NVIDIA H100");
 	top_page__clear(&page);
+	machine.gpus[0].stranger = 4711;
+	make(&page, 80, 23);
+	assert_non_null(strstr(page.lines[1].text, "66 C  also pid 4711 (no call yet)  NVIDIA"));
+	top_page__clear(&page);
 	view.gpus = TOP_GPUS_FOLDED;
 	make(&page, 80, 24);
 	assert_string_equal(page.lines[1].text, "2 GPUs  busy  97 % on average  memory    40.0 GiB "
