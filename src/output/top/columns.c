@@ -207,8 +207,8 @@ static const struct top_column all[] = {
 	{"LAUNCH/s",  9, false,  3, TOP_BY_LAUNCHES, launches_of},
 	{"COPY IN",  11, false,  8, TOP_BY_COPIES,   to_device_of},
 	{"COPY OUT", 11, false,  9, TOP_BY_COPIES,   to_host_of},
-	{"WAIT",      7, false,  6, TOP_BY_WAIT,     waiting_of},
-	{"STEP",      8, false, 11, -1,              step_of},
+	{"WAIT",      8, false,  6, TOP_BY_WAIT,     waiting_of},
+	{"STEP",     11, false, 11, -1,              step_of},
 	{"IDLE",      7, false,  7, -1,              idle_of},
 	{"VERDICT",  10, true,   4, -1,              verdict_of},
 };
