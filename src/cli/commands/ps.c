@@ -76,7 +76,7 @@ static int set_up(struct ps_command *run, struct error *err)
 	if (!run->attribution)
 		return error__set(err, -ENOMEM, "out of memory");
 	open_dumper(run);
-	return privileges__confine(LINKS, true, err);
+	return privileges__confine(LINKS, err);
 }
 
 static int list(struct ps_command *run, struct error *err)

@@ -130,7 +130,6 @@ static int set_up(struct top *top, struct error *err)
 				.api = options->api,
 				.needs = NEEDS_PROFILE,
 				.watch_gpus = true,
-				.samples = !options->batch,
 				.steps = STEP_THREADS_WATCHED,
 				.max_overhead = options->max_overhead,
 				.limits = options->limits,

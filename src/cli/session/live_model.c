@@ -373,8 +373,7 @@ int live_model__prepare(struct live_model *live, struct error *err)
 		.of_machine = !(options->targets->command || options->targets->pid_count),
 		.no_returns = options->no_returns,
 	};
-	struct session_probes probes = {
-		.selection = &selection, .samples = options->samples, .programs = &live->programs};
+	struct session_probes probes = {.selection = &selection, .programs = &live->programs};
 	int ret = load_object(live, &probes, &collect.launch_sample, err);
 
 	if (ret)

@@ -61,7 +61,6 @@ struct live_model_options {
 	uint32_t steps;
 	bool check_launches; /* check the result of every launch */
 	bool no_returns;     /* only watch call entries, see struct selection */
-	bool samples;	     /* see struct session_probes */
 	bool watch_gpus;     /* the model has the machine's GPUs without a process, too */
 	struct live_model_limits limits;
 	size_t top; /* live allocations listed per process; 0: all */

@@ -36,12 +36,12 @@ int privileges__give_up(enum link_kind links, const struct log *log, struct erro
 	return 0;
 }
 
-int privileges__confine(enum link_kind links, bool samples, struct error *err)
+int privileges__confine(enum link_kind links, struct error *err)
 {
 	const char *urls = secure_getenv("DEBUGINFOD_URLS");
 	const struct sandbox_options options = {
 		.tracefs = links == LINKS_TRACEFS,
-		.samples = samples,
+		.samples = true,
 		.network = urls && *urls,
 	};
 

@@ -21,9 +21,9 @@
 int privileges__give_up(enum link_kind links, const struct log *log, struct error *err);
 
 /*
- * Installs the filter of system calls; with `samples` it permits looking at threads by perf events.
- * COMMAND's guard must have been forked before.
+ * Installs the filter of system calls. It permits perf events: every command that watches may look
+ * at threads, also at running ones (dump/running.h). COMMAND's guard must have been forked before.
  */
-int privileges__confine(enum link_kind links, bool samples, struct error *err);
+int privileges__confine(enum link_kind links, struct error *err);
 
 #endif

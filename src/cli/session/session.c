@@ -541,7 +541,7 @@ int session__prepare(struct session *session, const struct session_probes *probe
 	if (!ret)
 		listen_to_mappings(session);
 	if (!ret)
-		ret = privileges__confine(probes->links, probes->samples, err);
+		ret = privileges__confine(probes->links, err);
 	return ret;
 }
 

@@ -41,7 +41,6 @@ struct session_hooks {
 struct session_probes {
 	const struct selection *selection;
 	enum link_kind links;
-	bool samples; /* the owner looks at threads, also at running ones (dump/running.h) */
 	const struct probe_programs *programs; /* must outlive the session */
 	/* links of the programs that stop processes; ended before the last wake-up */
 	struct bpf_link **exec, **mapping;
