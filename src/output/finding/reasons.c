@@ -19,6 +19,14 @@
 #define OFTEN 0.5
 #define ASIDE "                      " /* indentation of lines about other threads */
 
+/* A frame without a function's name is called by its file. */
+static const char *name_of(const struct stack_frame *frame)
+{
+	if (frame->function)
+		return frame->function;
+	return frame->object ? frame_text__base_name(frame->object) : "?";
+}
+
 static void print_frame(FILE *out, const struct stack_frame *frame)
 {
 	const char *file = frame->file ? frame_text__base_name(frame->file) : NULL;
@@ -28,7 +36,7 @@ static void print_frame(FILE *out, const struct stack_frame *frame)
 		qualified_name__write(frame->function, name, sizeof(name));
 		escape__text(out, name);
 	} else {
-		escape__text(out, frame->function ? frame->function : "?");
+		escape__text(out, name_of(frame));
 	}
 	if (!file)
 		return;
