@@ -34,8 +34,8 @@ class Results:
         print(f"told: {what}: {shown(seen)}", flush=True)
 
     def keep(self, title, text):
-        """What gpuprobe printed, as it is."""
-        self.texts.append((title, text))
+        """What gpuprobe printed, as it is, except for where this checkout is."""
+        self.texts.append((title, text.replace(PROGRAMS + "/", "")))
 
     def failed(self):
         return sum(good is False for *_, good in self.rows)
