@@ -24,6 +24,7 @@ struct top_display {
 	const struct top_options *options;
 	const struct log *log;
 	struct top_view view;
+	struct filter_text only; /* --comm and the like */
 	struct top_screen *screen;
 	struct messages *messages;
 	struct looker *looker;
@@ -145,6 +146,7 @@ static struct top_scene scene_of(const struct top_display *display, const struct
 		.list = list,
 		.findings = display->watch.findings,
 		.view = &display->view,
+		.only = display->only.text,
 		.width = top_screen__width(display->screen),
 		.height = page_lines(display),
 	};
@@ -313,6 +315,7 @@ int top_display__new(const struct top_watch *watch, const struct top_options *op
 	display->options = options;
 	display->log = log;
 	display->view = (struct top_view){.interval = options->interval, .sort = options->sort};
+	display->only = process_filter__text(&options->targets.filter);
 	display->looker = looker__new(log);
 	display->kernels = kernel_rates__new();
 	ret = display->kernels ? make_events(display, err) :

@@ -308,7 +308,7 @@ void ps_text__print(FILE *out, const struct ps *ps, int columns)
 	ps_machine__print(out, ps, columns);
 	if (ps->count)
 		print_table(out, ps, columns);
-	else
+	else if (!ps->filtered) /* else a warning says so */
 		fputs(ps->unread ? "no process is known to use CUDA\n" : "no process uses CUDA\n",
 		      out);
 	if (ps->note_count)

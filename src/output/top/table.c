@@ -21,6 +21,10 @@ static void write_filters(FILE *out, const struct top_scene *scene)
 {
 	const struct top_view *view = scene->view;
 
+	if (*scene->only) {
+		fputs(", only ", out);
+		escape__text(out, scene->only);
+	}
 	if (*view->filter) {
 		fputs(", filter '", out);
 		escape__text(out, view->filter);
@@ -130,9 +134,15 @@ static void write_nothing(FILE *out, const void *arg)
 {
 	const struct top_scene *scene = arg;
 
-	fputs(scene->list->hidden ? "  no process passes the filter (Esc shows all)" :
-				    "  no CUDA process seen yet",
-	      out);
+	if (scene->list->hidden) {
+		fputs("  no process passes the filter (Esc shows all)", out);
+		return;
+	}
+	fputs("  no CUDA process seen yet", out);
+	if (*scene->only) {
+		fputs(" that matches ", out);
+		escape__text(out, scene->only);
+	}
 }
 
 static enum top_style style_of(const struct top_scene *scene, size_t row)

@@ -18,6 +18,7 @@ struct top_scene {
 	const struct top_list *list;
 	const struct findings *findings; /* for the verdicts; NULL: none */
 	const struct top_view *view;
+	const char *only; /* --comm and the like, as given; empty: every process */
 	int width;
 	size_t height; /* lines for the page; 0: as many as it takes */
 };

@@ -17,6 +17,7 @@
 
 static struct top_machine machine;
 static struct top_view view;
+static const char *only; /* --comm and the like */
 
 static int begin(void **state)
 {
@@ -25,6 +26,7 @@ static int begin(void **state)
 	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
 	top_machine__begin(&machine);
 	view = (struct top_view){.interval = 2};
+	only = "";
 	return 0;
 }
 
@@ -44,6 +46,7 @@ static void make(struct top_page *page, int width, size_t height)
 		.model = &machine.model,
 		.list = &list,
 		.view = &view,
+		.only = only,
 		.width = width,
 		.height = height,
 	};
@@ -149,6 +152,22 @@ static void folds_gpus_to_make_room(void **state)
 	top_page__clear(&page);
 }
 
+static void says_what_it_is_limited_to(void **state)
+{
+	struct top_page page;
+
+	(void)state;
+	only = "--comm x\033[2J";
+	make(&page, 200, 24);
+	assert_non_null(strstr(page.lines[0].text, "5 processes, only --comm x\\x1b[2J, by "));
+	top_page__clear(&page);
+	machine.model.process_count = 0;
+	make(&page, 200, 24);
+	assert_string_equal(page.lines[4].text,
+			    "  no CUDA process seen yet that matches --comm x\\x1b[2J");
+	top_page__clear(&page);
+}
+
 static void shows_losses(void **state)
 {
 	struct top_page page;
@@ -194,6 +213,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(leaves_more_out_at_80, begin, end),
 		cmocka_unit_test_setup_teardown(fits_any_size, begin, end),
 		cmocka_unit_test_setup_teardown(folds_gpus_to_make_room, begin, end),
+		cmocka_unit_test_setup_teardown(says_what_it_is_limited_to, begin, end),
 		cmocka_unit_test_setup_teardown(shows_losses, begin, end),
 		cmocka_unit_test_setup_teardown(shows_copies, begin, end),
 		cmocka_unit_test_setup_teardown(cannot_be_garbled_by_a_name, begin, end),
