@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "ps/libraries.h"
 #include "ps/threads.h"
+#include "ps/wheels.h"
 #include "target/command_line.h"
 #include "target/proc.h"
 
@@ -22,6 +23,7 @@
 struct run {
 	const struct ps_request *request;
 	struct ps_programs *programs;
+	struct ps_wheels *wheels;
 	struct ps *ps;
 	size_t limit;		  /* of rows */
 	struct pid_list filtered; /* processes that use CUDA and that the filter leaves out */
@@ -96,6 +98,7 @@ static int add(struct run *run, pid_t pid, const struct process_info *info,
 		learn(run, info, &process);
 		row.command = read_command(run, info);
 		ps_libraries__look_inside(run->programs, pid, &row.libraries);
+		ps_wheels__complete(run->wheels, pid, &row.libraries);
 	}
 	row.role = role_of(&process, row.command);
 	if (ARRAY_APPEND(ps->model.processes, ps->model.process_count, process)) {
@@ -374,8 +377,9 @@ int ps_list__take(const struct ps_request *request, struct ps **out, struct erro
 	int failure, ret = -ENOMEM;
 
 	run.programs = ps_programs__new();
+	run.wheels = ps_wheels__new();
 	run.ps = calloc(1, sizeof(*run.ps));
-	if (!run.programs || !run.ps) {
+	if (!run.programs || !run.wheels || !run.ps) {
 		error__set(err, ret, "out of memory");
 		goto out;
 	}
@@ -389,6 +393,7 @@ int ps_list__take(const struct ps_request *request, struct ps **out, struct erro
 		error__set(err, ret, "out of memory");
 out:
 	ps_programs__free(run.programs);
+	ps_wheels__free(run.wheels);
 	pid_list__clear(&run.filtered);
 	if (ret)
 		ps__free(run.ps);
