@@ -161,6 +161,7 @@ static int add_table(struct top_display *display, struct top_page *page)
 	if (ret)
 		return ret;
 	scene = scene_of(display, &list);
+	display->view.gpus_folded = top_table__folds_gpus(&scene);
 	top_view__settle(&display->view, &list, top_table__rows(&scene));
 	ret = top_table__add(page, &scene);
 	top_list__clear(&list);

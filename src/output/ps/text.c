@@ -6,6 +6,7 @@
 
 #include "base/escape.h"
 #include "output/clip.h"
+#include "output/command_text.h"
 #include "output/ps/parts.h"
 #include "output/wrap.h"
 
@@ -77,33 +78,6 @@ static const char *name_of(const struct ps_row *row)
 	return row->process->comm[0] ? row->process->comm : "-";
 }
 
-/*
- * Copies the command without the directories of its program and of its arguments' absolute paths:
- * "python3 train.py" for "/opt/conda/bin/python3 /home/ann/train.py".
- */
-static void shorten(const char *command, char text[PS_COMMAND_SIZE])
-{
-	const char *from = command;
-	size_t length = 0;
-
-	while (*from && length + 1 < PS_COMMAND_SIZE) {
-		size_t word = strcspn(from, " ");
-		const char *slash =
-			from == command || *from == '/' ? memrchr(from, '/', word) : NULL;
-
-		if (slash && slash + 1 < from + word) {
-			word -= (size_t)(slash + 1 - from);
-			from = slash + 1;
-		}
-		word += from[word] == ' ';
-		word = word < PS_COMMAND_SIZE - 1 - length ? word : PS_COMMAND_SIZE - 1 - length;
-		memcpy(text + length, from, word);
-		length += word;
-		from += word;
-	}
-	text[length] = '\0';
-}
-
 static void print_command(const struct table *table, const struct ps_row *row)
 {
 	int indent = indent_of(table, row), room = table->command - indent;
@@ -117,7 +91,7 @@ static void print_command(const struct table *table, const struct ps_row *row)
 		return;
 	}
 	if (clip__columns(name) > room) {
-		shorten(name, text);
+		command_text__shorten(name, text, sizeof(text));
 		name = text;
 	}
 	clip__print(table->out, name, larger(room, 3));

@@ -5,7 +5,7 @@
 static const char text[] =
 	"Keys\n"
 	"  q, F10      quit; on a page: back           h, ?, F1   this page\n"
-	"  arrows, PgUp, PgDn, Home, End               choose a process; on a page: scroll\n"
+	"  arrows, PgUp, PgDn, Home, End   choose a process; on a page: scroll\n"
 	"  Enter       open the process: threads, kernels, memory call sites, findings\n"
 	"  M           sort by memory                  G          by growth of memory\n"
 	"  L           by launches                     W          by time in waits\n"
@@ -18,18 +18,21 @@ static const char text[] =
 	"  d           seconds between readings        Ctrl-Z     suspend\n"
 	"\n"
 	"Columns (- is unknown; rates are of the latest interval)\n"
-	"  MEMORY      live device memory. Of a process that was running before gpuprobe it is\n"
-	"              what NVML reports; > if NVML does not: more than this\n"
+	"  MEMORY      live device memory. Of a process that ran before gpuprobe, it\n"
+	"              is what NVML reports; > if NVML does not: more than this\n"
 	"  GROWTH/s    change of live device memory, over up to a minute\n"
 	"  LAUNCH/s    launches of kernels and graphs\n"
 	"  COPY IN     copies to the device; COPY OUT: to the host\n"
-	"  WAIT        time of threads in waits, synchronous copies and frees: 200 % is two\n"
-	"              threads that wait all the time\n"
+	"  WAIT        time of threads in waits, synchronous copies and frees: 200 % is\n"
+	"              two threads that wait all the time\n"
 	"  STEP        usual time of a step that the program repeats\n"
-	"  IDLE        share of the latest minute in which the GPU provably had no work of the\n"
-	"              process\n"
-	"  VERDICT     GPU-bound: the program waits for the GPU; host-bound: the GPU waits for\n"
-	"              the program; waiting: for another process; no work; - if unclear\n";
+	"  IDLE        share of the latest minute in which the GPU provably had no work\n"
+	"              of the process\n"
+	"  VERDICT     GPU-bound: the program waits for the GPU; host-bound: the GPU\n"
+	"              waits for the program; waiting: for another process; no work; - if\n"
+	"              unclear\n"
+	"\n"
+	"Processes that make no CUDA calls have no row: gpuprobe ps lists them.\n";
 
 int top_help__add(struct top_page *page)
 {

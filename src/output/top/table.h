@@ -23,6 +23,9 @@ struct top_scene {
 	size_t height; /* lines for the page; 0: as many as it takes */
 };
 
+/* Whether all GPUs share one line. */
+bool top_table__folds_gpus(const struct top_scene *scene);
+
 /* The rows of the table that the height leaves room for. */
 size_t top_table__rows(const struct top_scene *scene);
 
