@@ -66,6 +66,7 @@ static int print(FILE *out, void *arg)
 		.findings = top->watch.findings,
 		.view = &top->view,
 		.only = only.text,
+		.left_out = live_model__filtered(top->live->live)->left_out,
 		.width = BATCH_WIDTH,
 	};
 	struct top_page page = {0};

@@ -147,6 +147,7 @@ static struct top_scene scene_of(const struct top_display *display, const struct
 		.findings = display->watch.findings,
 		.view = &display->view,
 		.only = display->only.text,
+		.left_out = live_model__filtered(display->watch.live)->left_out,
 		.width = top_screen__width(display->screen),
 		.height = page_lines(display),
 	};

@@ -145,6 +145,9 @@ static void write_nothing(FILE *out, const void *arg)
 		fputs(" that matches ", out);
 		escape__text(out, scene->only);
 	}
+	if (scene->left_out)
+		fprintf(out, "; %" PRIu64 " other%s left out", scene->left_out,
+			scene->left_out == 1 ? " is" : "s are");
 }
 
 static enum top_style style_of(const struct top_scene *scene, size_t row)

@@ -18,7 +18,8 @@ struct top_scene {
 	const struct top_list *list;
 	const struct findings *findings; /* for the verdicts; NULL: none */
 	const struct top_view *view;
-	const char *only; /* --comm and the like, as given; empty: every process */
+	const char *only;  /* --comm and the like, as given; empty: every process */
+	uint64_t left_out; /* processes that make CUDA calls and do not match them */
 	int width;
 	size_t height; /* lines for the page; 0: as many as it takes */
 };

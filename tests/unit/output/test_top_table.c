@@ -18,6 +18,7 @@
 static struct top_machine machine;
 static struct top_view view;
 static const char *only; /* --comm and the like */
+static uint64_t left_out;
 
 static int begin(void **state)
 {
@@ -27,6 +28,7 @@ static int begin(void **state)
 	top_machine__begin(&machine);
 	view = (struct top_view){.interval = 2};
 	only = "";
+	left_out = 0;
 	return 0;
 }
 
@@ -47,6 +49,7 @@ static void make(struct top_page *page, int width, size_t height)
 		.list = &list,
 		.view = &view,
 		.only = only,
+		.left_out = left_out,
 		.width = width,
 		.height = height,
 	};
@@ -165,6 +168,10 @@ static void says_what_it_is_limited_to(void **state)
 	make(&page, 200, 24);
 	assert_string_equal(page.lines[4].text,
 			    "  no CUDA process seen yet that matches --comm x\\x1b[2J");
+	top_page__clear(&page);
+	left_out = 2;
+	make(&page, 200, 24);
+	assert_non_null(strstr(page.lines[4].text, "x\\x1b[2J; 2 others are left out"));
 	top_page__clear(&page);
 }
 
