@@ -37,7 +37,7 @@ enum ps_library_kind {
 struct ps_library {
 	bool mapped;
 	bool inside; /* it is no file of its own: the runtime is linked into the program */
-	/* of the file's name: "13.0.48", or "13" if the name has no more; empty: unknown */
+	/* of the file or its wheel: "13.0.48", or "13" if their names have no more; empty: unknown */
 	char version[PS_VERSION_SIZE];
 };
 
@@ -96,8 +96,9 @@ struct ps {
 	struct model model; /* .gpus come from NVML */
 	struct ps_row *rows;
 	size_t count;
-	size_t left_out;		/* processes beyond PS_ROWS_MAX */
-	size_t unread;			/* processes whose mappings gpuprobe may not read */
+	size_t left_out; /* processes beyond PS_ROWS_MAX */
+	size_t unread;	 /* processes whose mappings gpuprobe may not read */
+	size_t filtered; /* processes that use CUDA and that --comm and the like left out */
 	char driver[NVML_VERSION_SIZE]; /* empty: unknown */
 	uint64_t boot_ns;		/* CLOCK_BOOTTIME */
 	/* what could not be found out, why, and what helps; a sentence each */

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "ps/libraries.h"
 #include "ps/threads.h"
+#include "ps/wheels.h"
 #include "target/command_line.h"
 #include "target/proc.h"
 
@@ -22,8 +23,10 @@
 struct run {
 	const struct ps_request *request;
 	struct ps_programs *programs;
+	struct ps_wheels *wheels;
 	struct ps *ps;
-	size_t limit; /* of rows */
+	size_t limit;		  /* of rows */
+	struct pid_list filtered; /* processes that use CUDA and that the filter leaves out */
 };
 
 /* --- one process --- */
@@ -67,7 +70,15 @@ static void learn(const struct run *run, const struct process_info *info, struct
 	attribution__learn(run->request->attribution, process, &record);
 }
 
-/* Adds a process; `info` is NULL for one that NVML lists and /proc does not show. */
+static bool is_wanted(const struct run *run, pid_t pid)
+{
+	return process_filter__judge_pid(run->request->filter, pid) == FILTER_TAKES;
+}
+
+/*
+ * Adds a process unless the filter leaves it out; `info` is NULL for one that NVML lists and /proc
+ * does not show.
+ */
 static int add(struct run *run, pid_t pid, const struct process_info *info,
 	       const struct ps_libraries *libraries)
 {
@@ -75,6 +86,8 @@ static int add(struct run *run, pid_t pid, const struct process_info *info,
 	struct process process = {.pid = pid};
 	struct ps_row row = {.libraries = *libraries};
 
+	if (!is_wanted(run, pid))
+		return ARRAY_APPEND(run->filtered.pids, run->filtered.count, pid);
 	if (ps->count >= run->limit) {
 		ps->left_out++;
 		return 0;
@@ -85,6 +98,7 @@ static int add(struct run *run, pid_t pid, const struct process_info *info,
 		learn(run, info, &process);
 		row.command = read_command(run, info);
 		ps_libraries__look_inside(run->programs, pid, &row.libraries);
+		ps_wheels__complete(run->wheels, pid, &row.libraries);
 	}
 	row.role = role_of(&process, row.command);
 	if (ARRAY_APPEND(ps->model.processes, ps->model.process_count, process)) {
@@ -110,16 +124,20 @@ static int consider(struct run *run, pid_t pid, bool asked)
 	if (ret == -ESRCH || ret == -ENOMEM || proc__info(pid, &info) || info.state == 'Z' ||
 	    info.state == 'X')
 		return ret == -ENOMEM ? ret : 0;
-	run->ps->unread += ret != 0;
+	run->ps->unread += ret && is_wanted(run, pid);
 	if (!asked && !libraries.maps_cuda && strcmp(info.comm, MPS_COMM) != 0)
 		return 0;
 	return add(run, pid, &info, &libraries);
 }
 
-static bool is_listed(const struct ps *ps, pid_t pid)
+/* Whether it is listed, or left out by the filter. */
+static bool is_judged(const struct run *run, pid_t pid)
 {
-	for (size_t i = 0; i < ps->model.process_count; i++)
-		if (ps->model.processes[i].pid == pid)
+	for (size_t i = 0; i < run->ps->model.process_count; i++)
+		if (run->ps->model.processes[i].pid == pid)
+			return true;
+	for (size_t i = 0; i < run->filtered.count; i++)
+		if (run->filtered.pids[i] == pid)
 			return true;
 	return false;
 }
@@ -131,12 +149,12 @@ static int find_asked(struct run *run)
 	for (size_t i = 0; i < run->request->pid_count && !ret; i++) {
 		struct pid_list list = {0};
 
-		if (!is_listed(run->ps, run->request->pids[i]))
+		if (!is_judged(run, run->request->pids[i]))
 			ret = consider(run, run->request->pids[i], true);
 		if (!ret)
 			ret = proc__descendants(run->request->pids[i], &list);
 		for (size_t k = 0; k < list.count && !ret; k++)
-			if (!is_listed(run->ps, list.pids[k]))
+			if (!is_judged(run, list.pids[k]))
 				ret = consider(run, list.pids[k], false);
 		pid_list__clear(&list);
 		if (ret == -ESRCH)
@@ -174,7 +192,7 @@ static int add_listed_by_nvml(struct run *run, const struct gpu_snapshot *snapsh
 	for (size_t i = 0; i < snapshot->use_count && !ret; i++) {
 		pid_t pid = snapshot->uses[i].pid;
 
-		if (!is_listed(run->ps, pid))
+		if (!is_judged(run, pid))
 			ret = add(run, pid, proc__info(pid, &info) ? NULL : &info, &unknown);
 	}
 	return ret;
@@ -349,6 +367,7 @@ static int fill(struct run *run)
 	dump__free(look);
 	ps__sort(run->ps);
 	note_permissions(run->ps, run->request->unprivileged);
+	run->ps->filtered = run->filtered.count;
 	return ret;
 }
 
@@ -358,8 +377,9 @@ int ps_list__take(const struct ps_request *request, struct ps **out, struct erro
 	int failure, ret = -ENOMEM;
 
 	run.programs = ps_programs__new();
+	run.wheels = ps_wheels__new();
 	run.ps = calloc(1, sizeof(*run.ps));
-	if (!run.programs || !run.ps) {
+	if (!run.programs || !run.wheels || !run.ps) {
 		error__set(err, ret, "out of memory");
 		goto out;
 	}
@@ -373,6 +393,8 @@ int ps_list__take(const struct ps_request *request, struct ps **out, struct erro
 		error__set(err, ret, "out of memory");
 out:
 	ps_programs__free(run.programs);
+	ps_wheels__free(run.wheels);
+	pid_list__clear(&run.filtered);
 	if (ret)
 		ps__free(run.ps);
 	else

@@ -10,11 +10,13 @@
 #include "dump/dump.h"
 #include "model/ps.h"
 #include "target/memory_reader.h"
+#include "target/process_filter.h"
 
 struct ps_request {
 	/* these, whatever they map, and those of their descendants that use CUDA */
 	const pid_t *pids;
-	size_t pid_count; /* 0: the whole machine */
+	size_t pid_count;		     /* 0: the whole machine */
+	const struct process_filter *filter; /* opened */
 	struct memory_reader *memory;
 	struct attribution *attribution;
 	struct dumper *dumper; /* NULL: states of threads stay unknown */

@@ -64,6 +64,25 @@ int root_file__open(pid_t pid, const char *path)
 	return ret;
 }
 
+int root_file__open_directory(pid_t pid, const char *path)
+{
+	struct process_root *root;
+	struct statx status;
+	int ret = process_root__open(pid, &root), fd;
+
+	if (ret)
+		return ret;
+	fd = process_root__find(root, path, &status);
+	process_root__free(root);
+	if (fd < 0)
+		return fd;
+	ret = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (ret < 0)
+		ret = -errno;
+	close(fd);
+	return ret;
+}
+
 int root_file__open_link(pid_t pid, const char *link)
 {
 	struct mounts mounts;

@@ -21,7 +21,13 @@ struct statx;
  */
 int root_file__open(pid_t pid, const char *path);
 
-/* The same for a magic link of /proc/PID to a file, for example in map_files. */
+/*
+ * The same for a directory: -ENOTDIR if it is none. It may have any number of entries, as many as
+ * the process likes.
+ */
+int root_file__open_directory(pid_t pid, const char *path);
+
+/* The same as root_file__open for a magic link of /proc/PID to a file, for example in map_files. */
 int root_file__open_link(pid_t pid, const char *link);
 
 /*

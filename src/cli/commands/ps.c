@@ -7,6 +7,7 @@
 
 #include "cli/commands/subcommand.h"
 #include "cli/options/ps_options.h"
+#include "cli/session/left_out.h"
 #include "cli/session/privileges.h"
 #include "cli/session/watch.h"
 #include "output/ps/ps.h"
@@ -19,6 +20,7 @@
 struct ps_command {
 	const struct ps_options *options;
 	const struct log *log;
+	struct process_filter filter; /* the targets', opened */
 	struct memory_reader *memory;
 	struct attribution *attribution;
 	struct dumper *dumper;
@@ -79,11 +81,22 @@ static int set_up(struct ps_command *run, struct error *err)
 	return privileges__confine(LINKS, err);
 }
 
+static void report_filtered(const struct ps_command *run)
+{
+	const struct filtered_processes filtered = {
+		.taken = run->ps->count,
+		.left_out = run->ps->filtered,
+	};
+
+	left_out__report(&run->filter, &filtered, run->log);
+}
+
 static int list(struct ps_command *run, struct error *err)
 {
 	const struct ps_request request = {
 		.pids = run->options->targets.pids,
 		.pid_count = run->options->targets.pid_count,
+		.filter = &run->filter,
 		.memory = run->memory,
 		.attribution = run->attribution,
 		.dumper = run->dumper,
@@ -113,11 +126,16 @@ static int print(const struct ps_command *run, struct error *err)
 static int run_ps(const struct ps_options *options, int *status, struct error *err)
 {
 	const struct log log = subcommand__set_log(options->log_level);
-	struct ps_command run = {.options = options, .log = &log};
-	int ret = set_up(&run, err);
+	struct ps_command run = {
+		.options = options, .log = &log, .filter = options->targets.filter};
+	int ret = process_filter__open(&run.filter, err);
 
 	if (!ret)
+		ret = set_up(&run, err);
+	if (!ret)
 		ret = list(&run, err);
+	if (!ret)
+		report_filtered(&run);
 	if (!ret)
 		ret = print(&run, err);
 	if (!ret)

@@ -60,10 +60,13 @@ static int print(FILE *out, void *arg)
 {
 	const struct top *top = arg;
 	const struct top_order order = top_view__order(&top->view);
+	const struct filter_text only = process_filter__text(&top->options->targets.filter);
 	struct top_scene scene = {
 		.model = live_model__model(top->live->live),
 		.findings = top->watch.findings,
 		.view = &top->view,
+		.only = only.text,
+		.left_out = live_model__filtered(top->live->live)->left_out,
 		.width = BATCH_WIDTH,
 	};
 	struct top_page page = {0};

@@ -24,6 +24,7 @@ struct top_display {
 	const struct top_options *options;
 	const struct log *log;
 	struct top_view view;
+	struct filter_text only; /* --comm and the like */
 	struct top_screen *screen;
 	struct messages *messages;
 	struct looker *looker;
@@ -148,6 +149,8 @@ static struct top_scene scene_of(const struct top_display *display, const struct
 		.list = list,
 		.findings = display->watch.findings,
 		.view = &display->view,
+		.only = display->only.text,
+		.left_out = live_model__filtered(display->watch.live)->left_out,
 		.width = top_screen__width(display->screen),
 		.height = page_lines(display),
 	};
@@ -162,6 +165,7 @@ static int add_table(struct top_display *display, struct top_page *page)
 	if (ret)
 		return ret;
 	scene = scene_of(display, &list);
+	display->view.gpus_folded = top_table__folds_gpus(&scene);
 	top_view__settle(&display->view, &list, top_table__rows(&scene));
 	ret = top_table__add(page, &scene);
 	top_list__clear(&list);
@@ -317,6 +321,7 @@ int top_display__new(const struct top_watch *watch, const struct top_options *op
 	display->options = options;
 	display->log = log;
 	display->view = (struct top_view){.interval = options->interval, .sort = options->sort};
+	display->only = process_filter__text(&options->targets.filter);
 	display->looker = looker__new(log);
 	display->kernels = kernel_rates__new();
 	ret = display->kernels ? make_events(display, err) :

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <getopt.h>
 
+#include "cli/options/filter_options.h"
+
 #define PROGRAM "gpuprobe ps"
 
 #define FIELD(member) .offset = offsetof(struct ps_options, member)
@@ -14,6 +16,7 @@ static const struct option_row rows[] = {
 	 "this process, and its children that use CUDA\n"
 	 "(repeatable) [every process that uses CUDA]",
 	 arguments__take_pid, FIELD(targets)},
+	{.rows = filter_rows, FIELD(targets)},
 	{"tree", 0, NULL, "children below their parents", option__flag, FIELD(tree)},
 	{"json", 0, NULL, "one JSON object, on one line", option__flag, FIELD(json)},
 	{.help = ""},

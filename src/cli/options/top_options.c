@@ -6,6 +6,7 @@
 #include <getopt.h>
 #include <string.h>
 
+#include "cli/options/filter_options.h"
 #include "output/top/view.h"
 
 #define PROGRAM "gpuprobe top"
@@ -26,6 +27,7 @@ static const struct option_row rows[] = {
 	 "only this process and its children (repeatable);\n"
 	 "gpuprobe ends when they have all ended",
 	 arguments__take_pid, FIELD(targets)},
+	{.rows = filter_rows, FIELD(targets)},
 	{"api", 0, "auto|driver|runtime|both",
 	 "layers to probe [auto: the driver for everything, the\n"
 	 "runtime for allocations and frees]",

@@ -588,6 +588,11 @@ void live_model__finish(struct live_model *live)
 	left_out__report(&live->filter, collector__filtered(live->collector), live->log);
 }
 
+const struct filtered_processes *live_model__filtered(const struct live_model *live)
+{
+	return collector__filtered(live->collector);
+}
+
 void live_model__expect_reports(struct live_model *live)
 {
 	collector__expect_reports(live->collector);

@@ -121,6 +121,9 @@ int live_model__update(struct live_model *live, bool with_lists);
  */
 void live_model__finish(struct live_model *live);
 
+/* How many processes --comm and the like have taken and left out so far. */
+const struct filtered_processes *live_model__filtered(const struct live_model *live);
+
 /* See collector__expect_reports. Call it between prepare and attach. */
 void live_model__expect_reports(struct live_model *live);
 

@@ -6,11 +6,13 @@
 
 #include "base/escape.h"
 #include "output/clip.h"
+#include "output/command_text.h"
 #include "output/ps/parts.h"
 #include "output/wrap.h"
 
 #define GAP 2
 #define LEAST_COMMAND 20 /* columns of the command before others give way to it */
+#define GOOD_COMMAND 40	 /* the same, before the libraries give way: they say less */
 #define LEAST_CELL 12	 /* of a cell that gives way */
 #define WHOLE_CELL 64	 /* columns of a cell where nothing needs to give way */
 #define NOTE_COLUMNS 100
@@ -76,33 +78,6 @@ static const char *name_of(const struct ps_row *row)
 	return row->process->comm[0] ? row->process->comm : "-";
 }
 
-/*
- * Copies the command without the directories of its program and of its arguments' absolute paths:
- * "python3 train.py" for "/opt/conda/bin/python3 /home/ann/train.py".
- */
-static void shorten(const char *command, char text[PS_COMMAND_SIZE])
-{
-	const char *from = command;
-	size_t length = 0;
-
-	while (*from && length + 1 < PS_COMMAND_SIZE) {
-		size_t word = strcspn(from, " ");
-		const char *slash =
-			from == command || *from == '/' ? memrchr(from, '/', word) : NULL;
-
-		if (slash && slash + 1 < from + word) {
-			word -= (size_t)(slash + 1 - from);
-			from = slash + 1;
-		}
-		word += from[word] == ' ';
-		word = word < PS_COMMAND_SIZE - 1 - length ? word : PS_COMMAND_SIZE - 1 - length;
-		memcpy(text + length, from, word);
-		length += word;
-		from += word;
-	}
-	text[length] = '\0';
-}
-
 static void print_command(const struct table *table, const struct ps_row *row)
 {
 	int indent = indent_of(table, row), room = table->command - indent;
@@ -116,7 +91,7 @@ static void print_command(const struct table *table, const struct ps_row *row)
 		return;
 	}
 	if (clip__columns(name) > room) {
-		shorten(name, text);
+		command_text__shorten(name, text, sizeof(text));
 		name = text;
 	}
 	clip__print(table->out, name, larger(room, 3));
@@ -158,19 +133,25 @@ static int taken(const struct table *table)
 	return sum;
 }
 
+/* A column goes below the table if the command would have less than `least` columns. */
+static void leave_room(struct table *table, enum ps_column column, int least)
+{
+	if (taken(table) + least > table->columns)
+		table->widths[column] = 0;
+}
+
 /* Libraries and containers go below the table first. Then the widest texts are cut. */
 static void fit(struct table *table, int command)
 {
-	static const enum ps_column leaving[] = {PS_COLUMN_LIBRARIES, PS_COLUMN_CONTAINER};
 	static const enum ps_column yielding[] = {PS_COLUMN_IN_CUDA, PS_COLUMN_STATE, PS_COLUMN_GPU,
 						  PS_COLUMN_USER};
-	int least = smaller(larger(command, (int)strlen("COMMAND")), LEAST_COMMAND);
+	int longest = larger(command, (int)strlen("COMMAND"));
+	int least = smaller(longest, LEAST_COMMAND);
 
 	if (!table->columns)
 		return;
-	for (size_t i = 0; i < sizeof(leaving) / sizeof(*leaving); i++)
-		if (taken(table) + least > table->columns)
-			table->widths[leaving[i]] = 0;
+	leave_room(table, PS_COLUMN_LIBRARIES, smaller(longest, GOOD_COMMAND));
+	leave_room(table, PS_COLUMN_CONTAINER, least);
 	for (size_t i = 0; i < sizeof(yielding) / sizeof(*yielding); i++) {
 		int *width = &table->widths[yielding[i]];
 		int over = taken(table) + least - table->columns;
@@ -303,14 +284,40 @@ static void print_table(FILE *out, const struct ps *ps, int columns)
 	print_groups(&table, PS_COLUMN_LIBRARIES, "CUDA libraries");
 }
 
+/* --- below the table --- */
+
+static void print_stuck(FILE *out, const struct ps *ps, int columns)
+{
+	char text[PS_NOTE_SIZE];
+	const struct ps_row *first = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < ps->count; i++)
+		if (ps->rows[i].state == PS_STUCK && !count++)
+			first = &ps->rows[i];
+	if (!first)
+		return;
+	if (count == 1)
+		snprintf(text, sizeof(text),
+			 "pid %d waits in CUDA and its GPUs do nothing: see gpuprobe dump -p %d",
+			 first->process->pid, first->process->pid);
+	else
+		snprintf(text, sizeof(text),
+			 "%zu processes wait in CUDA and their GPUs do nothing: see gpuprobe dump",
+			 count);
+	fputc('\n', out);
+	wrap__print(out, text, 0, 2, columns);
+}
+
 void ps_text__print(FILE *out, const struct ps *ps, int columns)
 {
 	ps_machine__print(out, ps, columns);
 	if (ps->count)
 		print_table(out, ps, columns);
-	else
+	else if (!ps->filtered) /* else a warning says so */
 		fputs(ps->unread ? "no process is known to use CUDA\n" : "no process uses CUDA\n",
 		      out);
+	print_stuck(out, ps, columns ? columns : NOTE_COLUMNS);
 	if (ps->note_count)
 		fputc('\n', out);
 	for (size_t i = 0; i < ps->note_count; i++)

@@ -8,11 +8,12 @@
 #include "finding/verdict.h"
 #include "model/gpu_label.h"
 #include "model/steps.h"
+#include "output/command_text.h"
 #include "output/report/parts.h"
 #include "output/top/text.h"
 
-#define COMMAND_LEAST 12
-#define COMMAND_PART 4 /* of a narrow terminal, the command line gets this part */
+#define COMMAND_LEAST 24 /* less does not tell programs apart */
+#define COMMAND_PART 5	 /* of a narrow terminal, the command line gets this part */
 #define GPUS_NAMED 16
 
 /* A row with all that its cells may need. */
@@ -279,6 +280,7 @@ static void write_command(FILE *out, const struct top_columns *columns,
 			  const struct top_table *table, const struct top_row *row)
 {
 	const char *command = row->process->command;
+	char text[sizeof(row->process->command)];
 	int indent = (int)row->depth * 2;
 
 	if (indent > columns->command / 2)
@@ -287,6 +289,10 @@ static void write_command(FILE *out, const struct top_columns *columns,
 		command = row->process->comm;
 	else if (!table->full_path)
 		command = without_folder(command);
+	if (!table->full_path && top_text__columns(command, TOP_RAW) > columns->command - indent) {
+		command_text__shorten(command, text, sizeof(text));
+		command = text;
+	}
 	fprintf(out, "%*s", indent, "");
 	top_text__cell(out, command, columns->command - indent, true);
 }

@@ -109,7 +109,7 @@ static void write_all(FILE *out, const void *arg)
 	write_percent(out, all.busy_count == all.count && all.count ?
 				   (uint32_t)(all.busy_percents / all.count) :
 				   GPU_UNKNOWN_PERCENT);
-	fputs(" on average  memory ", out);
+	fputs(" mean  memory ", out);
 	write_memory(out, all.used_bytes, all.total_bytes);
 	fputc(' ', out);
 	write_power(out, all.milliwatts);

@@ -218,6 +218,8 @@ static int key_of(int key)
 	case 127:
 	case 8: return TOP_KEY_BACKSPACE;
 	case KEY_F(1): return 'h';
+	case KEY_F(4): return '/';
+	case KEY_F(5): return 't';
 	case KEY_F(10): return 'q';
 	default: return key < 256 ? key : 0;
 	}

@@ -21,6 +21,10 @@ static void write_filters(FILE *out, const struct top_scene *scene)
 {
 	const struct top_view *view = scene->view;
 
+	if (*scene->only) {
+		fputs(", only ", out);
+		escape__text(out, scene->only);
+	}
 	if (*view->filter) {
 		fputs(", filter '", out);
 		escape__text(out, view->filter);
@@ -42,11 +46,11 @@ static void write_summary(FILE *out, const void *arg)
 
 	fputs("gpuprobe top  ", out);
 	report_line__date(out, scene->model);
-	fprintf(out, "  %zu process%s", count, count == 1 ? "" : "es");
+	fprintf(out, "  %s%zu process%s", view->paused ? "PAUSED  " : "", count,
+		count == 1 ? "" : "es");
 	write_filters(out, scene);
-	fprintf(out, ", by %s%s%s, every %g s%s", top_sort_words[view->sort],
-		view->reverse ? " reversed" : "", view->tree ? " in a tree" : "", view->interval,
-		view->paused ? ", PAUSED" : "");
+	fprintf(out, ", by %s%s%s, every %g s", top_sort_words[view->sort],
+		view->reverse ? " reversed" : "", view->tree ? " in a tree" : "", view->interval);
 }
 
 static bool has_losses(const struct model *model)
@@ -71,7 +75,7 @@ static void write_losses(FILE *out, const void *arg)
 	}
 }
 
-static bool is_folded(const struct top_scene *scene)
+bool top_table__folds_gpus(const struct top_scene *scene)
 {
 	enum top_gpus gpus = scene->view->gpus;
 
@@ -87,7 +91,9 @@ static bool is_small(const struct top_scene *scene)
 
 static size_t lines_above(const struct top_scene *scene)
 {
-	size_t gpus = is_folded(scene) || !scene->model->gpu_count ? 1 : scene->model->gpu_count;
+	size_t gpus = top_table__folds_gpus(scene) || !scene->model->gpu_count ?
+			      1 :
+			      scene->model->gpu_count;
 
 	/* The heads of the columns; the summary. */
 	return is_small(scene) ? 1 : 1 + 1 + has_losses(scene->model) + gpus;
@@ -130,9 +136,18 @@ static void write_nothing(FILE *out, const void *arg)
 {
 	const struct top_scene *scene = arg;
 
-	fputs(scene->list->hidden ? "  no process passes the filter (Esc shows all)" :
-				    "  no CUDA process seen yet",
-	      out);
+	if (scene->list->hidden) {
+		fputs("  no process passes the filter (Esc shows all)", out);
+		return;
+	}
+	fputs("  no CUDA process seen yet", out);
+	if (*scene->only) {
+		fputs(" that matches ", out);
+		escape__text(out, scene->only);
+	}
+	if (scene->left_out)
+		fprintf(out, "; %" PRIu64 " other%s left out", scene->left_out,
+			scene->left_out == 1 ? " is" : "s are");
 }
 
 static enum top_style style_of(const struct top_scene *scene, size_t row)
@@ -170,7 +185,7 @@ static int add_summary(struct top_page *page, const struct top_scene *scene)
 
 	if (!ret && has_losses(scene->model))
 		ret = top_page__add(page, TOP_WARNING, write_losses, scene->model);
-	return ret ? ret : top_gpus__add(page, scene->model, is_folded(scene));
+	return ret ? ret : top_gpus__add(page, scene->model, top_table__folds_gpus(scene));
 }
 
 int top_table__add(struct top_page *page, const struct top_scene *scene)
@@ -203,8 +218,8 @@ void top_table__bottom(FILE *out, const struct top_view *view, const char *messa
 	} else if (view->mistake || message) {
 		escape__text(out, view->mistake ? view->mistake : message);
 	} else if (view->mode == TOP_TABLE) {
-		fputs("h help  q quit  Enter open  / filter  u user  M G L W C N sort  r reverse  "
-		      "t tree",
+		fputs("h help  q quit  Enter open  / filter  u user  MGLWCN sort  r reverse  t "
+		      "tree",
 		      out);
 	} else {
 		fputs("q back  arrows, PgUp and PgDn scroll  space pause", out);

@@ -18,9 +18,14 @@ struct top_scene {
 	const struct top_list *list;
 	const struct findings *findings; /* for the verdicts; NULL: none */
 	const struct top_view *view;
+	const char *only;  /* --comm and the like, as given; empty: every process */
+	uint64_t left_out; /* processes that make CUDA calls and do not match them */
 	int width;
 	size_t height; /* lines for the page; 0: as many as it takes */
 };
+
+/* Whether all GPUs share one line. */
+bool top_table__folds_gpus(const struct top_scene *scene);
 
 /* The rows of the table that the height leaves room for. */
 size_t top_table__rows(const struct top_scene *scene);

@@ -151,7 +151,8 @@ static bool change(struct top_view *view, int key)
 
 static void change_gpus(struct top_view *view)
 {
-	view->gpus = view->gpus == TOP_GPUS_EACH ? TOP_GPUS_FOLDED : TOP_GPUS_EACH;
+	view->gpus = view->gpus_folded ? TOP_GPUS_EACH : TOP_GPUS_FOLDED;
+	view->gpus_folded = !view->gpus_folded;
 }
 
 static void change_table(struct top_view *view, int key)

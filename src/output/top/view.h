@@ -63,6 +63,7 @@ struct top_view {
 	enum top_mode mode;
 	enum top_sort sort;
 	enum top_gpus gpus;
+	bool gpus_folded; /* what the caller has shown: top_table__folds_gpus */
 	bool reverse, tree, paused, full_path;
 	char filter[TOP_INPUT_SIZE], user[TOP_INPUT_SIZE];
 	enum top_prompt prompt;

@@ -72,14 +72,14 @@ def test_help_of_a_command_is_that_of_its_option():
 
 COMMON = {
     ("--comm", "--uid", "--cgroup", "--container", "--pod", "-p, --pid"):
-        ("", "trace", "stat", "diagnose", "memleak", "flame", "dump", "check"),
-    ("--json",): ("", "trace", "stat", "diagnose", "memleak", "dump", "check"),
+        ("", "trace", "stat", "diagnose", "memleak", "flame", "dump", "check", "ps", "top"),
+    ("--json",): ("", "trace", "stat", "diagnose", "memleak", "dump", "check", "ps"),
     ("--interval S",): ("", "stat", "diagnose", "memleak"),
     ("-T, --top N",): ("", "stat", "diagnose", "memleak"),
     ("-O, --output FILE",): ("trace", "stat", "diagnose", "flame"),
     ("--duration S",): ("", "trace", "stat", "diagnose", "memleak", "flame"),
     ("-v, --verbose", "-q, --quiet"):
-        ("", "trace", "stat", "diagnose", "memleak", "flame", "dump", "check"),
+        ("", "trace", "stat", "diagnose", "memleak", "flame", "dump", "check", "ps", "top"),
 }
 
 

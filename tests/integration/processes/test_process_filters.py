@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""--comm, --uid, --container and --pod: reports, metrics, lines and dumps without the others."""
+"""--comm, --uid, --container and --pod: reports, metrics, lines, dumps, ps and top without others."""
 import json
 import shutil
 import subprocess
@@ -121,8 +121,11 @@ def test_container_and_pod(gpuprobe, container):
             assert "Processes that use CUDA: 1<" in landing.decode()
             dumped = run("dump", "--pod", POD, "--json").stdout
             assert f'"pid":{program.pid},' in dumped.replace(" ", "")
-            other = run("dump", "--container", "00000000")
-            assert "no process that uses CUDA matches --container 00000000" in other.stderr
+            listed = json.loads(run("ps", "--pod", POD, "--json").stdout)
+            assert [process["pid"] for process in listed["processes"]] == [program.pid]
+            for command in ("dump", "ps"):
+                other = run(command, "--container", "00000000")
+                assert "no process that uses CUDA matches --container 00000000" in other.stderr
         final = running.stop().final
     assert [process["pid"] for process in final["processes"]] == [program.pid]
 

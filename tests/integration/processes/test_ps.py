@@ -103,6 +103,19 @@ def users_of_cuda(pid):
     return [child for child in descendants(pid) if maps_driver(child)]
 
 
+def test_filters():
+    """And a line says that all were left out."""
+    with holder("--bytes", 1 << 20) as one, holder("--bytes", 1 << 20) as other:
+        both = ("-p", one.pid, "-p", other.pid)
+        assert {row["pid"] for row in listed("--comm", "idle-holder")["processes"]} >= \
+            {one.pid, other.pid}
+        assert len(listed(*both, "--uid", "root")["processes"]) == 2
+        done = run("ps", *both, "--comm", "another", **NVML)
+    assert done.returncode == 0 and "no process" not in done.stdout and "PID" not in done.stdout
+    assert done.stderr == ("gpuprobe: warning: no process that uses CUDA matches --comm another; "
+                           "2 others were left out\n")
+
+
 def test_tree():
     """Children follow their parent."""
     with Background("sh", "-c", f"{workload('forker')} --processes 2 --hold 600; true",

@@ -163,6 +163,16 @@ def test_batch(watched):
         assert len(lines) == 4 and max(map(len, lines)) <= 160
 
 
+def test_filter(watched):
+    """From its start, unlike that of a key."""
+    options = ("-b", "-d", 0.3, "-p", watched.pid)
+    page = run("top", *options, "-n", 1, "--comm", "another", **SIMULATED).stdout
+    assert "  0 processes, only --comm another, by memory" in page
+    assert "no CUDA process seen yet that matches --comm another" in page
+    page = run("top", *options, "-n", 3, "--uid", "root", **SIMULATED).stdout.split("\n\n")[-2]
+    assert row_of(page, watched.pid) and "1 process, only --uid root, by memory" in page
+
+
 def test_needs_a_terminal():
     fails(run("top"), 2, "use -b")
 

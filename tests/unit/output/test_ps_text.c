@@ -66,7 +66,9 @@ static void test_whole(void **state)
 		"  30  root  -             0      30.0 MiB  -         -                          "
 		"libcuda                              MPS server\n"
 		"4790  ann   cccccccccccc  -    no context  stuck?    1/4 ncclAllReduce          "
-		"cudart 13.0, nccl 2.27, cudnn 9      pt_data\\x1b[2J\n");
+		"cudart 13.0, nccl 2.27, cudnn 9      pt_data\\x1b[2J\n"
+		"\n"
+		"pid 4790 waits in CUDA and its GPUs do nothing: see gpuprobe dump -p 4790\n");
 }
 
 static void test_terminals(void **state)
@@ -91,7 +93,9 @@ static void test_terminals(void **state)
 		"CUDA libraries:\n"
 		"cudart 13.0, nccl 2.27, cudnn 9: 4711, 4790\n"
 		"cudart 12 static, libcuda 575.57.08: 512\n"
-		"libcuda: 30\n");
+		"libcuda: 30\n"
+		"\n"
+		"pid 4790 waits in CUDA and its GPUs do nothing: see gpuprobe dump -p 4790\n");
 	expect(&scene, 80, MACHINE
 		" PID  USER  GPU      MEMORY  STATE     IN CUDA              COMMAND\n"
 		"4711  ann   0      40.7 GiB  waiting   2/17 cuda…nchronize  python3 tr…te 0.0003\n"
@@ -106,7 +110,9 @@ static void test_terminals(void **state)
 		"CUDA libraries:\n"
 		"cudart 13.0, nccl 2.27, cudnn 9: 4711, 4790\n"
 		"cudart 12 static, libcuda 575.57.08: 512\n"
-		"libcuda: 30\n");
+		"libcuda: 30\n"
+		"\n"
+		"pid 4790 waits in CUDA and its GPUs do nothing: see gpuprobe dump -p 4790\n");
 }
 /* clang-format on */
 
@@ -138,6 +144,51 @@ static void test_every_width(void **state)
 		free(text);
 	}
 	free(printed(&scene.ps, 1));
+}
+
+/* A command of 40 columns says more than libraries. */
+static void test_room_for_commands(void **state)
+{
+	struct ps_scene scene;
+	int columns = 100;
+
+	(void)state;
+	make_scene(&scene);
+	scene.ps.count = 1;
+	for (bool inside = false; !inside; columns++) {
+		char *text = printed(&scene.ps, columns);
+		char *heads = strstr(text, " PID");
+		const char *command = strstr(heads, "COMMAND");
+
+		*strchr(heads, '\n') = '\0';
+		inside = strstr(heads, "LIBRARIES");
+		if (inside)
+			assert_int_equal(columns - (command - heads), 40);
+		free(text);
+	}
+}
+
+static void test_several_are_stuck(void **state)
+{
+	struct ps_scene scene;
+
+	(void)state;
+	make_scene(&scene);
+	scene.rows[0].state = PS_STUCK;
+	expect_part(&scene, 0,
+		    "\n\n2 processes wait in CUDA and their GPUs do nothing: see gpuprobe dump\n");
+}
+
+/* A warning on standard error says that the filter has left all out. */
+static void test_all_are_left_out(void **state)
+{
+	struct ps_scene scene;
+
+	(void)state;
+	make_scene(&scene);
+	scene.ps.count = 0;
+	scene.ps.filtered = 5;
+	expect(&scene, 80, MACHINE);
 }
 
 static void test_nothing(void **state)
@@ -226,6 +277,9 @@ int main(void)
 		cmocka_unit_test(test_whole),
 		cmocka_unit_test(test_terminals),
 		cmocka_unit_test(test_every_width),
+		cmocka_unit_test(test_room_for_commands),
+		cmocka_unit_test(test_several_are_stuck),
+		cmocka_unit_test(test_all_are_left_out),
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_tree),
 		cmocka_unit_test(test_gpus),

@@ -17,6 +17,8 @@
 
 static struct top_machine machine;
 static struct top_view view;
+static const char *only; /* --comm and the like */
+static uint64_t left_out;
 
 static int begin(void **state)
 {
@@ -25,6 +27,8 @@ static int begin(void **state)
 	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
 	top_machine__begin(&machine);
 	view = (struct top_view){.interval = 2};
+	only = "";
+	left_out = 0;
 	return 0;
 }
 
@@ -44,6 +48,8 @@ static void make(struct top_page *page, int width, size_t height)
 		.model = &machine.model,
 		.list = &list,
 		.view = &view,
+		.only = only,
+		.left_out = left_out,
 		.width = width,
 		.height = height,
 	};
@@ -141,15 +147,84 @@ static void folds_gpus_to_make_room(void **state)
 	top_page__clear(&page);
 	view.gpus = TOP_GPUS_FOLDED;
 	make(&page, 80, 24);
-	assert_string_equal(page.lines[1].text, "2 GPUs  busy  97 % on average  memory    40.0 GiB "
+	assert_string_equal(page.lines[1].text, "2 GPUs  busy  97 % mean  memory    40.0 GiB "
 						"of 160.0 GiB  699 W  hottest  66 C");
 	machine.gpus[1].milliwatts = GPU_UNKNOWN_NUMBER;
 	machine.gpus[1].busy_percent = GPU_UNKNOWN_PERCENT;
 	machine.gpus[1].used_bytes = GPU_UNKNOWN_BYTES;
 	top_page__clear(&page);
 	make(&page, 80, 24);
-	assert_string_equal(page.lines[1].text, "2 GPUs  busy     - on average  memory             "
+	assert_string_equal(page.lines[1].text, "2 GPUs  busy     - mean  memory             "
 						"           -      -  hottest  66 C");
+	top_page__clear(&page);
+}
+
+static void says_what_it_is_limited_to(void **state)
+{
+	struct top_page page;
+
+	(void)state;
+	only = "--comm x\033[2J";
+	make(&page, 200, 24);
+	assert_non_null(strstr(page.lines[0].text, "5 processes, only --comm x\\x1b[2J, by "));
+	top_page__clear(&page);
+	machine.model.process_count = 0;
+	make(&page, 200, 24);
+	assert_string_equal(page.lines[4].text,
+			    "  no CUDA process seen yet that matches --comm x\\x1b[2J");
+	top_page__clear(&page);
+	left_out = 2;
+	make(&page, 200, 24);
+	assert_non_null(strstr(page.lines[4].text, "x\\x1b[2J; 2 others are left out"));
+	top_page__clear(&page);
+}
+
+/* On the usual terminal. */
+static void helps_in_80_columns(void **state)
+{
+	struct top_page page = {0};
+	char text[256] = "";
+	FILE *out = fmemopen(text, sizeof(text), "w");
+
+	(void)state;
+	assert_int_equal(top_help__add(&page), 0);
+	for (size_t i = 0; i < page.count; i++)
+		assert_true(top_text__columns(page.lines[i].text, TOP_ESCAPED) <= 80);
+	top_page__clear(&page);
+	assert_non_null(out);
+	top_table__bottom(out, &view, NULL);
+	assert_int_equal(fclose(out), 0);
+	assert_true(top_text__columns(text, TOP_ESCAPED) <= 80);
+}
+
+/* A long summary is cut at its end. */
+static void says_first_that_it_stands_still(void **state)
+{
+	struct top_page page;
+
+	(void)state;
+	view.paused = true;
+	only = "--comm trainer --uid 1000";
+	make(&page, 80, 24);
+	assert_non_null(strstr(page.lines[0].text, "  PAUSED  5 processes"));
+	top_page__clear(&page);
+}
+
+static void shortens_commands_where_room_is_scarce(void **state)
+{
+	struct top_page page;
+
+	(void)state;
+	strcpy(machine.processes[2].command, "/opt/conda/bin/python3 /home/ann/runs/train.py");
+	make(&page, 80, 24);
+	assert_non_null(strstr(page.lines[4].text, " python3 train.py"));
+	top_page__clear(&page);
+	make(&page, 200, 24);
+	assert_non_null(strstr(page.lines[4].text, " python3 /home/ann/runs/train.py"));
+	top_page__clear(&page);
+	view.full_path = true;
+	make(&page, 200, 24);
+	assert_non_null(strstr(page.lines[4].text, " /opt/conda/bin/python3 /home/ann/runs/"));
 	top_page__clear(&page);
 }
 
@@ -198,6 +273,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(leaves_more_out_at_80, begin, end),
 		cmocka_unit_test_setup_teardown(fits_any_size, begin, end),
 		cmocka_unit_test_setup_teardown(folds_gpus_to_make_room, begin, end),
+		cmocka_unit_test_setup_teardown(says_what_it_is_limited_to, begin, end),
+		cmocka_unit_test_setup_teardown(helps_in_80_columns, begin, end),
+		cmocka_unit_test_setup_teardown(says_first_that_it_stands_still, begin, end),
+		cmocka_unit_test_setup_teardown(shortens_commands_where_room_is_scarce, begin, end),
 		cmocka_unit_test_setup_teardown(shows_losses, begin, end),
 		cmocka_unit_test_setup_teardown(shows_copies, begin, end),
 		cmocka_unit_test_setup_teardown(cannot_be_garbled_by_a_name, begin, end),

@@ -207,8 +207,13 @@ static void opens_nothing_without_processes(void **state)
 static void folds_and_pauses(void **state)
 {
 	(void)state;
+	view.gpus_folded = true;
 	press('1');
 	assert_int_equal(view.gpus, TOP_GPUS_EACH);
+	press('1');
+	assert_int_equal(view.gpus, TOP_GPUS_FOLDED);
+	view.gpus = TOP_GPUS_BY_ROOM;
+	view.gpus_folded = false;
 	press('1');
 	assert_int_equal(view.gpus, TOP_GPUS_FOLDED);
 	press(' ');
