@@ -204,6 +204,8 @@ static int make_text(struct monitor *monitor, struct error *err)
 		.top = options->top,
 		.cut = !options->top_given,
 		.full_names = options->full_names,
+		.all_frames = options->all_frames,
+		.form = options->form,
 	};
 
 	if (options->json || options->chosen)

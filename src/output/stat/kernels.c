@@ -65,21 +65,22 @@ static void print_kernels(FILE *out, const struct stat_report *report, const str
 }
 
 /* As in the monitor's report: mentions lazy loading only if a load was seen. */
-static void print_first_launches(FILE *out, const struct process *p)
+static void print_first_launches(FILE *out, const struct stat_report *report,
+				 const struct process *p)
 {
 	const struct wait_totals loads = process__loads_in_launches(p);
 
 	fprintf(out, REPORT_INDENT "first launches: %s took %s",
 		quantity__count(p->first_launches.calls).text,
-		quantity__time((double)p->first_launches.ns).text);
+		stat_cell__time(report, p->first_launches.ns).text);
 	if (loads.calls)
 		fprintf(out, " (lazy loading: %s load%s inside launches in %s)",
 			quantity__count(loads.calls).text, loads.calls == 1 ? "" : "s",
-			quantity__time((double)loads.ns).text);
+			stat_cell__time(report, loads.ns).text);
 	fputc('\n', out);
 }
 
-static void print_graphs(FILE *out, const struct process *p)
+static void print_graphs(FILE *out, const struct stat_report *report, const struct process *p)
 {
 	const char *mark = report_sampling__mark(p, RATE_LAUNCH);
 
@@ -99,7 +100,7 @@ static void print_graphs(FILE *out, const struct process *p)
 			quantity__count(p->captured_launches).text,
 			p->captured_launches == 1 ? "" : "es");
 	if (p->first_launches.calls)
-		print_first_launches(out, p);
+		print_first_launches(out, report, p);
 }
 
 void stat_kernels__print(FILE *out, const struct stat_report *report, const struct process *p)
@@ -116,6 +117,6 @@ void stat_kernels__print(FILE *out, const struct stat_report *report, const stru
 			REPORT_INDENT "blocks of a grid, threads of a block and gaps before "
 				      "launches: sampled 1/%u\n",
 			report->model->shape_sample);
-	print_graphs(text, p);
+	print_graphs(text, report, p);
 	stat_prose__end(&prose, text, report);
 }
