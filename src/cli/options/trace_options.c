@@ -162,9 +162,10 @@ static const struct option_row rows[] = {
 	{"stack", 0, "[fp|dwarf|auto|off]",
 	 "add the call stack, taken by frame pointers, by DWARF\n"
 	 "unwinding, or auto: by frame pointers, falling back to\n"
-	 "DWARF [fp, as -o stack]; in the table one frame a line",
+	 "DWARF [fp, as -o stack]; in the table below each call",
 	 take_stack, FIELD(stacks), .min = OPT_STACK},
 	{.rows = stack_storage_rows, FIELD(stacks)},
+	{.rows = all_frames_rows, FIELD(output.all_frames)},
 	{"args", 0, "N", "show the first N arguments of kernels as 64-bit words", option__byte,
 	 FIELD(config.kernel_args), .max = TRACE_ARGS_MAX},
 	{"full-names", 0, NULL, "whole demangled kernel names", option__flag, FIELD(full_names)},
