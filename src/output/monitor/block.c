@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/escape.h"
+#include "model/copied.h"
 #include "model/devices.h"
 #include "output/enum_names.h"
 #include "output/finding/verdict.h"
@@ -180,24 +181,18 @@ static void write_copies(FILE *out, const struct monitor_page *page, const struc
 	const char *mark = report_sampling__mark(process, RATE_COPY), *comma = "";
 
 	for (enum copy_kind kind = 0; kind < COPY_KINDS; kind++) {
-		const struct copy_totals *sync = &process->copies[kind][0];
-		const struct copy_totals *async = &process->copies[kind][1];
-		uint64_t calls = sync->calls + sync->unfollowed_calls + async->calls +
-				 async->unfollowed_calls;
-		uint64_t bytes = sync->bytes + sync->unfollowed_bytes + async->bytes +
-				 async->unfollowed_bytes;
+		struct copied copied = process__copied(process, kind);
 		double rate = monitor_counts__rate(&row->counts, row->counts.copy_bytes[kind]);
 
-		if (!calls)
+		if (!copied.calls)
 			continue;
-		fprintf(out, "%s%s %s%s (%s%s in %s%s calls", comma, enum_names__copy_kind(kind),
+		fprintf(out, "%s%s %s%s (%s%s in %s%s call%s", comma, enum_names__copy_kind(kind),
 			mark, quantity__bandwidth_as(page->options->form, rate).text, mark,
-			quantity__bytes_as(page->options->form, bytes).text, mark,
-			quantity__count(calls).text);
-		if (sync->pageable_bytes + async->pageable_bytes)
+			quantity__bytes_as(page->options->form, copied.bytes).text, mark,
+			quantity__count(copied.calls).text, report_line__plural(copied.calls));
+		if (copied.pageable_bytes)
 			fprintf(out, ", %s of it pageable",
-				quantity__bytes_as(page->options->form,
-						   sync->pageable_bytes + async->pageable_bytes)
+				quantity__bytes_as(page->options->form, copied.pageable_bytes)
 					.text);
 		fputc(')', out);
 		if (process->inflight[kind].calls)

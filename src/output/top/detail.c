@@ -11,6 +11,7 @@
 #include "base/quantity.h"
 #include "base/text_stream.h"
 #include "finding/verdict.h"
+#include "model/copied.h"
 #include "model/profile.h"
 #include "model/steps.h"
 #include "output/dump/dump.h"
@@ -236,21 +237,16 @@ static void print_copies(FILE *out, const struct process *process)
 {
 	bool any = false;
 
-	for (int kind = 0; kind < COPY_KINDS; kind++) {
-		uint64_t calls = 0, bytes = 0;
+	for (enum copy_kind kind = 0; kind < COPY_KINDS; kind++) {
+		struct copied copied = process__copied(process, kind);
 
-		for (int async = 0; async < 2; async++) {
-			calls += process->copies[kind][async].calls +
-				 process->copies[kind][async].unfollowed_calls;
-			bytes += process->copies[kind][async].bytes +
-				 process->copies[kind][async].unfollowed_bytes;
-		}
-		if (!calls)
+		if (!copied.calls)
 			continue;
 		fputs(any ? "" : "\ncopies and sets\n", out);
 		any = true;
 		fprintf(out, "    %-8s %s of %s\n", enum_names__copy_kind(kind),
-			quantity__count(calls).text, quantity__bytes((double)bytes).text);
+			quantity__count(copied.calls).text,
+			quantity__bytes((double)copied.bytes).text);
 	}
 }
 
