@@ -4,6 +4,7 @@
 
 #include "api/api.h"
 #include "base/escape.h"
+#include "output/kernel_text.h"
 #include "output/report/line.h"
 
 static void print_failure(FILE *out, const struct call_site *site)
@@ -15,14 +16,13 @@ static void print_failure(FILE *out, const struct call_site *site)
 		site->code, quantity__count(site->calls).text);
 }
 
-static void print_launches(FILE *out, const struct call_site *site)
+static void print_launches(FILE *out, const struct call_site *site, bool full_names)
 {
+	const char *kernel = kernel_text__name_at(site, full_names);
+
 	fprintf(out, "%s launch%s of ", quantity__count(site->calls).text,
 		site->calls == 1 ? "" : "es");
-	if (site->kernel_short)
-		escape__text(out, site->kernel_short);
-	else
-		fputs("a kernel without a name", out);
+	escape__text(out, kernel ? kernel : "a kernel without a name");
 }
 
 static void print_calls(FILE *out, const struct call_site *site, struct quantity amount,
@@ -32,11 +32,12 @@ static void print_calls(FILE *out, const struct call_site *site, struct quantity
 		report_line__plural(site->calls), api_functions[site->row].shown);
 }
 
-void site_text__print(FILE *out, const struct call_site *site, enum quantity_form form)
+void site_text__print(FILE *out, const struct call_site *site, enum quantity_form form,
+		      bool full_names)
 {
 	switch ((enum site_kind)site->kind) {
 	case SITE_FAILURE: print_failure(out, site); break;
-	case SITE_LAUNCH: print_launches(out, site); break;
+	case SITE_LAUNCH: print_launches(out, site, full_names); break;
 	case SITE_WAIT:
 	case SITE_COPY: print_calls(out, site, quantity__time_as(form, site->amount), "in"); break;
 	default: print_calls(out, site, quantity__bytes_as(form, site->amount), "by");

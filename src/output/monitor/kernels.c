@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The kernels and graphs of a process in its block of the monitor's report, see parts.h.
-#include <inttypes.h>
-
-#include "base/escape.h"
 #include "base/saturate.h"
+#include "output/clip.h"
+#include "output/kernel_text.h"
 #include "output/monitor/parts.h"
 #include "output/report/line.h"
 #include "output/report/parts.h"
@@ -45,45 +44,40 @@ static size_t choose(const struct monitor_row *row, struct launched chosen[MONIT
 	return count;
 }
 
-static void print_name(FILE *out, const struct kernel *kernel, bool full_names)
-{
-	const char *name = full_names || !kernel->label ? kernel->name : kernel->label;
-
-	if (kernel->is_rest)
-		fputs("other kernels (unknown)", out);
-	else if (name)
-		escape__text(out, name);
-	else
-		fprintf(out, "0x%" PRIx64 " (unknown)", kernel->handle);
-}
-
-/* "  1.64 k/s   12.3 M total  ", before a name */
-static void print_amounts(FILE *out, enum quantity_form form, const char *mark, const char *rate,
-			  uint64_t total)
+/* "  1.64 k/s   12.3 M total  ", before a name. Returns its columns. */
+static int print_amounts(FILE *out, enum quantity_form form, const char *mark, const char *rate,
+			 uint64_t total)
 {
 	char text[sizeof(struct quantity) + 2];
+	int columns;
 
 	snprintf(text, sizeof(text), "%s%s", *rate == '-' ? "" : mark, rate);
-	fprintf(out, "%*s", rate_columns[form], text);
+	columns = fprintf(out, "%*s", rate_columns[form], text);
 	snprintf(text, sizeof(text), "%s%s", mark, quantity__amount_as(form, total).text);
-	fprintf(out, "%*s total  ", count_columns[form], text);
+	return columns + fprintf(out, "%*s total  ", count_columns[form], text);
 }
 
 static void print_kernel(FILE *out, const struct monitor_page *page, const struct monitor_row *row,
 			 const struct launched *launched)
 {
 	const struct kernel *kernel = launched->kernel;
-	enum quantity_form form = page->options->form;
+	const struct monitor_text_options *options = page->options;
 	struct quantity rate = {"-"};
+	char room[KERNEL_TEXT_SIZE];
+	int columns;
 
 	if (launched->known)
-		rate = monitor_line__rate(form,
+		rate = monitor_line__rate(options->form,
 					  monitor_counts__rate(&row->counts, launched->launches));
-	print_amounts(out, form, report_sampling__mark(row->process, RATE_LAUNCH), rate.text,
-		      kernel->launches);
-	print_name(out, kernel, page->options->full_names);
+	columns =
+		print_amounts(out, options->form, report_sampling__mark(row->process, RATE_LAUNCH),
+			      rate.text, kernel->launches);
+	columns = options->columns - MONITOR_INDENT - columns;
+	clip__print(out, kernel_text__name(kernel, options->full_names, room),
+		    options->cut_names ? columns : CLIP_WHOLE);
 	if (kernel->captured)
-		fprintf(out, ", %s captured", quantity__amount_as(form, kernel->captured).text);
+		fprintf(out, ", %s captured",
+			quantity__amount_as(options->form, kernel->captured).text);
 	fputc('\n', out);
 }
 

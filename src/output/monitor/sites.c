@@ -73,7 +73,7 @@ static void print_kind(FILE *out, const struct monitor_page *page, const struct 
 	fputc('\n', out);
 	for (size_t i = 0; i < shown; i++) {
 		fputs("  ", out);
-		site_text__print(out, &sites[i], page->options->form);
+		site_text__print(out, &sites[i], page->options->form, page->options->full_names);
 		fputc('\n', out);
 		print_stack(out, page, sites[i].stack);
 	}

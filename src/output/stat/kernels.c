@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/escape.h"
+#include "output/kernel_text.h"
 #include "output/report/line.h"
 #include "output/report/parts.h"
 #include "output/stat/prose.h"
@@ -20,21 +21,10 @@ static void add_range(struct stat_table *table, bool known, uint64_t min, uint64
 	stat_table__text(table, text);
 }
 
-static void print_name(FILE *out, const struct kernel *k, bool full_names)
-{
-	const char *name = full_names || !k->label ? k->name : k->label;
-
-	if (name)
-		escape__text(out, name);
-	else if (k->is_rest)
-		fputs("other kernels (unknown)", out);
-	else
-		fprintf(out, "0x%" PRIx64 " (unknown)", k->handle);
-}
-
 static void add_kernel(struct stat_table *table, const struct kernel *k, const char *mark)
 {
 	const struct shape_record *shape = &k->shape;
+	char room[KERNEL_TEXT_SIZE];
 
 	stat_table__count(table, mark, k->launches);
 	add_range(table, shape->samples && shape->blocks_max, shape->blocks_min, shape->blocks_max);
@@ -43,7 +33,8 @@ static void add_kernel(struct stat_table *table, const struct kernel *k, const c
 	stat_table__time(table, "", shape->gaps ? shape->gap_min : 0);
 	stat_table__time(table, "", shape->gaps ? shape->gap_ns / shape->gaps : 0);
 	stat_table__time(table, "", shape->gaps ? shape->gap_max : 0);
-	print_name(stat_table__name(table), k, table->report->options->full_names);
+	escape__text(stat_table__name(table),
+		     kernel_text__name(k, table->report->options->full_names, room));
 	stat_table__end_row(table);
 }
 

@@ -21,7 +21,8 @@ static void print_sites(FILE *out, const struct stat_report *report, const struc
 
 	for (size_t i = 0; i < shown; i++) {
 		fputs(REPORT_INDENT, out);
-		site_text__print(out, &sites[i], report->options->form);
+		site_text__print(out, &sites[i], report->options->form,
+				 report->options->full_names);
 		fputc('\n', out);
 		if (i + 1 == shown || sites[i + 1].stack != sites[i].stack)
 			print_stack(out, report, sites[i].stack);

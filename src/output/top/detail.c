@@ -3,7 +3,6 @@
 #include "output/top/detail.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +19,7 @@
 #include "output/finding/findings.h"
 #include "output/finding/verdict.h"
 #include "output/folded_stack.h"
+#include "output/kernel_text.h"
 #include "output/report/line.h"
 #include "output/report/parts.h"
 #include "output/wrap.h"
@@ -190,17 +190,12 @@ static int by_rate(const void *a, const void *b)
 static void print_kernel(FILE *out, const struct ranked *ranked)
 {
 	const struct kernel *kernel = ranked->kernel;
-	const char *name = kernel->label ? kernel->label : kernel->name;
+	char room[KERNEL_TEXT_SIZE];
 
 	fprintf(out, "    %12s %12s  ",
 		ranked->rate == KERNEL_RATE_UNKNOWN ? "-" : quantity__rate(ranked->rate).text,
 		quantity__count(kernel->launches).text);
-	if (name)
-		escape__text(out, name);
-	else if (kernel->is_rest)
-		fputs("other kernels (unknown)", out);
-	else
-		fprintf(out, "0x%" PRIx64 " (unknown)", kernel->handle);
+	escape__text(out, kernel_text__name(kernel, false, room));
 	fputc('\n', out);
 }
 

@@ -144,7 +144,11 @@ static void test_call_sites(void **state)
 		 .amount = 641728512,
 		 .stack = &scene_stack},
 		{.kind = SITE_LAUNCH, .calls = 1784, .kernel_short = "one", .stack = &scene_stack},
-		{.kind = SITE_LAUNCH, .calls = 1, .kernel_short = "two", .stack = &scene_stack},
+		{.kind = SITE_LAUNCH,
+		 .calls = 1,
+		 .kernel_short = "two",
+		 .kernel_label = "two<4>",
+		 .stack = &scene_stack},
 		{.kind = SITE_WAIT,
 		 .row = scene_row("cuCtxSynchronize"),
 		 .calls = 2,
@@ -170,7 +174,7 @@ static void test_call_sites(void **state)
 			    "                for\\x1bward (model.py:123)\n"
 			    "\n    where it launches:\n"
 			    "        1,784 launches of one\n"
-			    "        1 launch of two\n"
+			    "        1 launch of two<4>\n"
 			    "                cudaMalloc+0x0 [libcudart.so.13]\n"
 			    "                for\\x1bward (model.py:123)\n"
 			    "\n    where it waits for at least 1.0 ms:\n"
