@@ -44,7 +44,7 @@ def test_help_has_80_columns(command):
 
 @pytest.mark.parametrize("args, told", [
     (["stats"], "no command 'stats': did you mean stat? See gpuprobe --help"),
-    (["taop"], "no command 'taop' (commands: "),
+    (["tabulate"], "no command 'tabulate' (commands: "),
     (["--duratoin", "5"], "unknown option '--duratoin': did you mean --duration? See gpuprobe"),
     *(([command, "--vesrion"], "did you mean --version?") for command in COMMANDS),
     (["stat", "--api", "drivre"],

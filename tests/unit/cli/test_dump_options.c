@@ -137,8 +137,8 @@ static void test_help_and_version(void **state)
 static void test_the_help_has_every_option(void **state)
 {
 	static const char *const words[] = {"-p, --pid PID", "--again TIME", "--all-frames",
-					    "--all",	     "--json",		"-v, --verbose",
-					    "-q, --quiet",   "-h, --help",	"-V, --version"};
+					    "--all",	     "--json",	     "-v, --verbose",
+					    "-q, --quiet",   "-h, --help",   "-V, --version"};
 	char text[4096] = "";
 	FILE *out = fmemopen(text, sizeof(text) - 1, "w");
 
