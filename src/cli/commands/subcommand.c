@@ -20,7 +20,7 @@
 static const struct subcommand subcommands[] = {
 	{"ps", "which processes use the GPUs, and what they are doing", ps_command__run,
 	 &ps_options},
-	{"top", "GPUs and their processes live, on a screen like htop", top_command__run,
+	{"top", "GPUs and their processes, live, with keys as in htop", top_command__run,
 	 &top_options},
 	{"dump", "what each thread is doing now, and what it waits for", dump_command__run,
 	 &dump_options},
