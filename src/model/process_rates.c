@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/saturate.h"
 #include "base/table.h"
+#include "model/copied.h"
 #include "model/devices.h"
 
 #define SLOPE_SAMPLES 16
@@ -76,29 +77,16 @@ uint64_t process__live_device_bytes(const struct process *process)
 	return bytes;
 }
 
-static uint64_t bytes_copied(const struct process *process, enum copy_kind kind)
-{
-	uint64_t bytes = 0;
-
-	for (int async = 0; async < 2; async++) {
-		saturate__add(&bytes, process->copies[kind][async].bytes);
-		saturate__add(&bytes, process->copies[kind][async].unfollowed_bytes);
-	}
-	return bytes;
-}
-
 static void count(const struct process *process, struct counts *counts)
 {
 	*counts = (struct counts){
 		.launches = process->launches + process->graph_launches,
-		.to_device = bytes_copied(process, COPY_H2D),
-		.to_host = bytes_copied(process, COPY_D2H),
+		.to_device = process__copied(process, COPY_H2D).bytes,
+		.to_host = process__copied(process, COPY_D2H).bytes,
 		.waiting_ns = process->copy_waits.ns + process->free_waits.ns,
 	};
-	for (int kind = 0; kind < COPY_KINDS; kind++)
-		for (int async = 0; async < 2; async++)
-			counts->copies += process->copies[kind][async].calls +
-					  process->copies[kind][async].unfollowed_calls;
+	for (enum copy_kind kind = 0; kind < COPY_KINDS; kind++)
+		counts->copies += process__copied(process, kind).calls;
 	for (int scope = 0; scope < WAIT_SCOPES; scope++)
 		counts->waiting_ns += process->waits[scope].ns;
 }

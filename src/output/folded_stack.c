@@ -130,6 +130,18 @@ size_t folded_stack__lines(const struct stack *stack, struct folded_line lines[F
 	return list.count;
 }
 
+size_t folded_stack__own_line(const struct stack *stack, const struct folded_line *lines,
+			      size_t count)
+{
+	const struct stack_frame *own = user_line__find(stack);
+	size_t i = 0;
+
+	while (i < count &&
+	       !(own && lines[i].kind == FOLDED_FRAME && &stack->frames[lines[i].first] == own))
+		i++;
+	return i;
+}
+
 /* --- what a line says --- */
 
 /* Like strstr, ignoring case and underscores: "BatchNorm2d.forward" has "batch_norm". */

@@ -46,6 +46,13 @@ struct folded_line {
 /* Returns the number of lines. */
 size_t folded_stack__lines(const struct stack *stack, struct folded_line lines[FOLDED_LINES]);
 
+/*
+ * Returns the index of the line with the user's own frame (model/user_line.h); `count` if none has
+ * it.
+ */
+size_t folded_stack__own_line(const struct stack *stack, const struct folded_line *lines,
+			      size_t count);
+
 /* Prints a line in at most `columns`, without a newline. */
 void folded_stack__print_line(FILE *out, const struct stack *stack, const struct folded_line *line,
 			      int columns);

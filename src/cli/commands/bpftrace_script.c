@@ -60,12 +60,13 @@ static int take_library(const struct option_row *row, void *field, const char *p
 #define FIELD(member) .offset = offsetof(struct request, member)
 
 static const struct option_row option_rows[] = {
-	{"events", 'e', "LIST",
+	{"events", 'e', "WORD,...",
 	 "families and functions, as for gpuprobe trace\n"
 	 "(repeatable) [25 functions of both layers: memory,\n"
 	 "copies, launches, streams, events, devices]",
 	 option__list, FIELD(events)},
-	{"api", 0, "LAYER", "runtime, driver or both [both]", arguments__take_layers, FIELD(api)},
+	{"api", 0, "runtime|driver|both", "layers to trace [both]", arguments__take_layers,
+	 FIELD(api)},
 	{"libcudart-path", 0, "FILE", "use this runtime, not those found (repeatable)",
 	 take_library, .min = LAYER_RUNTIME},
 	{"libcuda-path", 0, "FILE", "use this driver, not those found (repeatable)", take_library,

@@ -96,7 +96,7 @@ static int print(const struct dump_command *run, struct error *err)
 {
 	const struct dump *dump = run->second ? run->second : run->first;
 	const struct dump_view view = {
-		.native = run->options->native,
+		.all_frames = run->options->all_frames,
 		.all = run->options->all,
 		.on_terminal = isatty(STDOUT_FILENO),
 		.before = run->second ? run->first : NULL,

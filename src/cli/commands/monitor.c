@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cli/files/console.h"
+#include "cli/files/terminal.h"
 #include "cli/options/monitor_options.h"
 #include "cli/session/live_run.h"
 #include "cli/commands/subcommand.h"
@@ -196,13 +196,15 @@ static int render_landing(void *arg, FILE *out)
 static int make_text(struct monitor *monitor, struct error *err)
 {
 	const struct monitor_options *options = monitor->options;
-	int columns = console__columns(STDOUT_FILENO);
+	int columns = (int)terminal__width(STDOUT_FILENO);
 	struct monitor_text_options form = {
 		.columns = columns ? columns : MONITOR_COLUMNS,
 		.cut_names = columns && !options->full_names,
 		.top = options->top,
 		.cut = !options->top_given,
 		.full_names = options->full_names,
+		.all_frames = options->all_frames,
+		.form = options->form,
 	};
 
 	if (options->json || options->chosen)

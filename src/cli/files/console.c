@@ -8,7 +8,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 /*
@@ -147,11 +146,4 @@ int console__failure(const struct console *console, const char *name, struct err
 		return 0;
 	return error__set(err, console->failure, "cannot write %s: %s", name,
 			  strerror(-console->failure));
-}
-
-int console__columns(int fd)
-{
-	struct winsize size;
-
-	return ioctl(fd, TIOCGWINSZ, &size) ? 0 : size.ws_col;
 }

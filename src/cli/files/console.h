@@ -40,7 +40,4 @@ int console__finish(struct console *console);
  */
 int console__failure(const struct console *console, const char *name, struct error *err);
 
-/* The columns of the terminal; 0: the descriptor is no terminal, or does not know. */
-int console__columns(int fd);
-
 #endif

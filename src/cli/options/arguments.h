@@ -118,6 +118,16 @@ int arguments__bad_option(int id, int argc, char **argv, const struct option *op
 
 #define CAPACITIES "Capacities (whatever does not fit is reported as lost):"
 
+/* The help of options whose rows differ in their fields or limits. */
+#define DURATION_HELP "stop after S seconds; COMMAND runs on"
+#define OUTPUT_HELP "write to FILE instead of standard output"
+#define API_HELP \
+	"layers to probe [auto: the driver for everything, the\n" \
+	"runtime for allocations and frees]"
+#define THRESHOLD_HELP \
+	"threshold that triggers a finding, or ID.NAME=VALUE\n" \
+	"(repeatable); gpuprobe diagnose --list has them all"
+
 /* for a struct targets: --libcudart-path and --libcuda-path */
 extern const struct option_row library_rows[];
 /* for a double, a fraction: --max-overhead if all families may be sampled */

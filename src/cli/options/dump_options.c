@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "cli/options/filter_options.h"
+#include "cli/options/stack_options.h"
 
 #define PROGRAM "gpuprobe dump"
 #define LONGEST_S 86400ull
@@ -35,12 +36,14 @@ static const struct option_row rows[] = {
 	 "(repeatable) [every process that uses CUDA]",
 	 arguments__take_pid, FIELD(targets)},
 	{.rows = filter_rows, FIELD(targets)},
-	{"again", 0, "SECONDS",
+	{"again", 0, "TIME",
 	 "dump again after this time (5, 5s, 500ms), to show\n"
 	 "which threads have not moved",
 	 take_again, FIELD(again_ns)},
 	{.help = "What to show:"},
-	{"native", 0, NULL, "all frames of each stack, one per line", option__flag, FIELD(native)},
+	{.rows = all_frames_rows, FIELD(all_frames)},
+	/* the former name of --all-frames */
+	{"native", 0, NULL, NULL, option__flag, FIELD(all_frames)},
 	{"all", 0, NULL,
 	 "list every thread; by default those that are neither\n"
 	 "in CUDA nor run Python are only counted",

@@ -15,8 +15,8 @@ struct dump_options {
 	struct targets targets; /* only pids; none: every process that uses CUDA */
 	uint64_t again_ns;	/* time between the first dump and a second one; 0: no second one */
 	bool json;
-	bool native; /* struct dump_view */
-	bool all;    /* see struct dump_view */
+	bool all_frames; /* struct dump_view */
+	bool all;	 /* see struct dump_view */
 	enum log_level log_level;
 };
 

@@ -52,10 +52,8 @@ static const struct option_row rows[] = {
 	 "gpuprobe ends when they have all ended",
 	 arguments__take_pid, FIELD(targets)},
 	{.rows = filter_rows, FIELD(targets)},
-	{"api", 0, "auto|driver|runtime|both",
-	 "layers to probe [auto: the driver for everything, the\n"
-	 "runtime for allocations and frees]",
-	 option__word, FIELD(api), WORDS(api_words)},
+	{"api", 0, "auto|driver|runtime|both", API_HELP, option__word, FIELD(api),
+	 WORDS(api_words)},
 	{"check-launches", 0, NULL, "check the result of each launch, not of one in 256",
 	 option__flag, FIELD(check_launches)},
 	{.rows = overhead_rows, FIELD(max_overhead)},
@@ -71,8 +69,7 @@ static const struct option_row rows[] = {
 	 "seconds between reports; 0 = only the final one [5];\n"
 	 "--display-interval is the same",
 	 option__seconds, FIELD(display_interval), .min = 0.01},
-	{"duration", 0, "S", "stop after S seconds", option__seconds, FIELD(duration),
-	 .min = 0.001},
+	{"duration", 0, "S", DURATION_HELP, option__seconds, FIELD(duration), .min = 0.001},
 	/* the former name of --interval */
 	{"display-interval", 0, "S", NULL, option__seconds, FIELD(display_interval), .min = 0.01},
 	{"top", 'T', "N",
@@ -83,10 +80,7 @@ static const struct option_row rows[] = {
 	{"full-names", 0, NULL, "whole demangled kernel names", option__flag, FIELD(full_names)},
 	{.rows = exact_rows, FIELD(form)},
 	{"json", 0, NULL, "one JSON object per report instead of text", option__flag, FIELD(json)},
-	{"threshold", 0, "ID=VALUE",
-	 "threshold that triggers a finding, or ID.NAME=VALUE\n"
-	 "(repeatable); gpuprobe diagnose --list has them all",
-	 option__list, FIELD(thresholds)},
+	{"threshold", 0, "ID=VALUE", THRESHOLD_HELP, option__list, FIELD(thresholds)},
 	{"metrics-addr", 0, "A:P", "OpenMetrics endpoint, or none [" DEFAULT_ADDRESS "]",
 	 take_address, .offset = 0},
 	{"metrics-kernels", 0, "N", "kernels per process that get their own series [100]",

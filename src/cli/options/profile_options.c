@@ -76,19 +76,15 @@ static const struct option_row report_rows[] = {
 	 "also print a cumulative report every S seconds\n"
 	 "[0 = off]",
 	 option__seconds, FIELD(interval), .min = 0.01},
+	{.rows = exact_rows, FIELD(output.form)},
 	{"json", 0, NULL, "one JSON object per report instead of text", take_form, FIELD(form),
 	 .min = PROFILE_JSON},
-	{.rows = exact_rows, FIELD(output.form)},
-	{"output", 'O', "FILE", "write to FILE, apart from the output of COMMAND", option__file,
-	 FIELD(file)},
+	{"output", 'O', "FILE", OUTPUT_HELP, option__file, FIELD(file)},
 	{0},
 };
 
 static const struct option_row watched_rows[] = {
-	{"threshold", 0, "ID=VALUE",
-	 "first threshold that triggers the finding, or another\n"
-	 "one with ID.NAME=VALUE (repeatable)",
-	 option__list, FIELD(thresholds)},
+	{"threshold", 0, "ID=VALUE", THRESHOLD_HELP, option__list, FIELD(thresholds)},
 	{"window", 0, "TIME",
 	 "time window for growth detection, such as 30s or 10m\n"
 	 "[60s, or two thirds of --duration if that is less]",
@@ -105,12 +101,9 @@ static const struct option_row watched_rows[] = {
 	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid,
 	 FIELD(targets)},
 	{.rows = filter_rows, FIELD(targets)},
-	{"duration", 0, "S", "stop after S seconds; COMMAND runs on [0 = off]", option__seconds,
-	 FIELD(duration), .min = 0.001},
-	{"api", 0, "auto|driver|runtime|both",
-	 "layers to probe [auto: the driver for everything, the\n"
-	 "runtime for allocations and frees]",
-	 option__word, FIELD(api), WORDS(api_words)},
+	{"duration", 0, "S", DURATION_HELP, option__seconds, FIELD(duration), .min = 0.001},
+	{"api", 0, "auto|driver|runtime|both", API_HELP, option__word, FIELD(api),
+	 WORDS(api_words)},
 	{0},
 };
 
@@ -129,15 +122,15 @@ static const struct option_row end_rows[] = {
 	}
 
 static const struct option_row stat_rows[] = {
+	TOP_ROW("rows of each table, and processes; 0 = all [10]"),
+	{"full-names", 0, NULL, "whole demangled kernel names", option__flag,
+	 FIELD(output.full_names)},
 	{.rows = report_rows},
 	{"csv", 0, "[DIR]",
 	 "comma-separated values instead of text; with DIR, the\n"
 	 "report and at the end a file for each table in DIR,\n"
 	 "such as DIR/kernels.csv",
 	 take_csv, .offset = 0, .min = PROFILE_CSV},
-	TOP_ROW("rows of each table, and processes; 0 = all [10]"),
-	{"full-names", 0, NULL, "whole demangled kernel names", option__flag,
-	 FIELD(output.full_names)},
 	{.rows = watched_rows},
 	{.rows = overhead_rows, FIELD(max_overhead)},
 	{.rows = library_rows, FIELD(targets)},
@@ -179,8 +172,8 @@ static const struct option_row diagnose_rows[] = {
 	 FIELD(host_rate), .min = 1, .max = 1000},
 	{"fail-on", 0, "info|warning|critical", "exit with 4 if a finding is this severe or more",
 	 option__word, FIELD(fail_on), WORDS(severity_words)},
-	{.rows = report_rows},
 	TOP_ROW("findings shown; 0 = all [10]"),
+	{.rows = report_rows},
 	{.rows = watched_rows},
 	{"max-overhead", 0, "PERCENT|off",
 	 "limit how much probes slow a thread down to about\n"
@@ -189,10 +182,7 @@ static const struct option_row diagnose_rows[] = {
 	 take_overhead, .offset = 0},
 	{.rows = library_rows, FIELD(targets)},
 	{.help = "Call stacks:"},
-	{"stack", 0, "fp|dwarf|auto|off",
-	 "how stacks are taken: by frame pointers, by DWARF\n"
-	 "unwinding, auto: by frame pointers, falling back to\n"
-	 "DWARF unwinding, or not at all [fp]",
+	{"stack", 0, "fp|dwarf|auto|off", STACK_HELP ";\noff: no stacks [fp]",
 	 stack_choice__take_row, FIELD(stacks), .min = OPT_STACK},
 	{.rows = stack_storage_rows, FIELD(stacks)},
 	{"min-wait", 0, "TIME", "take stacks of waits this long (ns, us, ms, s) [0]",

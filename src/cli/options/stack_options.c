@@ -147,21 +147,14 @@ const struct option_row stack_storage_rows[] = {
 };
 
 const struct option_row stack_rows[] = {
-	{"stack", 0, "fp|dwarf|auto|off",
-	 "how stacks are taken: by frame pointers, by DWARF\n"
-	 "unwinding, auto: by frame pointers, falling back to\n"
-	 "DWARF unwinding, or not at all [off]",
+	{"stack", 0, "fp|dwarf|auto|off", STACK_HELP ";\noff: no stacks [off]",
 	 stack_choice__take_row, .min = OPT_STACK},
 	{.rows = stack_storage_rows},
 	{0},
 };
 
 const struct option_row stack_needed_rows[] = {
-	{"stack", 0, "fp|dwarf|auto",
-	 "how stacks are taken: by frame pointers, by DWARF\n"
-	 "unwinding, auto: by frame pointers, falling back to\n"
-	 "DWARF unwinding [fp]",
-	 stack_choice__take_row, .min = OPT_STACK},
+	{"stack", 0, "fp|dwarf|auto", STACK_HELP " [fp]", stack_choice__take_row, .min = OPT_STACK},
 	{.rows = stack_storage_rows},
 	{0},
 };

@@ -39,6 +39,11 @@ enum stack_option_id {
 	OPT_STACK_SAMPLE,
 };
 
+/* The help of --stack, whose default differs. */
+#define STACK_HELP \
+	"fp: take stacks by frame pointers; dwarf: by DWARF\n" \
+	"unwinding; auto: fp, falling back to dwarf"
+
 /*
  * Rows for a struct stack_choice: stack_rows for commands that take stacks only on request,
  * stack_needed_rows for commands that show nothing without them.

@@ -143,8 +143,7 @@ static const struct option_row rows[] = {
 	{.rows = filter_rows, FIELD(targets)},
 	{"count", 0, "N", "stop after N calls", option__u64, FIELD(count), .min = 1,
 	 .max = (double)LONG_MAX},
-	{"duration", 0, "S", "stop after S seconds", option__duration, FIELD(duration),
-	 .min = 0.001},
+	{"duration", 0, "S", DURATION_HELP, option__duration, FIELD(duration), .min = 0.001},
 	{"no-return-probes", 0, NULL, "probe only the start of calls: no results, no times",
 	 option__flag, FIELD(no_returns)},
 	{.rows = library_rows, FIELD(targets)},
@@ -160,11 +159,11 @@ static const struct option_row rows[] = {
 	{"entry-return", 0, NULL, "two lines per call, at its start and at its return",
 	 option__byte_flag, FIELD(config.entry_return)},
 	{"stack", 0, "[fp|dwarf|auto|off]",
-	 "add the call stack, taken by frame pointers, by DWARF\n"
-	 "unwinding, or auto: by frame pointers, falling back to\n"
-	 "DWARF [fp, as -o stack]; in the table one frame a line",
+	 "add the call stack, in the table below each call;\n" STACK_HELP " [fp, as\n"
+	 "-o stack]",
 	 take_stack, FIELD(stacks), .min = OPT_STACK},
 	{.rows = stack_storage_rows, FIELD(stacks)},
+	{.rows = all_frames_rows, FIELD(output.all_frames)},
 	{"args", 0, "N", "show the first N arguments of kernels as 64-bit words", option__byte,
 	 FIELD(config.kernel_args), .max = TRACE_ARGS_MAX},
 	{"full-names", 0, NULL, "whole demangled kernel names", option__flag, FIELD(full_names)},
@@ -173,7 +172,7 @@ static const struct option_row rows[] = {
 	{"json", 0, NULL, "the same as --format json", take_json, ALL},
 	{"json-schema", 0, NULL, "print the schema of --format json, and exit", option__result,
 	 .min = TRACE_OPTIONS_SCHEMA},
-	{"output", 'O', "FILE", "write to FILE", option__file, FIELD(file)},
+	{"output", 'O', "FILE", OUTPUT_HELP, option__file, FIELD(file)},
 	{"summary", 'c', NULL, "only a summary by function, at the end", option__flag,
 	 GIVEN(only_summary)},
 	{NULL, 'C', NULL, "the calls and then the summary", option__flag, GIVEN(also_summary)},

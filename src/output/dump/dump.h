@@ -9,7 +9,7 @@
 #include "model/dump.h"
 
 struct dump_view {
-	bool native;	  /* print all frames of a stack, one a line */
+	bool all_frames;  /* of a stack, one a line */
 	bool all;	  /* print every thread separately, without summaries */
 	bool on_terminal; /* long names are cut in the middle, see output/clip.h */
 	/* an earlier dump of the same processes, to mark threads that have not moved; NULL: none */

@@ -46,7 +46,7 @@ static void print_stack(const struct page *page, const struct dump_thread *threa
 {
 	bool known = !thread->no_stack && thread->stack.count;
 
-	if (page->view->native || !known)
+	if (page->view->all_frames || !known)
 		frame_text__print_stack(page->out, known ? &thread->stack : NULL, STACK_INDENT);
 	else
 		short_stack__print(page->out, &thread->stack, thread->beyond, thread->ends,

@@ -33,6 +33,12 @@ void findings_text__print_counts(FILE *out, const struct finding_list *list);
 void findings_text__print(FILE *out, const struct model *model, const struct finding_list *list,
 			  const struct report_options *options);
 
+/*
+ * Writes the finding's numbers, whole, by their names in the JSON: "exact: allocations=1,000,
+ * size=1,073,741,824 bytes".
+ */
+void findings_text__write_numbers(FILE *out, const struct finding *finding);
+
 /* A number of a finding or a threshold. Counts, shares and ratios have one form. */
 struct quantity findings_text__number(enum quantity_form form, double value,
 				      enum finding_unit unit);

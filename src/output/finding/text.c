@@ -89,15 +89,20 @@ static void write_evidence(FILE *out, const struct finding *finding, enum quanti
 	function_text__print_sentence(out, finding->evidence);
 }
 
-/* "exact: allocations=1,000, size=1,073,741,824 bytes": the names are those of the JSON. */
-static void write_numbers(FILE *out, const struct finding *finding, enum quantity_form form)
+void findings_text__write_numbers(FILE *out, const struct finding *finding)
 {
 	for (size_t i = 0; i < finding->number_count; i++) {
 		const struct finding_number *number = &finding->numbers[i];
 
 		fprintf(out, "%s%s=%s", i ? ", " : "exact: ", number->name,
-			findings_text__number(form, number->value, number->unit).text);
+			findings_text__number(QUANTITY_EXACT, number->value, number->unit).text);
 	}
+}
+
+static void write_numbers(FILE *out, const struct finding *finding, enum quantity_form form)
+{
+	(void)form;
+	findings_text__write_numbers(out, finding);
 }
 
 static void write_cost(FILE *out, const struct finding *finding, enum quantity_form form)

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/escape.h"
+#include "model/copied.h"
 #include "model/devices.h"
 #include "output/enum_names.h"
 #include "output/finding/verdict.h"
@@ -16,7 +17,6 @@
 #include "output/report/parts.h"
 #include "output/report/totals.h"
 
-#define INDENT 12
 #define FAILURES_SHOWN 3
 
 enum form {
@@ -53,14 +53,14 @@ static void write_verdict(FILE *out, const struct monitor_page *page, const stru
 
 /* --- memory --- */
 
-static void write_amount(FILE *out, uint64_t bytes, uint64_t count)
+static void write_amount(FILE *out, const struct monitor_page *page, uint64_t bytes, uint64_t count)
 {
-	fprintf(out, "%s in %s allocation%s", quantity__bytes((double)bytes).text,
+	fprintf(out, "%s in %s allocation%s", quantity__bytes_as(page->options->form, bytes).text,
 		quantity__count(count).text, report_line__plural(count));
 }
 
 /* "; device 1.0 GiB, pool 1.1 GiB", if it is of several kinds */
-static void write_kinds(FILE *out, const struct process *process)
+static void write_kinds(FILE *out, const struct monitor_page *page, const struct process *process)
 {
 	const char *before = "; ";
 	int kinds = 0;
@@ -73,17 +73,17 @@ static void write_kinds(FILE *out, const struct process *process)
 		if (!memory_kind__is_device(kind) || !memory->live_count)
 			continue;
 		fprintf(out, "%s%s %s", before, enum_names__memory_kind(kind),
-			quantity__bytes((double)memory->live_bytes).text);
+			quantity__bytes_as(page->options->form, memory->live_bytes).text);
 		before = ", ";
 	}
 }
 
-static void write_nvml(FILE *out, const struct process *process)
+static void write_nvml(FILE *out, const struct monitor_page *page, const struct process *process)
 {
 	uint64_t bytes = process__nvml_bytes(process);
 
 	if (bytes != GPU_UNKNOWN_BYTES)
-		fprintf(out, "; %s by NVML", quantity__bytes((double)bytes).text);
+		fprintf(out, "; %s by NVML", quantity__bytes_as(page->options->form, bytes).text);
 }
 
 static void write_calls(FILE *out, const struct memory_totals *memory)
@@ -115,15 +115,15 @@ static void write_memory(FILE *out, const struct monitor_page *page, const struc
 	    !row->counts.live_bytes && !process->since_attach)
 		return;
 	if (row->counts.live_bytes)
-		write_amount(out, row->counts.live_bytes,
+		write_amount(out, page, row->counts.live_bytes,
 			     process->ended ? process->live_at_exit_count : device.live_count);
 	else
 		fputs("nothing", out);
 	fputs(process->ended ? " live at exit" : " live", out);
 	if (process->since_attach)
 		fputs(" since attach; what it allocated before is unknown", out);
-	write_nvml(out, process);
-	write_kinds(out, process);
+	write_nvml(out, page, process);
+	write_kinds(out, page, process);
 	write_calls(out, &device);
 }
 
@@ -142,14 +142,13 @@ static void write_host_memory(FILE *out, const struct monitor_page *page,
 	};
 	const char *comma = "";
 
-	(void)page;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		const struct memory_totals *memory = &row->process->memory[kinds[i].kind];
 
 		if (!memory->allocations && !memory->live_count && !memory->frees)
 			continue;
 		fprintf(out, "%s%s ", comma, kinds[i].words);
-		write_amount(out, memory->live_bytes, memory->live_count);
+		write_amount(out, page, memory->live_bytes, memory->live_count);
 		if (row->process->ended && memory->live_count)
 			fputs(" live at exit", out);
 		comma = ", ";
@@ -165,8 +164,8 @@ static void write_pools(FILE *out, const struct monitor_page *page, const struct
 		const struct pool_totals *pool = &process->pools[i];
 
 		fprintf(out, "%s%s used of %s reserved%s", i ? "; " : "",
-			quantity__bytes((double)pool->used).text,
-			quantity__bytes((double)pool->reserved).text,
+			quantity__bytes_as(page->options->form, pool->used).text,
+			quantity__bytes_as(page->options->form, pool->reserved).text,
 			pool->estimated ? " (estimate)" : "");
 	}
 	if (shown < process->pool_count)
@@ -181,25 +180,19 @@ static void write_copies(FILE *out, const struct monitor_page *page, const struc
 	const struct process *process = row->process;
 	const char *mark = report_sampling__mark(process, RATE_COPY), *comma = "";
 
-	(void)page;
 	for (enum copy_kind kind = 0; kind < COPY_KINDS; kind++) {
-		const struct copy_totals *sync = &process->copies[kind][0];
-		const struct copy_totals *async = &process->copies[kind][1];
-		uint64_t calls = sync->calls + sync->unfollowed_calls + async->calls +
-				 async->unfollowed_calls;
-		uint64_t bytes = sync->bytes + sync->unfollowed_bytes + async->bytes +
-				 async->unfollowed_bytes;
+		struct copied copied = process__copied(process, kind);
 		double rate = monitor_counts__rate(&row->counts, row->counts.copy_bytes[kind]);
 
-		if (!calls)
+		if (!copied.calls)
 			continue;
-		fprintf(out, "%s%s %s%s (%s%s in %s%s calls", comma, enum_names__copy_kind(kind),
-			mark, quantity__bandwidth(rate).text, mark,
-			quantity__bytes((double)bytes).text, mark, quantity__count(calls).text);
-		if (sync->pageable_bytes + async->pageable_bytes)
+		fprintf(out, "%s%s %s%s (%s%s in %s%s call%s", comma, enum_names__copy_kind(kind),
+			mark, quantity__bandwidth_as(page->options->form, rate).text, mark,
+			quantity__bytes_as(page->options->form, copied.bytes).text, mark,
+			quantity__count(copied.calls).text, report_line__plural(copied.calls));
+		if (copied.pageable_bytes)
 			fprintf(out, ", %s of it pageable",
-				quantity__bytes(
-					(double)(sync->pageable_bytes + async->pageable_bytes))
+				quantity__bytes_as(page->options->form, copied.pageable_bytes)
 					.text);
 		fputc(')', out);
 		if (process->inflight[kind].calls)
@@ -224,7 +217,6 @@ static void write_waits(FILE *out, const struct monitor_page *page, const struct
 	const struct process *process = row->process;
 	const char *comma = "";
 
-	(void)page;
 	for (int i = 0; i < MONITOR_WAITS; i++) {
 		const struct wait_totals *waits = i == MONITOR_WAIT_COPIES ? &process->copy_waits :
 						  i == MONITOR_WAIT_FREES  ? &process->free_waits :
@@ -240,7 +232,7 @@ static void write_waits(FILE *out, const struct monitor_page *page, const struct
 			continue;
 		fprintf(out, "%s%s %s%s (%s%s in %s%s call%s", comma, wait_word(i), mark,
 			quantity__share(rate / (double)NS_PER_S).text, mark,
-			quantity__time((double)waits->ns).text, mark,
+			quantity__time_as(page->options->form, waits->ns).text, mark,
 			quantity__count(waits->calls).text, report_line__plural(waits->calls));
 		if (waits->open)
 			fprintf(out, ", %s in progress", quantity__count(waits->open).text);
@@ -292,15 +284,14 @@ static void write_first_launches(FILE *out, const struct monitor_page *page,
 	const struct wait_totals *first = &row->process->first_launches;
 	const struct wait_totals loads = process__loads_in_launches(row->process);
 
-	(void)page;
 	if (!first->calls)
 		return;
 	fprintf(out, "first launches: %s took %s", quantity__count(first->calls).text,
-		quantity__time((double)first->ns).text);
+		quantity__time_as(page->options->form, first->ns).text);
 	if (loads.calls)
 		fprintf(out, " (lazy loading: %s load%s inside launches in %s)",
 			quantity__count(loads.calls).text, report_line__plural(loads.calls),
-			quantity__time((double)loads.ns).text);
+			quantity__time_as(page->options->form, loads.ns).text);
 }
 
 static void write_objects(FILE *out, const struct monitor_page *page, const struct monitor_row *row)
@@ -360,7 +351,7 @@ static size_t lines_shown(const struct monitor_page *page)
 static void print_item(FILE *out, const struct monitor_page *page, const struct monitor_row *row,
 		       const struct item *item)
 {
-	char label[INDENT + 1];
+	char label[MONITOR_INDENT + 1];
 	struct monitor_words words;
 
 	if (!monitor_words__begin(&words))
@@ -369,10 +360,10 @@ static void print_item(FILE *out, const struct monitor_page *page, const struct 
 	snprintf(label, sizeof(label), "  %s", item->label);
 	switch (item->form) {
 	case FORM_SENTENCE:
-		monitor_words__wrap(&words, out, page, label, INDENT, lines_shown(page));
+		monitor_words__wrap(&words, out, page, label, MONITOR_INDENT, lines_shown(page));
 		break;
-	case FORM_REPORT: monitor_words__lines(&words, out, page, label, INDENT); break;
-	default: monitor_words__list(&words, out, page, label, INDENT);
+	case FORM_REPORT: monitor_words__lines(&words, out, page, label, MONITOR_INDENT); break;
+	default: monitor_words__list(&words, out, page, label, MONITOR_INDENT);
 	}
 }
 

@@ -9,7 +9,7 @@
 #include "base/escape.h"
 #include "base/quantity.h"
 #include "output/finding/findings.h"
-#include "output/frame_text.h"
+#include "output/folded_stack.h"
 #include "output/function_text.h"
 #include "output/monitor/parts.h"
 #include "output/report/line.h"
@@ -17,7 +17,7 @@
 #define FINDINGS_SHOWN 3
 #define INDENT 10
 #define EVIDENCE_LINES 2
-#define FRAMES_SHOWN 3
+#define LINES_SHOWN 3 /* of a stack */
 #define OTHERS_NAMED 4
 
 static void write_title(FILE *out, const struct monitor_page *page, const struct finding *finding)
@@ -67,22 +67,31 @@ static void write_evidence(FILE *out, const struct monitor_page *page,
 	}
 	if (finding->has_cost)
 		fprintf(out, "; cost %s, %s of the time",
-			quantity__time((double)finding->cost_ns).text,
+			quantity__time_as(page->options->form, finding->cost_ns).text,
 			quantity__share(finding->share).text);
 	if (finding->has_saving)
-		fprintf(out, "; saving about %s", quantity__time((double)finding->saving_ns).text);
+		fprintf(out, "; saving about %s",
+			quantity__time_as(page->options->form, finding->saving_ns).text);
 }
 
-/* The innermost frames: "at cudaMalloc+0x0 [libcudart.so.13] < grow_cache() ..." */
+/* From the program's own frame outwards: "at grow_cache() [server] cache.cc:88 < serve() ..." */
 static void write_place(FILE *out, const struct monitor_page *page, const struct finding *finding)
 {
 	const struct stack *stack = finding->stack;
+	struct folded_line lines[FOLDED_LINES];
+	size_t count = stack ? folded_stack__lines(stack, lines) : 0;
+	size_t own = folded_stack__own_line(stack, lines, count), first = own < count ? own : 0;
 
-	(void)page;
-	for (uint32_t i = 0; stack && i < stack->count && i < FRAMES_SHOWN; i++) {
-		fputs(i ? " < " : "at ", out);
-		frame_text__print(out, &stack->frames[i]);
+	for (size_t i = first; i < count && i - first < LINES_SHOWN; i++) {
+		fputs(i > first ? " < " : "at ", out);
+		folded_stack__print_line(out, stack, &lines[i], page->options->columns - INDENT);
 	}
+}
+
+static void write_numbers(FILE *out, const struct monitor_page *page, const struct finding *finding)
+{
+	(void)page;
+	findings_text__write_numbers(out, finding);
 }
 
 static void write_advice(FILE *out, const struct monitor_page *page, const struct finding *finding)
@@ -102,6 +111,14 @@ static void print_part(FILE *out, const struct monitor_page *page, const char *l
 		return;
 	write(words.out, page, finding);
 	monitor_words__wrap(&words, out, page, label, INDENT, page->options->cut ? lines : 0);
+}
+
+static void print_place(FILE *out, const struct monitor_page *page, const struct finding *finding)
+{
+	if (finding->stack && page->options->all_frames)
+		folded_stack__print(out, finding->stack, INDENT, true);
+	else
+		print_part(out, page, "", write_place, finding, 1);
 }
 
 /* The first finding of the kind, which is its worst. */
@@ -149,7 +166,9 @@ static void print_finding(FILE *out, const struct monitor_page *page, size_t ind
 	print_part(out, page, findings_text__severity_word(finding->severity), write_title, finding,
 		   1);
 	print_part(out, page, "", write_evidence, finding, EVIDENCE_LINES);
-	print_part(out, page, "", write_place, finding, 1);
+	if (page->options->form == QUANTITY_EXACT)
+		print_part(out, page, "", write_numbers, finding, 0);
+	print_place(out, page, finding);
 	if (page->options->cut)
 		print_others(out, page, index);
 	if (first_of_kind(list, index) == index)

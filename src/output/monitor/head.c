@@ -33,12 +33,12 @@ static void print_moment(FILE *out, const struct monitor_page *page)
 		fputs("; the last report: totals", out);
 	else if (running)
 		fprintf(out, "; rates of the last %s",
-			quantity__time((double)watched_ns(page)).text);
+			quantity__time_as(page->options->form, watched_ns(page)).text);
 	fputc('\n', out);
 }
 
 /* "GPU 0: 87 % busy, 60.1 GiB of 139.8 GiB" */
-static void write_gpu(FILE *out, const struct gpu *gpu)
+static void write_gpu(FILE *out, enum quantity_form form, const struct gpu *gpu)
 {
 	char label[GPU_LABEL_SIZE];
 
@@ -49,8 +49,8 @@ static void write_gpu(FILE *out, const struct gpu *gpu)
 	if (gpu->used_bytes == GPU_UNKNOWN_BYTES || gpu->total_bytes == GPU_UNKNOWN_BYTES)
 		fputs("memory unknown", out);
 	else
-		fprintf(out, "%s of %s", quantity__bytes((double)gpu->used_bytes).text,
-			quantity__bytes((double)gpu->total_bytes).text);
+		fprintf(out, "%s of %s", quantity__bytes_as(form, gpu->used_bytes).text,
+			quantity__bytes_as(form, gpu->total_bytes).text);
 }
 
 static bool is_known(const struct gpu *gpu)
@@ -59,7 +59,7 @@ static bool is_known(const struct gpu *gpu)
 }
 
 /* The instances of a divided GPU stand for it. */
-static void write_gpus(FILE *out, const struct model *model)
+static void write_gpus(FILE *out, enum quantity_form form, const struct model *model)
 {
 	size_t shown = 0, left = 0;
 
@@ -71,7 +71,7 @@ static void write_gpus(FILE *out, const struct model *model)
 			continue;
 		}
 		fputs(shown++ ? "; " : "", out);
-		write_gpu(out, &model->gpus[i]);
+		write_gpu(out, form, &model->gpus[i]);
 	}
 	if (left)
 		fprintf(out, "; and %zu more", left);
@@ -84,6 +84,6 @@ void monitor_head__print(FILE *out, const struct monitor_page *page)
 	print_moment(out, page);
 	if (!monitor_words__begin(&gpus))
 		return;
-	write_gpus(gpus.out, page->model);
+	write_gpus(gpus.out, page->options->form, page->model);
 	monitor_words__wrap(&gpus, out, page, "", 0, page->options->cut ? GPU_LINES : 0);
 }

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/saturate.h"
 #include "base/table.h"
+#include "model/copied.h"
 #include "output/monitor/parts.h"
 #include "output/report/totals.h"
 
@@ -84,18 +86,6 @@ double monitor_counts__rate(const struct monitor_counts *counts, uint64_t count)
 	return counts->ns ? (double)count * (double)NS_PER_S / (double)counts->ns : 0;
 }
 
-static void count_copies(const struct process *process, struct monitor_counts *counts)
-{
-	for (int kind = 0; kind < COPY_KINDS; kind++) {
-		for (int async = 0; async < 2; async++) {
-			const struct copy_totals *copies = &process->copies[kind][async];
-
-			counts->copies += copies->calls + copies->unfollowed_calls;
-			counts->copy_bytes[kind] += copies->bytes + copies->unfollowed_bytes;
-		}
-	}
-}
-
 static void count(const struct model *model, const struct process *process,
 		  struct monitor_counts *counts)
 {
@@ -109,14 +99,14 @@ static void count(const struct model *model, const struct process *process,
 	};
 	for (int scope = 0; scope < WAIT_SCOPES; scope++)
 		counts->wait_ns[scope] = process->waits[scope].ns;
-	count_copies(process, counts);
+	for (enum copy_kind kind = 0; kind < COPY_KINDS; kind++) {
+		struct copied copied = process__copied(process, kind);
+
+		counts->copies += copied.calls;
+		counts->copy_bytes[kind] = copied.bytes;
+	}
 	report__device_memory(process, &device);
 	counts->live_bytes = process->ended ? process->live_at_exit_bytes : device.live_bytes;
-}
-
-static uint64_t more(uint64_t now, uint64_t before)
-{
-	return now > before ? now - before : 0;
 }
 
 void monitor_history__increase(const struct monitor_history *history,
@@ -131,14 +121,15 @@ void monitor_history__increase(const struct monitor_history *history,
 	else if (before.ns < process->start_ns)
 		before.ns = process->start_ns;
 	count(model, process, increase);
-	increase->ns = more(increase->ns, before.ns);
-	increase->launches = more(increase->launches, before.launches);
-	increase->copies = more(increase->copies, before.copies);
+	increase->ns = saturate__difference(increase->ns, before.ns);
+	increase->launches = saturate__difference(increase->launches, before.launches);
+	increase->copies = saturate__difference(increase->copies, before.copies);
 	for (int kind = 0; kind < COPY_KINDS; kind++)
 		increase->copy_bytes[kind] =
-			more(increase->copy_bytes[kind], before.copy_bytes[kind]);
+			saturate__difference(increase->copy_bytes[kind], before.copy_bytes[kind]);
 	for (int i = 0; i < MONITOR_WAITS; i++)
-		increase->wait_ns[i] = more(increase->wait_ns[i], before.wait_ns[i]);
+		increase->wait_ns[i] =
+			saturate__difference(increase->wait_ns[i], before.wait_ns[i]);
 	*change = (double)increase->live_bytes - (double)before.live_bytes;
 }
 
@@ -151,7 +142,7 @@ bool monitor_history__launches(const struct monitor_kept *kept, const struct ker
 	for (size_t i = 0; i < kept->kernel_count; i++) {
 		if (kept->kernels[i].serial != kernel->serial)
 			continue;
-		*launches = more(kernel->launches, kept->kernels[i].launches);
+		*launches = saturate__difference(kernel->launches, kept->kernels[i].launches);
 		return true;
 	}
 	return false;

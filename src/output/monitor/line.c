@@ -10,7 +10,6 @@
 #include "output/wrap.h"
 
 #define CUT "..."
-#define LEAST_BY_AMOUNT 100 /* per second; slower rates show a tenth */
 
 size_t monitor_line__shown(const struct monitor_page *page, size_t count, size_t few)
 {
@@ -19,17 +18,9 @@ size_t monitor_line__shown(const struct monitor_page *page, size_t count, size_t
 	return shown && shown < count ? shown : count;
 }
 
-struct quantity monitor_line__rate(double per_second)
+struct quantity monitor_line__rate(enum quantity_form form, double per_second)
 {
-	struct quantity rate, amount;
-
-	if (!(per_second > 0))
-		return (struct quantity){"0"};
-	if (per_second < LEAST_BY_AMOUNT)
-		return quantity__rate(per_second);
-	amount = quantity__amount(per_second);
-	snprintf(rate.text, sizeof(rate.text), "%.29s/s", amount.text);
-	return rate;
+	return per_second > 0 ? quantity__rate_as(form, per_second) : (struct quantity){"0"};
 }
 
 /* --- lines --- */

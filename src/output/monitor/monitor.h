@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "base/quantity.h"
 #include "finding/finding.h"
 #include "model/model.h"
 
@@ -34,6 +35,8 @@ struct monitor_text_options {
 	unsigned int top;
 	bool cut;
 	bool full_names; /* of kernels */
+	bool all_frames; /* of stacks; the blocks have as many lines as that takes */
+	enum quantity_form form;
 };
 
 /* NULL without memory. */

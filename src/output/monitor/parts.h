@@ -108,6 +108,8 @@ void monitor_head__print(FILE *out, const struct monitor_page *page);
 /* The rows, up to a limit, and the sum of the others. 0 or -ENOMEM. */
 int monitor_table__print(FILE *out, const struct monitor_page *page);
 
+#define MONITOR_INDENT 12 /* of what a block says, behind its labels */
+
 /* All about one process, after an empty line. */
 void monitor_block__print(FILE *out, const struct monitor_page *page,
 			  const struct monitor_row *row);
@@ -162,6 +164,7 @@ void monitor_line__command(const struct process *process, char text[MONITOR_COMM
 void monitor_line__gpus(const struct model *model, const struct process *process,
 			char text[MONITOR_GPUS_SIZE]);
 
-struct quantity monitor_line__rate(double per_second); /* "1.5/s", "12.3 k/s" */
+/* "0", "1.5/s", "12.3 k/s" */
+struct quantity monitor_line__rate(enum quantity_form form, double per_second);
 
 #endif

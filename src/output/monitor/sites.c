@@ -1,68 +1,99 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The call sites of a process in its block of the monitor's report, see parts.h.
-#include "api/api.h"
-#include "base/quantity.h"
-#include "output/frame_text.h"
+#include "output/folded_stack.h"
 #include "output/monitor/parts.h"
 #include "output/report/line.h"
-#include "output/report/parts.h"
+#include "output/site_text.h"
 
 #define SITES_SHOWN 2
-#define FRAMES_SHOWN 4
+#define LINES_SHOWN 4 /* of a stack; the last is the program's own if the others are not */
+#define INDENT 4
 
-static void print_frames(FILE *out, const struct stack *stack)
+/* A cut stack has its first lines, and the line of the program's own frame in any case. */
+static void print_lines(FILE *out, const struct monitor_page *page, const struct stack *stack)
 {
-	if (!stack)
-		fputs("    [stack not known]\n", out);
-	for (uint32_t i = 0; stack && i < stack->count && i < FRAMES_SHOWN; i++) {
-		fputs("    ", out);
-		frame_text__print(out, &stack->frames[i]);
+	struct folded_line lines[FOLDED_LINES];
+	size_t count = folded_stack__lines(stack, lines);
+	size_t own = folded_stack__own_line(stack, lines, count);
+	/* A line says as much as the one that counts what is left. */
+	size_t shown = page->options->cut && count > LINES_SHOWN + 1 ? LINES_SHOWN : count;
+	int columns = page->options->columns - MONITOR_INDENT - INDENT;
+	uint32_t frames = stack->count;
+
+	if (shown <= own && own < count)
+		lines[shown - 1] = lines[own];
+	for (size_t i = 0; i < shown; i++) {
+		fprintf(out, "%*s", INDENT, "");
+		folded_stack__print_line(out, stack, &lines[i], columns);
 		fputc('\n', out);
+		frames -= lines[i].count;
 	}
-	if (stack && stack->count > FRAMES_SHOWN)
-		fprintf(out, "    ... and %u more frame%s\n", stack->count - FRAMES_SHOWN,
-			report_line__plural(stack->count - FRAMES_SHOWN));
+	if (shown < count)
+		fprintf(out, "%*s… %u more frame%s\n", INDENT, "", frames,
+			report_line__plural(frames));
 }
 
-static void print_live(FILE *out, const struct process *process)
+static void print_stack(FILE *out, const struct monitor_page *page, const struct stack *stack)
 {
-	for (size_t i = 0; i < process->live_site_count && i < SITES_SHOWN; i++) {
+	if (stack && !page->options->all_frames)
+		print_lines(out, page, stack);
+	else
+		folded_stack__print(out, stack, INDENT, true);
+}
+
+static void print_rest(FILE *out, size_t rest)
+{
+	if (rest)
+		fprintf(out, "... and %zu more call site%s\n", rest, report_line__plural(rest));
+}
+
+static void print_live(FILE *out, const struct monitor_page *page, const struct process *process)
+{
+	size_t shown = monitor_line__shown(page, process->live_site_count, SITES_SHOWN);
+
+	for (size_t i = 0; i < shown; i++) {
 		const struct live_site *site = &process->live_sites[i];
 
 		fprintf(out, "%s %s in %s allocation%s\n",
-			quantity__bytes((double)site->bytes).text,
+			quantity__bytes_as(page->options->form, site->bytes).text,
 			process->ended ? "live at exit" : "live", quantity__count(site->count).text,
 			report_line__plural(site->count));
-		print_frames(out, site->stack);
+		print_stack(out, page, site->stack);
 	}
+	print_rest(out, process->live_site_count - shown);
 }
 
-/* Where most was allocated, freed or not. */
-static void print_allocated(FILE *out, const struct process *process)
+/* Those of one kind, behind a line that says what they are. */
+static void print_kind(FILE *out, const struct monitor_page *page, const struct call_site *sites,
+		       size_t count)
 {
-	for (size_t i = 0, shown = 0; i < process->site_count && shown < SITES_SHOWN; i++) {
-		const struct call_site *site = &process->sites[i];
+	size_t shown = monitor_line__shown(page, count, SITES_SHOWN);
 
-		if (site->kind != SITE_ALLOCATION)
-			continue;
-		shown++;
-		fprintf(out, "%s allocated by %s call%s of %s\n",
-			quantity__bytes((double)site->amount).text,
-			quantity__count(site->calls).text, report_line__plural(site->calls),
-			api_functions[site->row].shown);
-		print_frames(out, site->stack);
+	site_text__print_kind(out, page->model, (enum site_kind)sites->kind);
+	fputc('\n', out);
+	for (size_t i = 0; i < shown; i++) {
+		fputs("  ", out);
+		site_text__print(out, &sites[i], page->options->form, page->options->full_names);
+		fputc('\n', out);
+		print_stack(out, page, sites[i].stack);
 	}
+	print_rest(out, count - shown);
 }
 
+/* A cut block has only where memory comes from: what is live, or else what was allocated. */
 void monitor_sites__write(FILE *out, const struct monitor_page *page, const struct monitor_row *row)
 {
 	const struct process *process = row->process;
-	const struct report_options options = {.top = page->options->top};
+	bool cut = page->options->cut;
 
-	if (!page->options->cut)
-		report_sites__list(out, page->model, process, &options);
-	else if (process->live_site_count)
-		print_live(out, process);
-	else
-		print_allocated(out, process);
+	print_live(out, page, process);
+	/* The sites are sorted by kind. */
+	for (size_t i = 0, end; i < process->site_count; i = end) {
+		const struct call_site *sites = &process->sites[i];
+
+		for (end = i; end < process->site_count && process->sites[end].kind == sites->kind;)
+			end++;
+		if (!cut || (sites->kind == SITE_ALLOCATION && !process->live_site_count))
+			print_kind(out, page, sites, end - i);
+	}
 }

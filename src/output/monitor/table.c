@@ -2,9 +2,11 @@
 /*
  * The rows of the monitor's report, see parts.h: a table of running processes with rates, and one
  * of ended processes with totals. Columns are as wide as their cells; if that is too wide, columns
- * of less use are left out.
+ * of less use are left out. Exact numbers in a file keep all columns.
  */
 #include <errno.h>
+#include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,9 +67,9 @@ static void set(char *cell, const char *mark, struct quantity amount)
 }
 
 /* "+1.2 MiB", "0" */
-static void set_change(char *cell, double change)
+static void set_change(char *cell, enum quantity_form form, double change)
 {
-	struct quantity amount = quantity__bytes(change < 0 ? -change : change);
+	struct quantity amount = quantity__bytes_as(form, (uint64_t)fabs(change));
 
 	if (change == 0)
 		set_text(cell, "0");
@@ -78,40 +80,43 @@ static void set_change(char *cell, double change)
 static void set_copies(const struct table *table, char *cell, const char *mark,
 		       const struct monitor_counts *counts, enum copy_kind kind)
 {
+	enum quantity_form form = table->page->options->form;
 	uint64_t bytes = counts->copy_bytes[kind];
 
 	if (!bytes)
 		set_text(cell, "0");
 	else if (table->totals)
-		set(cell, mark, quantity__bytes((double)bytes));
+		set(cell, mark, quantity__bytes_as(form, bytes));
 	else
-		set(cell, mark, quantity__bandwidth(monitor_counts__rate(counts, bytes)));
+		set(cell, mark, quantity__bandwidth_as(form, monitor_counts__rate(counts, bytes)));
 }
 
-static void set_memory(char (*cells)[CELL_SIZE], const struct monitor_row *row)
+static void set_memory(char (*cells)[CELL_SIZE], enum quantity_form form,
+		       const struct monitor_row *row)
 {
 	if (row->counts.live_bytes)
-		set(cells[COLUMN_MEMORY], "", quantity__bytes((double)row->counts.live_bytes));
+		set(cells[COLUMN_MEMORY], "", quantity__bytes_as(form, row->counts.live_bytes));
 	else
 		set_text(cells[COLUMN_MEMORY], "0");
-	set_change(cells[COLUMN_CHANGE], row->change);
+	set_change(cells[COLUMN_CHANGE], form, row->change);
 }
 
 static void set_counts(const struct table *table, char (*cells)[CELL_SIZE],
 		       const struct monitor_row *row)
 {
 	const struct monitor_counts *counts = &row->counts;
+	enum quantity_form form = table->page->options->form;
 	const char *launches = report_sampling__mark(row->process, RATE_LAUNCH);
 	const char *copies = report_sampling__mark(row->process, RATE_COPY);
 
 	if (table->totals)
-		set(cells[COLUMN_LAUNCHES], launches, quantity__amount((double)counts->launches));
+		set(cells[COLUMN_LAUNCHES], launches, quantity__amount_as(form, counts->launches));
 	else
 		set(cells[COLUMN_LAUNCHES], launches,
-		    monitor_line__rate(monitor_counts__rate(counts, counts->launches)));
+		    monitor_line__rate(form, monitor_counts__rate(counts, counts->launches)));
 	set_copies(table, cells[COLUMN_IN], copies, counts, COPY_H2D);
 	set_copies(table, cells[COLUMN_OUT], copies, counts, COPY_D2H);
-	set(cells[COLUMN_TIME], "", quantity__time((double)counts->ns));
+	set(cells[COLUMN_TIME], "", quantity__time_as(form, counts->ns));
 }
 
 static void set_wait(char *cell, const struct monitor_row *row)
@@ -156,7 +161,7 @@ static void fill(const struct table *table, char (*cells)[CELL_SIZE], const stru
 	set_counts(table, cells, row);
 	/* Without returns of calls, what is live and how long calls take is unknown. */
 	if (!model->no_returns) {
-		set_memory(cells, row);
+		set_memory(cells, table->page->options->form, row);
 		set_wait(cells[COLUMN_WAIT], row);
 	}
 	set_judgement(table, cells, row);
@@ -187,6 +192,13 @@ static bool is_left_aligned(enum column column)
 {
 	return column == COLUMN_USER || column == COLUMN_COMMAND || column == COLUMN_VERDICT ||
 	       column == COLUMN_FINDING;
+}
+
+static int columns_of(const struct table *table)
+{
+	const struct monitor_text_options *options = table->page->options;
+
+	return options->form == QUANTITY_EXACT && !options->cut_names ? INT_MAX : options->columns;
 }
 
 static int greater(int a, int b)
@@ -224,7 +236,7 @@ static bool is_used(const struct table *table, enum column column)
 /* Shrinks a column as far as needed, at most to `least` columns. */
 static void shrink(struct table *table, enum column column, int least)
 {
-	int excess = total_width(table) - table->page->options->columns;
+	int excess = total_width(table) - columns_of(table);
 
 	if (excess > 0 && table->width[column] > least)
 		table->width[column] = greater(least, table->width[column] - excess);
@@ -232,7 +244,7 @@ static void shrink(struct table *table, enum column column, int least)
 
 static void leave_out(struct table *table, enum column column)
 {
-	if (total_width(table) > table->page->options->columns)
+	if (total_width(table) > columns_of(table))
 		table->width[column] = 0;
 }
 
@@ -253,7 +265,7 @@ static void fit(struct table *table)
 	static const enum column expendable[] = {COLUMN_TIME,	COLUMN_OUT, COLUMN_IN,
 						 COLUMN_CHANGE, COLUMN_GPU, COLUMN_WAIT,
 						 COLUMN_VERDICT};
-	int columns = table->page->options->columns;
+	int columns = columns_of(table);
 
 	table->gap = 2;
 	if (total_width(table) > columns)
@@ -267,7 +279,7 @@ static void fit(struct table *table)
 	for (size_t i = 0; i < sizeof(expendable) / sizeof(*expendable); i++)
 		leave_out(table, expendable[i]);
 	/* What was left out may have made room. */
-	if (table->width[COLUMN_FINDING])
+	if (table->width[COLUMN_FINDING] && columns < INT_MAX)
 		table->width[COLUMN_FINDING] += columns - total_width(table);
 }
 
@@ -315,6 +327,7 @@ static void print_line(FILE *out, const struct table *table, char (*cells)[CELL_
 static void print_rest(FILE *out, const struct table *table)
 {
 	struct monitor_counts sum = {0};
+	enum quantity_form form = table->page->options->form;
 	double launches = 0, in = 0, back = 0;
 	struct monitor_words words;
 
@@ -334,14 +347,16 @@ static void print_rest(FILE *out, const struct table *table)
 	fprintf(words.out, "... and %zu more: ", table->count - table->shown);
 	if (table->totals)
 		fprintf(words.out, "%s launches, H2D %s, D2H %s",
-			quantity__amount((double)sum.launches).text,
-			quantity__bytes((double)sum.copy_bytes[COPY_H2D]).text,
-			quantity__bytes((double)sum.copy_bytes[COPY_D2H]).text);
+			quantity__amount_as(form, sum.launches).text,
+			quantity__bytes_as(form, sum.copy_bytes[COPY_H2D]).text,
+			quantity__bytes_as(form, sum.copy_bytes[COPY_D2H]).text);
 	else
-		fprintf(words.out, "%s launches, H2D %s, D2H %s", monitor_line__rate(launches).text,
-			quantity__bandwidth(in).text, quantity__bandwidth(back).text);
+		fprintf(words.out, "%s launches, H2D %s, D2H %s",
+			monitor_line__rate(form, launches).text,
+			quantity__bandwidth_as(form, in).text,
+			quantity__bandwidth_as(form, back).text);
 	if (!table->page->model->no_returns)
-		fprintf(words.out, ", %s %s", quantity__bytes((double)sum.live_bytes).text,
+		fprintf(words.out, ", %s %s", quantity__bytes_as(form, sum.live_bytes).text,
 			table->ended ? "live at exit" : "of memory");
 	monitor_words__wrap(&words, out, table->page, "", 0, 0);
 }

@@ -124,20 +124,21 @@ static int print_block(FILE *out, const struct monitor_page *page, const struct 
 static int print_blocks(FILE *out, const struct monitor_page *page, size_t most)
 {
 	const struct monitor_rows *rows = page->rows;
+	bool limited = page->options->cut && !page->options->all_frames;
 	size_t shown = monitor_line__shown(page, rows->count, BLOCKS_SHOWN), lines = 0;
 	bool left = shown < rows->count;
 	int ret = 0;
 
 	most -= most > 0; /* for the line after them */
 	for (size_t i = 0; !ret && i < shown; i++) {
-		size_t share = page->options->cut ? most / (shown - i) : SIZE_MAX;
+		size_t share = limited ? most / (shown - i) : SIZE_MAX;
 
 		if (share < BLOCK_LINES_LEAST) {
 			left = true;
 			break;
 		}
 		ret = print_block(out, page, &rows->items[i], share, &lines, &left);
-		most -= page->options->cut ? lines : 0;
+		most -= limited ? lines : 0;
 	}
 	if (left)
 		fputs("... --top 0 shows all processes in full\n", out);

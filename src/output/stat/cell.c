@@ -1,10 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Lines that the tables of `gpuprobe stat` share, see tables.h.
+#include "base/clock.h"
 #include "output/report/line.h"
 #include "output/report/totals.h"
 #include "output/stat/tables.h"
 
 #define NARROWEST 80
+
+struct quantity stat_cell__bytes(const struct stat_report *report, uint64_t bytes)
+{
+	return quantity__bytes_as(report->options->form, bytes);
+}
+
+struct quantity stat_cell__time(const struct stat_report *report, uint64_t ns)
+{
+	return quantity__time_as(report->options->form, ns);
+}
+
+struct quantity stat_cell__bandwidth(const struct stat_report *report, uint64_t bytes, uint64_t ns)
+{
+	return quantity__bandwidth_as(report->options->form,
+				      ns ? (double)bytes * (double)NS_PER_S / (double)ns : 0);
+}
 
 void stat_cell__rest(FILE *out, size_t rest, const char *what)
 {
@@ -24,7 +41,7 @@ void stat__print_head(FILE *out, const struct stat_report *report)
 		processes += report__shows(&model->processes[i]);
 	fputs(REPORT_RULE, out);
 	report_line__date(out, model);
-	fprintf(out, ", %s watched, %zu CUDA process%s\n", quantity__time((double)watched_ns).text,
+	fprintf(out, ", %s watched, %zu CUDA process%s\n", stat_cell__time(report, watched_ns).text,
 		processes, processes == 1 ? "" : "es");
 }
 

@@ -94,24 +94,20 @@ static uint64_t scaled(uint64_t amount, double scale)
 static void add_row(struct stat_table *table, const struct process *p, const struct copies *copies)
 {
 	const char *mark = report_sampling__mark(p, RATE_COPY);
-	bool known = !copies->async && copies->ns;
 	double scale = scale_of(p, copies->kind, copies->async);
 
 	stat_table__count(table, mark, scaled(copies->calls, scale));
 	stat_table__bytes(table, mark, scaled(copies->bytes, scale));
 	stat_table__bytes(table, "", copies->calls ? copies->bytes / copies->calls : 0);
 	stat_table__time(table, mark, scaled(copies->ns, scale));
-	stat_table__text(
-		table,
-		known ? quantity__bandwidth((double)copies->bytes * 1e9 / (double)copies->ns).text :
-			"-");
+	stat_table__bandwidth(table, copies->bytes, copies->async ? 0 : copies->ns);
 	print_what(stat_table__name(table), copies);
 	stat_table__end_row(table);
 }
 
 /* Prints asynchronous copies covered by waits, excluding the rows left out. */
-static void print_covered(FILE *out, const struct process *p, const struct copies *left_out,
-			  size_t count)
+static void print_covered(FILE *out, const struct stat_report *report, const struct process *p,
+			  const struct copies *left_out, size_t count)
 {
 	for (int kind = 0; kind < COPY_KINDS; kind++) {
 		const struct covered_totals *covered = &p->covered[kind];
@@ -125,8 +121,7 @@ static void print_covered(FILE *out, const struct process *p, const struct copie
 			REPORT_INDENT
 			"%s async: at least %s from issue to the wait that covered %s of %s%s\n",
 			enum_names__copy_kind(kind),
-			quantity__bandwidth((double)covered->bytes * 1e9 / (double)covered->ns)
-				.text,
+			stat_cell__bandwidth(report, covered->bytes, covered->ns).text,
 			quantity__count(covered->calls).text, report_sampling__mark(p, RATE_COPY),
 			quantity__count(p->copies[kind][1].calls).text);
 	}
@@ -140,7 +135,8 @@ static void bucket_text(int bucket, char text[16])
 	snprintf(text, 16, "%u %s", bucket ? 1u << bucket % 10 : 0, units[bucket / 10]);
 }
 
-static void print_bucket(FILE *out, const struct copies *copies, int bucket, uint64_t most)
+static void print_bucket(FILE *out, enum quantity_form form, const struct copies *copies,
+			 int bucket, uint64_t most)
 {
 	int length = (int)((double)copies->sizes.calls[bucket] / (double)most * BAR_WIDTH + 0.5);
 	char from[16], to[16] = "";
@@ -149,7 +145,7 @@ static void print_bucket(FILE *out, const struct copies *copies, int bucket, uin
 	if (bucket + 1 < COPY_SIZES)
 		bucket_text(bucket + 1, to);
 	fprintf(out, REPORT_INDENT "%6s  %8s - %-8s |%.*s%*s|\n",
-		quantity__amount((double)copies->sizes.calls[bucket]).text, from, to, length, BAR,
+		quantity__amount_as(form, copies->sizes.calls[bucket]).text, from, to, length, BAR,
 		BAR_WIDTH - length, "");
 }
 
@@ -157,7 +153,7 @@ static void print_bucket(FILE *out, const struct copies *copies, int bucket, uin
  * Prints the number of copies by size, in powers of two. Prints nothing if they are few, or if all
  * had about one size, which "bytes each" shows.
  */
-static void print_histogram(FILE *out, const struct copies *copies)
+static void print_histogram(FILE *out, enum quantity_form form, const struct copies *copies)
 {
 	uint64_t most = 0;
 	int buckets = 0;
@@ -173,7 +169,7 @@ static void print_histogram(FILE *out, const struct copies *copies)
 	fputc('\n', out);
 	for (int i = 0; i < COPY_SIZES; i++)
 		if (copies->sizes.calls[i])
-			print_bucket(out, copies, i, most);
+			print_bucket(out, form, copies, i, most);
 }
 
 static int by_time(const void *a, const void *b)
@@ -230,9 +226,9 @@ void stat_copies__print(FILE *out, const struct stat_report *report, const struc
 	}
 	stat_cell__rest(out, count - shown, "row");
 	text = stat_prose__begin(&prose, out);
-	print_covered(text, p, rows + shown, count - shown);
+	print_covered(text, report, p, rows + shown, count - shown);
 	stat_prose__end(&prose, text, report);
 	for (size_t i = 0; i < shown; i++)
-		print_histogram(out, &rows[i]);
+		print_histogram(out, report->options->form, &rows[i]);
 	free(rows);
 }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/escape.h"
+#include "output/kernel_text.h"
 #include "output/report/line.h"
 #include "output/report/parts.h"
 #include "output/stat/prose.h"
@@ -20,21 +21,10 @@ static void add_range(struct stat_table *table, bool known, uint64_t min, uint64
 	stat_table__text(table, text);
 }
 
-static void print_name(FILE *out, const struct kernel *k, bool full_names)
-{
-	const char *name = full_names || !k->label ? k->name : k->label;
-
-	if (name)
-		escape__text(out, name);
-	else if (k->is_rest)
-		fputs("other kernels (unknown)", out);
-	else
-		fprintf(out, "0x%" PRIx64 " (unknown)", k->handle);
-}
-
 static void add_kernel(struct stat_table *table, const struct kernel *k, const char *mark)
 {
 	const struct shape_record *shape = &k->shape;
+	char room[KERNEL_TEXT_SIZE];
 
 	stat_table__count(table, mark, k->launches);
 	add_range(table, shape->samples && shape->blocks_max, shape->blocks_min, shape->blocks_max);
@@ -43,7 +33,8 @@ static void add_kernel(struct stat_table *table, const struct kernel *k, const c
 	stat_table__time(table, "", shape->gaps ? shape->gap_min : 0);
 	stat_table__time(table, "", shape->gaps ? shape->gap_ns / shape->gaps : 0);
 	stat_table__time(table, "", shape->gaps ? shape->gap_max : 0);
-	print_name(stat_table__name(table), k, table->report->options->full_names);
+	escape__text(stat_table__name(table),
+		     kernel_text__name(k, table->report->options->full_names, room));
 	stat_table__end_row(table);
 }
 
@@ -65,21 +56,22 @@ static void print_kernels(FILE *out, const struct stat_report *report, const str
 }
 
 /* As in the monitor's report: mentions lazy loading only if a load was seen. */
-static void print_first_launches(FILE *out, const struct process *p)
+static void print_first_launches(FILE *out, const struct stat_report *report,
+				 const struct process *p)
 {
 	const struct wait_totals loads = process__loads_in_launches(p);
 
 	fprintf(out, REPORT_INDENT "first launches: %s took %s",
 		quantity__count(p->first_launches.calls).text,
-		quantity__time((double)p->first_launches.ns).text);
+		stat_cell__time(report, p->first_launches.ns).text);
 	if (loads.calls)
 		fprintf(out, " (lazy loading: %s load%s inside launches in %s)",
 			quantity__count(loads.calls).text, loads.calls == 1 ? "" : "s",
-			quantity__time((double)loads.ns).text);
+			stat_cell__time(report, loads.ns).text);
 	fputc('\n', out);
 }
 
-static void print_graphs(FILE *out, const struct process *p)
+static void print_graphs(FILE *out, const struct stat_report *report, const struct process *p)
 {
 	const char *mark = report_sampling__mark(p, RATE_LAUNCH);
 
@@ -99,7 +91,7 @@ static void print_graphs(FILE *out, const struct process *p)
 			quantity__count(p->captured_launches).text,
 			p->captured_launches == 1 ? "" : "es");
 	if (p->first_launches.calls)
-		print_first_launches(out, p);
+		print_first_launches(out, report, p);
 }
 
 void stat_kernels__print(FILE *out, const struct stat_report *report, const struct process *p)
@@ -116,6 +108,6 @@ void stat_kernels__print(FILE *out, const struct stat_report *report, const stru
 			REPORT_INDENT "blocks of a grid, threads of a block and gaps before "
 				      "launches: sampled 1/%u\n",
 			report->model->shape_sample);
-	print_graphs(text, p);
+	print_graphs(text, report, p);
 	stat_prose__end(&prose, text, report);
 }

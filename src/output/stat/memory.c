@@ -34,16 +34,17 @@ static void print_calls(FILE *out, const struct memory_totals *m)
 	fputc('\n', out);
 }
 
-static void print_live(FILE *out, const struct process *p, uint64_t bytes, uint64_t count)
+static void print_live(FILE *out, const struct stat_report *report, const struct process *p,
+		       uint64_t bytes, uint64_t count)
 {
-	fprintf(out, "%s live", quantity__bytes((double)bytes).text);
+	fprintf(out, "%s live", stat_cell__bytes(report, bytes).text);
 	fputs(p->ended ? " at exit" : "", out);
 	if (count)
 		fprintf(out, " in %s allocation%s", quantity__count(count).text,
 			report_line__plural(count));
 }
 
-static void print_totals(FILE *out, const struct process *p)
+static void print_totals(FILE *out, const struct stat_report *report, const struct process *p)
 {
 	const struct memory_totals *host = &p->memory[MEMORY_HOST];
 	struct memory_totals device;
@@ -58,13 +59,13 @@ static void print_totals(FILE *out, const struct process *p)
 	fputs(REPORT_INDENT "on devices: ", out);
 	if (p->profile->peak_bytes)
 		fprintf(out, "peak at least %s, ",
-			quantity__bytes((double)p->profile->peak_bytes).text);
-	print_live(out, p, device.live_bytes, device.live_count);
+			stat_cell__bytes(report, p->profile->peak_bytes).text);
+	print_live(out, report, p, device.live_bytes, device.live_count);
 	print_calls(out, &device);
 	if (!host->allocations && !host->frees && !host->live_count)
 		return;
 	fputs(REPORT_INDENT "pinned host memory: ", out);
-	print_live(out, p, host->live_bytes, host->live_count);
+	print_live(out, report, p, host->live_bytes, host->live_count);
 	print_calls(out, host);
 }
 
@@ -116,7 +117,7 @@ void stat_memory__print(FILE *out, const struct stat_report *report, const struc
 		return;
 	text = stat_prose__begin(&prose, out);
 	fputs("\n    memory:\n", text);
-	print_totals(text, p);
+	print_totals(text, report, p);
 	report_line__before_attach(text, p, report->options->form);
 	stat_prose__end(&prose, text, report);
 	print_sizes(out, report, p->profile);

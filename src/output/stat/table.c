@@ -7,6 +7,7 @@
 
 #include "base/quantity.h"
 #include "base/text_stream.h"
+#include "output/stat/tables.h"
 #include "output/trace/text.h"
 
 #define INDENT 4
@@ -45,17 +46,22 @@ static void put(struct stat_table *table, const char *mark, bool known, struct q
 
 void stat_table__count(struct stat_table *table, const char *mark, uint64_t count)
 {
-	put(table, mark, count, quantity__amount((double)count));
+	put(table, mark, count, quantity__amount_as(table->report->options->form, count));
 }
 
 void stat_table__time(struct stat_table *table, const char *mark, uint64_t ns)
 {
-	put(table, mark, ns, quantity__time((double)ns));
+	put(table, mark, ns, stat_cell__time(table->report, ns));
 }
 
 void stat_table__bytes(struct stat_table *table, const char *mark, uint64_t bytes)
 {
-	put(table, mark, bytes, quantity__bytes((double)bytes));
+	put(table, mark, bytes, stat_cell__bytes(table->report, bytes));
+}
+
+void stat_table__bandwidth(struct stat_table *table, uint64_t bytes, uint64_t ns)
+{
+	put(table, "", ns, stat_cell__bandwidth(table->report, bytes, ns));
 }
 
 FILE *stat_table__name(struct stat_table *table)

@@ -47,6 +47,8 @@ void stat_table__text(struct stat_table *table, const char *text);
 void stat_table__count(struct stat_table *table, const char *mark, uint64_t count);
 void stat_table__time(struct stat_table *table, const char *mark, uint64_t ns);
 void stat_table__bytes(struct stat_table *table, const char *mark, uint64_t bytes);
+void stat_table__bandwidth(struct stat_table *table, uint64_t bytes,
+			   uint64_t ns); /* "-" for 0 ns */
 
 /* Where the row's name is written, escaped, in one line. */
 FILE *stat_table__name(struct stat_table *table);

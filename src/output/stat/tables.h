@@ -26,6 +26,11 @@ void stat_processes__print(FILE *out, const struct stat_report *report,
 
 /* --- shared parts --- */
 
+/* An amount, exact with --exact. */
+struct quantity stat_cell__bytes(const struct stat_report *report, uint64_t bytes);
+struct quantity stat_cell__time(const struct stat_report *report, uint64_t ns);
+struct quantity stat_cell__bandwidth(const struct stat_report *report, uint64_t bytes, uint64_t ns);
+
 /* "        ... and 3 more WHAT(s)"; nothing if `rest` is 0. */
 void stat_cell__rest(FILE *out, size_t rest, const char *what);
 

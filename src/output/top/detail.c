@@ -3,7 +3,6 @@
 #include "output/top/detail.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +10,7 @@
 #include "base/quantity.h"
 #include "base/text_stream.h"
 #include "finding/verdict.h"
+#include "model/copied.h"
 #include "model/profile.h"
 #include "model/steps.h"
 #include "output/dump/dump.h"
@@ -19,6 +19,7 @@
 #include "output/finding/findings.h"
 #include "output/finding/verdict.h"
 #include "output/folded_stack.h"
+#include "output/kernel_text.h"
 #include "output/report/line.h"
 #include "output/report/parts.h"
 #include "output/wrap.h"
@@ -199,17 +200,12 @@ static int by_rate(const void *a, const void *b)
 static void print_kernel(FILE *out, const struct ranked *ranked)
 {
 	const struct kernel *kernel = ranked->kernel;
-	const char *name = name_of(kernel);
+	char room[KERNEL_TEXT_SIZE];
 
 	fprintf(out, "    %12s %12s  ",
 		ranked->rate == KERNEL_RATE_UNKNOWN ? "-" : quantity__rate(ranked->rate).text,
 		quantity__count(kernel->launches).text);
-	if (name)
-		escape__text(out, name);
-	else if (kernel->is_rest)
-		fputs("other kernels (unknown)", out);
-	else
-		fprintf(out, "0x%" PRIx64 " (unknown)", kernel->handle);
+	escape__text(out, kernel_text__name(kernel, false, room));
 	fputc('\n', out);
 }
 
@@ -246,21 +242,16 @@ static void print_copies(FILE *out, const struct process *process)
 {
 	bool any = false;
 
-	for (int kind = 0; kind < COPY_KINDS; kind++) {
-		uint64_t calls = 0, bytes = 0;
+	for (enum copy_kind kind = 0; kind < COPY_KINDS; kind++) {
+		struct copied copied = process__copied(process, kind);
 
-		for (int async = 0; async < 2; async++) {
-			calls += process->copies[kind][async].calls +
-				 process->copies[kind][async].unfollowed_calls;
-			bytes += process->copies[kind][async].bytes +
-				 process->copies[kind][async].unfollowed_bytes;
-		}
-		if (!calls)
+		if (!copied.calls)
 			continue;
 		fputs(any ? "" : "\ncopies and sets\n", out);
 		any = true;
 		fprintf(out, "    %-8s %s of %s\n", enum_names__copy_kind(kind),
-			quantity__count(calls).text, quantity__bytes((double)bytes).text);
+			quantity__count(copied.calls).text,
+			quantity__bytes((double)copied.bytes).text);
 	}
 }
 

@@ -112,7 +112,7 @@ static char *write_stack(const struct trace_stack_text *stack, char *at)
 		return TRACE_TEXT_CONSTANT(at, "[stack not known]");
 	if (!stack->count)
 		return write_unknown(at);
-	frame = stack->frames;
+	frame = stack->lines;
 	for (uint32_t i = 0; i < stack->count; i++, frame += strlen(frame) + 1) {
 		if (i)
 			*at++ = ';';

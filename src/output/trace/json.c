@@ -109,7 +109,7 @@ static char *write_stack(const struct trace_stack_text *stack, char *at)
 	if (!stack)
 		return write_unknown(at);
 	*at++ = '[';
-	frame = stack->frames;
+	frame = stack->lines;
 	for (uint32_t i = 0; i < stack->count; i++, frame += strlen(frame) + 1) {
 		if (i)
 			*at++ = ',';

@@ -44,6 +44,7 @@ int trace_output__new(int fd, const struct trace_output_options *options, struct
 	look_at_columns(output);
 	trace_time__init(&output->time, options);
 	output->cache.json = options->format == TRACE_JSON;
+	output->stacks.folded = options->stack_below && !options->all_frames;
 	if (options->format == TRACE_TABLE)
 		trace_table__layout(output);
 	*out = output;

@@ -44,7 +44,9 @@ struct trace_output_options {
 	enum trace_column columns[COLUMN_COUNT];
 	size_t column_count; /* 0: the format's default, with fewer columns on a narrow terminal */
 	bool adds_stack;     /* add the stack to the default columns */
-	bool stack_below;    /* only in the table: each frame on a line below its call */
+	/* only in the table without the column: lines below the call, see folded_stack.h */
+	bool stack_below;
+	bool all_frames; /* with stack_below: a line for every frame */
 	/* of the terminal, in columns, which no line exceeds; 0: no terminal, nothing is cut */
 	unsigned int width;
 	bool color;

@@ -304,21 +304,23 @@ static bool shows_stack(const struct trace_output *output, const struct trace_li
 	       line->kind != LINE_RETURN && line->kind != LINE_RESUMED;
 }
 
-/* One frame a line. */
+/* Each line of the stack below the call. */
 static char *write_stack(const struct trace_output *output, const struct trace_stack_text *stack,
 			 char *at)
 {
 	static const char *const unknown = "[stack not known]";
-	const char *frame = stack ? stack->frames : unknown;
+	const char *line = stack ? stack->lines : unknown;
 	uint32_t count = stack ? stack->count : 1;
 	size_t indent = columns_left(output, FRAME_INDENT) > FRAME_INDENT ? FRAME_INDENT : 0;
 
-	for (uint32_t i = 0; i < count; i++, frame += strlen(frame) + 1) {
+	for (uint32_t i = 0; i < count; i++, line += strlen(line) + 1) {
 		char *begin = at;
 
 		memset(at, ' ', indent);
 		begin += indent;
-		at = trace_text__escaped(begin, frame, strlen(frame), 0, false);
+		at = output->stacks.folded ?
+			     trace_text__copy(begin, line, strlen(line)) :
+			     trace_text__escaped(begin, line, strlen(line), 0, false);
 		at = trace_text__cut(begin, at, columns_left(output, indent));
 		*at++ = '\n';
 	}

@@ -52,7 +52,7 @@ static void test_defaults(void **state)
 	accept(&line, "");
 	assert_int_equal(line.options.targets.pid_count, 0);
 	assert_int_equal(line.options.again_ns, 0);
-	assert_false(line.options.json || line.options.native || line.options.all);
+	assert_false(line.options.json || line.options.all_frames || line.options.all);
 	assert_int_equal(line.options.log_level, LOG_WARN);
 	dump_options__clear(&line.options);
 }
@@ -66,9 +66,12 @@ static void test_everything(void **state)
 	assert_int_equal(line.options.targets.pid_count, 2);
 	assert_int_equal(line.options.targets.pids[0], 1);
 	assert_int_equal(line.options.targets.pids[1], 4711);
-	assert_true(line.options.json && line.options.native && line.options.all);
+	assert_true(line.options.json && line.options.all_frames && line.options.all);
 	assert_int_equal(line.options.again_ns, 5 * NS_PER_S);
 	assert_int_equal(line.options.log_level, LOG_QUIET);
+	dump_options__clear(&line.options);
+	accept(&line, "--all-frames");
+	assert_true(line.options.all_frames && !line.options.all);
 	dump_options__clear(&line.options);
 }
 
@@ -133,9 +136,9 @@ static void test_help_and_version(void **state)
 
 static void test_the_help_has_every_option(void **state)
 {
-	static const char *const words[] = {"-p, --pid PID", "--again SECONDS", "--native",
-					    "--all",	     "--json",		"-v, --verbose",
-					    "-q, --quiet",   "-h, --help",	"-V, --version"};
+	static const char *const words[] = {"-p, --pid PID", "--again TIME", "--all-frames",
+					    "--all",	     "--json",	     "-v, --verbose",
+					    "-q, --quiet",   "-h, --help",   "-V, --version"};
 	char text[4096] = "";
 	FILE *out = fmemopen(text, sizeof(text) - 1, "w");
 

@@ -336,7 +336,7 @@ static void test_native_shows_every_frame(void **state)
 
 	(void)state;
 	make_scene(&scene);
-	scene.view.native = true;
+	scene.view.all_frames = true;
 	scene.threads[1].no_stack = true;
 	scene.threads[1].stack = (struct stack){0};
 	expect(&scene, HEAD "2 threads, 2 in CUDA\n"

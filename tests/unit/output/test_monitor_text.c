@@ -377,6 +377,91 @@ static void a_reused_pid_has_its_own_rates(void **state)
 	monitor_text__free(text);
 }
 
+static void exact_amounts_are_whole_everywhere(void **state)
+{
+	struct monitor_text_options options = {.columns = 100, .cut = true, .form = QUANTITY_EXACT};
+	struct monitor_text *text = new_text(options);
+	struct scene *scene = new_scene(1);
+	const struct finding_number number = {"ns", 435000001, UNIT_NS};
+	char *report;
+
+	(void)state;
+	scene->found[1].numbers[0] = number;
+	scene->found[1].number_count = 1;
+	work(scene, 5 * NS_PER_S);
+	report = print(text, scene);
+	/* The row has all columns, although it is too wide. */
+	expect_has(report,
+		   "4000  root  python3 train_0.py    0  314,572,800 bytes  "
+		   "+314,572,800 bytes  42,000/s  2,097,152,000 bytes/s  2,000,000 bytes/s");
+	expect_has(report, "memory    314,572,800 bytes in 10 allocations live; ");
+	expect_has(report, "    12,000/s         60,000 total  vectorized_elementwise_kernel\n");
+	expect_has(report, "cost 435,000,000 ns, 32.1 % of the time\n");
+	expect_has(report, "\n          exact: ns=435,000,001 ns\n");
+	free(report);
+	monitor_text__free(text);
+	options.cut_names = true;
+	text = new_text(options);
+	assert_in_range(lines_within(report = print(text, scene), 100), 1, 40);
+	free(report);
+	free(scene);
+	monitor_text__free(text);
+}
+
+#define NATIVE(name) \
+	{ \
+		.function = (name), .object = "libglue.so" \
+	}
+#define PYTHON(name, number) \
+	{ \
+		.kind = FRAME_PYTHON, .function = (name), .file = "/home/ann/train.py", \
+		.line = (number) \
+	}
+
+/* The program's own frames are behind glue that is no framework's, as ctypes. */
+static const struct stack_frame frames[] = {
+	NATIVE("call"),	 NATIVE("glue1"),   NATIVE("glue2"),   NATIVE("glue3"),
+	NATIVE("glue4"), PYTHON("load", 5), PYTHON("step", 6), PYTHON("main", 7),
+};
+static const struct stack deep_stack = {
+	.frames = frames,
+	.count = sizeof(frames) / sizeof(*frames),
+};
+
+static void stacks_have_the_users_own_line(void **state)
+{
+	struct monitor_text_options options = {.columns = 100, .cut = true};
+	struct monitor_text *text = new_text(options);
+	struct scene *scene = new_scene(1);
+	struct live_site live = {.stack = &deep_stack, .bytes = 3 * MIB, .count = 7};
+	char *report;
+
+	(void)state;
+	scene->processes[0].live_sites = &live;
+	scene->processes[0].live_site_count = 1;
+	scene->found[0].stack = &deep_stack;
+	work(scene, 5 * NS_PER_S);
+	report = print(text, scene);
+	expect_has(report, "\n  sites     3.0 MiB live in 7 allocations\n"
+			   "                call+0x0 [libglue.so]\n"
+			   "                glue1+0x0 [libglue.so]\n"
+			   "                glue2+0x0 [libglue.so]\n"
+			   "                load (train.py:5)\n"
+			   "                … 4 more frames\n");
+	expect_has(report, "\n          at load (train.py:5) < step (train.py:6) < "
+			   "main (train.py:7)\n");
+	free(report);
+	monitor_text__free(text);
+	options.all_frames = true;
+	text = new_text(options);
+	report = print(text, scene);
+	expect_has(report, "                glue4+0x0 [libglue.so]\n                load (");
+	expect_has(report, "\n          call+0x0 [libglue.so]\n          glue1+0x0 ");
+	free(report);
+	free(scene);
+	monitor_text__free(text);
+}
+
 static void the_start_says_what_is_watched(void **state)
 {
 	const int32_t pids[] = {12, 13};
@@ -424,6 +509,8 @@ int main(void)
 		cmocka_unit_test(top_shows_what_was_cut),
 		cmocka_unit_test(without_returns_no_memory_is_known),
 		cmocka_unit_test(a_reused_pid_has_its_own_rates),
+		cmocka_unit_test(exact_amounts_are_whole_everywhere),
+		cmocka_unit_test(stacks_have_the_users_own_line),
 		cmocka_unit_test(the_start_says_what_is_watched),
 	};
 

@@ -144,7 +144,11 @@ static void test_call_sites(void **state)
 		 .amount = 641728512,
 		 .stack = &scene_stack},
 		{.kind = SITE_LAUNCH, .calls = 1784, .kernel_short = "one", .stack = &scene_stack},
-		{.kind = SITE_LAUNCH, .calls = 1, .kernel_short = "two", .stack = &scene_stack},
+		{.kind = SITE_LAUNCH,
+		 .calls = 1,
+		 .kernel_short = "two",
+		 .kernel_label = "two<4>",
+		 .stack = &scene_stack},
 		{.kind = SITE_WAIT,
 		 .row = scene_row("cuCtxSynchronize"),
 		 .calls = 2,
@@ -170,10 +174,10 @@ static void test_call_sites(void **state)
 			    "                for\\x1bward (model.py:123)\n"
 			    "\n    where it launches:\n"
 			    "        1,784 launches of one\n"
-			    "        1 launch of two\n"
+			    "        1 launch of two<4>\n"
 			    "                cudaMalloc+0x0 [libcudart.so.13]\n"
 			    "                for\\x1bward (model.py:123)\n"
-			    "\n    where it waits for at least 1ms:\n"
+			    "\n    where it waits for at least 1.0 ms:\n"
 			    "        158 ms in 2 calls of cuCtxSynchronize\n"
 			    "                [stack not known]\n");
 	scene.options.top = 1;
@@ -402,16 +406,35 @@ static void test_nothing(void **state)
 	scene__end(&scene);
 }
 
+/* --exact: columns are as wide as the amounts. */
+static void test_exact_tables(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene__begin(&scene);
+	scene.options.form = QUANTITY_EXACT;
+	expect_part(&scene, "10,000,000,000 ns watched");
+	expect_part(&scene,
+		    "              launch            memory            wait           outside  "
+		    "          watched  thread\n"
+		    "    2,000,000,000 ns  4,000,000,000 ns  500,000,000 ns  7,500,000,000 ns  "
+		    "14,000,000,000 ns  all 2 threads\n");
+	expect_part(&scene, " bytes live");
+	expect_part(&scene, " bytes/s  ");
+	scene__end(&scene);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stat),	      cmocka_unit_test(test_widths),
-		cmocka_unit_test(test_empty_columns), cmocka_unit_test(test_call_sites),
-		cmocka_unit_test(test_diagnose),      cmocka_unit_test(test_top),
-		cmocka_unit_test(test_processes),     cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_limits),	      cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_copies),	      cmocka_unit_test(test_error_times),
-		cmocka_unit_test(test_exact_findings),
+		cmocka_unit_test(test_stat),	       cmocka_unit_test(test_widths),
+		cmocka_unit_test(test_empty_columns),  cmocka_unit_test(test_call_sites),
+		cmocka_unit_test(test_diagnose),       cmocka_unit_test(test_top),
+		cmocka_unit_test(test_processes),      cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_limits),	       cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_copies),	       cmocka_unit_test(test_error_times),
+		cmocka_unit_test(test_exact_findings), cmocka_unit_test(test_exact_tables),
 	};
 
 	setenv("TZ", "UTC", 1);

@@ -498,7 +498,24 @@ static void what_is_too_long_pushes_its_own_line(void **state)
 	assert_string_equal(print_lines(&options, order, 3), expected);
 }
 
-/* A frame a line, below the call and only there. */
+static const struct stack_frame framework_frames[] = {
+	{.function = "cudaLaunchKernel", .object = "libcudart.so.12"},
+	{.function = "at::_ops::conv2d::call(at::Tensor const&)",
+	 .object = "libtorch_cpu.so",
+	 .offset = 1},
+	{.kind = FRAME_PYTHON,
+	 .function = "Conv2d.forward",
+	 .file = "/usr/lib/python3/site-packages/torch/nn/modules/conv.py",
+	 .line = 460},
+	{.kind = FRAME_PYTHON, .function = "work\n", .file = "/home/ann/train.py", .line = 7},
+};
+static const struct stack framework_stack = {
+	.frames = framework_frames,
+	.count = sizeof(framework_frames) / sizeof(*framework_frames),
+	.serial = 4000,
+};
+
+/* Below the call and only there: a line for each frame, or for those of a framework together. */
 static void stacks_are_below_their_calls(void **state)
 {
 	struct trace_output_options options = options_of(TRACE_TABLE, "event,result");
@@ -522,6 +539,15 @@ static void stacks_are_below_their_calls(void **state)
 			    "--- lost 1203 events (ring full) ---\n");
 	options.width = 25;
 	assert_non_null(strstr(print_lines(&options, order, 1), "\n        forward ….py:123)\n"));
+	options.width = 0;
+	lines[4].stack = &framework_stack;
+	assert_non_null(strstr(print_lines(&options, order, 1),
+			       "\n        … aten::conv2d, 2 frames\n"
+			       "        work\\n (train.py:7)\n"));
+	options.all_frames = true;
+	assert_non_null(strstr(print_lines(&options, order, 1),
+			       "\n        at::_ops::conv2d::call(at::Tensor const&)+0x1 "
+			       "[libtorch_cpu.so]\n"));
 }
 
 static void columns_are_chosen_by_their_words(void **state)
