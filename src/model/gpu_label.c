@@ -18,3 +18,13 @@ const struct gpu *gpu_label__find(const struct model *model, const struct proces
 		return NULL;
 	return &model->gpus[gpu->gpu];
 }
+
+bool gpu_label__is_used(const struct process *process, const struct process_gpu *gpu)
+{
+	if (gpu->used_bytes != GPU_UNKNOWN_BYTES)
+		return true;
+	for (size_t i = 0; i < process->device_count; i++)
+		if (process->devices[i].device == gpu->ordinal)
+			return true;
+	return process->gpu_count == 1;
+}

@@ -13,4 +13,10 @@ void gpu_label(const struct gpu *gpu, char text[GPU_LABEL_SIZE]);
 /* The machine's GPU that the process's GPU refers to; NULL if unknown. */
 const struct gpu *gpu_label__find(const struct model *model, const struct process_gpu *gpu);
 
+/*
+ * Whether the process is known to use the GPU: by NVML, by its calls, or since it sees no other. A
+ * process sees GPUs that it does not use.
+ */
+bool gpu_label__is_used(const struct process *process, const struct process_gpu *gpu);
+
 #endif

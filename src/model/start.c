@@ -132,6 +132,11 @@ void start__evaluate(const struct process *process, uint64_t began_ns, struct pr
 	};
 	if (!start->launched_ns)
 		return;
+	/* Probes count calls a moment before everything is attached. */
+	if (start->called_ns && start->called_ns < start->begin_ns)
+		start->begin_ns = start->called_ns;
+	if (start->launched_ns < start->begin_ns)
+		start->begin_ns = start->launched_ns;
 	divide(start, &profile->totals.launched, start->launched_ns, start->launched_ns,
 	       start->to_launch);
 	start->loads = profile->totals.launched.loads;

@@ -211,17 +211,6 @@ static size_t add_devices(const struct process *process, char text[MONITOR_GPUS_
 	return known;
 }
 
-/* A process sees GPUs that it does not use. */
-static bool is_used(const struct process *process, const struct process_gpu *gpu)
-{
-	if (gpu->used_bytes != GPU_UNKNOWN_BYTES)
-		return true;
-	for (size_t i = 0; i < process->device_count; i++)
-		if (process->devices[i].device == gpu->ordinal)
-			return true;
-	return process->gpu_count == 1;
-}
-
 static size_t add_gpus(const struct model *model, const struct process *process,
 		       char text[MONITOR_GPUS_SIZE])
 {
@@ -231,7 +220,7 @@ static size_t add_gpus(const struct model *model, const struct process *process,
 	for (size_t i = 0; i < process->gpu_count; i++) {
 		const struct gpu *gpu = gpu_label__find(model, &process->gpus[i]);
 
-		if (!gpu || !is_used(process, &process->gpus[i]))
+		if (!gpu || !gpu_label__is_used(process, &process->gpus[i]))
 			continue;
 		gpu_label(gpu, label);
 		snprintf(text + strlen(text), MONITOR_GPUS_SIZE - strlen(text), "%s%s",

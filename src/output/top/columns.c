@@ -77,7 +77,7 @@ static struct cell gpus_of(const struct facts *facts)
 		char label[GPU_LABEL_SIZE];
 		size_t length = strlen(cell.text);
 
-		if (!gpu)
+		if (!gpu || !gpu_label__is_used(process, &process->gpus[i]))
 			continue;
 		gpu_label(gpu, label);
 		snprintf(cell.text + length, sizeof(cell.text) - length, "%s%s", named++ ? "," : "",

@@ -101,6 +101,12 @@ static void to_launch(void **state)
 	s->process.since_attach = true;
 	start__evaluate(&s->process, BEGAN, &start);
 	assert_false(start.from_begin);
+	/* Probes saw it a moment before all were attached: nothing comes before the beginning. */
+	start__evaluate(&s->process, BEGAN + 8 * NS_PER_S, &start);
+	assert_int_equal(start.launched_ns - start.begin_ns, 4 * NS_PER_S);
+	s->profile->threads[0].first_ns = 0;
+	start__evaluate(&s->process, BEGAN + 8 * NS_PER_S, &start);
+	assert_int_equal(start.begin_ns, start.launched_ns);
 	free_scene(s);
 }
 
