@@ -26,7 +26,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 BY_HAND = "<!-- by hand -->\n"
 HEAD = """# Performance
 
-[README](../README.md) has a summary of what gpuprobe costs; this page has the measurements.
+[overhead.md](overhead.md) has a summary of what gpuprobe costs; this page has the measurements.
 `make bench` writes it, and `make bench-NAME` one section. Each section says when, where and with
 which command it was measured. CUDA is simulated unless stated otherwise. Things to compare ran in
 turn, A B C A B C. A figure is the median of the rounds, with the minimum and maximum in brackets.

@@ -42,7 +42,7 @@ COMMANDS = [
     ("diagnose-command", ["diagnose", "--", *TRAINING, "8"]),
     ("memleak-command", ["memleak", "--stack", "auto", "--", *TRAINING, "8"]),
 ]
-LINES = 400
+LINES, COLUMNS = 400, 400
 
 
 def output(*command):
@@ -61,12 +61,19 @@ def run(gpuprobe, arguments):
     return "\n".join(lines) + "\n", time.monotonic() - begin
 
 
+def without_places(text):
+    """Without the paths of this checkout and of its Python. Long lines (folded stacks) are cut."""
+    for place, told in ((PROGRAMS + "/", ""), (sys.executable, "python3"), (sys.prefix, "/venv")):
+        text = text.replace(place, told)
+    return "".join(line[:COLUMNS].rstrip("\n") + "\n" for line in text.splitlines(True))
+
+
 def keep(folder, name, gpuprobe, arguments, rows):
     text, seconds = run(gpuprobe, arguments)
     told = " ".join(["gpuprobe", *arguments]).replace(f"{PROGRAMS}/", "").replace(
         sys.executable, "python3")
     with open(f"{folder}/{name}.txt", "w") as file:
-        file.write(f"$ sudo {told}\n{text.replace(PROGRAMS + '/', '')}")
+        file.write(f"$ sudo {told}\n{without_places(text)}")
     rows.append((name, told, text.count("\n"), seconds))
     print(f"{name}: {text.count(chr(10))} lines in {seconds:.1f} s", flush=True)
 
