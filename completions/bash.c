@@ -75,10 +75,8 @@ static const char *words_of(const char *value)
 	static const struct {
 		const char *value, *words;
 	} known[] = {
-		{"FILE", "-f"},
-		{"PATH", "-d"},
-		{"[DIR]", "-d"},
-		{"PID", "-W \"$(cd /proc && echo [0-9]*)\""},
+		{"FILE", "-f"},	 {"PATH", "-d"},
+		{"[DIR]", "-d"}, {"PID", "-W \"$(cd /proc && echo [0-9]*)\""},
 		{"USER", "-u"},
 	};
 

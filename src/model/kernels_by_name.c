@@ -256,8 +256,8 @@ static int by_launches(const void *a, const void *b)
 	if (x->launches != y->launches)
 		return x->launches < y->launches ? 1 : -1;
 	/*
-	 * Hash order is arbitrary; a fixed order lets reports of two runs be compared. People expect
-	 * round_2 before round_10.
+	 * Hash order is arbitrary; a fixed order lets reports of two runs be compared. People
+	 * expect round_2 before round_10.
 	 */
 	if (x->name && y->name && strverscmp(x->name, y->name))
 		return strverscmp(x->name, y->name);

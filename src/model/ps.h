@@ -37,7 +37,7 @@ enum ps_library_kind {
 struct ps_library {
 	bool mapped;
 	bool inside; /* it is no file of its own: the runtime is linked into the program */
-	/* of the file or its wheel: "13.0.48", or "13" if their names have no more; empty: unknown */
+	/* of the file or its wheel: "13.0.48", "13" if the names have no more; empty: unknown */
 	char version[PS_VERSION_SIZE];
 };
 

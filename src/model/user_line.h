@@ -10,8 +10,8 @@
 #include "stack/stack.h"
 
 /*
- * Whether a Python file is installed, part of Python, or not a file: "<frozen importlib>", code that
- * was compiled from a string, or that torch.compile generated.
+ * Whether a Python file is installed, part of Python, or not a file: "<frozen importlib>", code
+ * that was compiled from a string, or that torch.compile generated.
  */
 bool user_line__is_installed(const char *file);
 

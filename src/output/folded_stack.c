@@ -181,8 +181,9 @@ static void look_at(const struct stack *stack, const struct folded_line *line, s
 }
 
 /*
- * Chooses at most two names, inner first: the library, the operation, and the Python function unless
- * it only repeats the operation. What is inside of an operation stands for it. Returns their number.
+ * Chooses at most two names, inner first: the library, the operation, and the Python function
+ * unless it only repeats the operation. What is inside of an operation stands for it. Returns their
+ * number.
  */
 static size_t choose_names(const struct run *run, const char *names[2])
 {

@@ -15,7 +15,7 @@
 enum naming {
 	LABEL,	   /* by the label alone */
 	FUNCTION,  /* label and function: "cuBLAS: cublasCreate_v2" */
-	COMPONENT, /* label and the component before the last: "aten::" and at::_ops::conv2d::call */
+	COMPONENT, /* label and the last but one: "aten::" and at::_ops::conv2d::call */
 };
 
 /* The first row that matches applies. NULL matches any text, and if it is unknown. */

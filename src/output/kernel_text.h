@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Names of kernels in text for people: labels (symbol/kernel_label.h) unless whole ones are wanted. */
+/* Kernel names in text for people: labels (symbol/kernel_label.h), or whole names if wanted. */
 #ifndef OUTPUT_KERNEL_TEXT_H
 #define OUTPUT_KERNEL_TEXT_H
 

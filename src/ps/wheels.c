@@ -83,14 +83,14 @@ static void read_entries(DIR *entries, struct directory *directory)
 	int left = ENTRIES_MAX;
 
 	while (left && (entry = readdir(entries))) {
-		char version[PS_VERSION_SIZE];
+		char version[PS_VERSION_SIZE] = "";
 		enum ps_library_kind kind = ps_wheels__parse(entry->d_name, version);
 
 		left--;
 		if (kind == PS_LIBRARY_KINDS)
 			continue;
 		several[kind] |= directory->versions[kind][0] != '\0';
-		strcpy(directory->versions[kind], version);
+		memcpy(directory->versions[kind], version, PS_VERSION_SIZE);
 	}
 	for (int kind = 0; kind < PS_LIBRARY_KINDS; kind++)
 		if (several[kind] || !left)
@@ -195,7 +195,7 @@ static int look_at(const struct mapping *mapping, void *arg)
 			continue;
 		directory = find_directory(search, mapping->path);
 		if (directory && extends(directory->versions[kind], version))
-			strcpy(version, directory->versions[kind]);
+			memcpy(version, directory->versions[kind], PS_VERSION_SIZE);
 	}
 	return 0;
 }

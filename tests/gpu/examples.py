@@ -84,10 +84,10 @@ def page(rows):
                       "import torch; print(f'CUDA {torch.version.cuda}, PyTorch "
                       "{torch.__version__}')")
     lines = ["# Every command beside a real training", "",
-             f"Written by `tests/gpu/examples.py` on {datetime.date.today()}: {gpu.splitlines()[0]} "
-             f"(name, driver), {versions}.", "",
-             "The program is `tests/gpu/programs/training.py`: a PyTorch training whose batches are",
-             "augmented in the loop, and which keeps tensors that it never drops.", "",
+             f"Written by `tests/gpu/examples.py` on {datetime.date.today()}: "
+             f"{gpu.splitlines()[0]} (name, driver), {versions}.", "",
+             "The program is `tests/gpu/programs/training.py`: a PyTorch training whose batches",
+             "are augmented in the loop, and which keeps tensors that it never drops.", "",
              "| command | lines | seconds |", "|---|---|---|"]
     lines += [f"| [`{told}`]({name}.txt) | {count} | {seconds:.1f} |"
               for name, told, count, seconds in rows]

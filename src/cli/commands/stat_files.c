@@ -45,7 +45,7 @@ static int make_directory_as_invoker(const char *path, struct error *err)
 		     0;
 }
 
-/* Opens an existing file with the caller's permissions. Returns a descriptor or a negative errno. */
+/* Opens a file that exists with the caller's permissions. A descriptor or a negative errno. */
 static int open_existing(const char *path)
 {
 	struct file_rights rights;

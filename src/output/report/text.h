@@ -19,8 +19,8 @@ struct report_options {
 	bool full_names;  /* show the full demangled names of kernels */
 	bool on_terminal; /* long names are cut in the middle, see output/clip.h */
 	enum quantity_form form;
-	bool all_frames;  /* print every frame of stacks, see output/folded_stack.h */
-	bool ten_frames;  /* with all_frames: only the first ten of a finding's stack */
+	bool all_frames; /* print every frame of stacks, see output/folded_stack.h */
+	bool ten_frames; /* with all_frames: only the first ten of a finding's stack */
 	/* printed at the end of the report; NULL: they are not evaluated */
 	const struct finding_list *findings;
 };

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "base/clock.h"
 #include "base/escape.h"
 #include "output/enum_names.h"
 #include "output/report/line.h"
@@ -49,8 +50,9 @@ static void write_summary(FILE *out, const void *arg)
 	fprintf(out, "  %s%zu process%s", view->paused ? "PAUSED  " : "", count,
 		count == 1 ? "" : "es");
 	write_filters(out, scene);
-	fprintf(out, ", by %s%s%s, every %g s", top_sort_words[view->sort],
-		view->reverse ? " reversed" : "", view->tree ? " in a tree" : "", view->interval);
+	fprintf(out, ", by %s%s%s, every %s", top_sort_words[view->sort],
+		view->reverse ? " reversed" : "", view->tree ? " in a tree" : "",
+		quantity__time(view->interval * (double)NS_PER_S).text);
 }
 
 static bool has_losses(const struct model *model)

@@ -33,7 +33,7 @@ def test_commands_and_options(complete):
     assert complete("d") == {"dump", "diagnose"}
     assert complete("stat", "--stack-s") == {"--stack-size", "--stack-storage-size",
                                              "--stack-sample"}
-    assert complete("dump", "--a") == {"--again", "--all"}
+    assert complete("dump", "--a") == {"--again", "--all", "--all-frames"}
     assert "stat" not in complete("dump", "")
 
 

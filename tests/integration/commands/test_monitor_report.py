@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The monitor's report by process: what it shows of real programs, and what it says at the start."""
+"""The monitor's report by process: what it shows of real programs, and its start message."""
 import re
 
 import pytest

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-The report of --memleak, --cudatrace and --bandwidth-util keeps its form byte for byte, since scripts
-read it: compared with commands/golden/seed-*.txt, where what differs between runs is masked.
+The report of --memleak, --cudatrace and --bandwidth-util keeps its form byte for byte, since
+scripts read it: compared with commands/golden/seed-*.txt, where what differs between runs is
+masked.
 GOLDEN=write writes these files anew.
 """
 import os

@@ -325,7 +325,8 @@ def test_stranger_with_an_unknown_library(gpuprobe_by, private):
 def test_stranger_is_marked_in_the_text_report(gpuprobe, private):
     with Holder(private) as holder:
         pid = holder.pid
-        with gpuprobe.start(args=["-p", pid], base=[*SECTIONS, "--metrics-addr", "none"]) as running:
+        base = [*SECTIONS, "--metrics-addr", "none"]
+        with gpuprobe.start(args=["-p", pid], base=base) as running:
             running.line()
             holder.go()
             text = running.stop().stdout

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""--comm, --uid, --container and --pod: reports, metrics, lines, dumps, ps and top without others."""
+"""--comm, --uid, --container and --pod: reports, metrics, dumps, ps and top without others."""
 import json
 import shutil
 import subprocess

@@ -84,7 +84,7 @@ def run(*args):
             printed.append(line)
             if named("Net.forward") in line and not running.stdin.closed:
                 running.stdin.close()
-    assert running.returncode == 0
+        assert running.wait(timeout=60) == 0
     return "".join(printed)
 
 

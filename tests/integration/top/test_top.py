@@ -76,7 +76,7 @@ def test_a_session(tmp_path, watched):
         screen.keys("Escape")
         screen.wait_for("python3", gone=["filter '"])
         screen.keys("d", "7", "Enter")
-        screen.wait_for("every 7 s")
+        screen.wait_for("every 7.0 s")
         screen.keys("d", "x", "Enter")
         screen.wait_for("an interval is 0.1 to 86400 seconds")
         screen.keys("Space")
@@ -152,7 +152,7 @@ def test_batch(watched):
     for page in pages[:2]:
         lines = page.splitlines()
         assert re.fullmatch(r"gpuprobe top  \d{4}-\d\d-\d\d \d\d:\d\d:\d\d  1 process, by memory, "
-                            r"every 0\.3 s", lines[0])
+                            r"every 300 ms", lines[0])
         # On a busy machine NVML may answer after the first page.
         assert re.match(r"GPU 0   busy   0 %  memory |GPUs unknown", lines[1])
         assert lines[2].split() == ["PID", "USER", "GPU", "*MEMORY", "GROWTH/s", "LAUNCH/s",

@@ -64,8 +64,8 @@ def test_width(columns):
 
 def test_a_file_is_not_cut(tmp_path):
     name = "n" * 300
-    on_terminal("-O", tmp_path / "trace", "--full-names", "-e", "launch", "--", TRACED, "--rounds", 1,
-                "--name-prefix", name, columns=80)
+    on_terminal("-O", tmp_path / "trace", "--full-names", "-e", "launch", "--", TRACED,
+                "--rounds", 1, "--name-prefix", name, columns=80)
     assert name in (tmp_path / "trace").read_text()
 
 

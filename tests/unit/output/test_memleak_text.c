@@ -148,22 +148,21 @@ static void test_growing(void **state)
 	expect_json(&scene,
 		    "\"call_sites\":3,\"growing\":1,\"bytes\":1081742336,\"allocations\":1003,");
 	expect_json(&scene, "\"stack\":null");
-	expect(&scene,
-	       "[14:02:11] 3 call sites with live device memory, 1 of them growing\n"
-	       "        1.0 GiB in 1,000 allocations, +12.0 MiB/s over the last 60.0 s  << "
-	       "growing\n"
-	       "            ages 600 ms to 83.0 s, 61 samples\n"
-	       "                cudaMalloc+0x0 [libcudart.so.13]\n"
-	       "                grow_cache+0x41 [server] cache.cc:88\n"
-	       "                [callers not found]\n"
-	       "        7.6 MiB in 2 allocations, stable over the last 60.0 s\n"
-	       "            ages 600 ms to 90.0 s, 61 samples\n"
-	       "                cudaMalloc+0x0 [libcudart.so.13]\n"
-	       "                for\\x1bward (model.py:123)\n"
-	       "                [truncated]\n"
-	       "        512 bytes in 1 allocation, stable over the last 60.0 s\n"
-	       "            age 5.0 s, 61 samples\n"
-	       "                [stack not known]\n");
+	expect(&scene, "[14:02:11] 3 call sites with live device memory, 1 of them growing\n"
+		       "        1.0 GiB in 1,000 allocations, +12.0 MiB/s over the last 60.0 s  << "
+		       "growing\n"
+		       "            ages 600 ms to 83.0 s, 61 samples\n"
+		       "                cudaMalloc+0x0 [libcudart.so.13]\n"
+		       "                grow_cache+0x41 [server] cache.cc:88\n"
+		       "                [callers not found]\n"
+		       "        7.6 MiB in 2 allocations, stable over the last 60.0 s\n"
+		       "            ages 600 ms to 90.0 s, 61 samples\n"
+		       "                cudaMalloc+0x0 [libcudart.so.13]\n"
+		       "                for\\x1bward (model.py:123)\n"
+		       "                [truncated]\n"
+		       "        512 bytes in 1 allocation, stable over the last 60.0 s\n"
+		       "            age 5.0 s, 61 samples\n"
+		       "                [stack not known]\n");
 }
 
 static void test_exact(void **state)
@@ -283,20 +282,19 @@ static void test_ended(void **state)
 	expect_json(&scene, "\"allocated\":100,");
 	expect_json(&scene, "\"live\":[{\"address\":\"0x7000\",\"bytes\":2048,\"kind\":\"device\","
 			    "\"age_ns\":100000000000}]");
-	expect(&scene,
-	       "[14:02:11] process 12 (server) ended: 3.0 KiB in 3 allocations "
-	       "leaked (live at exit), "
-	       "of 3.1 KiB in 5 allocations\n"
-	       "        3.0 KiB in 2 allocations  << leak\n"
-	       "            ages 600 ms to 10.0 s, 98 of 100 freed\n"
-	       "                cudaMalloc+0x0 [libcudart.so.13]\n"
-	       "                grow_cache+0x41 [server] cache.cc:88\n"
-	       "                [callers not found]\n"
-	       "            0x0000000000007000:    2.0 KiB, 100 s old\n"
-	       "        8 bytes in 1 allocation\n"
-	       "            age 10.0 s\n"
-	       "                [stack not known]\n"
-	       "            0x0000000000009000:    8 bytes, managed, 100 s old\n");
+	expect(&scene, "[14:02:11] process 12 (server) ended: 3.0 KiB in 3 allocations "
+		       "leaked (live at exit), "
+		       "of 3.1 KiB in 5 allocations\n"
+		       "        3.0 KiB in 2 allocations  << leak\n"
+		       "            ages 600 ms to 10.0 s, 98 of 100 freed\n"
+		       "                cudaMalloc+0x0 [libcudart.so.13]\n"
+		       "                grow_cache+0x41 [server] cache.cc:88\n"
+		       "                [callers not found]\n"
+		       "            0x0000000000007000:    2.0 KiB, 100 s old\n"
+		       "        8 bytes in 1 allocation\n"
+		       "            age 10.0 s\n"
+		       "                [stack not known]\n"
+		       "            0x0000000000009000:    8 bytes, managed, 100 s old\n");
 }
 
 /* One that grew to its end, one that left nothing, and one reported before. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The monitor's report by process, of models built by hand: compared with tests/unit/golden/monitor*
- * at three widths, and its limits. GOLDEN=write writes these files anew.
+ * The monitor's report by process, of models built by hand: compared with files of
+ * tests/unit/golden/ at three widths, and its limits. GOLDEN=write writes these files anew.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,12 +36,15 @@ struct scene {
 	struct finding_list findings;
 };
 
+#define LONG_NAME \
+	"a_name_that_is_so_long_that_it_does_not_fit_into_a_line_of_eighty_or_a_hundred_columns_" \
+	"since_its_author_wrote_a_sentence"
+
 static const char *const names[KERNELS] = {
 	"vectorized_elementwise_kernel",
 	"ampere_sgemm_128x64_tn",
 	"flash_fwd_kernel",
-	"a_name_that_is_so_long_that_it_does_not_fit_into_a_line_of_eighty_or_a_hundred_columns_"
-	"since_its_author_wrote_a_sentence",
+	LONG_NAME,
 	"softmax_warp_forward",
 	"layer_norm",
 };

@@ -65,7 +65,8 @@ static void other_names_stay(void **state)
 	assert_name("", "");
 	assert_name("cublasCreate_v2", "cublasCreate_v2");
 	assert_name("_ZN2at6nativeE", "_ZN2at6nativeE");
-	assert_name("<alloc::vec::Vec<T> as core::ops::Drop>::drop", "<alloc::vec::Vec<T> as core::ops::Drop>::drop");
+	assert_name("<alloc::vec::Vec<T> as core::ops::Drop>::drop",
+		    "<alloc::vec::Vec<T> as core::ops::Drop>::drop");
 	assert_name("(int)", "(int)");
 	assert_name("f(((((", "f");
 	assert_name(">>)))", ">>)))");
