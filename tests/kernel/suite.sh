@@ -89,7 +89,7 @@ stacks_have_the_caller() {
 # stacks_of_leaks MODE: three allocations that are never freed.
 stacks_of_leaks() {
 	"$GPUPROBE" memleak --stack "$1" -- "$SIM/memory" --pairs 1 --keep 3 > leaks
-	grep '12.00 KiB in 3 allocations leaked' leaks
+	grep '12.0 KiB in 3 allocations leaked' leaks
 	grep '^ *run_thread+0x[0-9a-f]* \[memory\] memory.c:' leaks
 	! grep 'stack not known' leaks
 }
@@ -105,7 +105,7 @@ stacks_of_python() {
 		time.sleep(1)
 	END
 	"$GPUPROBE" memleak --stack fp -- /usr/bin/python3 -S -E hungry.py > leaks 2> err
-	grep '4.00 KiB in 1 allocation leaked' leaks
+	grep '4.0 KiB in 1 allocation leaked' leaks
 	grep '^ *hungry (hungry.py:4)$' leaks
 	grep '^ *<module> (hungry.py:5)$' leaks
 }
