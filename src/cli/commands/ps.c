@@ -2,10 +2,10 @@
 // `gpuprobe ps`: who uses the GPUs; see subcommand.h.
 #include <errno.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cli/commands/subcommand.h"
+#include "cli/files/terminal.h"
 #include "cli/options/ps_options.h"
 #include "cli/session/left_out.h"
 #include "cli/session/privileges.h"
@@ -15,7 +15,6 @@
 #include "ps/list.h"
 
 #define LINKS LINKS_MULTI /* ps has no links; this kind needs the fewest privileges */
-#define USUAL_COLUMNS 80
 
 struct ps_command {
 	const struct ps_options *options;
@@ -28,18 +27,6 @@ struct ps_command {
 	int columns;
 	struct ps *ps;
 };
-
-/* 0: standard output is no terminal. */
-static int terminal_columns(void)
-{
-	struct winsize size = {0};
-
-	if (!isatty(STDOUT_FILENO))
-		return 0;
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col)
-		return USUAL_COLUMNS;
-	return size.ws_col;
-}
 
 /* Unlike other commands, ps works without privileges, and shows what it may see. */
 static int give_up_privileges(struct ps_command *run, struct error *err)
@@ -72,7 +59,7 @@ static int set_up(struct ps_command *run, struct error *err)
 		ret = give_up_privileges(run, err);
 	if (ret)
 		return ret;
-	run->columns = terminal_columns();
+	run->columns = (int)terminal__width(STDOUT_FILENO);
 	run->memory = memory_reader__new(run->log);
 	run->attribution = run->memory ? attribution__new(run->memory) : NULL;
 	if (!run->attribution)
