@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Suggests a finding for an unknown id.
+// Finds a kind of findings by its id, and suggests one for an unknown id.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +9,14 @@
 #include "finding/finding.h"
 
 #define ID_SHOWN 64
+
+const struct finding_kind *finding_kind__find(const char *id)
+{
+	for (size_t i = 0; i < finding_kind_count; i++)
+		if (!strcmp(finding_kinds[i].id, id))
+			return &finding_kinds[i];
+	return NULL;
+}
 
 static bool has_within(const char *known, const char *id, size_t length)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The only table of findings: name, severity, thresholds and remedy of each.
-#include <string.h>
-
+// The only table of findings: name, severity, thresholds and remedy of each. It stays one file, so
+// that each finding is in one place. kind_name.c finds a kind by its id.
 #include "finding/rules.h"
 
 #define EVERY_LAUNCH (1 << RATE_LAUNCH)
@@ -754,11 +753,3 @@ const struct finding_kind finding_kinds[] = {
 };
 
 const size_t finding_kind_count = sizeof(finding_kinds) / sizeof(*finding_kinds);
-
-const struct finding_kind *finding_kind__find(const char *id)
-{
-	for (size_t i = 0; i < finding_kind_count; i++)
-		if (!strcmp(finding_kinds[i].id, id))
-			return &finding_kinds[i];
-	return NULL;
-}
