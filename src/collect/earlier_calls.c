@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 #include "collect/open_calls.h"
-#include "collect/tally.h"
+#include "collect/tally_waits.h"
 #include "model/profile.h"
 #include "api/api.h"
 #include "model/sites.h"
@@ -125,7 +125,7 @@ static int count(const struct earlier_calls *calls, const struct earlier_call *c
 		open_calls__list_earlier(process, &record, call->stack, model->now_ns);
 	if (process->profile)
 		ret = add_thread(process, call, calls->began_ns);
-	if (!ret && process->site_table && call->stack && tally__is_wait(call->row))
+	if (!ret && process->site_table && call->stack && tally_waits__is_wait(call->row))
 		ret = site_table__set_wait(process->site_table, call->stack, call->row, ns);
 	return ret ? ret : open_time__add(time, process, &record, !call->over, ns);
 }

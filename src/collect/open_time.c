@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/table.h"
 #include "collect/tally.h"
+#include "collect/tally_waits.h"
 #include "model/profile.h"
 #include "api/api.h"
 
@@ -122,7 +123,7 @@ int open_time__add(struct open_time *time, struct process *process,
 					  .row = record->row};
 	int ret = tally__add_open(process, record->row, record->device, open, ns);
 
-	if (!ret && tally__is_wait(record->row))
+	if (!ret && tally_waits__is_wait(record->row))
 		ret = add(time, &wait, open, ns);
 	if (!ret && process->profile)
 		ret = add_profile(time, record, open, ns);
@@ -166,11 +167,11 @@ static uint64_t rest(struct reported *reported, uint64_t counted_ns)
 
 static int settle_wait(struct process *process, struct reported *reported)
 {
-	uint64_t ns =
-		rest(reported, tally__waited(process, reported->key.row, reported->key.device));
+	uint64_t ns = rest(reported,
+			   tally_waits__waited(process, reported->key.row, reported->key.device));
 
-	return tally__add_open_wait(process, reported->key.row, reported->key.device,
-				    reported->open, ns);
+	return tally_waits__add_open(process, reported->key.row, reported->key.device,
+				     reported->open, ns);
 }
 
 static int settle_function(struct profile *profile, struct reported *reported)

@@ -22,21 +22,12 @@ int tally__apply(struct process *process, const struct tally_key *key, const str
 int tally__apply_missed(struct process *process, struct function_totals *function,
 			const struct tally *missed);
 
-/* Whether the thread is blocked during calls of the function. */
-bool tally__is_wait(uint16_t row);
-
-/* The time counted so far in calls on a device, for functions with tally__is_wait. */
-uint64_t tally__waited(const struct process *process, uint16_t row, uint8_t device);
-
 /*
- * Add the number of calls in progress, and the `ns` in them that are not counted yet, to the
- * function. tally__add_open_wait: to the waits, for functions with tally__is_wait. Return 0 or
- * -ENOMEM.
+ * Adds the number of calls in progress, and the `ns` in them that are not counted yet, to the
+ * function. Returns 0 or -ENOMEM.
  */
 int tally__add_open(struct process *process, uint16_t row, uint8_t device, uint64_t calls,
 		    uint64_t ns);
-int tally__add_open_wait(struct process *process, uint16_t row, uint8_t device, uint64_t calls,
-			 uint64_t ns);
 
 /* Computes the totals that depend on all counters of the process. */
 void tally__finish(struct process *process);
