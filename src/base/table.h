@@ -81,6 +81,21 @@
 		taken_ ? taken_ : TABLE_ADD_NEW(head, field, take_key_); \
 	})
 
+/*
+ * Takes out each element for which `condition` holds, and calls `release`, such as free, for it.
+ * `element` is the name by which the condition calls it.
+ */
+#define TABLE_DROP(head, element, condition, release) \
+	do { \
+		__typeof__(*(head)) *element, *after_; \
+		HASH_ITER (hh, head, element, after_) { \
+			if (!(condition)) \
+				continue; \
+			HASH_DEL(head, element); \
+			release(element); \
+		} \
+	} while (0)
+
 /* Empties the table, then calls `release`, such as free, for each element. */
 #define TABLE_CLEAR(head, release) \
 	do { \

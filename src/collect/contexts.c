@@ -24,12 +24,7 @@ struct contexts *contexts__new(void)
 
 void contexts__clear(struct contexts *contexts)
 {
-	struct entry *entry, *next;
-
-	HASH_ITER (hh, contexts->entries, entry, next) {
-		HASH_DEL(contexts->entries, entry);
-		free(entry);
-	}
+	TABLE_CLEAR(contexts->entries, free);
 }
 
 void contexts__free(struct contexts *contexts)

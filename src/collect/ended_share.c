@@ -126,12 +126,7 @@ static void choose(struct share *share, size_t bytes_max, void (*fn)(size_t inde
 
 static void clear(struct share *share)
 {
-	struct user *user, *next;
-
-	HASH_ITER (hh, share->users, user, next) {
-		HASH_DEL(share->users, user);
-		free(user);
-	}
+	TABLE_CLEAR(share->users, free);
 	free(share->ended);
 }
 

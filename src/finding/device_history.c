@@ -308,24 +308,14 @@ static bool has_process(const struct process_index *index, const struct trend_ke
 static void forget_old(struct device_history *history, const struct model *model)
 {
 	struct process_index *index = process_index__new(model, NULL);
-	struct device_trend *device, *next_device;
-	struct full_trend *full, *next_full;
 
 	/* Without memory this is retried after a later sample. */
 	if (!index)
 		return;
-	HASH_ITER (hh, history->devices, device, next_device) {
-		if (device->seen == history->samples || has_process(index, &device->key))
-			continue;
-		HASH_DEL(history->devices, device);
-		free(device);
-	}
-	HASH_ITER (hh, history->full, full, next_full) {
-		if (full->seen == history->samples || has_process(index, &full->key))
-			continue;
-		HASH_DEL(history->full, full);
-		free(full);
-	}
+	TABLE_DROP(history->devices, device,
+		   device->seen != history->samples && !has_process(index, &device->key), free);
+	TABLE_DROP(history->full, full,
+		   full->seen != history->samples && !has_process(index, &full->key), free);
 	process_index__free(index);
 }
 

@@ -33,12 +33,6 @@ struct graph_history *graph_history__new(void)
 	return calloc(1, sizeof(struct graph_history));
 }
 
-static void forget(struct graph_history *history, struct graph_trend *trend)
-{
-	HASH_DEL(history->trends, trend);
-	free(trend);
-}
-
 void graph_history__free(struct graph_history *history)
 {
 	if (!history)
@@ -79,14 +73,12 @@ static int sample_process(struct graph_history *history, const struct process *p
 static void forget_old(struct graph_history *history, const struct model *model)
 {
 	struct process_index *index = process_index__new(model, NULL);
-	struct graph_trend *trend, *next;
 
 	/* Without memory this is retried in a later round. */
 	if (!index)
 		return;
-	HASH_ITER (hh, history->trends, trend, next)
-		if (!process_index__find(index, (int32_t)trend->key.pid, trend->key.start_ns))
-			forget(history, trend);
+	TABLE_DROP(history->trends, trend,
+		   !process_index__find(index, (int32_t)trend->key.pid, trend->key.start_ns), free);
 	process_index__free(index);
 }
 

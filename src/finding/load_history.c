@@ -42,12 +42,6 @@ struct load_history *load_history__new(void)
 	return calloc(1, sizeof(struct load_history));
 }
 
-static void forget(struct load_history *history, struct load_trend *trend)
-{
-	HASH_DEL(history->trends, trend);
-	free(trend);
-}
-
 void load_history__free(struct load_history *history)
 {
 	if (!history)
@@ -91,14 +85,12 @@ static void take(struct load_trend *trend, struct load *load)
 static void forget_gone(struct load_history *history, const struct model *model)
 {
 	struct process_index *index = process_index__new(model, NULL);
-	struct load_trend *trend, *next;
 
 	/* Without memory they stay for another round. */
 	if (!index)
 		return;
-	HASH_ITER (hh, history->trends, trend, next)
-		if (!process_index__find(index, trend->key.pid, trend->key.start_ns))
-			forget(history, trend);
+	TABLE_DROP(history->trends, trend,
+		   !process_index__find(index, trend->key.pid, trend->key.start_ns), free);
 	process_index__free(index);
 }
 

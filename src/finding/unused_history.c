@@ -52,12 +52,6 @@ struct unused_history *unused_history__new(uint64_t window_ns)
 	return history;
 }
 
-static void forget(struct unused_history *history, struct unused_trend *trend)
-{
-	HASH_DEL(history->trends, trend);
-	free(trend);
-}
-
 void unused_history__free(struct unused_history *history)
 {
 	if (!history)
@@ -136,14 +130,12 @@ static int sample_process(struct unused_history *history, const struct process *
 static void forget_old(struct unused_history *history, const struct model *model)
 {
 	struct process_index *index = process_index__new(model, NULL);
-	struct unused_trend *trend, *next;
 
 	/* Without memory this is retried in a later round. */
 	if (!index)
 		return;
-	HASH_ITER (hh, history->trends, trend, next)
-		if (!process_index__find(index, trend->key.pid, trend->key.start_ns))
-			forget(history, trend);
+	TABLE_DROP(history->trends, trend,
+		   !process_index__find(index, trend->key.pid, trend->key.start_ns), free);
 	process_index__free(index);
 }
 

@@ -214,14 +214,8 @@ static void find_room(struct sharing *sharing)
  */
 static void drop_gone(struct process_estimates *own)
 {
-	struct counter *counter, *next;
-
-	HASH_ITER (hh, own->counters, counter, next) {
-		if (counter->key.of != COUNTER_THREAD || counter->reading == own->reading)
-			continue;
-		HASH_DEL(own->counters, counter);
-		free(counter);
-	}
+	TABLE_DROP(own->counters, counter,
+		   counter->key.of == COUNTER_THREAD && counter->reading != own->reading, free);
 }
 
 int estimate_threads__share(struct sharing *sharing)

@@ -54,18 +54,6 @@ static void take(const struct kernel_rates *rates, struct known *known, const st
 	known->sampled_ns = now_ns;
 }
 
-static void forget_gone(struct kernel_rates *rates)
-{
-	struct known *known, *next;
-
-	HASH_ITER (hh, rates->known, known, next) {
-		if (known->sampled_ns == rates->sampled_ns)
-			continue;
-		HASH_DEL(rates->known, known);
-		free(known);
-	}
-}
-
 int kernel_rates__sample(struct kernel_rates *rates, const struct process *process, uint64_t now_ns)
 {
 	int ret = 0;
@@ -86,7 +74,7 @@ int kernel_rates__sample(struct kernel_rates *rates, const struct process *proce
 			ret = -ENOMEM;
 	}
 	rates->sampled_ns = now_ns;
-	forget_gone(rates);
+	TABLE_DROP(rates->known, known, known->sampled_ns != rates->sampled_ns, free);
 	return ret;
 }
 

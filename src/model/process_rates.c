@@ -161,18 +161,6 @@ static void take(const struct process_rates *rates, struct known *known,
 	known->sampled_ns = now_ns;
 }
 
-static void forget_gone(struct process_rates *rates)
-{
-	struct known *known, *next;
-
-	HASH_ITER (hh, rates->known, known, next) {
-		if (known->sampled_ns == rates->sampled_ns)
-			continue;
-		HASH_DEL(rates->known, known);
-		free(known);
-	}
-}
-
 int process_rates__sample(struct process_rates *rates, const struct model *model)
 {
 	int ret = 0;
@@ -190,7 +178,7 @@ int process_rates__sample(struct process_rates *rates, const struct model *model
 			ret = -ENOMEM;
 	}
 	rates->sampled_ns = model->now_ns;
-	forget_gone(rates);
+	TABLE_DROP(rates->known, known, known->sampled_ns != rates->sampled_ns, free);
 	return ret;
 }
 

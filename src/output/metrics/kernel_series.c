@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By default uthash ends the program when out of memory. */
-#define HASH_NONFATAL_OOM 1
 #include "output/metrics/kernel_series.h"
 
 #include "symbol/kernel_name.h"
@@ -51,17 +49,13 @@ struct kernel_series *kernel_series__new(unsigned int limit)
 static void free_entry(struct entry *e)
 {
 	struct kernel_count *kernel, *next_kernel;
-	struct nameless *nameless, *next_nameless;
 
 	HASH_ITER (hh, e->kernels.kernels, kernel, next_kernel) {
 		HASH_DEL(e->kernels.kernels, kernel);
 		free(kernel->label);
 		free(kernel);
 	}
-	HASH_ITER (hh, e->nameless, nameless, next_nameless) {
-		HASH_DEL(e->nameless, nameless);
-		free(nameless);
-	}
+	TABLE_CLEAR(e->nameless, free);
 	free(e);
 }
 
@@ -81,14 +75,9 @@ void kernel_series__sweep(struct kernel_series *series)
 
 void kernel_series__free(struct kernel_series *series)
 {
-	struct entry *e, *next;
-
 	if (!series)
 		return;
-	HASH_ITER (hh, series->entries, e, next) {
-		HASH_DEL(series->entries, e);
-		free_entry(e);
-	}
+	TABLE_CLEAR(series->entries, free_entry);
 	free(series);
 }
 

@@ -169,7 +169,7 @@ static void keep_kernels(struct monitor_kept *kept, const struct process *proces
 
 int monitor_history__keep(struct monitor_history *history, const struct model *model)
 {
-	struct monitor_kept *kept, *next;
+	struct monitor_kept *kept;
 
 	history->reports++;
 	history->since_ns = model->now_ns;
@@ -186,11 +186,6 @@ int monitor_history__keep(struct monitor_history *history, const struct model *m
 		keep_kernels(kept, process);
 		kept->report = history->reports;
 	}
-	HASH_ITER (hh, history->kept, kept, next) {
-		if (kept->report == history->reports)
-			continue;
-		HASH_DEL(history->kept, kept);
-		free(kept);
-	}
+	TABLE_DROP(history->kept, gone, gone->report != history->reports, free);
 	return 0;
 }

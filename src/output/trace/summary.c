@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* By default uthash ends the program when out of memory. */
-#define HASH_NONFATAL_OOM 1
 #include "output/trace/summary_private.h"
 
 struct trace_summary *trace_summary__new(void)
@@ -14,14 +12,9 @@ struct trace_summary *trace_summary__new(void)
 
 void trace_summary__free(struct trace_summary *summary)
 {
-	struct summary_row *row, *next;
-
 	if (!summary)
 		return;
-	HASH_ITER (hh, summary->rows, row, next) {
-		HASH_DEL(summary->rows, row);
-		free(row);
-	}
+	TABLE_CLEAR(summary->rows, free);
 	free(summary);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Hash tables: find, add, take, clear, with memory and without.
+// Hash tables: find, add, take, drop, clear, with memory and without.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -10,31 +10,7 @@
 #include <cmocka.h>
 
 #include "base/table.h"
-
-#ifndef GPUPROBE_SANITIZED /* which has allocation functions of its own */
-/* This many allocations later one fails, and all after it. SIZE_MAX: none. */
-static size_t allocations_left = SIZE_MAX;
-
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t count, size_t size);
-
-static bool may_allocate(void)
-{
-	if (allocations_left && allocations_left != SIZE_MAX)
-		allocations_left--;
-	return allocations_left;
-}
-
-void *malloc(size_t size)
-{
-	return may_allocate() ? __libc_malloc(size) : NULL;
-}
-
-void *calloc(size_t count, size_t size)
-{
-	return may_allocate() ? __libc_calloc(count, size) : NULL;
-}
-#endif
+#include "failing_memory.h"
 
 struct key {
 	uint32_t first, second;
@@ -129,7 +105,26 @@ static void test_clears_all(void **state)
 	TABLE_CLEAR(owner.items, free);
 }
 
-#ifndef GPUPROBE_SANITIZED
+static void test_drops_some(void **state)
+{
+	struct owner owner = {NULL};
+
+	(void)state;
+	TABLE_DROP(owner.items, item, true, free);
+	assert_null(owner.items);
+	for (uint32_t i = 0; i < 1000; i++)
+		take(&owner, i, 0)->value = 1;
+	released = 0;
+	TABLE_DROP(owner.items, item, item->key.first % 3, release);
+	assert_int_equal(released, 666);
+	assert_int_equal(HASH_COUNT(owner.items), 334);
+	for (uint32_t i = 0; i < 1000; i++)
+		assert_int_equal(!find(&owner, i, 0), i % 3 != 0);
+	TABLE_DROP(owner.items, item, true, free);
+	assert_null(owner.items);
+}
+
+#ifdef FAILING_MEMORY
 /*
  * Fails the first, the second, ... allocation of an addition to the table. Returns how many failed.
  */
@@ -212,7 +207,8 @@ int main(void)
 		cmocka_unit_test(test_takes_the_same_again),
 		cmocka_unit_test(test_adds_what_is_made_elsewhere),
 		cmocka_unit_test(test_clears_all),
-#ifndef GPUPROBE_SANITIZED
+		cmocka_unit_test(test_drops_some),
+#ifdef FAILING_MEMORY
 		cmocka_unit_test(test_without_memory),
 		cmocka_unit_test(test_what_cannot_be_added_stays_with_the_caller),
 		cmocka_unit_test(test_takes_what_is_there_without_memory),
