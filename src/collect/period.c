@@ -55,6 +55,7 @@ struct search {
 	uint64_t *contexts;
 	struct sums *sums;
 	struct place *places;
+	uint32_t *rounds; /* launches of each round of an anchor */
 	const struct step_anchor *known;
 	size_t known_count;
 	struct candidate best;
@@ -119,19 +120,14 @@ static uint32_t launches_between(const struct search *search, const struct place
 	return search->sums[from[1].at].launches - search->sums[from[0].at].launches;
 }
 
-/* Also 0 without memory. */
 static uint32_t median_round(const struct search *search, const struct place *places, size_t count)
 {
-	uint32_t *rounds = malloc((count - 1) * sizeof(*rounds)), median = 0;
+	uint32_t *rounds = search->rounds;
 
-	if (!rounds)
-		return 0;
 	for (size_t i = 0; i + 1 < count; i++)
 		rounds[i] = launches_between(search, &places[i]);
 	qsort(rounds, count - 1, sizeof(*rounds), by_size);
-	median = rounds[(count - 1) / 2];
-	free(rounds);
-	return median;
+	return rounds[(count - 1) / 2];
 }
 
 static bool is_known(const struct search *search, const struct step_anchor *anchor)
@@ -311,7 +307,8 @@ int period__find(const uint64_t *codes, size_t count, const struct step_anchor *
 	search.contexts = malloc((count + 1) * sizeof(*search.contexts));
 	search.sums = malloc((count + 1) * sizeof(*search.sums));
 	search.places = malloc((count + 1) * sizeof(*search.places));
-	if (!search.contexts || !search.sums || !search.places)
+	search.rounds = malloc((count + 1) * sizeof(*search.rounds));
+	if (!search.contexts || !search.sums || !search.places || !search.rounds)
 		goto out;
 	sum_up(&search);
 	for (size_t i = 0; i < sizeof(masks) / sizeof(*masks); i++)
@@ -322,5 +319,27 @@ out:
 	free(search.contexts);
 	free(search.sums);
 	free(search.places);
+	free(search.rounds);
 	return ret;
+}
+
+uint64_t *period__latest_round(const uint64_t *codes, size_t count, const struct period *period,
+			       size_t *length)
+{
+	uint64_t context = 0, *round;
+	size_t from = 0, to = 0;
+
+	*length = 0;
+	for (size_t i = 0; i < count && i <= period->last; i++) {
+		if (step_anchor__is_at(&period->anchor, codes[i], context)) {
+			from = to;
+			to = i;
+		}
+		context = step_context(context, codes[i]);
+	}
+	round = malloc((to - from + 1) * sizeof(*round));
+	for (size_t i = from + 1; round && i <= to; i++)
+		if (is_launch(codes[i]))
+			round[(*length)++] = codes[i];
+	return round;
 }

@@ -33,6 +33,13 @@ struct period {
 int period__find(const uint64_t *codes, size_t count, const struct step_anchor *known,
 		 size_t known_count, struct period *out);
 
+/*
+ * The launches of the latest round of a period found in these codes, oldest first, in an array that
+ * the caller frees. NULL without memory; *length is 0 then.
+ */
+uint64_t *period__latest_round(const uint64_t *codes, size_t count, const struct period *period,
+			       size_t *length);
+
 /* Whether the submission `code` with the context `context` is the anchor. */
 int step_anchor__is_at(const struct step_anchor *anchor, uint64_t code, uint64_t context);
 

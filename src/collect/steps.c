@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "collect/period.h"
+#include "collect/step_copies.h"
 #include "gen/gpuprobe.skel.h"
 #include "model/steps.h"
 
@@ -23,8 +23,6 @@
 #define WRONG_STEPS 16 /* an anchor is wrong with this many more irregular than regular steps */
 /* an anchor is lost when this many rounds of launches followed the latest one */
 #define LOST_ROUNDS 4
-#define COPY_TRIES 16
-#define COPY_MOST_NS (60 * NS_PER_S) /* far longer than copying a history takes */
 
 /* State of a record between readings. */
 struct record_state {
@@ -45,23 +43,16 @@ struct record_state {
 	struct step_sums sums;
 };
 
-/* The latest submissions, oldest first: those from `from` to `to`. */
-struct history {
-	uint64_t codes[STEP_HISTORY];
-	uint32_t stamps[STEP_HISTORY];
-	uint64_t from, to;
-};
-
 struct steps {
 	struct step_record *shared; /* the BPF map, mapped */
 	size_t bytes;
 	uint32_t count; /* number of records */
 	const struct bpf_map *free;
 	struct record_state states[STEP_RECORDS];
-	struct step_record copy; /* copy of a record without its history */
-	struct history history;	 /* history of the same record */
-	uint64_t reading;	 /* number of the latest reading */
-	size_t searches;	 /* searches in that reading */
+	struct step_record copy;     /* copy of a record without its history */
+	struct step_history history; /* history of the same record */
+	uint64_t reading;	     /* number of the latest reading */
+	size_t searches;	     /* searches in that reading */
 };
 
 int steps__new(const struct gpuprobe_bpf *skeleton, struct steps **out, struct error *err)
@@ -92,73 +83,6 @@ void steps__free(struct steps *steps)
 		return;
 	munmap(steps->shared, steps->bytes);
 	free(steps);
-}
-
-/* --- copies of records that threads write --- */
-
-/* A consistent copy without the history; false if the thread kept changing it. */
-static bool copy_record(const struct step_record *shared, struct step_record *copy)
-{
-	for (int i = 0; i < COPY_TRIES; i++) {
-		uint64_t before = __atomic_load_n(&shared->changing, __ATOMIC_ACQUIRE);
-
-		memcpy(copy, shared, offsetof(struct step_record, codes));
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (!(before & 1) && __atomic_load_n(&shared->changing, __ATOMIC_RELAXED) == before)
-			return true;
-	}
-	return false;
-}
-
-/* The oldest submission still kept when the record has `count` submissions. */
-static uint64_t oldest_of(const struct step_record *shared, uint64_t count)
-{
-	uint64_t oldest = count > STEP_HISTORY ? count - STEP_HISTORY : 0;
-	uint64_t kept_from = __atomic_load_n(&shared->kept_from, __ATOMIC_RELAXED);
-
-	return kept_from > oldest ? kept_from : oldest;
-}
-
-/* Excludes submissions that are overwritten or left out meanwhile. */
-static void copy_history(const struct step_record *shared, uint64_t from, struct history *history)
-{
-	uint64_t oldest;
-
-	history->to = __atomic_load_n(&shared->count, __ATOMIC_ACQUIRE);
-	oldest = oldest_of(shared, history->to);
-	oldest = oldest < history->to ? oldest : history->to;
-	history->from = from > oldest ? from : oldest;
-	for (uint64_t i = history->from; i < history->to; i++) {
-		history->codes[i - history->from] = shared->codes[i % STEP_HISTORY];
-		history->stamps[i - history->from] = shared->stamps[i % STEP_HISTORY];
-	}
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	oldest = oldest_of(shared, __atomic_load_n(&shared->count, __ATOMIC_RELAXED) + 1);
-	if (oldest <= history->from)
-		return;
-	oldest = oldest < history->to ? oldest : history->to;
-	memmove(history->codes, history->codes + (oldest - history->from),
-		(history->to - oldest) * sizeof(*history->codes));
-	memmove(history->stamps, history->stamps + (oldest - history->from),
-		(history->to - oldest) * sizeof(*history->stamps));
-	history->from = oldest;
-}
-
-/*
- * Completes a stamp, which has the lower bits of a time. The time may be a little later than
- * `now_ns`, the latest time known when the copy of the history began, because the thread continues
- * meanwhile.
- */
-static uint64_t time_of(uint32_t stamp, uint64_t now_ns)
-{
-	uint64_t now = now_ns >> STEP_STAMP_SHIFT, time = (now & ~(uint64_t)UINT32_MAX) | stamp;
-
-	/* The lower bits have wrapped since. */
-	if (time + UINT32_MAX < now + (COPY_MOST_NS >> STEP_STAMP_SHIFT))
-		time += (uint64_t)UINT32_MAX + 1;
-	if (time > now + (COPY_MOST_NS >> STEP_STAMP_SHIFT) && time > UINT32_MAX)
-		time -= (uint64_t)UINT32_MAX + 1;
-	return time << STEP_STAMP_SHIFT;
 }
 
 /* --- steps from before BPF had the anchor --- */
@@ -203,7 +127,7 @@ static void end_walked_step(struct record_state *state, uint64_t at_ns)
 /* Continues the walk over the history up to submission `to`. */
 static void walk(const struct steps *steps, struct record_state *state, uint64_t to)
 {
-	const struct history *history = &steps->history;
+	const struct step_history *history = &steps->history;
 
 	if (state->walked < history->from) {
 		state->walked = history->from;
@@ -215,7 +139,8 @@ static void walk(const struct steps *steps, struct record_state *state, uint64_t
 
 		note_code(&state->sums, code);
 		if (step_anchor__is_at(&state->base.anchor, code, state->context))
-			end_walked_step(state, time_of(history->stamps[at], steps->copy.latest_ns));
+			end_walked_step(state, step_copies__time(history->stamps[at],
+								 steps->copy.latest_ns));
 		state->context = step_context(state->context, code);
 	}
 }
@@ -231,7 +156,7 @@ static void walk_on(struct steps *steps, const struct step_record *shared,
 
 	if (!state->walking)
 		return;
-	copy_history(shared, from, &steps->history);
+	step_copies__history(shared, from, &steps->history);
 	walk(steps, state, counts ? record->from : UINT64_MAX);
 	state->walking = !counts;
 }
@@ -265,32 +190,6 @@ static size_t find_phase(struct step_thread *thread, const struct step_anchor *a
 	return least;
 }
 
-/* Keeps the launches between the last two anchors. Without memory the previous round stays. */
-static void keep_round(const struct history *history, const struct period *period,
-		       struct step_thread *thread)
-{
-	uint64_t context = 0;
-	size_t from = 0, to = 0, length = 0, count = (size_t)(history->to - history->from);
-	uint64_t *round;
-
-	for (size_t i = 0; i < count && i <= period->last; i++) {
-		if (step_anchor__is_at(&period->anchor, history->codes[i], context)) {
-			from = to;
-			to = i;
-		}
-		context = step_context(context, history->codes[i]);
-	}
-	round = malloc((to - from + 1) * sizeof(*round));
-	if (!round)
-		return;
-	for (size_t i = from + 1; i <= to; i++)
-		if (!(history->codes[i] & STEP_CODE_OTHER))
-			round[length++] = history->codes[i];
-	free(thread->round);
-	thread->round = round;
-	thread->round_length = length;
-}
-
 /* BPF uses this anchor from the thread's next submission on. */
 static void take_anchor(struct steps *steps, struct step_record *shared, struct record_state *state,
 			const struct period *period)
@@ -299,7 +198,10 @@ static void take_anchor(struct steps *steps, struct step_record *shared, struct 
 
 	thread->current = find_phase(thread, &period->anchor);
 	thread->phases[thread->current].anchor.launches = period->launches;
-	keep_round(&steps->history, period, thread);
+	free(thread->round);
+	thread->round = period__latest_round(steps->history.codes,
+					     (size_t)(steps->history.to - steps->history.from),
+					     period, &thread->round_length);
 	state->base = thread->phases[thread->current];
 	state->serial++;
 	state->walking = true;
@@ -334,13 +236,13 @@ static int search(struct steps *steps, struct step_record *shared, struct record
 {
 	struct step_anchor known[STEP_PHASES];
 	struct step_thread *thread = state->thread;
-	const struct history *history = &steps->history;
+	const struct step_history *history = &steps->history;
 	struct period period;
 	int ret;
 
 	if (steps->searches++ >= SEARCHES)
 		return 0;
-	copy_history(shared, from, &steps->history);
+	step_copies__history(shared, from, &steps->history);
 	state->searched = history->to;
 	note_failure(steps, state);
 	ret = period__find(history->codes, (size_t)(history->to - history->from), known,
@@ -477,7 +379,7 @@ static int read_record(const struct reading *reading, struct steps *steps, uint3
 		return -ENOMEM;
 	over = __atomic_load_n(&shared->ended_ns, __ATOMIC_ACQUIRE) ||
 	       reading__reaps(reading, process);
-	if (!copy_record(shared, &steps->copy) && !over)
+	if (!step_copies__record(shared, &steps->copy) && !over)
 		return 0;
 	if (!state->thread) {
 		struct step_thread *thread = process_steps__add(process->steps);

@@ -3,6 +3,7 @@
  * The period of what threads submit, and its anchor. The sequences in steps/ come from real
  * programs (tests/unit/collect/steps/README.md), whose own loops give the true number of steps.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,6 +15,7 @@
 #include <cmocka.h>
 
 #include "collect/period.h"
+#include "failing_memory.h"
 
 #define FOLDER "tests/unit/collect/steps/"
 #define SYMBOLS 128
@@ -236,6 +238,60 @@ static void known_anchor(void **state)
 	free(sequence.codes);
 }
 
+/* --- the latest round --- */
+
+static void latest_round(void **state)
+{
+	struct sequence sequence = {0};
+	struct period period;
+	size_t length = 1;
+	uint64_t *round;
+
+	(void)state;
+	rounds(&sequence, "Habc", 19);
+	rounds(&sequence, "Haxc", 1);
+	rounds(&sequence, "H", 1);
+	period = find(&sequence);
+	assert_int_equal(period.anchor.code, code_of('H'));
+	round = period__latest_round(sequence.codes, sequence.count, &period, &length);
+	assert_non_null(round);
+	assert_int_equal(length, 3);
+	assert_int_equal(round[0], code_of('a'));
+	assert_int_equal(round[1], code_of('x'));
+	assert_int_equal(round[2], code_of('c'));
+	free(round);
+	free(sequence.codes);
+}
+
+#ifdef FAILING_MEMORY
+/* Each allocation fails in turn: no result is better than a wrong or an outdated one. */
+static void no_memory(void **state)
+{
+	struct sequence sequence = {0};
+	struct period period;
+	size_t length = 1, tries = 0;
+	uint64_t *round;
+	int ret;
+
+	(void)state;
+	rounds(&sequence, "abcdefgh", 30);
+	do {
+		allocations_left = ++tries;
+		ret = period__find(sequence.codes, sequence.count, NULL, 0, &period);
+		allocations_left = SIZE_MAX;
+		assert_int_equal(period.launches, ret ? 0 : 8);
+		assert_true(!ret || ret == -ENOMEM);
+	} while (ret);
+	assert_true(tries > 1);
+	allocations_left = 0;
+	round = period__latest_round(sequence.codes, sequence.count, &period, &length);
+	allocations_left = SIZE_MAX;
+	assert_null(round);
+	assert_int_equal(length, 0);
+	free(sequence.codes);
+}
+#endif
+
 /* --- real programs --- */
 
 static uint64_t code_of_kind(const char *kind, const char *name, char symbol)
@@ -301,6 +357,10 @@ int main(void)
 		cmocka_unit_test(layers_are_no_steps), cmocka_unit_test(things_in_between),
 		cmocka_unit_test(chance_is_no_period), cmocka_unit_test(few_rounds),
 		cmocka_unit_test(long_period),	       cmocka_unit_test(known_anchor),
+		cmocka_unit_test(latest_round),
+#ifdef FAILING_MEMORY
+		cmocka_unit_test(no_memory),
+#endif
 		cmocka_unit_test(real_programs),
 	};
 
