@@ -123,6 +123,16 @@ int attacher__add_open_file(struct attacher *attacher, const struct open_file *o
 			    enum file_role role, struct attached_file **attached,
 			    struct error *err);
 
+/* Chooses the rows whose functions get probes, by the selection as it is now. */
+void attacher__choose_rows(struct attacher *attacher);
+
+/*
+ * With the first libcuda the driver layer takes over. If launches of the runtime layer are probed
+ * as well (by a libcudart that came before it, or by choice), nested launches are told apart from
+ * then on.
+ */
+void attacher__note_layers(struct attacher *attacher, unsigned int layers);
+
 /* Stores the path where a driver library was found, for messages; no effect for other files. */
 void attacher__name_driver(struct attacher *attacher, const struct attached_file *file,
 			   const char *path);
