@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "cli/session/left_out.h"
+#include "cli/session/live_host.h"
 #include "cli/session/target_pids.h"
 #include "cli/session/overhead.h"
 #include "cli/session/privileges.h"
@@ -18,7 +19,6 @@
 #include "gen/gpuprobe.skel.h"
 #include "govern/ask_probes.h"
 #include "govern/calibration.h"
-#include "host/watch.h"
 #include "probe/attacher.h"
 #include "probe/features.h"
 #include "probe/object.h"
@@ -34,14 +34,12 @@ struct live_model {
 	struct gpuprobe_bpf *skeleton;
 	struct probe_programs programs;
 	struct collector *collector;
-	bool *slow;		     /* by row of api_functions, see struct attacher_counts */
-	struct overhead *overhead;   /* NULL: all probes stay attached */
-	struct ask_probes asks;	     /* with NEEDS_ASKS, if they can be detached */
-	bool asks_stay;		     /* probes of error queries cannot be detached */
-	struct host_watch *host;     /* NULL: no thread is followed */
-	struct host_side unfollowed; /* with `host_lack`, if threads cannot be followed */
-	struct error host_lack;
-	struct event *ring, *reap, *look;
+	bool *slow;		   /* by row of api_functions, see struct attacher_counts */
+	struct overhead *overhead; /* NULL: all probes stay attached */
+	struct ask_probes asks;	   /* with NEEDS_ASKS, if they can be detached */
+	bool asks_stay;		   /* probes of error queries cannot be detached */
+	struct live_host host;
+	struct event *ring, *reap;
 	uint64_t reap_ns; /* time that the last reaping spent on living processes */
 };
 
@@ -109,15 +107,6 @@ static void on_late_process(pid_t pid, uint64_t time_ns, void *arg)
 	struct live_model *live = arg;
 
 	collector__mark_late(live->collector, pid, time_ns);
-}
-
-static void on_look(evutil_socket_t fd, short what, void *arg)
-{
-	const struct live_model *live = arg;
-
-	(void)fd;
-	(void)what;
-	host_watch__look(live->host);
 }
 
 static void on_second(void *arg)
@@ -258,16 +247,6 @@ static int load_object(struct live_model *live, struct session_probes *probes,
 	return 0;
 }
 
-static int make_look(struct live_model *live)
-{
-	const struct timeval period = clock__timeval((double)WATCH_PERIOD_NS / NS_PER_S);
-
-	if (!live->host)
-		return 0;
-	live->look = event_new(session__loop(live->session), -1, EV_PERSIST, on_look, live);
-	return live->look ? event_add(live->look, &period) : -1;
-}
-
 static int make_events(struct live_model *live, struct error *err)
 {
 	struct event_base *loop = session__loop(live->session);
@@ -275,70 +254,9 @@ static int make_events(struct live_model *live, struct error *err)
 	live->ring = event_new(loop, collector__ring_fd(live->collector), EV_READ | EV_PERSIST,
 			       on_ring, live);
 	live->reap = evtimer_new(loop, on_reap, live);
-	if (!live->ring || !live->reap || make_look(live))
+	if (!live->ring || !live->reap || live_host__start(&live->host, loop))
 		return error__set(err, -ENOMEM, "out of memory");
 	return event_add(live->ring, NULL) ? error__set(err, -ENOMEM, "out of memory") : 0;
-}
-
-static void see_followed(pid_t pid, void *arg)
-{
-	const struct live_model *live = arg;
-
-	collector__see_process(live->collector, pid);
-}
-
-/* Returns NULL if no reading has found the process yet. */
-static const struct process *find_process(const struct live_model *live, pid_t pid,
-					  uint64_t start_ns)
-{
-	const struct model *model = collector__model(live->collector);
-
-	for (size_t i = 0; i < model->process_count; i++) {
-		const struct process *process = &model->processes[i];
-
-		if (process->pid == pid && host__is_same_start(process->start_ns, start_ns))
-			return process;
-	}
-	return NULL;
-}
-
-/* A process that no reading has found yet may have been seen from its start. */
-static bool is_seen_from_start(pid_t pid, uint64_t start_ns, void *arg)
-{
-	const struct process *process = find_process(arg, pid, start_ns);
-
-	return !process || !process->since_attach;
-}
-
-static bool report_steady(pid_t pid, uint64_t start_ns, struct steady_marks *marks, void *arg)
-{
-	const struct live_model *live = arg;
-	const struct process *process = find_process(live, pid, start_ns);
-
-	if (process)
-		steady__marks(process, collector__model(live->collector)->now_ns, marks);
-	return process;
-}
-
-/* If no thread can be followed, reports the reason and goes on with the rest. */
-static void make_host(struct live_model *live)
-{
-	const struct host_watch_options options = {
-		.rate = live->options.host_rate,
-		.stacks = collector__stacks(live->collector),
-		.see_process = see_followed,
-		.is_seen_from_start = is_seen_from_start,
-		.steady = report_steady,
-		.arg = live,
-	};
-
-	if (!options.rate ||
-	    !host_watch__new(live->skeleton, &options, &live->host, &live->host_lack))
-		return;
-	log__warn(live->log,
-		  "cannot follow threads between CUDA calls, so no reasons are given: %s",
-		  live->host_lack.text);
-	live->unfollowed = (struct host_side){.lack = live->host_lack.text};
 }
 
 int live_model__prepare(struct live_model *live, struct error *err)
@@ -387,7 +305,8 @@ int live_model__prepare(struct live_model *live, struct error *err)
 	ret = collector__new(live->skeleton, &collect, &hooks, live->log, &live->collector, err);
 	if (ret)
 		return ret;
-	make_host(live);
+	live_host__begin(&live->host, options->host_rate, live->skeleton, live->collector,
+			 live->log);
 	ret = session__prepare(live->session, &probes, err);
 	if (!ret)
 		ret = make_events(live, err);
@@ -458,8 +377,7 @@ void live_model__free(struct live_model *live)
 		return;
 	free_event(live->ring);
 	free_event(live->reap);
-	free_event(live->look);
-	host_watch__free(live->host);
+	live_host__end(&live->host);
 	overhead__free(live->overhead);
 	session__free(live->session);
 	collector__free(live->collector);
@@ -480,24 +398,6 @@ struct model *live_model__model(const struct live_model *live)
 	return collector__model(live->collector);
 }
 
-/* Called at each reading of the maps, because the callers' parents may end soon. */
-static void note_callers(struct live_model *live)
-{
-	struct target_processes *asked = session__target_processes(live->session);
-	size_t count;
-	struct process *processes = collector__processes(live->collector, &count);
-
-	for (size_t i = 0; i < count && asked->count; i++) {
-		struct process *process = &processes[i];
-
-		if (process->attributed || !process->called)
-			continue;
-		target_pids__see_call(asked, process->pid,
-				      process->identified ? process->parent : 0);
-		process->attributed = true;
-	}
-}
-
 /* Fills in the paths of driver libraries that call other driver libraries. */
 static void name_shims(struct live_model *live)
 {
@@ -514,25 +414,12 @@ static void name_shims(struct live_model *live)
 	}
 }
 
-static void refresh_host(struct live_model *live)
-{
-	struct model *model = collector__model(live->collector);
-
-	if (live->host)
-		model->host = host_watch__report(live->host, model->final);
-	else if (live->options.host_rate)
-		model->host = &live->unfollowed;
-	for (size_t i = 0; i < model->process_count; i++) {
-		struct process *process = &model->processes[i];
-
-		process->host = host_side__find(model->host, process->pid, process->start_ns);
-	}
-}
-
 static void refresh_counts(struct live_model *live)
 {
 	struct model *model = collector__model(live->collector);
 	struct attacher_counts counts;
+	size_t count;
+	struct process *processes = collector__processes(live->collector, &count);
 
 	session__count(live->session, &counts);
 	memcpy(model->probes_attached, counts.sites, sizeof(model->probes_attached));
@@ -542,7 +429,7 @@ static void refresh_counts(struct live_model *live)
 	memcpy(live->slow, counts.slow, api_function_count * sizeof(*live->slow));
 	model->slow = live->slow;
 	model->lost[LOSS_LIBRARY_SKIPPED] = counts.skipped;
-	note_callers(live);
+	target_pids__see_calls(session__target_processes(live->session), processes, count);
 	session__look_at_silent(live->session, model->final);
 	name_shims(live);
 	model->asked = *session__target_processes(live->session);
@@ -568,7 +455,7 @@ int live_model__update(struct live_model *live, bool with_lists)
 	ret = collector__update(live->collector, with_lists);
 	warn_unread(live, ret);
 	refresh_counts(live);
-	refresh_host(live);
+	live_host__refresh(&live->host);
 	if (live->options.needs & NEEDS_ASKS && !live->asks_stay)
 		ask_probes__look(&live->asks, collector__model(live->collector), watch_asks, live);
 	return ret;
@@ -580,11 +467,10 @@ void live_model__finish(struct live_model *live)
 	session__settle(live->session);
 	collector__model(live->collector)->final = true;
 	session__look_at_earlier(live->session, live->collector);
-	if (live->host)
-		host_watch__look(live->host);
+	live_host__look(&live->host);
 	warn_unread(live, collector__reap(live->collector, true));
 	refresh_counts(live);
-	refresh_host(live);
+	live_host__refresh(&live->host);
 	left_out__report(&live->filter, collector__filtered(live->collector), live->log);
 }
 

@@ -52,3 +52,16 @@ void target_pids__see_call(struct target_processes *asked, pid_t pid, pid_t pare
 	}
 	asked->unclear = !found;
 }
+
+void target_pids__see_calls(struct target_processes *asked, struct process *processes, size_t count)
+{
+	for (size_t i = 0; i < count && asked->count; i++) {
+		struct process *process = &processes[i];
+
+		if (process->attributed || !process->called)
+			continue;
+		target_pids__see_call(asked, process->pid,
+				      process->identified ? process->parent : 0);
+		process->attributed = true;
+	}
+}
