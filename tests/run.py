@@ -58,6 +58,7 @@ SANITIZERS = {
 # others. In some that run single tests are skipped (tests/unit/no_valgrind.h).
 VALGRIND_LEAVES = {"test_nvml", "test_native_frames", "test_text_stream", "test_kernel_name",
                    "test_python_code_fuzz", "test_python_offsets", "test_kernels_hostile",
+                   "test_proc_maps_hostile",
                    "test_elf_file_hostile", "test_findings_hostile", "test_model_hostile",
                    "test_http", "test_http_clients", "test_http_requests", "test_trace_stream"}
 

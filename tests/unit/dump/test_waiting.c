@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <poll.h>
-#include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,12 +18,9 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include "dump/look_of_child.h"
-#include "dump/waiting.h"
+#include "dump/waiting_scene.h"
 #include "no_valgrind.h"
-#include "target/proc.h"
 
-#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 #define LONG_MS 1000000
 
 static int pipe_fd, socket_fd, event_fd, lock_fd, epoll_one, epoll_two;
@@ -152,70 +148,6 @@ static void lock_file(void)
 	flock(open(path, O_RDONLY), LOCK_EX);
 }
 
-static void wait_forever(void)
-{
-	for (;;)
-		pause();
-}
-
-/* The process ends with its parent, which may already be gone. */
-static void end_with(pid_t parent)
-{
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(0);
-}
-
-static pid_t start_grandchild(void)
-{
-	pid_t parent = getpid(), pid;
-
-	/* Inherited by the grandchild: it may be looked at as soon as it exists. */
-	prctl(PR_SET_NAME, "grandchild");
-	pid = fork();
-	if (pid == 0) {
-		end_with(parent);
-		wait_forever();
-	}
-	return pid;
-}
-
-static void wait_for_child(void)
-{
-	waitpid(start_grandchild(), NULL, 0);
-}
-
-static void wait_for_any_child(void)
-{
-	start_grandchild();
-	waitpid(-1, NULL, 0);
-}
-
-static void wait_for_id(void)
-{
-	siginfo_t info;
-
-	waitid(P_PID, (id_t)start_grandchild(), &info, WEXITED);
-}
-
-static void wait_for_pidfd(void)
-{
-	siginfo_t info;
-
-	waitid((idtype_t)3 /* P_PIDFD */, (id_t)syscall(SYS_pidfd_open, start_grandchild(), 0),
-	       &info, WEXITED);
-}
-
-static void clone_like_vfork(void)
-{
-	pid_t parent = getpid();
-
-	if (syscall(SYS_clone, CLONE_VFORK | SIGCHLD, NULL, NULL, NULL, NULL) == 0) {
-		end_with(parent);
-		wait_forever();
-	}
-}
-
 static void sleep_relative(void)
 {
 	syscall(SYS_nanosleep, &long_time, NULL);
@@ -243,14 +175,6 @@ static void wait_for_futex(void)
 }
 
 /* --- what is reported about them --- */
-
-static struct dump_waiting find_by(pid_t pid, const struct thread_look *look)
-{
-	struct dump_thread thread = {.tid = pid};
-
-	waiting__find(NULL, pid, &look, &thread, 1);
-	return thread.waiting;
-}
 
 struct sample {
 	void (*work)(void);
@@ -407,243 +331,6 @@ static void who_runs_waits_for_nothing(void **state)
 	end_child(pid);
 }
 
-/* --- children --- */
-
-static void check_grandchild(const struct dump_waiting *waiting, pid_t pid)
-{
-	struct process_info info;
-
-	assert_int_equal(waiting->kind, DUMP_WAIT_CHILD);
-	assert_int_equal(proc__info(waiting->other, &info), 0);
-	assert_int_equal(info.parent, pid);
-}
-
-static void children_are_reported(void **state)
-{
-	static const struct {
-		void (*work)(void);
-		uint64_t number;
-		bool which;
-	} samples[] = {{wait_for_child, __NR_wait4, true},
-		       {wait_for_any_child, __NR_wait4, false},
-		       {wait_for_id, __NR_waitid, true},
-		       {wait_for_pidfd, __NR_waitid, true},
-		       {clone_like_vfork, __NR_clone, false}};
-
-	(void)state;
-	not_under_valgrind();
-	for (size_t i = 0; i < COUNT(samples); i++) {
-		pid_t pid = start_child(samples[i].work);
-		struct thread_look *look = look_at(pid, samples[i].number);
-		struct dump_waiting waiting = find_by(pid, look);
-
-		if (samples[i].which)
-			check_grandchild(&waiting, pid);
-		assert_int_equal(waiting.kind, DUMP_WAIT_CHILD);
-		assert_true(samples[i].which || (!waiting.other && !waiting.other_comm[0]));
-		free(look);
-		end_child(pid);
-	}
-}
-
-static int inside_fd; /* where the process in its own pid namespace reports that it is running */
-
-/*
- * The first process of a namespace ends with the one that waits for it, and so do all others
- * inside.
- */
-static void wait_in_namespace(void)
-{
-	int ready[2];
-	pid_t pid;
-	char byte;
-
-	if (unshare(CLONE_NEWPID) || pipe(ready))
-		_exit(1);
-	pid = fork();
-	if (pid == 0) {
-		/* Its parent, outside the namespace, has pid 0 for it, gone or not. */
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (write(ready[1], "", 1) != 1)
-			_exit(1);
-		wait_for_child();
-		_exit(1);
-	}
-	if (read(ready[0], &byte, 1) != 1)
-		_exit(1);
-	if (write(inside_fd, &pid, sizeof(pid)) != sizeof(pid))
-		_exit(1);
-	wait_forever();
-}
-
-/* Such a process's own pid is 2 or so; gpuprobe sees another number. */
-static void pids_of_a_namespace_are_translated(void **state)
-{
-	struct dump_waiting waiting;
-	struct thread_look *look;
-	pid_t pid, inside;
-	int ends[2];
-
-	(void)state;
-	if (geteuid())
-		skip();
-	assert_int_equal(pipe(ends), 0);
-	inside_fd = ends[1];
-	pid = start_child(wait_in_namespace);
-	assert_int_equal(read(ends[0], &inside, sizeof(inside)), sizeof(inside));
-	look = look_at(inside, __NR_wait4);
-	assert_int_equal(look->argument[0], 2);
-	waiting = find_by(inside, look);
-	check_grandchild(&waiting, inside);
-	assert_string_equal(waiting.other_comm, "grandchild");
-	look->argument[0] = 77;
-	waiting = find_by(inside, look);
-	assert_int_equal(waiting.kind, DUMP_WAIT_CHILD);
-	assert_int_equal(waiting.other, 0);
-	free(look);
-	end_child(pid);
-	close(ends[0]);
-	close(ends[1]);
-}
-
-/* --- Python's lock --- */
-
-static struct {
-	char before[256];
-	unsigned long interval;
-	uint64_t last_holder;
-	int locked;
-	unsigned long switch_number;
-	char cond[48];
-} gil = {.last_holder = 0x7f0000002000, .locked = 1};
-
-static void wait_for_gil(void)
-{
-	syscall(SYS_futex, gil.cond + 40, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
-}
-
-/* Two threads of one process: one waits for the lock, the other holds it and sleeps. */
-struct pair {
-	pid_t pid;
-	struct thread_look *waits, *holds;
-	struct dump_thread threads[2];
-};
-
-static void find_pair(struct pair *pair)
-{
-	const struct thread_look *looks[] = {pair->waits, pair->holds};
-
-	waiting__find(NULL, pair->pid, looks, pair->threads, 2);
-}
-
-static void start_pair(struct pair *pair, uint64_t waits_state, uint64_t holds_state)
-{
-	*pair = (struct pair){.pid = start_child(wait_for_gil)};
-	pair->waits = look_at(pair->pid, __NR_futex);
-	pair->holds = calloc(1, sizeof(*pair->holds));
-	assert_non_null(pair->holds);
-	*pair->holds = (struct thread_look){
-		.taken = 1, .state = TASK_SLEEPS, .system_call = __NR_nanosleep};
-	pair->waits->python_state = waits_state;
-	pair->holds->python_state = holds_state;
-	pair->threads[0] = (struct dump_thread){.tid = pair->pid, .comm = "waits"};
-	pair->threads[1] = (struct dump_thread){.tid = 4711, .comm = "holds"};
-	find_pair(pair);
-}
-
-static void end_pair(struct pair *pair)
-{
-	end_child(pair->pid);
-	free(pair->waits);
-	free(pair->holds);
-}
-
-static void holder_of_the_gil_is_reported(void **state)
-{
-	struct pair pair;
-
-	(void)state;
-	start_pair(&pair, 0x7f0000001000, gil.last_holder);
-	assert_int_equal(pair.threads[0].waiting.kind, DUMP_WAIT_GIL);
-	assert_int_equal(pair.threads[0].waiting.other, 4711);
-	assert_string_equal(pair.threads[0].waiting.other_comm, "holds");
-	assert_int_equal(pair.threads[1].waiting.kind, DUMP_WAIT_SLEEP);
-	assert_int_equal(pair.threads[1].waiting.other, 0);
-	end_pair(&pair);
-}
-
-static void a_free_gil_has_no_holder(void **state)
-{
-	struct pair pair;
-
-	(void)state;
-	gil.locked = 0;
-	start_pair(&pair, 0x7f0000001000, gil.last_holder);
-	gil.locked = 1;
-	assert_int_equal(pair.threads[0].waiting.kind, DUMP_WAIT_GIL);
-	assert_int_equal(pair.threads[0].waiting.other, 0);
-	assert_string_equal(pair.threads[0].waiting.other_comm, "");
-	end_pair(&pair);
-}
-
-/*
- * The waiting thread has no thread state, the holder is none of the threads, or the holder is the
- * waiting thread itself.
- */
-static void what_is_no_gil_is_a_lock(void **state)
-{
-	struct pair pair;
-
-	(void)state;
-	start_pair(&pair, 0, gil.last_holder);
-	assert_int_equal(pair.threads[0].waiting.kind, DUMP_WAIT_LOCK);
-	assert_int_equal(pair.threads[0].waiting.other, 0);
-	pair.waits->python_state = 0x7f0000001000;
-	pair.holds->python_state = 0x7f0000003000;
-	find_pair(&pair);
-	assert_int_equal(pair.threads[0].waiting.kind, DUMP_WAIT_LOCK);
-	pair.waits->python_state = gil.last_holder;
-	find_pair(&pair);
-	assert_int_equal(pair.threads[0].waiting.other, 0);
-	end_pair(&pair);
-}
-
-/* --- hostile input --- */
-
-static uint64_t random_number(void)
-{
-	static const uint64_t odd[] = {0,	   1,	       3,	   64,	      1024,
-				       0x7fffffff, 0x80000000, UINT32_MAX, INT64_MAX, UINT64_MAX};
-	long choice = random();
-
-	return choice % 3 ? odd[(size_t)choice % COUNT(odd)] :
-			    (uint64_t)(uintptr_t)&gil + (uint64_t)(choice % 4096);
-}
-
-static void any_arguments_are_withstood(void **state)
-{
-	pid_t pid = start_child(wait_forever);
-	struct thread_look *look = look_at(pid, __NR_pause);
-
-	(void)state;
-	srandom(1);
-	for (int i = 0; i < 5000; i++) {
-		struct dump_waiting waiting;
-
-		look->system_call = (uint64_t)(i % 500);
-		look->python_state = gil.last_holder;
-		look->stack.registers.ip = random_number();
-		for (size_t k = 0; k < COUNT(look->argument); k++)
-			look->argument[k] = random_number();
-		waiting = find_by(pid, look);
-		assert_in_range(waiting.kind, DUMP_WAIT_LOCK, DUMP_WAIT_OTHER);
-		assert_non_null(memchr(waiting.object, '\0', sizeof(waiting.object)));
-		assert_non_null(memchr(waiting.other_comm, '\0', sizeof(waiting.other_comm)));
-	}
-	free(look);
-	end_child(pid);
-}
-
 /* The process ends, and its pid with it, before it is examined. */
 static void ended_processes_are_withstood(void **state)
 {
@@ -667,12 +354,6 @@ int main(void)
 		cmocka_unit_test(devices_of_nvidia_are_the_drivers),
 		cmocka_unit_test(restarted_calls_are_reported),
 		cmocka_unit_test(who_runs_waits_for_nothing),
-		cmocka_unit_test(children_are_reported),
-		cmocka_unit_test(pids_of_a_namespace_are_translated),
-		cmocka_unit_test(holder_of_the_gil_is_reported),
-		cmocka_unit_test(a_free_gil_has_no_holder),
-		cmocka_unit_test(what_is_no_gil_is_a_lock),
-		cmocka_unit_test(any_arguments_are_withstood),
 		cmocka_unit_test(ended_processes_are_withstood),
 	};
 

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Threads of a process, with the call sites that they spend time in. Include after cmocka.h. */
+#ifndef TESTS_HOST_REASONS_CASE_H
+#define TESTS_HOST_REASONS_CASE_H
+
+#include "finding/host_reasons.h"
+
+#define MS 1000000ull
+#define PYTHON(name, path, number) \
+	{ \
+		.kind = FRAME_PYTHON, .function = name, .file = path, .line = number \
+	}
+#define STACK(name, ...) \
+	static const struct stack_frame name##_frames[] = {__VA_ARGS__}; \
+	static const struct stack name = {.count = sizeof(name##_frames) / sizeof(*name##_frames), \
+					  .frames = name##_frames}
+#define PLACES(...) \
+	(struct host_place[]) \
+	{ \
+		__VA_ARGS__ \
+	}
+#define MAIN PYTHON("<module>", "/home/user/train.py", 80)
+
+STACK(takes, {.function = "futex_wait", .object = "libc.so.6"},
+      PYTHON("take", "/home/user/train.py", 50), MAIN);
+STACK(reads, PYTHON("load", "/home/user/data.py", 7));
+
+static inline struct host_thread thread(bool submits, int32_t tid, struct host_place *places,
+					size_t count)
+{
+	struct host_thread thread = {.submits = submits,
+				     .tid = tid,
+				     .pid = 10,
+				     .watched_ns = 100 * MS,
+				     .places = places,
+				     .place_count = count};
+
+	return thread;
+}
+
+#endif
