@@ -26,8 +26,8 @@
 	static const struct stack_frame name##_frames[] = {__VA_ARGS__}; \
 	static const struct stack name = {.count = sizeof(name##_frames) / sizeof(*name##_frames), \
 					  .frames = name##_frames}
-#define PLACES(...) \
-	(struct host_place[]) \
+#define LOCATIONS(...) \
+	(struct host_location[]) \
 	{ \
 		__VA_ARGS__ \
 	}
@@ -48,14 +48,15 @@ STACK(reads, PYTHON("load", "/home/user/data.py", 7));
 STACK(asks, PYTHON("item", "/usr/lib/python3/dist-packages/tensor.py", 9),
       PYTHON("train", "/home/user/train.py", 60), MAIN);
 
-static struct host_thread thread(bool submits, int32_t tid, struct host_place *places, size_t count)
+static struct host_thread thread(bool submits, int32_t tid, struct host_location *locations,
+				 size_t count)
 {
 	struct host_thread thread = {.submits = submits,
 				     .tid = tid,
 				     .pid = 10,
 				     .watched_ns = 100 * MS,
-				     .places = places,
-				     .place_count = count};
+				     .locations = locations,
+				     .location_count = count};
 
 	return thread;
 }
@@ -76,11 +77,11 @@ static struct host_reasons reasons_of(struct host_process *host)
 
 static void merges_by_the_users_line(void **state)
 {
-	struct host_place *places = PLACES({.ns = 20 * MS, .times = 2, .stack = &copies},
-					   {.ns = 30 * MS, .times = 3, .stack = &computes},
-					   {.ns = 10 * MS, .times = 1, .stack = &draws});
-	struct host_place *other = PLACES({.ns = 5 * MS, .times = 1, .stack = &copies});
-	struct host_thread threads[] = {thread(true, 1, places, 3), thread(true, 2, other, 1)};
+	struct host_location *locations = LOCATIONS({.ns = 20 * MS, .times = 2, .stack = &copies},
+						    {.ns = 30 * MS, .times = 3, .stack = &computes},
+						    {.ns = 10 * MS, .times = 1, .stack = &draws});
+	struct host_location *other = LOCATIONS({.ns = 5 * MS, .times = 1, .stack = &copies});
+	struct host_thread threads[] = {thread(true, 1, locations, 3), thread(true, 2, other, 1)};
 	struct host_reasons reasons =
 		reasons_of(&(struct host_process){.threads = threads, .thread_count = 2});
 
@@ -127,11 +128,11 @@ static void names_calls(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct host_place *place = PLACES({.activity = rows[i].activity,
-						   .class = rows[i].class,
-						   .ns = 1,
-						   .stack = &draws});
-		struct host_thread threads[] = {thread(true, 1, place, 1)};
+		struct host_location *location = LOCATIONS({.activity = rows[i].activity,
+							    .class = rows[i].class,
+							    .ns = 1,
+							    .stack = &draws});
+		struct host_thread threads[] = {thread(true, 1, location, 1)};
 		struct host_reasons reasons =
 			reasons_of(&(struct host_process){.threads = threads, .thread_count = 1});
 
@@ -147,13 +148,13 @@ static void names_calls(void **state)
  */
 static void ranks(void **state)
 {
-	struct host_place *places =
-		PLACES({.activity = ACTIVITY_QUEUE, .ns = 50 * MS, .stack = &of_a_library},
-		       {.activity = ACTIVITY_CPU, .ns = 30 * MS, .stack = &copies},
-		       {.activity = ACTIVITY_LOCK, .ns = 20 * MS, .stack = &takes},
-		       {.activity = ACTIVITY_LOCK, .ns = 15 * MS, .stack = &draws},
-		       {.activity = ACTIVITY_CPU, .ns = 25 * MS, .stack = &draws});
-	struct host_thread threads[] = {thread(true, 1, places, 5)};
+	struct host_location *locations =
+		LOCATIONS({.activity = ACTIVITY_QUEUE, .ns = 50 * MS, .stack = &of_a_library},
+			  {.activity = ACTIVITY_CPU, .ns = 30 * MS, .stack = &copies},
+			  {.activity = ACTIVITY_LOCK, .ns = 20 * MS, .stack = &takes},
+			  {.activity = ACTIVITY_LOCK, .ns = 15 * MS, .stack = &draws},
+			  {.activity = ACTIVITY_CPU, .ns = 25 * MS, .stack = &draws});
+	struct host_thread threads[] = {thread(true, 1, locations, 5)};
 	struct host_reasons reasons =
 		reasons_of(&(struct host_process){.threads = threads, .thread_count = 1});
 	static const enum host_kind order[] = {HOST_LOCK, HOST_LOCK, HOST_CPU, HOST_CPU,
@@ -173,14 +174,14 @@ static void ranks(void **state)
 /* If two lines take about the same CPU time, the one that launches more comes first. */
 static void launches_decide_between_lines(void **state)
 {
-	struct host_place *places = PLACES(
+	struct host_location *locations = LOCATIONS(
 		{.activity = ACTIVITY_CPU, .ns = 30 * MS, .stack = &copies},
 		{.activity = ACTIVITY_CPU, .ns = 25 * MS, .stack = &draws},
 		{.activity = ACTIVITY_CPU, .class = HOST_LAUNCHES, .ns = 10 * MS, .stack = &draws},
 		{.activity = ACTIVITY_CPU, .class = HOST_LAUNCHES, .ns = 4 * MS, .stack = &copies},
 		{.activity = ACTIVITY_LOCK, .ns = 29 * MS, .stack = &takes},
 		{.activity = ACTIVITY_CPU, .ns = 90 * MS, .stack = &of_a_library});
-	struct host_thread threads[] = {thread(true, 1, places, 6)};
+	struct host_thread threads[] = {thread(true, 1, locations, 6)};
 	struct host_reasons reasons =
 		reasons_of(&(struct host_process){.threads = threads, .thread_count = 1});
 	static const uint64_t order[] = {25, 30, 29, 10, 4, 90};
@@ -199,11 +200,11 @@ static void launches_decide_between_lines(void **state)
  */
 static void leaves_out_others(void **state)
 {
-	struct host_place *places =
-		PLACES({.activity = ACTIVITY_TEAM, .ns = 50 * MS, .stack = &takes},
-		       {.ns = 10 * MS, .stack = &draws});
-	struct host_place *other = PLACES({.ns = 90 * MS, .stack = &holds});
-	struct host_thread threads[] = {thread(true, 1, places, 2), thread(false, 2, other, 1)};
+	struct host_location *locations =
+		LOCATIONS({.activity = ACTIVITY_TEAM, .ns = 50 * MS, .stack = &takes},
+			  {.ns = 10 * MS, .stack = &draws});
+	struct host_location *other = LOCATIONS({.ns = 90 * MS, .stack = &holds});
+	struct host_thread threads[] = {thread(true, 1, locations, 2), thread(false, 2, other, 1)};
 	struct host_reasons reasons =
 		reasons_of(&(struct host_process){.threads = threads, .thread_count = 2});
 
@@ -215,9 +216,9 @@ static void leaves_out_others(void **state)
 
 static void knows_pythons_queues(void **state)
 {
-	struct host_place *places =
-		PLACES({.activity = ACTIVITY_LOCK, .ns = 50 * MS, .stack = &gets});
-	struct host_thread threads[] = {thread(true, 1, places, 1)};
+	struct host_location *locations =
+		LOCATIONS({.activity = ACTIVITY_LOCK, .ns = 50 * MS, .stack = &gets});
+	struct host_thread threads[] = {thread(true, 1, locations, 1)};
 	struct host_reasons reasons =
 		reasons_of(&(struct host_process){.threads = threads, .thread_count = 1});
 
@@ -246,9 +247,9 @@ static void knows_conditions(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct host_place *places =
-			PLACES({.activity = ACTIVITY_LOCK, .ns = 50 * MS, .stack = rows[i].stack});
-		struct host_thread threads[] = {thread(true, 1, places, 1)};
+		struct host_location *locations = LOCATIONS(
+			{.activity = ACTIVITY_LOCK, .ns = 50 * MS, .stack = rows[i].stack});
+		struct host_thread threads[] = {thread(true, 1, locations, 1)};
 		struct host_reasons reasons =
 			reasons_of(&(struct host_process){.threads = threads, .thread_count = 1});
 
@@ -261,9 +262,9 @@ static void knows_full_pipes(void **state)
 {
 	STACK(writes, {.function = "__libc_write", .object = "libc.so.6"},
 	      PYTHON("log", "/home/user/train.py", 9));
-	struct host_place *places =
-		PLACES({.activity = ACTIVITY_QUEUE, .ns = 50 * MS, .stack = &writes});
-	struct host_thread threads[] = {thread(true, 1, places, 1)};
+	struct host_location *locations =
+		LOCATIONS({.activity = ACTIVITY_QUEUE, .ns = 50 * MS, .stack = &writes});
+	struct host_thread threads[] = {thread(true, 1, locations, 1)};
 	struct host_process host = {.threads = threads, .thread_count = 1};
 	struct host_other hops[HOST_HOPS];
 	struct host_reasons reasons;
@@ -284,11 +285,12 @@ static void knows_who_awaits_requests(void **state)
 	STACK(receives, {.function = "__libc_recv", .object = "libc.so.6"},
 	      PYTHON("readinto", "/usr/lib/python3.11/socket.py", 706));
 	STACK(reads_pipe, {.function = "read", .object = "libc.so.6"}, MAIN);
-	struct host_place *own = PLACES({.activity = ACTIVITY_QUEUE, .ns = 60 * MS, .stack = &gets},
-					{.ns = 40 * MS, .stack = &draws});
-	struct host_place *feeders =
-		PLACES({.activity = ACTIVITY_QUEUE, .ns = 90 * MS, .stack = &receives},
-		       {.ns = 10 * MS, .stack = &holds});
+	struct host_location *own =
+		LOCATIONS({.activity = ACTIVITY_QUEUE, .ns = 60 * MS, .stack = &gets},
+			  {.ns = 40 * MS, .stack = &draws});
+	struct host_location *feeders =
+		LOCATIONS({.activity = ACTIVITY_QUEUE, .ns = 90 * MS, .stack = &receives},
+			  {.ns = 10 * MS, .stack = &holds});
 	struct host_thread threads[] = {thread(true, 1, own, 2), thread(false, 2, feeders, 2)};
 	struct host_process host = {
 		.pid = 10, .threads = threads, .thread_count = 2, .serves = true};
@@ -323,9 +325,9 @@ static void knows_who_awaits_requests(void **state)
 static void most_of_the_time(void **state)
 {
 	STACK(polls, {.function = "epoll_wait", .object = "libc.so.6"}, MAIN);
-	struct host_place *own =
-		PLACES({.activity = ACTIVITY_QUEUE, .ns = 50 * MS, .stack = &polls},
-		       {.ns = 50 * MS, .stack = &draws});
+	struct host_location *own =
+		LOCATIONS({.activity = ACTIVITY_QUEUE, .ns = 50 * MS, .stack = &polls},
+			  {.ns = 50 * MS, .stack = &draws});
 	struct host_thread threads[] = {thread(true, 1, own, 2)};
 	struct host_process host = {
 		.pid = 10, .threads = threads, .thread_count = 1, .serves = true};
@@ -338,11 +340,11 @@ static void most_of_the_time(void **state)
 
 static void reports_limits_from_rivals(void **state)
 {
-	struct host_place *places =
-		PLACES({.activity = ACTIVITY_READY, .ns = 30 * MS, .stack = &draws},
-		       {.activity = ACTIVITY_THROTTLED, .ns = 20 * MS, .stack = &copies},
-		       {.activity = ACTIVITY_READY, .ns = 10 * MS});
-	struct host_thread threads[] = {thread(true, 1, places, 3)};
+	struct host_location *locations =
+		LOCATIONS({.activity = ACTIVITY_READY, .ns = 30 * MS, .stack = &draws},
+			  {.activity = ACTIVITY_THROTTLED, .ns = 20 * MS, .stack = &copies},
+			  {.activity = ACTIVITY_READY, .ns = 10 * MS});
+	struct host_thread threads[] = {thread(true, 1, locations, 3)};
 	struct host_process host = {.threads = threads, .thread_count = 1};
 	const struct host_partner *rivals;
 	struct host_reasons reasons;
@@ -375,14 +377,14 @@ static void reports_limits_from_rivals(void **state)
 /* A queue whose feeding thread waits for a lock, whose holder reads a file. */
 static void follows_hops(void **state)
 {
-	struct host_place *main_places =
-		PLACES({.activity = ACTIVITY_QUEUE, .ns = 90 * MS, .stack = &gets});
-	struct host_place *feeder =
-		PLACES({.activity = ACTIVITY_LOCK, .ns = 80 * MS, .stack = &takes});
-	struct host_place *worker =
-		PLACES({.activity = ACTIVITY_DISK, .ns = 70 * MS, .stack = &reads},
-		       {.ns = 20 * MS, .stack = &holds});
-	struct host_thread threads[] = {thread(true, 1, main_places, 1),
+	struct host_location *main_locations =
+		LOCATIONS({.activity = ACTIVITY_QUEUE, .ns = 90 * MS, .stack = &gets});
+	struct host_location *feeder =
+		LOCATIONS({.activity = ACTIVITY_LOCK, .ns = 80 * MS, .stack = &takes});
+	struct host_location *worker =
+		LOCATIONS({.activity = ACTIVITY_DISK, .ns = 70 * MS, .stack = &reads},
+			  {.ns = 20 * MS, .stack = &holds});
+	struct host_thread threads[] = {thread(true, 1, main_locations, 1),
 					thread(false, 2, feeder, 1), thread(false, 3, worker, 2)};
 	struct host_reasons reasons;
 	struct host_other hops[HOST_HOPS];
@@ -406,10 +408,10 @@ static void follows_hops(void **state)
 /* Two threads that wait for each other in turn, and one that is not followed. */
 static void ends_hops(void **state)
 {
-	struct host_place *first =
-		PLACES({.activity = ACTIVITY_LOCK, .ns = 90 * MS, .stack = &takes});
-	struct host_place *second =
-		PLACES({.activity = ACTIVITY_LOCK, .ns = 90 * MS, .stack = &holds});
+	struct host_location *first =
+		LOCATIONS({.activity = ACTIVITY_LOCK, .ns = 90 * MS, .stack = &takes});
+	struct host_location *second =
+		LOCATIONS({.activity = ACTIVITY_LOCK, .ns = 90 * MS, .stack = &holds});
 	struct host_thread threads[] = {thread(true, 1, first, 1), thread(false, 2, second, 1)};
 	struct host_reasons reasons;
 	struct host_other hops[HOST_HOPS];
@@ -430,11 +432,11 @@ static void ends_hops(void **state)
 
 static void the_holder_of_the_gil_is_where_it_runs(void **state)
 {
-	struct host_place *first =
-		PLACES({.activity = ACTIVITY_GIL, .ns = 90 * MS, .stack = &draws});
-	struct host_place *second =
-		PLACES({.activity = ACTIVITY_SLEEP, .ns = 60 * MS, .stack = &reads},
-		       {.activity = ACTIVITY_CPU, .ns = 30 * MS, .stack = &holds});
+	struct host_location *first =
+		LOCATIONS({.activity = ACTIVITY_GIL, .ns = 90 * MS, .stack = &draws});
+	struct host_location *second =
+		LOCATIONS({.activity = ACTIVITY_SLEEP, .ns = 60 * MS, .stack = &reads},
+			  {.activity = ACTIVITY_CPU, .ns = 30 * MS, .stack = &holds});
 	struct host_thread threads[] = {thread(true, 1, first, 1), thread(false, 2, second, 2)};
 	struct host_reasons reasons;
 	struct host_other hops[HOST_HOPS];
@@ -450,9 +452,9 @@ static void the_holder_of_the_gil_is_where_it_runs(void **state)
 
 static void names_the_file(void **state)
 {
-	struct host_place *places = PLACES({.activity = ACTIVITY_DISK, .ns = 9, .stack = &reads},
-					   {.ns = 5, .stack = &draws});
-	struct host_thread threads[] = {thread(true, 1, places, 2)};
+	struct host_location *locations = LOCATIONS(
+		{.activity = ACTIVITY_DISK, .ns = 9, .stack = &reads}, {.ns = 5, .stack = &draws});
+	struct host_thread threads[] = {thread(true, 1, locations, 2)};
 	struct host_reasons reasons =
 		reasons_of(&(struct host_process){.threads = threads, .thread_count = 1});
 
@@ -532,14 +534,14 @@ static void is_near(double value, double expected)
 static void costs_a_step(void **state)
 {
 	struct scene *s = scene();
-	struct host_place *places = PLACES(
+	struct host_location *locations = LOCATIONS(
 		{.activity = ACTIVITY_CPU, .ns = 25 * NS_PER_S, .times = 2500, .stack = &reads},
 		{.class = HOST_WAITS, .ns = 20 * NS_PER_S, .times = 7000, .stack = &asks},
 		{.activity = ACTIVITY_LOCK, .ns = 10 * NS_PER_S, .times = 10000, .stack = &takes});
 	struct host_reasons reasons;
 
 	(void)state;
-	s->thread = thread(true, 100, places, 3);
+	s->thread = thread(true, 100, locations, 3);
 	s->thread.watched_ns = 50 * NS_PER_S;
 	s->site = (struct call_site){.kind = SITE_WAIT,
 				     .stack = &asks,
@@ -569,13 +571,13 @@ static void costs_a_step(void **state)
 static void costs_a_step_of_what_was_followed(void **state)
 {
 	struct scene *s = scene();
-	struct host_place *places = PLACES(
+	struct host_location *locations = LOCATIONS(
 		{.class = HOST_WAITS, .ns = 15 * NS_PER_S, .times = 7000, .stack = &asks},
 		{.activity = ACTIVITY_LOCK, .ns = 10 * NS_PER_S, .times = 2500, .stack = &takes});
 	struct host_reasons reasons;
 
 	(void)state;
-	s->thread = thread(true, 100, places, 2);
+	s->thread = thread(true, 100, locations, 2);
 	s->thread.watched_ns = 25 * NS_PER_S;
 	s->site = (struct call_site){
 		.kind = SITE_WAIT, .stack = &asks, .calls = 5000, .amount = 30 * NS_PER_S};
