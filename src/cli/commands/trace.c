@@ -368,7 +368,7 @@ static int finish(struct trace *trace, int *status, struct error *err)
 		ret = trace->failure ? trace->failure : trace_stream__finish(trace->stream);
 	} while (ret == 1);
 	session__look_at_silent(trace->session, true);
-	end.asked = session__target_processes(trace->session);
+	end.targets = session__target_processes(trace->session);
 	trace_stream__count(trace->stream, &end.counts);
 	end.missing = (struct trace_missing){.calls = end.counts.lost,
 					     .libraries = attached.skipped,

@@ -483,16 +483,16 @@ struct model *live_model__model(const struct live_model *live)
 /* Called at each reading of the maps, because the callers' parents may end soon. */
 static void note_callers(struct live_model *live)
 {
-	struct target_processes *asked = session__target_processes(live->session);
+	struct target_processes *targets = session__target_processes(live->session);
 	size_t count;
 	struct process *processes = collector__processes(live->collector, &count);
 
-	for (size_t i = 0; i < count && asked->count; i++) {
+	for (size_t i = 0; i < count && targets->count; i++) {
 		struct process *process = &processes[i];
 
 		if (process->attributed || !process->called)
 			continue;
-		target_pids__see_call(asked, process->pid,
+		target_pids__see_call(targets, process->pid,
 				      process->identified ? process->parent : 0);
 		process->attributed = true;
 	}
@@ -545,7 +545,7 @@ static void refresh_counts(struct live_model *live)
 	note_callers(live);
 	session__look_at_silent(live->session, model->final);
 	name_shims(live);
-	model->asked = *session__target_processes(live->session);
+	model->targets = *session__target_processes(live->session);
 	if (live->overhead)
 		overhead__report(live->overhead, &model->sampling);
 }

@@ -19,7 +19,7 @@
 
 static void expect_text(const struct target_processes *asked, const char *expected)
 {
-	char text[ASKED_TEXT_SIZE];
+	char text[SILENT_TEXT_SIZE];
 
 	assert_int_equal(silent_targets__write(asked, text), *expected != '\0');
 	assert_string_equal(text, expected);
@@ -56,7 +56,7 @@ static void many_are_counted(void **unused)
 {
 	struct target_process processes[MANY];
 	struct target_processes asked = {.processes = processes, .count = MANY};
-	char text[ASKED_TEXT_SIZE];
+	char text[SILENT_TEXT_SIZE];
 
 	(void)unused;
 	for (int i = 0; i < MANY; i++)
