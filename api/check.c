@@ -56,7 +56,7 @@ static const uint64_t number_roles =
 
 static bool has(const struct table_function *function, enum role role)
 {
-	return function->desc.place[role] != PLACE_NONE;
+	return function->desc.location[role] != LOCATION_NONE;
 }
 
 static int need(const struct table_function *function, const struct row *row, enum role role)
@@ -306,14 +306,14 @@ static int check_unit(const struct table_function *function, const struct row *r
 	return row__fail(row, "a unit without the role size or width");
 }
 
-/* The argument that begins at a place, of any size. */
+/* The argument that begins at a location, of any size. */
 static const struct table_argument *argument_at(const struct table_function *function,
-						uint8_t place)
+						uint8_t location)
 {
 	size_t i;
 
 	for (i = 0; i < function->argument_count; i++) {
-		if (function->arguments[i].place.first == (place & PLACE_MASK))
+		if (function->arguments[i].location.first == (location & LOCATION_MASK))
 			return &function->arguments[i];
 	}
 	return NULL;
@@ -327,8 +327,9 @@ static int check_types(const struct table_function *function, const struct row *
 	bool pointer;
 
 	for (role = 0; role < ROLE_COUNT; role++) {
-		argument = has(function, role) ? argument_at(function, function->desc.place[role]) :
-						 NULL;
+		argument = has(function, role) ?
+				   argument_at(function, function->desc.location[role]) :
+				   NULL;
 		if (!argument) /* no such argument, or the second half of a dim3 */
 			continue;
 		pointer = type__is_pointer(argument->type);
@@ -345,7 +346,7 @@ static int check_pitchout(const struct table_function *function, const struct ro
 	const struct table_argument *argument;
 	bool narrow, out_narrow = function->desc.flags & FUNCTION_OUT_32;
 
-	argument = argument_at(function, function->desc.place[ROLE_PITCHOUT]);
+	argument = argument_at(function, function->desc.location[ROLE_PITCHOUT]);
 	if (!has(function, ROLE_PITCHOUT) || !argument)
 		return 0;
 	narrow = type__pointee_size(argument->type) == 4;
@@ -379,7 +380,7 @@ static int check_passing(const struct table_function *function, const struct row
 
 	for (i = 0; i < sizeof(written) / sizeof(written[0]); i++) {
 		argument = has(function, written[i]) ?
-				   argument_at(function, function->desc.place[written[i]]) :
+				   argument_at(function, function->desc.location[written[i]]) :
 				   NULL;
 		if (argument && argument->passing)
 			return row__fail(row,

@@ -212,23 +212,24 @@ static bool is_type(const char *text)
 	return true;
 }
 
-/* Parses "NAME PLACE TYPE" into an argument that is all zero. */
+/* Parses "NAME LOCATION TYPE" into an argument that is all zero. */
 static int parse_argument(struct table_argument *argument, const struct row *row, char *text)
 {
-	char *name = strsep(&text, " "), *place = strsep(&text, " "), *type = text;
+	char *name = strsep(&text, " "), *location = strsep(&text, " "), *type = text;
 	int size;
 
-	if (!place || !type)
-		return row__fail(row, "argument %s is not NAME PLACE TYPE", name);
+	if (!location || !type)
+		return row__fail(row, "argument %s is not NAME LOCATION TYPE", name);
 	if (!row__is_identifier(name))
 		return row__fail(row, "\"%s\" is not the name of an argument", name);
-	if (arg_location__parse(place, &argument->place))
-		return row__fail(row, "unknown place %s of argument %s", place, name);
+	if (arg_location__parse(location, &argument->location))
+		return row__fail(row, "unknown location %s of argument %s", location, name);
 	size = is_type(type) ? type__size(type) : -1;
 	if (size < 0)
 		return row__fail(row, "unknown type \"%s\" of argument %s", type, name);
-	if (!arg_location__fits(&argument->place, size))
-		return row__fail(row, "argument %s of %d bytes cannot be at %s", name, size, place);
+	if (!arg_location__fits(&argument->location, size))
+		return row__fail(row, "argument %s of %d bytes cannot be at %s", name, size,
+				 location);
 	argument->size = (uint8_t)size;
 	argument->name = strdup(name);
 	argument->type = strdup(type);
@@ -246,9 +247,9 @@ static int check_last_argument(const struct table_function *function, const stru
 		/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker) */
 		if (strcmp(a->name, last->name) == 0)
 			return row__fail(row, "two arguments are called %s", a->name);
-		if (arg_location__overlap(&a->place, &last->place))
-			return row__fail(row, "arguments %s and %s are at the same place", a->name,
-					 last->name);
+		if (arg_location__overlap(&a->location, &last->location))
+			return row__fail(row, "arguments %s and %s are at the same location",
+					 a->name, last->name);
 	}
 	return 0;
 }
@@ -314,11 +315,11 @@ static int set_passing(struct table_function *function, const struct row *row, c
 }
 
 static int set_role(struct table_function *function, const struct row *row, enum role role,
-		    uint8_t place)
+		    uint8_t location)
 {
-	if (function->desc.place[role] != PLACE_NONE)
+	if (function->desc.location[role] != LOCATION_NONE)
 		return row__fail(row, "role %s is given twice", word__of_role(role));
-	function->desc.place[role] = place;
+	function->desc.location[role] = location;
 	return 0;
 }
 
@@ -328,12 +329,12 @@ static int set_role(struct table_function *function, const struct row *row, enum
  * and gridy (blocky) none; so a gridx of 64 bits carries y in its upper half.
  */
 static int set_dim3(struct table_function *function, const struct row *row, enum role x,
-		    const struct arg_location *place)
+		    const struct arg_location *location)
 {
 	enum role z = x == ROLE_GRIDX ? ROLE_GRIDZ : ROLE_BLOCKZ;
-	int rc = set_role(function, row, x, place->first);
+	int rc = set_role(function, row, x, location->first);
 
-	return rc ? rc : set_role(function, row, z, (place->first + 1) | PLACE_32);
+	return rc ? rc : set_role(function, row, z, (location->first + 1) | LOCATION_32);
 }
 
 /* Parses "ROLE=ARGUMENT". */
@@ -342,7 +343,7 @@ static int parse_role(struct table_function *function, const struct row *row, ch
 	char *word = strsep(&text, "="), *name = text;
 	const struct table_argument *argument;
 	int role = word__role(word);
-	uint8_t place;
+	uint8_t location;
 
 	if (role < 0 || !name)
 		return row__fail(row, "unknown role \"%s\"", word);
@@ -350,13 +351,14 @@ static int parse_role(struct table_function *function, const struct row *row, ch
 	if (!argument)
 		return row__fail(row, "role %s names no argument: %s", word, name);
 	if ((role == ROLE_GRIDX || role == ROLE_BLOCKX) && strcmp(argument->type, "dim3") == 0)
-		return set_dim3(function, row, (enum role)role, &argument->place);
-	place = arg_location__encode(&argument->place, argument->size);
-	if (place == PLACE_NONE)
-		return row__fail(row, "role %s names %s, which is in no single place", word, name);
+		return set_dim3(function, row, (enum role)role, &argument->location);
+	location = arg_location__encode(&argument->location, argument->size);
+	if (location == LOCATION_NONE)
+		return row__fail(row, "role %s names %s, which is in no single location", word,
+				 name);
 	if (role == ROLE_OUT && type__pointee_size(argument->type) == 4)
 		function->desc.flags |= FUNCTION_OUT_32;
-	return set_role(function, row, (enum role)role, place);
+	return set_role(function, row, (enum role)role, location);
 }
 
 static int parse_roles(struct table_function *function, const struct row *row)
@@ -364,7 +366,7 @@ static int parse_roles(struct table_function *function, const struct row *row)
 	char *rest = row->fields[COLUMN_ROLES], *word;
 	int rc = 0;
 
-	memset(function->desc.place, PLACE_NONE, sizeof(function->desc.place));
+	memset(function->desc.location, LOCATION_NONE, sizeof(function->desc.location));
 	if (strcmp(rest, "-") == 0)
 		return 0;
 	while (!rc && (word = strsep(&rest, " ")))

@@ -24,7 +24,7 @@
 struct table_argument {
 	char *name;
 	char *type;
-	struct arg_location place;
+	struct arg_location location;
 	uint8_t size;
 	uint8_t passing; /* enum api_passing */
 };

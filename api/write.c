@@ -17,8 +17,8 @@ static void write_arguments(const struct table *table, FILE *out)
 		for (j = 0; j < table->functions[i].argument_count; j++) {
 			a = &table->functions[i].arguments[j];
 			fprintf(out, "\t{ \"%s\", \"%s\", 0x%02x, %u, 0x%02x, %u },\n", a->name,
-				a->type, arg_location__encode(&a->place, a->size), a->size,
-				a->place.first, a->passing);
+				a->type, arg_location__encode(&a->location, a->size), a->size,
+				a->location.first, a->passing);
 		}
 	}
 	fputs("\t{ 0 },\n};\n\n", out);
@@ -62,10 +62,10 @@ static void write_function(const struct table *table, const struct table_functio
 	fprintf(out,
 		"\t\t.desc = { .layer = %u, .operation = %u, .kind = %u, .flags = %u, .unit = %u, "
 		".params = %u,\n"
-		"\t\t\t.place = {",
+		"\t\t\t.location = {",
 		desc->layer, desc->operation, desc->kind, desc->flags, desc->unit, desc->params);
 	for (role = 0; role < ROLE_COUNT; role++)
-		fprintf(out, "%s0x%02x,", role % 10 ? " " : "\n\t\t\t\t", desc->place[role]);
+		fprintf(out, "%s0x%02x,", role % 10 ? " " : "\n\t\t\t\t", desc->location[role]);
 	fputs("\n\t\t\t} },\n", out);
 	fprintf(out, "\t\t.arguments = &arguments[%zu],\n\t\t.argument_count = %zu,\n", first,
 		function->argument_count);

@@ -67,7 +67,7 @@ static __always_inline void keep_callers(struct task_struct *task)
 
 	record->callers = 0;
 	for (u32 i = 0; i < STACK_CALLERS && instance; i++) {
-		record->caller[i].place = BPF_CORE_READ(instance, stack);
+		record->caller[i].stack_address = BPF_CORE_READ(instance, stack);
 		record->caller[i].address = BPF_CORE_READ(instance, orig_ret_vaddr);
 		record->callers = i + 1;
 		instance = BPF_CORE_READ(instance, next);

@@ -119,7 +119,7 @@ static __always_inline int enter(struct pt_regs *ctx)
 		return 1;
 	if (config.rates)
 		count_rate(thread, function->operation);
-	if (!thread->place)
+	if (!thread->counter_slot)
 		open_counter_slot(thread);
 	follows = may_follow(thread, site, sp);
 	if (follows && thread->depth)

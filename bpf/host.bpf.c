@@ -448,12 +448,12 @@ static __always_inline void follow(struct task_struct *task, const struct host_w
 	profile->began_ns = profile->since_ns;
 }
 
-/* NULL: the thread has no place, or there is no profile. */
+/* NULL: the thread has no counter slot, or there is no profile. */
 static __always_inline const struct thread_profile *calls_of(const struct thread *thread)
 {
-	u32 number = thread->place - 1;
+	u32 number = thread->counter_slot - 1;
 
-	return thread->place ? bpf_map_lookup_elem(&thread_accounts, &number) : NULL;
+	return thread->counter_slot ? bpf_map_lookup_elem(&thread_accounts, &number) : NULL;
 }
 
 static __always_inline void report_submitter(struct seq_file *out, struct task_struct *task,

@@ -46,14 +46,14 @@ static __always_inline const volatile struct function_desc *function_at(u32 row)
 	return &functions[row];
 }
 
-/* The argument at `place` at function entry; 0 for PLACE_NONE. */
-static __always_inline u64 argument_here(struct pt_regs *ctx, u32 place)
+/* The argument at `location` at function entry; 0 for LOCATION_NONE. */
+static __always_inline u64 argument_here(struct pt_regs *ctx, u32 location)
 {
 	u64 value = 0;
 
-	if (place == PLACE_NONE)
+	if (location == LOCATION_NONE)
 		return 0;
-	switch (place & PLACE_MASK) {
+	switch (location & LOCATION_MASK) {
 	case 0: value = ctx->di; break;
 	case 1: value = ctx->si; break;
 	case 2: value = ctx->dx; break;
@@ -61,28 +61,28 @@ static __always_inline u64 argument_here(struct pt_regs *ctx, u32 place)
 	case 4: value = ctx->r8; break;
 	case 5: value = ctx->r9; break;
 	default:
-		if (bpf_probe_read_user(
-			    &value, sizeof(value),
-			    (void *)(ctx->sp + 8 * (u64)((place & PLACE_MASK) - PLACE_STACK + 1))))
+		if (bpf_probe_read_user(&value, sizeof(value),
+					(void *)(ctx->sp + 8 * (u64)((location & LOCATION_MASK) -
+								     LOCATION_STACK + 1))))
 			lose(LOSS_UNREADABLE);
 	}
-	return place & PLACE_32 ? (u32)value : value;
+	return location & LOCATION_32 ? (u32)value : value;
 }
 
 /*
  * Not inlined: it has so many callers that it would make up a sixth of the program, and the
  * verifier's time grows with the length.
  */
-static __noinline u64 argument_at(struct pt_regs *ctx, u32 place)
+static __noinline u64 argument_at(struct pt_regs *ctx, u32 location)
 {
-	return argument_here(ctx, place);
+	return argument_here(ctx, location);
 }
 
 /* The argument that has `role` in `function`, at its entry; 0 if there is none. */
 static __always_inline u64 argument(struct pt_regs *ctx,
 				    const volatile struct function_desc *function, enum role role)
 {
-	return argument_at(ctx, function->place[role]);
+	return argument_at(ctx, function->location[role]);
 }
 
 /* The address of a structure passed by value on the stack. */
@@ -90,12 +90,12 @@ static __always_inline u64 stack_address(struct pt_regs *ctx,
 					 const volatile struct function_desc *function,
 					 enum role role)
 {
-	return ctx->sp + 8 * (u64)((function->place[role] & PLACE_MASK) - PLACE_STACK + 1);
+	return ctx->sp + 8 * (u64)((function->location[role] & LOCATION_MASK) - LOCATION_STACK + 1);
 }
 
 static __always_inline bool has_role(const volatile struct function_desc *function, enum role role)
 {
-	return function->place[role] != PLACE_NONE;
+	return function->location[role] != LOCATION_NONE;
 }
 
 /* Whether the thread's innermost recorded call began deeper in the stack than `sp`. */
@@ -178,7 +178,7 @@ static __always_inline void begin_call(struct thread *thread, struct call *call,
 	if (config.profile)
 		call->marked = 0;
 	call->device = current_device(thread);
-	call->place = thread->place;
+	call->counter_slot = thread->counter_slot;
 	if (config.stack_mode) {
 		call->function = ctx->ip;
 		call->site = SITE_KINDS;
@@ -405,7 +405,7 @@ __noinline int count_success(u32 slot, const struct call *call, u8 kind, u16 fla
 	if (config.stack_mode)
 		count_success_site(slot, call, flags, bytes, ns);
 	bits = tally_bits(slot, call->row, kind, flags, call->device);
-	if (!count_by_thread(call->place, bits, bytes, ns)) {
+	if (!count_by_thread(call->counter_slot, bits, bytes, ns)) {
 		tally = tally_of(slot, call->row, kind, flags, call->device);
 		if (tally)
 			add_tally(tally, 1, bytes, ns);

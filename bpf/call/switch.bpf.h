@@ -94,18 +94,18 @@ __noinline int unfollowed_around(const struct unfollowed_calls *all, u64 sp, u32
 __noinline int keep_unfollowed(struct unfollowed_calls *all, u64 sp, u32 site, u32 operation)
 {
 	struct unfollowed_call *call;
-	u32 place;
+	u32 index;
 
 	if (!all)
 		return 0;
-	place = all->next++;
+	index = all->next++;
 	for (u32 i = 0; i < UNFOLLOWED_CALLS; i++) {
 		if (all->calls[i].sp == sp || !is_unfollowed_in_progress(&all->calls[i])) {
-			place = i;
+			index = i;
 			break;
 		}
 	}
-	call = &all->calls[place & (UNFOLLOWED_CALLS - 1)];
+	call = &all->calls[index & (UNFOLLOWED_CALLS - 1)];
 	call->sp = sp;
 	call->row = site & SITE_ROW;
 	call->driver = site >> SITE_DRIVER_SHIFT;

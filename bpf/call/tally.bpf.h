@@ -2,7 +2,7 @@
 /*
  * Counters of calls: one for each process, function, kind and device. A thread keeps the ones that
  * it uses most in its own counters (gpuprobe/thread_counts.h). All others, and those of threads
- * without a place, are in the map.
+ * without a counter slot, are in the map.
  */
 #ifndef BPF_CALL_TALLY_BPF_H
 #define BPF_CALL_TALLY_BPF_H
@@ -10,7 +10,7 @@
 #include "gpuprobe/thread_counts.h"
 #include "process/share.bpf.h"
 
-/* Indexed by the thread's place. */
+/* Indexed by the thread's counter slot, minus 1. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -97,9 +97,9 @@ static __always_inline void add_tally(struct tally *tally, u64 calls, u64 bytes,
 	__sync_fetch_and_add(&tally->ns, ns);
 }
 
-static __always_inline struct thread_counts *thread_counts_at(u32 place)
+static __always_inline struct thread_counts *thread_counts_at(u32 counter_slot)
 {
-	u32 number = place - 1;
+	u32 number = counter_slot - 1;
 
 	return bpf_map_lookup_elem(&thread_counts, &number);
 }
@@ -111,7 +111,7 @@ static __always_inline u64 scatter(u64 bits)
 }
 
 /*
- * A value is never in both places at once: a reader that reads the map first and this counter next
+ * A value is never in both at once: a reader that reads the map first and this counter next
  * would count it twice.
  */
 static __always_inline void empty_tally(struct thread_tally *tally)
@@ -137,9 +137,9 @@ static __always_inline void empty_tally(struct thread_tally *tally)
  * Moves a counter of the calling thread to the map. Global, as the next function: the verifier goes
  * through each once.
  */
-__noinline int spill_tally(u32 place, u32 index)
+__noinline int spill_tally(u32 counter_slot, u32 index)
 {
-	struct thread_counts *own = thread_counts_at(place);
+	struct thread_counts *own = thread_counts_at(counter_slot);
 
 	if (own)
 		empty_tally(&own->tallies[index & (THREAD_TALLIES - 1)]);
@@ -147,9 +147,9 @@ __noinline int spill_tally(u32 place, u32 index)
 }
 
 /* Reassigns the counter to another key. Returns 0 if the map has no room for that. */
-__noinline int take_tally(u32 place, u32 index, u64 bits)
+__noinline int take_tally(u32 counter_slot, u32 index, u64 bits)
 {
-	struct thread_counts *own = thread_counts_at(place);
+	struct thread_counts *own = thread_counts_at(counter_slot);
 	struct thread_tally *tally;
 	struct tally_key key;
 
@@ -170,12 +170,12 @@ static __always_inline bool is_tally_of(const struct thread_tally *tally, u64 bi
 }
 
 /*
- * Whether the thread with that place has counted the call. `bits` are those of its struct
+ * Whether the thread with that counter slot has counted the call. `bits` are those of its struct
  * tally_key.
  */
-static __always_inline bool count_by_thread(u32 place, u64 bits, u64 bytes, u64 ns)
+static __always_inline bool count_by_thread(u32 counter_slot, u64 bits, u64 bytes, u64 ns)
 {
-	struct thread_counts *own = thread_counts_at(place);
+	struct thread_counts *own = thread_counts_at(counter_slot);
 	u32 index = scatter(bits) & (THREAD_TALLIES - 1);
 	struct thread_tally *tally;
 
@@ -188,14 +188,14 @@ static __always_inline bool count_by_thread(u32 place, u64 bits, u64 bytes, u64 
 		    (is_tally_of(&own->tallies[index ^ 1], bits) || !own->tallies[index ^ 1].calls))
 			index ^= 1;
 		tally = &own->tallies[index];
-		if (!is_tally_of(tally, bits) && !take_tally(place, index, bits)) {
+		if (!is_tally_of(tally, bits) && !take_tally(counter_slot, index, bits)) {
 			count_other_calls((u16)bits, 1, 0, ns);
 			return true;
 		}
 	}
 	/* Only the map's counters have carries. */
 	if (tally->bytes + bytes < bytes)
-		spill_tally(place, index);
+		spill_tally(counter_slot, index);
 	tally->calls++;
 	tally->bytes += bytes;
 	tally->ns += ns;

@@ -227,8 +227,8 @@ __noinline u64 array_bytes(const struct array_request *request)
 }
 
 /* The size that a call requests for an array, from its arguments at entry. */
-static __always_inline u64 array_asked(struct pt_regs *ctx,
-				       const volatile struct function_desc *function)
+static __always_inline u64 requested_array_bytes(struct pt_regs *ctx,
+						 const volatile struct function_desc *function)
 {
 	struct array_request request = {.params = function->params, .levels = 1};
 

@@ -100,7 +100,7 @@ static __always_inline u64 version_of_memory(const struct process_record *proces
 }
 
 /*
- * As side_of, which takes long to find that memory is pageable: programs copy from the same places
+ * As side_of, which takes long to find that memory is pageable: programs copy from the same address
  * repeatedly.
  */
 static __always_inline int known_side_of(struct thread *thread, u64 address)

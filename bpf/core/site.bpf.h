@@ -27,7 +27,7 @@ static __always_inline u32 entry_site(struct pt_regs *ctx)
 /*
  * Whether a probed call that entered with the stack pointer `sp` has not returned yet: until then
  * its return address is the kernel's trampoline. If the thread jumped out of the call, the frame is
- * soon overwritten, at the latest by the next call from the same place.
+ * soon overwritten, at the latest by the next call from the same code.
  */
 static __always_inline bool is_in_progress(u64 sp)
 {

@@ -36,7 +36,7 @@ static __always_inline void keep_return_instances(struct task_struct *task,
 
 	record->callers = 0;
 	for (u32 i = 0; i < STACK_CALLERS && instance; i++) {
-		record->caller[i].place = BPF_CORE_READ(instance, stack);
+		record->caller[i].stack_address = BPF_CORE_READ(instance, stack);
 		record->caller[i].address = BPF_CORE_READ(instance, orig_ret_vaddr);
 		record->callers = i + 1;
 		instance = BPF_CORE_READ(instance, next);
@@ -47,7 +47,7 @@ static __always_inline void keep_return_instances(struct task_struct *task,
 static __always_inline u64 own_stack(void *ctx, struct task_struct *task,
 				     const struct pt_regs *regs, const struct host_profile *profile)
 {
-	const struct stack_place place = {
+	const struct stack_origin origin = {
 		.start_ns = profile->process_start_ns, .pid = profile->pid, .interrupted = true};
 	struct stack_scratch *scratch;
 	u64 id;
@@ -57,7 +57,7 @@ static __always_inline u64 own_stack(void *ctx, struct task_struct *task,
 	scratch = scratch_of(task, 0);
 	if (!scratch)
 		return 0;
-	id = reported_stack(&scratch->record, read_stack(scratch, ctx, regs, &place));
+	id = reported_stack(&scratch->record, read_stack(scratch, ctx, regs, &origin));
 	if (id)
 		return id;
 	keep_return_instances(task, &scratch->record);

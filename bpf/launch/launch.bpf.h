@@ -86,10 +86,10 @@ __noinline u64 claim_launches(struct thread *thread, u64 handle, u64 where)
 	count = shared_launches(&key);
 	if (!count)
 		return NOT_COUNTED;
-	own = thread_counts_at(thread->place);
+	own = thread_counts_at(thread->counter_slot);
 	if (!own)
 		return __sync_fetch_and_add(count, 1);
-	spill_launches(thread->slot, thread->place, index);
+	spill_launches(thread->slot, thread->counter_slot, index);
 	mine = &own->launches[index];
 	mine->handle = handle;
 	mine->where = where | (*count + 1) << WHERE_BITS;
@@ -101,7 +101,7 @@ __noinline u64 claim_launches(struct thread *thread, u64 handle, u64 where)
 /* Returns approximately how many launches of the kernel came before, or NOT_COUNTED. */
 static __always_inline u64 count_launch(struct thread *thread, u64 handle, u64 where)
 {
-	struct thread_counts *own = thread_counts_at(thread->place);
+	struct thread_counts *own = thread_counts_at(thread->counter_slot);
 	struct thread_launch *mine;
 	u64 known;
 
@@ -109,7 +109,7 @@ static __always_inline u64 count_launch(struct thread *thread, u64 handle, u64 w
 		return claim_launches(thread, handle, where);
 	mine = &own->launches[scatter(handle) & (THREAD_LAUNCHES - 1)];
 	known = mine->where;
-	if (mine->handle != handle || !is_same_place(known, where) || !mine->launches)
+	if (mine->handle != handle || !is_same_site(known, where) || !mine->launches)
 		return claim_launches(thread, handle, where);
 	mine->where = known + (1ull << WHERE_BITS);
 	mine->launches++;
@@ -232,7 +232,7 @@ static __always_inline int launch_enter(struct pt_regs *ctx,
 		return 1;
 	if (process->captures)
 		capture = capture_of_launch(ctx, function, thread);
-	handle = argument_here(ctx, function->place[ROLE_FUNC]);
+	handle = argument_here(ctx, function->location[ROLE_FUNC]);
 	where = where_launched(process->generation, current_device(thread), capture != 0);
 	before = count_launch(thread, handle, where);
 	if (before == NOT_COUNTED) {

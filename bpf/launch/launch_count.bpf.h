@@ -41,9 +41,9 @@ static __always_inline u64 *add_kernel(const struct launch_key *key, bool *is_ne
 }
 
 /* Moves a counter of the calling thread to the map. Global: the verifier goes through it once. */
-__noinline int spill_launches(u32 slot, u32 place, u32 index)
+__noinline int spill_launches(u32 slot, u32 counter_slot, u32 index)
 {
-	struct thread_counts *own = thread_counts_at(place);
+	struct thread_counts *own = thread_counts_at(counter_slot);
 	struct launch_key key;
 	struct thread_launch *mine;
 	u64 *count, before;
@@ -56,7 +56,7 @@ __noinline int spill_launches(u32 slot, u32 place, u32 index)
 	if (!before)
 		return 0;
 	key = launch_key_of(slot, mine->handle, mine->where);
-	/* A value is never in both places at once, as in empty_tally. */
+	/* A value is never in both at once, as in empty_tally. */
 	mine->launches = 0;
 	barrier();
 	count = bpf_map_lookup_elem(&launches, &key);

@@ -133,9 +133,9 @@ __noinline int count_end(u32 slot, u32 row, const struct allocation_record *reco
 }
 
 /* The requested bytes, as far as they are known at entry; the rest goes to call->arg. */
-static __always_inline u64 size_asked(struct pt_regs *ctx,
-				      const volatile struct function_desc *function,
-				      struct call *call)
+static __always_inline u64 requested_bytes(struct pt_regs *ctx,
+					   const volatile struct function_desc *function,
+					   struct call *call)
 {
 	struct extent extent = {};
 	u64 size = 0;
@@ -145,7 +145,7 @@ static __always_inline u64 size_asked(struct pt_regs *ctx,
 	case PARAMS_ARRAY_V1:
 	case PARAMS_ARRAY3D:
 	case PARAMS_ARRAY3D_V1:
-	case PARAMS_CHANNELS: return array_asked(ctx, function);
+	case PARAMS_CHANNELS: return requested_array_bytes(ctx, function);
 	case PARAMS_PITCHED:
 		if (bpf_probe_read_user(&extent, sizeof(extent),
 					(void *)stack_address(ctx, function, ROLE_EXTENT)))
@@ -187,7 +187,7 @@ static __noinline int alloc_enter(struct pt_regs *ctx,
 		argument(ctx, function, has_role(function, ROLE_OUT) ? ROLE_OUT : ROLE_PTR);
 	call->arg[ALLOC_PITCHOUT] = argument(ctx, function, ROLE_PITCHOUT);
 	call->arg[ALLOC_HEIGHT] = argument(ctx, function, ROLE_HEIGHT);
-	call->arg[ALLOC_SIZE] = size_asked(ctx, function, call);
+	call->arg[ALLOC_SIZE] = requested_bytes(ctx, function, call);
 	if (call->kind == MEMORY_POOL)
 		call->arg[ALLOC_POOL] = argument(ctx, function, ROLE_POOL);
 	return 0;
@@ -269,9 +269,9 @@ static __always_inline u64 context_of_allocation(struct thread *thread,
 }
 
 /* Where the memory lives: in a pool, in the current context, or in neither. */
-static __always_inline void place_allocation(struct thread *thread,
-					     const volatile struct function_desc *function,
-					     struct call *call, struct allocation_record *record)
+static __always_inline void locate_allocation(struct thread *thread,
+					      const volatile struct function_desc *function,
+					      struct call *call, struct allocation_record *record)
 {
 	if (call->kind == MEMORY_RESERVED)
 		call->device = DEVICE_UNKNOWN;
@@ -354,7 +354,7 @@ static __always_inline void alloc_succeeded(struct thread *thread, struct call *
 			      call->arg[ALLOC_SIZE]);
 		return;
 	}
-	place_allocation(thread, function, call, &record);
+	locate_allocation(thread, function, call, &record);
 	/* An allocation of zero bytes has no address, and nothing is live. */
 	if (key.address)
 		flags = record_allocation(&key, call, &record);

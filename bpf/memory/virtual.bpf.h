@@ -121,7 +121,7 @@ static __always_inline void restore_physical(const struct allocation_key *at,
 		lose_update(error, LOSS_ALLOCATION_MAP_FULL);
 }
 
-/* A step of bpf_loop: one mapping, or the place of one that is unknown. */
+/* A step of bpf_loop: one mapping, or the addresses of one that is unknown. */
 static long unmap_step(u64 index, struct unmap_walk *walk)
 {
 	struct allocation_key at = {

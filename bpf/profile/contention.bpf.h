@@ -116,7 +116,7 @@ __noinline int count_pair(struct process_profile *process, u32 held_at, u32 hold
 	holder = &process->long_calls[holder_at & (LONG_CALLS - 1)];
 	ns = overlap_of(held, holder);
 	held_ns = held->end_ns - held->start_ns;
-	if (held->place == holder->place || 2 * ns < held_ns)
+	if (held->counter_slot == holder->counter_slot || 2 * ns < held_ns)
 		return 0;
 	together = difference(held->end_ns, holder->end_ns) <= TOGETHER_NS + held_ns / 8;
 	if (held->pair && (!together || (held->together && held->holder_ns <= holder->start_ns)))
@@ -170,7 +170,7 @@ static __always_inline u32 list_long_call(struct process_profile *process,
 	listed->start_ns = call->start_ns;
 	listed->end_ns = call->end_ns;
 	listed->stack = stack;
-	listed->place = call->place;
+	listed->counter_slot = call->counter_slot;
 	listed->tid = profile ? profile->tid : 0;
 	listed->row = call->row;
 	listed->holds = holds;

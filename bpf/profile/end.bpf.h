@@ -36,9 +36,9 @@ static __noinline int fold_profile(struct thread *thread)
 	if (!process)
 		return 0;
 	began_ns = profile->start_ns > attached_ns ? profile->start_ns : attached_ns;
-	/* The values are never in both places at once: a reader would count them twice. */
+	/* The values are never in both at once: a reader would count them twice. */
 	__builtin_memcpy(time, profile->time, sizeof(time));
-	clear_profile(thread->place - 1);
+	clear_profile(thread->counter_slot - 1);
 	for (u32 i = 0; i < TIME_CLASSES; i++) {
 		__sync_fetch_and_add(&process->unlisted_time[i].calls, time[i].calls);
 		__sync_fetch_and_add(&process->unlisted_time[i].ns, time[i].ns);

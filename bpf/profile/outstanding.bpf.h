@@ -80,7 +80,7 @@ static __always_inline struct thread_profile *submitter_at(const struct process_
  * A free index in the list, maybe of a thread that has ended; SUBMITTERS: none. The caller holds
  * the lock.
  */
-__noinline u32 place_for_submitter(const struct process_profile *process, u32 slot)
+__noinline u32 index_for_submitter(const struct process_profile *process, u32 slot)
 {
 	const struct thread_profile *other;
 
@@ -103,18 +103,18 @@ __noinline u32 place_for_submitter(const struct process_profile *process, u32 sl
 static __always_inline bool list_submitter(const struct thread *thread,
 					   struct process_profile *process)
 {
-	u32 place;
+	u32 index;
 
 	if (!lock_word(&process->submitter_lock))
 		return false;
-	place = place_for_submitter(process, thread->slot);
-	if (place < SUBMITTERS) {
-		process->submitters[place & (SUBMITTERS - 1)] = thread->place;
-		if (place >= process->submitter_count)
-			process->submitter_count = place + 1;
+	index = index_for_submitter(process, thread->slot);
+	if (index < SUBMITTERS) {
+		process->submitters[index & (SUBMITTERS - 1)] = thread->counter_slot;
+		if (index >= process->submitter_count)
+			process->submitter_count = index + 1;
 	}
 	unlock_word(&process->submitter_lock);
-	if (place >= SUBMITTERS)
+	if (index >= SUBMITTERS)
 		lose_sight(thread->slot);
 	return true;
 }
@@ -168,7 +168,8 @@ static __always_inline void end_submission(struct thread_profile *profile, const
  * Start of the earliest submission in progress in other threads of the process; NO_SUBMISSION:
  * none.
  */
-__noinline u64 earliest_submission(const struct process_profile *process, u32 slot, u32 own_place)
+__noinline u64 earliest_submission(const struct process_profile *process, u32 slot,
+				   u32 own_counter_slot)
 {
 	u64 earliest = NO_SUBMISSION, began;
 	const struct thread_profile *other;
@@ -180,7 +181,7 @@ __noinline u64 earliest_submission(const struct process_profile *process, u32 sl
 			break;
 		other = submitter_at(process, i);
 		if (!other || other->slot != slot ||
-		    process->submitters[i & (SUBMITTERS - 1)] == own_place)
+		    process->submitters[i & (SUBMITTERS - 1)] == own_counter_slot)
 			continue;
 		began = *(volatile const u64 *)&other->submitting_ns;
 		if (began && began < earliest)

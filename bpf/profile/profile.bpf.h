@@ -10,7 +10,7 @@
 #include "call/call.bpf.h"
 #include "launch/launch_count.bpf.h"
 
-/* Indexed by the thread's place. */
+/* Indexed by the thread's counter slot, minus 1. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -59,7 +59,7 @@ static __always_inline struct process_profile *process_profile_at(u32 slot)
 	return bpf_map_lookup_elem(&process_accounts, &slot);
 }
 
-/* Begins the profile of the thread that has taken this place. */
+/* Begins the profile of the thread that has taken this counter slot. */
 static __always_inline void open_profile(const struct thread *thread, u32 number)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -75,10 +75,10 @@ static __always_inline void open_profile(const struct thread *thread, u32 number
 	profile->slot = thread->slot;
 }
 
-/* The calling thread's profile; NULL if it has no place. */
+/* The calling thread's profile; NULL if it has no counter slot. */
 static __always_inline struct thread_profile *profile_of(const struct thread *thread)
 {
-	u32 number = thread->place - 1;
+	u32 number = thread->counter_slot - 1;
 
 	return bpf_map_lookup_elem(&thread_accounts, &number);
 }

@@ -106,7 +106,7 @@ __noinline int end_idle(const struct thread *thread, u32 number, u64 end_ns)
 	since = queue ? __sync_lock_test_and_set(&queue->idle_since_ns, 0) : 0;
 	if (!since || was_blind_since(since, RATE_LAUNCH, RATE_COPY))
 		return 0;
-	other = earliest_submission(process, thread->slot, thread->place);
+	other = earliest_submission(process, thread->slot, thread->counter_slot);
 	if (other < end_ns)
 		end_ns = other;
 	if (end_ns <= since)
@@ -433,7 +433,7 @@ static __always_inline bool proves_empty(const struct thread *thread,
 	if (emptying->queue != UNKNOWN_QUEUE && process->queues[UNKNOWN_QUEUE].launched_epoch &&
 	    !is_done(process, UNKNOWN_QUEUE, thread->slot, 0))
 		return false;
-	if (earliest_submission(process, thread->slot, thread->place) < end_ns)
+	if (earliest_submission(process, thread->slot, thread->counter_slot) < end_ns)
 		return false;
 	earlier = has_earlier_work(thread->slot);
 	return is_done(process, emptying->queue, thread->slot, earlier ? 0 : end_ns);

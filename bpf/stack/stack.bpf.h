@@ -89,7 +89,7 @@ struct {
 } code_maps SEC(".maps");
 
 /* Whose stack to take, and where. */
-struct stack_place {
+struct stack_origin {
 	u64 start_ns; /* start of the process */
 	u64 function;
 	u32 owner;
@@ -131,11 +131,11 @@ static __always_inline struct stack_scratch *stack_scratch(void)
  * restored them.
  */
 static __always_inline void keep_registers(struct stack_record *record, const struct pt_regs *regs,
-					   const struct stack_place *place)
+					   const struct stack_origin *origin)
 {
 	record->registers.ip = regs->ip;
 	record->registers.sp = regs->sp;
-	if (place->entering) {
+	if (origin->entering) {
 		if (bpf_probe_read_user(&record->registers.ip, sizeof(u64), (void *)regs->sp))
 			record->registers.ip = 0;
 		record->registers.sp += sizeof(u64);
@@ -352,22 +352,22 @@ static __always_inline u64 version_of_code(s32 pid)
  * `regs` are the thread's registers: the same thing in a uprobe program.
  */
 static __always_inline u64 read_stack(struct stack_scratch *scratch, void *ctx,
-				      const struct pt_regs *regs, const struct stack_place *place)
+				      const struct pt_regs *regs, const struct stack_origin *origin)
 {
 	struct stack_record *record = &scratch->record;
 
-	record->start_ns = place->start_ns;
-	record->code_version = version_of_code(place->pid);
-	record->function = place->function;
-	record->owner = place->owner;
-	record->pid = place->pid;
+	record->start_ns = origin->start_ns;
+	record->code_version = version_of_code(origin->pid);
+	record->function = origin->function;
+	record->owner = origin->owner;
+	record->pid = origin->pid;
 	record->pythons = 0;
-	record->flags = place->interrupted ? STACK_INTERRUPTED : 0;
-	keep_registers(record, regs, place);
-	walk_native(record, ctx, place->entering);
+	record->flags = origin->interrupted ? STACK_INTERRUPTED : 0;
+	keep_registers(record, regs, origin);
+	walk_native(record, ctx, origin->entering);
 	walk_python_stack(scratch);
 	/* If code was mapped or unmapped, the same addresses may belong to another library. */
-	return mix(hash_python(scratch, mix(hash_native(scratch), place->function)),
+	return mix(hash_python(scratch, mix(hash_native(scratch), origin->function)),
 		   record->code_version);
 }
 

@@ -26,7 +26,7 @@ static __always_inline void keep_callers(struct stack_record *record, const stru
 
 	record->callers = depth < STACK_CALLERS ? depth : STACK_CALLERS;
 	for (u32 i = 0; i < STACK_CALLERS; i++) {
-		record->caller[i].place = thread->calls[i & (CALL_DEPTH - 1)].sp;
+		record->caller[i].stack_address = thread->calls[i & (CALL_DEPTH - 1)].sp;
 		record->caller[i].address = thread->calls[i & (CALL_DEPTH - 1)].caller;
 	}
 }
@@ -37,7 +37,7 @@ static __noinline u64 take_stack(struct pt_regs *ctx, const struct thread *threa
 {
 	struct stack_scratch *scratch = stack_scratch();
 	struct process_record *process = process_at(thread->slot);
-	struct stack_place place = {
+	struct stack_origin origin = {
 		.function = function,
 		.owner = thread->slot,
 		.entering = entering,
@@ -46,9 +46,9 @@ static __noinline u64 take_stack(struct pt_regs *ctx, const struct thread *threa
 
 	if (!scratch || !process)
 		return 0;
-	place.start_ns = process->start_ns;
-	place.pid = process->pid;
-	id = reported_stack(&scratch->record, read_stack(scratch, ctx, ctx, &place));
+	origin.start_ns = process->start_ns;
+	origin.pid = process->pid;
+	id = reported_stack(&scratch->record, read_stack(scratch, ctx, ctx, &origin));
 	if (id)
 		return id;
 	keep_callers(&scratch->record, thread);

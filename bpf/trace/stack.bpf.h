@@ -15,7 +15,7 @@ static __always_inline void keep_callers(struct stack_record *record,
 	_Static_assert(TRACE_DEPTH <= STACK_CALLERS, "a record has room for all");
 	record->callers = depth < TRACE_DEPTH ? depth : TRACE_DEPTH;
 	for (u32 i = 0; i < TRACE_DEPTH; i++) {
-		record->caller[i].place = thread->calls[i].sp;
+		record->caller[i].stack_address = thread->calls[i].sp;
 		record->caller[i].address = thread->calls[i].caller;
 	}
 }
@@ -27,7 +27,7 @@ static __always_inline void keep_callers(struct stack_record *record,
 static __noinline u64 take_stack(struct pt_regs *ctx, struct traced_thread *thread, u32 depth)
 {
 	struct stack_scratch *scratch = stack_scratch();
-	struct stack_place place = {
+	struct stack_origin origin = {
 		.start_ns = thread->start_ns,
 		.function = ctx->ip,
 		.owner = thread->process,
@@ -39,7 +39,7 @@ static __noinline u64 take_stack(struct pt_regs *ctx, struct traced_thread *thre
 	thread->calls[depth & (TRACE_DEPTH - 1)].caller = 0;
 	if (!scratch)
 		return 0;
-	id = reported_stack(&scratch->record, read_stack(scratch, ctx, ctx, &place));
+	id = reported_stack(&scratch->record, read_stack(scratch, ctx, ctx, &origin));
 	thread->calls[depth & (TRACE_DEPTH - 1)].caller = scratch->record.registers.ip;
 	if (id)
 		return id;

@@ -189,8 +189,8 @@ static __always_inline bool meets_legacy(u64 handle, const struct object_record 
 }
 
 /* The context and device of a stream: its own if its creation was seen, otherwise the thread's. */
-static __always_inline void place_stream(struct thread *thread, const struct stream_key *key,
-					 struct stream_record *stream)
+static __always_inline void locate_stream(struct thread *thread, const struct stream_key *key,
+					  struct stream_record *stream)
 {
 	const struct object_record *object = live_object(thread->slot, OBJECT_STREAM, key->stream);
 	struct process_record *process = process_at(thread->slot);
@@ -224,7 +224,7 @@ static __always_inline struct stream_record *stream_record_of(struct thread *thr
 	if (!stream)
 		lose_update(error, LOSS_INFLIGHT_MAP_FULL);
 	else if (!error)
-		place_stream(thread, key, stream);
+		locate_stream(thread, key, stream);
 	return stream;
 }
 

@@ -55,31 +55,31 @@ static __always_inline bool has_work(const struct stream_key *key)
 }
 
 /* The context of a stream. */
-struct stream_place {
+struct stream_context {
 	u64 context;  /* 0: unknown */
 	u64 blocking; /* as stream_record.blocking */
 };
 
-static __noinline int find_place(struct thread *thread, const struct stream_key *key,
-				 struct stream_place *place)
+static __noinline int find_stream_context(struct thread *thread, const struct stream_key *key,
+					  struct stream_context *found)
 {
 	const struct stream_record *stream = bpf_map_lookup_elem(&streams, key);
 	const struct object_record *object;
 
-	place->blocking = 0;
+	found->blocking = 0;
 	if (key->stream == STREAM_LEGACY) {
-		place->context = key->scope;
+		found->context = key->scope;
 	} else if (stream) {
-		place->context = stream->context == CONTEXT_SEVERAL ? 0 : stream->context;
-		place->blocking = stream->blocking;
+		found->context = stream->context == CONTEXT_SEVERAL ? 0 : stream->context;
+		found->blocking = stream->blocking;
 	} else if (key->stream == STREAM_PER_THREAD) {
-		place->context =
+		found->context =
 			key->scope == (u32)bpf_get_current_pid_tgid() ? current_context(thread) : 0;
-		place->blocking = 1;
+		found->blocking = 1;
 	} else {
 		object = live_object(key->slot, OBJECT_STREAM, key->stream);
-		place->context = object ? object->context : 0;
-		place->blocking = meets_legacy(key->stream, object);
+		found->context = object ? object->context : 0;
+		found->blocking = meets_legacy(key->stream, object);
 	}
 	return 0;
 }
@@ -88,15 +88,15 @@ static __noinline int find_place(struct thread *thread, const struct stream_key 
  * An epoch before which waits for the whole context or the legacy default stream have already
  * proved what the orders say.
  */
-static __always_inline u64 proved_epoch(u32 slot, const struct stream_place *place)
+static __always_inline u64 proved_epoch(u32 slot, const struct stream_context *found)
 {
-	struct context_key key = {.context = place->context, .slot = slot};
+	struct context_key key = {.context = found->context, .slot = slot};
 	const struct context_record *context =
-		place->context ? bpf_map_lookup_elem(&contexts, &key) : NULL;
+		found->context ? bpf_map_lookup_elem(&contexts, &key) : NULL;
 
 	if (!context)
 		return 0;
-	return place->blocking && context->blocking_covered > context->covered ?
+	return found->blocking && context->blocking_covered > context->covered ?
 		       context->blocking_covered :
 		       context->covered;
 }
@@ -191,7 +191,7 @@ __noinline int order_stream(struct thread *thread, const struct stream_key *at, 
 {
 	struct event_key event_key = {.event = handle};
 	const struct event_record *event;
-	struct stream_place place, other_place;
+	struct stream_context found, other_found;
 	struct stream_order order = {.before = epoch};
 	struct stream_key key, other;
 	bool elsewhere, blocking;
@@ -211,17 +211,17 @@ __noinline int order_stream(struct thread *thread, const struct stream_key *at, 
 	order.stream = other.stream;
 	order.scope = other.scope;
 	order.epoch = work_epoch(thread->slot);
-	find_place(thread, &key, &place);
-	find_place(thread, &other, &other_place);
-	add_order(&key, &order, proved_epoch(thread->slot, &place));
-	if (!place.context)
+	find_stream_context(thread, &key, &found);
+	find_stream_context(thread, &other, &other_found);
+	add_order(&key, &order, proved_epoch(thread->slot, &found));
+	if (!found.context)
 		return 0;
-	key.scope = place.context;
-	elsewhere = other_place.context != place.context;
-	blocking = place.blocking;
-	place.blocking = 0;
-	proved = proved_epoch(thread->slot, &place);
-	if (blocking && (elsewhere || (!other_place.blocking && other.stream != STREAM_LEGACY))) {
+	key.scope = found.context;
+	elsewhere = other_found.context != found.context;
+	blocking = found.blocking;
+	found.blocking = 0;
+	proved = proved_epoch(thread->slot, &found);
+	if (blocking && (elsewhere || (!other_found.blocking && other.stream != STREAM_LEGACY))) {
 		key.stream = STREAM_BLOCKING;
 		add_order(&key, &order, proved);
 	}

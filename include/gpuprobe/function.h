@@ -3,8 +3,8 @@
  * What BPF programs know about one function of the CUDA API: one row of api/.
  *
  * A probe site's cookie is the row's number. The row says what the call does (operation), what it
- * acts on (kind), and where each relevant argument is at function entry (place, indexed by role),
- * so one program serves all functions of a family.
+ * acts on (kind), and where each relevant argument is at function entry (location, by role), so
+ * one program serves all functions of a family.
  */
 #ifndef GPUPROBE_FUNCTION_H
 #define GPUPROBE_FUNCTION_H
@@ -261,13 +261,13 @@ enum role {
 
 /*
  * Where an argument is at function entry on x86-64: 0 to 5 are rdi, rsi, rdx, rcx, r8, r9; 6 + n is
- * the n-th eight-byte stack slot above the return address (6 is rsp + 8). PLACE_32 marks a 32-bit
+ * the n-th eight-byte stack slot above the return address (6 is rsp + 8). LOCATION_32: a 32-bit
  * argument, whose upper half is garbage.
  */
-#define PLACE_STACK 6
-#define PLACE_32 0x40
-#define PLACE_MASK 0x3f
-#define PLACE_NONE 0xff
+#define LOCATION_STACK 6
+#define LOCATION_32 0x40
+#define LOCATION_MASK 0x3f
+#define LOCATION_NONE 0xff
 
 #define FUNCTION_ASYNC 0x01	 /* returns before the work is done */
 #define FUNCTION_PER_THREAD 0x02 /* _ptds/_ptsz: stream 0 is the thread's own */
@@ -281,8 +281,8 @@ struct function_desc {
 	__u8 flags; /* FUNCTION_* */
 	/* bytes per element of ROLE_SIZE or ROLE_WIDTH; 1 if they are bytes */
 	__u8 unit;
-	__u8 params;		/* enum copy_params */
-	__u8 place[ROLE_COUNT]; /* PLACE_*, by enum role */
+	__u8 params;		   /* enum copy_params */
+	__u8 location[ROLE_COUNT]; /* LOCATION_*, by enum role */
 };
 
 #endif

@@ -140,7 +140,7 @@ enum implicit_wait {
 
 /*
  * A thread that makes watched calls. BPF sets ended_ns when it exits; userspace then frees its
- * place.
+ * counter slot.
  */
 struct thread_profile {
 	__u32 slot;
@@ -406,7 +406,7 @@ struct device_queue {
 struct long_call {
 	__u64 start_ns, end_ns; /* 0: none */
 	__u64 stack;		/* stack id; 0: not taken */
-	__u32 place;		/* its thread's place */
+	__u32 counter_slot;	/* as in struct thread */
 	__s32 tid;
 	__u16 row;
 	/*
@@ -484,7 +484,7 @@ struct process_profile {
 	/* Copies to pinned memory that were uncovered when the process ended */
 	__u64 exit_copies, exit_bytes;
 	struct time_totals asks; /* error queries; their time is not measured */
-	/* Places of threads that have submitted work, plus 1 */
+	/* Counter slots of threads that have submitted work, plus 1 */
 	__u32 submitter_lock, submitter_count;
 	__u64 unlisted_submitters; /* submitting threads that are not in the list yet */
 	__u32 submitters[SUBMITTERS];

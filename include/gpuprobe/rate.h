@@ -41,7 +41,7 @@ static inline enum rate_family rate_family_of(__u8 operation)
 
 /*
  * A thread that makes watched calls. Only the thread itself writes it, without atomic operations.
- * Userspace frees its place.
+ * Userspace frees its entry.
  */
 struct thread_rate {
 	__u32 slot;		    /* of its process */

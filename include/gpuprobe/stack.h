@@ -36,8 +36,8 @@ struct stack_registers {
 
 /* A call in progress whose return address the kernel replaced by its trampoline. */
 struct stack_caller {
-	__u64 place;   /* stack address of the return address */
-	__u64 address; /* the original return address */
+	__u64 stack_address; /* stack address of the return address */
+	__u64 address;	     /* the original return address */
 };
 
 #define STACK_CUT 0x01	       /* native[] may be incomplete: the kernel's limit was reached */

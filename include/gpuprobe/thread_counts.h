@@ -2,8 +2,8 @@
 /*
  * Counters of a thread's calls and launches that only the thread itself writes, so counting needs
  * no hash map lookup and no atomic operation. The maps `tallies` and `launches` do not include
- * these counts, but have entries for the same keys. A thread has a place (a number) from its first
- * watched call until it ends. Without a place, or when its counters are full, it counts in the
+ * these counts, but have entries for the same keys. A thread has a slot (a number) from its first
+ * watched call until it ends. Without a slot, or when its counters are full, it counts in the
  * maps.
  */
 #ifndef GPUPROBE_THREAD_COUNTS_H
@@ -11,7 +11,7 @@
 
 #include "gpuprobe/state.h"
 
-#define THREAD_COUNTER_SLOTS 1024 /* threads with a place at a time */
+#define THREAD_COUNTER_SLOTS 1024 /* threads with a slot at a time */
 #define THREAD_TALLIES 32
 #define THREAD_LAUNCHES 128
 
@@ -41,7 +41,7 @@ static inline __u8 device_launched(__u64 where)
 	return (__u8)(where >> 32);
 }
 
-static inline int is_same_place(__u64 where, __u64 other)
+static inline int is_same_site(__u64 where, __u64 other)
 {
 	return !((where ^ other) << (64 - WHERE_BITS));
 }
@@ -58,7 +58,7 @@ static inline struct launch_key launch_key_of(__u32 slot, __u64 handle, __u64 wh
 
 struct thread_counts {
 	__u32 slot; /* of its process */
-	__u32 used; /* a thread has this place */
+	__u32 used; /* a thread has this slot */
 	__u64 pad;
 	struct thread_tally tallies[THREAD_TALLIES];
 	struct thread_launch launches[THREAD_LAUNCHES];

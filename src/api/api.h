@@ -24,9 +24,9 @@ enum api_passing {
 struct api_argument {
 	const char *name;
 	const char *type; /* C type, e.g. "size_t", "void **" */
-	uint8_t place;	  /* PLACE_* of function.h; PLACE_NONE if it is split or by reference */
-	uint8_t size;	  /* its size in bytes; more than 8: on the stack from `place` on */
-	uint8_t word;	  /* its first register or slot, split or not; PLACE_NONE in xmm */
+	uint8_t location; /* LOCATION_* of function.h; LOCATION_NONE if split or by reference */
+	uint8_t size;	  /* its size in bytes; more than 8: on the stack from `location` on */
+	uint8_t word;	  /* its first register or slot, split or not; LOCATION_NONE in xmm */
 	uint8_t passing;  /* enum api_passing */
 };
 

@@ -179,7 +179,7 @@ bool process_facts__uses_cuda(const struct process_facts *facts)
 }
 
 static int read_all(struct memory_reader *memory, struct process_facts *facts,
-		    struct checked_libraries *libraries, bool asked_for)
+		    struct checked_libraries *libraries, bool requested)
 {
 	struct reading reading = {.facts = facts, .libraries = libraries};
 	struct cgroup_names names;
@@ -192,7 +192,7 @@ static int read_all(struct memory_reader *memory, struct process_facts *facts,
 	if (ret == -ESRCH || ret == -ENOMEM)
 		return ret;
 	facts->mappings = ret;
-	if (!asked_for && !process_facts__uses_cuda(facts))
+	if (!requested && !process_facts__uses_cuda(facts))
 		return 0;
 	if (!cgroup__read(facts->pid, &names))
 		memcpy(facts->container, names.container, sizeof(facts->container));
@@ -205,7 +205,7 @@ static int read_all(struct memory_reader *memory, struct process_facts *facts,
 	return look_at_program(facts, libraries);
 }
 
-int process_facts__read(struct memory_reader *memory, pid_t pid, bool asked_for,
+int process_facts__read(struct memory_reader *memory, pid_t pid, bool requested,
 			struct checked_libraries *libraries, struct process_facts *facts)
 {
 	struct process_info info;
@@ -217,7 +217,7 @@ int process_facts__read(struct memory_reader *memory, pid_t pid, bool asked_for,
 	if (info.state == 'Z' || info.state == 'X')
 		return -ESRCH;
 	memcpy(facts->comm, info.comm, sizeof(facts->comm));
-	return read_all(memory, facts, libraries, asked_for);
+	return read_all(memory, facts, libraries, requested);
 }
 
 void process_facts__clear(struct process_facts *facts)

@@ -42,11 +42,11 @@ struct process_facts {
 
 /*
  * Reads what /proc/PID shows, and adds the CUDA libraries that it maps to `libraries`. A process
- * that has none, or whose mappings cannot be read, is only read in part unless `asked_for`.
+ * that has none, or whose mappings cannot be read, is only read in part unless `requested`.
  * `memory` reads its memory. Returns 0, -ESRCH if the process is gone, or -ENOMEM. The caller
  * clears `facts` in any case.
  */
-int process_facts__read(struct memory_reader *memory, pid_t pid, bool asked_for,
+int process_facts__read(struct memory_reader *memory, pid_t pid, bool requested,
 			struct checked_libraries *libraries, struct process_facts *facts);
 void process_facts__clear(struct process_facts *facts);
 

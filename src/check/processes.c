@@ -224,18 +224,18 @@ struct run {
 	struct process_facts first_refused; /* without the members that need clearing */
 };
 
-static int look_at(struct run *run, pid_t pid, bool asked_for)
+static int look_at(struct run *run, pid_t pid, bool requested)
 {
 	struct process_facts facts;
 	int ret;
 
 	if (process_filter__judge_pid(run->filter, pid) != FILTER_TAKES)
 		return 0;
-	ret = process_facts__read(run->memory, pid, asked_for, run->libraries, &facts);
+	ret = process_facts__read(run->memory, pid, requested, run->libraries, &facts);
 
 	run->looked->refused += !ret && facts.mappings;
 	run->looked->unread += !ret && find_unopened(&facts, true);
-	if (!ret && (asked_for || process_facts__uses_cuda(&facts))) {
+	if (!ret && (requested || process_facts__uses_cuda(&facts))) {
 		check_process__judge(&facts, run->filters_kill, run->list);
 	} else if (!ret && facts.mappings && !run->refused++) {
 		run->first_refused = facts;

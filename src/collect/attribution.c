@@ -182,11 +182,11 @@ static bool is_another(const struct process *process, const struct visible_devic
 {
 	for (size_t i = 0; i < process->uuid_count; i++) {
 		const struct device_uuid *reported = &process->uuids[i];
-		int place = visible_devices__by_uuid(reported->uuid, snapshot->gpus,
-						     snapshot->gpu_count);
+		int gpu = visible_devices__by_uuid(reported->uuid, snapshot->gpus,
+						   snapshot->gpu_count);
 
 		if ((size_t)reported->ordinal >= visible->count ||
-		    !agree(snapshot, visible->gpu[reported->ordinal], place))
+		    !agree(snapshot, visible->gpu[reported->ordinal], gpu))
 			return true;
 	}
 	return false;
@@ -213,16 +213,16 @@ struct gpu_list {
 	size_t count;
 };
 
-static struct process_gpu *append(struct gpu_list *list, int ordinal, int place)
+static struct process_gpu *append(struct gpu_list *list, int ordinal, int index)
 {
 	struct process_gpu *gpu = &list->gpus[list->count++];
 
 	*gpu = (struct process_gpu){
 		.ordinal = ordinal,
-		.gpu = place,
+		.gpu = index,
 		.used_bytes = GPU_UNKNOWN_BYTES,
 		.untracked_bytes = GPU_UNKNOWN_BYTES,
-		.asked_bytes = GPU_UNKNOWN_BYTES,
+		.bytes_at_request = GPU_UNKNOWN_BYTES,
 	};
 	return gpu;
 }
@@ -240,13 +240,13 @@ static void add_reported(struct gpu_list *list, const struct process *process,
 
 	for (size_t i = 0; i < process->uuid_count; i++) {
 		const struct device_uuid *reported = &process->uuids[i];
-		int place = visible_devices__by_uuid(reported->uuid, snapshot->gpus,
-						     snapshot->gpu_count);
+		int gpu = visible_devices__by_uuid(reported->uuid, snapshot->gpus,
+						   snapshot->gpu_count);
 
 		if (visible == 0)
-			append(list, reported->ordinal, place);
+			append(list, reported->ordinal, gpu);
 		else if (list->gpus[reported->ordinal].gpu == GPU_NONE)
-			list->gpus[reported->ordinal].gpu = place;
+			list->gpus[reported->ordinal].gpu = gpu;
 	}
 }
 
@@ -341,18 +341,18 @@ static void find_untracked(const struct attribution *attribution, const struct m
 	const struct process_gpu *old = find_old(process, gpu);
 	uint64_t bytes = tracked_bytes(model, process, gpu->ordinal);
 	uint64_t calls = allocation_calls(process, gpu->ordinal);
-	bool unchanged = old && old->asked_bytes == bytes && old->asked_calls == calls;
+	bool unchanged = old && old->bytes_at_request == bytes && old->calls_at_request == calls;
 
 	if (!attribution->is_new)
 		gpu->untracked_bytes = old ? old->untracked_bytes : GPU_UNKNOWN_BYTES;
 	else if (unchanged || attribution->begun_ns - model->now_ns < TOGETHER_NS)
 		gpu->untracked_bytes = attribution__untracked(gpu->used_bytes, bytes);
-	if (nvml__asked_ns(attribution->nvml) >= model->now_ns) {
-		gpu->asked_bytes = bytes;
-		gpu->asked_calls = calls;
+	if (nvml__requested_ns(attribution->nvml) >= model->now_ns) {
+		gpu->bytes_at_request = bytes;
+		gpu->calls_at_request = calls;
 	} else if (old) {
-		gpu->asked_bytes = old->asked_bytes;
-		gpu->asked_calls = old->asked_calls;
+		gpu->bytes_at_request = old->bytes_at_request;
+		gpu->calls_at_request = old->calls_at_request;
 	}
 }
 

@@ -69,7 +69,7 @@ int map_reader__some(struct map_reader *reader, const struct bpf_map *map,
 			return -ENOMEM;
 		count = batch;
 		ret = bpf_map_lookup_batch(bpf_map__fd(map),
-					   cursor->started ? &cursor->place : NULL, &next,
+					   cursor->started ? &cursor->bucket : NULL, &next,
 					   reader->keys, reader->values, &count, NULL);
 		last = ret ? -errno : 0;
 		if (last != -ENOSPC || batch >= LARGEST_BATCH)
@@ -78,7 +78,7 @@ int map_reader__some(struct map_reader *reader, const struct bpf_map *map,
 	}
 	if (last && last != -ENOENT)
 		return last == -EINTR ? -EAGAIN : last;
-	cursor->place = next;
+	cursor->bucket = next;
 	cursor->started = true;
 	cursor->done = last == -ENOENT;
 	return visit(reader, count, key_size, value_size, fn, arg);

@@ -22,7 +22,7 @@ void map_reader__free(struct map_reader *reader);
 
 /* How far a map has been read. All zero: from its beginning. */
 struct map_cursor {
-	uint64_t place; /* written by the kernel: a bucket number, for any type of key */
+	uint64_t bucket; /* written by the kernel: a bucket number, for any type of key */
 	bool started, done;
 };
 

@@ -30,7 +30,7 @@
 static const uint64_t masks[] = {0, 0xffff, UINT64_MAX};
 
 /* A submission. */
-struct place {
+struct submission {
 	uint64_t code;
 	uint64_t context; /* with the mask applied */
 	uint32_t at;
@@ -54,7 +54,7 @@ struct search {
 	size_t count;
 	uint64_t *contexts;
 	struct sums *sums;
-	struct place *places;
+	struct submission *submissions;
 	uint32_t *rounds; /* launches of each round of an anchor */
 	const struct step_anchor *known;
 	size_t known_count;
@@ -97,7 +97,7 @@ static void sum_up(struct search *search)
 
 static int by_code(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct submission *x = a, *y = b;
 
 	if (x->code != y->code)
 		return x->code < y->code ? -1 : 1;
@@ -115,17 +115,18 @@ static int by_size(const void *a, const void *b)
 
 /* --- one anchor --- */
 
-static uint32_t launches_between(const struct search *search, const struct place *from)
+static uint32_t launches_between(const struct search *search, const struct submission *from)
 {
 	return search->sums[from[1].at].launches - search->sums[from[0].at].launches;
 }
 
-static uint32_t median_round(const struct search *search, const struct place *places, size_t count)
+static uint32_t median_round(const struct search *search, const struct submission *submissions,
+			     size_t count)
 {
 	uint32_t *rounds = search->rounds;
 
 	for (size_t i = 0; i + 1 < count; i++)
-		rounds[i] = launches_between(search, &places[i]);
+		rounds[i] = launches_between(search, &submissions[i]);
 	qsort(rounds, count - 1, sizeof(*rounds), by_size);
 	return rounds[(count - 1) / 2];
 }
@@ -140,16 +141,16 @@ static bool is_known(const struct search *search, const struct step_anchor *anch
 	return false;
 }
 
-static void judge_rounds(const struct search *search, const struct place *places, size_t count,
-			 struct candidate *candidate)
+static void judge_rounds(const struct search *search, const struct submission *submissions,
+			 size_t count, struct candidate *candidate)
 {
 	uint64_t outside = 0, copying = 0, acting = 0, usual = candidate->period.launches;
-	uint32_t all =
-		search->sums[places[count - 1].at].launches - search->sums[places[0].at].launches;
+	uint32_t all = search->sums[submissions[count - 1].at].launches -
+		       search->sums[submissions[0].at].launches;
 
 	for (size_t i = 0; i + 1 < count; i++) {
-		const struct sums *from = &search->sums[places[i].at],
-				  *to = &search->sums[places[i + 1].at];
+		const struct sums *from = &search->sums[submissions[i].at],
+				  *to = &search->sums[submissions[i + 1].at];
 		uint64_t launches = to->launches - from->launches;
 
 		outside += launches > usual ? launches - usual : usual - launches;
@@ -164,7 +165,7 @@ static void judge_rounds(const struct search *search, const struct place *places
 /*
  * The part of two successive rounds that is the same, from their beginnings and before their ends.
  */
-static double alike(const struct search *search, const struct place *from)
+static double alike(const struct search *search, const struct submission *from)
 {
 	size_t first = from[1].at - from[0].at, second = from[2].at - from[1].at;
 	size_t shorter = first < second ? first : second, begin = 0, end = 0;
@@ -178,47 +179,48 @@ static double alike(const struct search *search, const struct place *from)
 }
 
 /* Among many thousand random submissions, some recur three times at about equal distances. */
-static bool is_chance(const struct search *search, const struct place *places, size_t count)
+static bool is_chance(const struct search *search, const struct submission *submissions,
+		      size_t count)
 {
 	double most = 0;
 
 	if (count > FEW_ANCHORS)
 		return false;
 	for (size_t i = 0; i + 2 < count; i++) {
-		double part = alike(search, &places[i]);
+		double part = alike(search, &submissions[i]);
 
 		most = part > most ? part : most;
 	}
 	return most < ALIKE_LEAST;
 }
 
-/* Whether the submissions at these places, all the same, may be an anchor. */
-static bool consider(const struct search *search, const struct place *places, size_t count,
-		     uint64_t mask, struct candidate *candidate)
+/* Whether these submissions, all the same, may be an anchor. */
+static bool consider(const struct search *search, const struct submission *submissions,
+		     size_t count, uint64_t mask, struct candidate *candidate)
 {
 	uint32_t all = search->sums[search->count].launches, first, last;
 
 	if (count < LEAST_ANCHORS)
 		return false;
-	first = search->sums[places[0].at].launches;
-	last = search->sums[places[count - 1].at].launches;
+	first = search->sums[submissions[0].at].launches;
+	last = search->sums[submissions[count - 1].at].launches;
 	if ((double)(last - first) < LEAST_COVER * (double)all)
 		return false;
 	*candidate = (struct candidate){.period = {
-						.anchor = {.code = places[0].code,
-							   .before = places[0].context,
+						.anchor = {.code = submissions[0].code,
+							   .before = submissions[0].context,
 							   .mask = mask},
-						.first = places[0].at,
-						.last = places[count - 1].at,
+						.first = submissions[0].at,
+						.last = submissions[count - 1].at,
 						.count = count,
 					}};
 	candidate->period.launches = candidate->period.anchor.launches =
-		median_round(search, places, count);
+		median_round(search, submissions, count);
 	if (!candidate->period.launches || all - last > LATEST_ROUNDS * candidate->period.launches)
 		return false;
-	judge_rounds(search, places, count, candidate);
+	judge_rounds(search, submissions, count, candidate);
 	candidate->known = is_known(search, &candidate->period.anchor);
-	return candidate->period.outside <= OUTSIDE_MOST && !is_chance(search, places, count);
+	return candidate->period.outside <= OUTSIDE_MOST && !is_chance(search, submissions, count);
 }
 
 /* --- choosing an anchor --- */
@@ -266,11 +268,12 @@ static void keep_longest(struct candidate *best, const struct candidate *candida
 		*best = *candidate;
 }
 
-static void look_at(struct search *search, const struct place *places, size_t count, uint64_t mask)
+static void look_at(struct search *search, const struct submission *submissions, size_t count,
+		    uint64_t mask)
 {
 	struct candidate candidate;
 
-	if (!consider(search, places, count, mask, &candidate))
+	if (!consider(search, submissions, count, mask, &candidate))
 		return;
 	if (is_step(&candidate))
 		keep_shortest(&search->best, &candidate);
@@ -283,11 +286,12 @@ static void look_at_all(struct search *search, uint64_t mask)
 	size_t begin = 0;
 
 	for (size_t i = 0; i < search->count; i++)
-		search->places[i] =
-			(struct place){search->codes[i], search->contexts[i] & mask, (uint32_t)i};
-	qsort(search->places, search->count, sizeof(*search->places), by_code);
+		search->submissions[i] = (struct submission){
+			search->codes[i], search->contexts[i] & mask, (uint32_t)i};
+	qsort(search->submissions, search->count, sizeof(*search->submissions), by_code);
 	for (size_t i = 1; i <= search->count; i++) {
-		const struct place *a = &search->places[begin], *b = &search->places[i];
+		const struct submission *a = &search->submissions[begin],
+					*b = &search->submissions[i];
 
 		if (i < search->count && a->code == b->code && a->context == b->context)
 			continue;
@@ -306,9 +310,9 @@ int period__find(const uint64_t *codes, size_t count, const struct step_anchor *
 	*out = (struct period){0};
 	search.contexts = malloc((count + 1) * sizeof(*search.contexts));
 	search.sums = malloc((count + 1) * sizeof(*search.sums));
-	search.places = malloc((count + 1) * sizeof(*search.places));
+	search.submissions = malloc((count + 1) * sizeof(*search.submissions));
 	search.rounds = malloc((count + 1) * sizeof(*search.rounds));
-	if (!search.contexts || !search.sums || !search.places || !search.rounds)
+	if (!search.contexts || !search.sums || !search.submissions || !search.rounds)
 		goto out;
 	sum_up(&search);
 	for (size_t i = 0; i < sizeof(masks) / sizeof(*masks); i++)
@@ -318,7 +322,7 @@ int period__find(const uint64_t *codes, size_t count, const struct step_anchor *
 out:
 	free(search.contexts);
 	free(search.sums);
-	free(search.places);
+	free(search.submissions);
 	free(search.rounds);
 	return ret;
 }

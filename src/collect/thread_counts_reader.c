@@ -17,7 +17,7 @@
 _Static_assert(BYTES % 4096 == 0, "whole pages");
 
 struct thread_counts_reader {
-	struct thread_counts *places; /* the BPF map, while it is mapped */
+	struct thread_counts *slots; /* the BPF map, while it is mapped */
 	struct count_table *tallies, *launches;
 	const struct bpf_map *map, *free;
 };
@@ -62,20 +62,20 @@ void thread_counts_reader__free(struct thread_counts_reader *counts)
  */
 int thread_counts_reader__map(struct thread_counts_reader *counts)
 {
-	void *places =
+	void *slots =
 		mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(counts->map), 0);
 
-	if (places == MAP_FAILED)
+	if (slots == MAP_FAILED)
 		return -errno;
-	counts->places = places;
+	counts->slots = slots;
 	return 0;
 }
 
 void thread_counts_reader__unmap(struct thread_counts_reader *counts)
 {
-	if (counts->places)
-		munmap(counts->places, BYTES);
-	counts->places = NULL;
+	if (counts->slots)
+		munmap(counts->slots, BYTES);
+	counts->slots = NULL;
 }
 
 struct count_table *thread_counts_reader__tallies(const struct thread_counts_reader *counts)
@@ -112,13 +112,13 @@ static bool copy_launch(struct thread_launch *copy, const struct thread_launch *
 	copy->launches = __atomic_load_n(&shared->launches, __ATOMIC_ACQUIRE);
 	return copy->launches &&
 	       __atomic_load_n(&shared->handle, __ATOMIC_ACQUIRE) == copy->handle &&
-	       is_same_place(__atomic_load_n(&shared->where, __ATOMIC_ACQUIRE), copy->where);
+	       is_same_site(__atomic_load_n(&shared->where, __ATOMIC_ACQUIRE), copy->where);
 }
 
 static int add_tallies(const struct thread_counts_reader *counts, uint32_t number,
 		       enum count_from from)
 {
-	const struct thread_counts *own = &counts->places[number];
+	const struct thread_counts *own = &counts->slots[number];
 	int ret = 0;
 
 	for (size_t i = 0; i < THREAD_TALLIES && !ret; i++) {
@@ -136,7 +136,7 @@ static int add_tallies(const struct thread_counts_reader *counts, uint32_t numbe
 static int add_launches(const struct thread_counts_reader *counts, uint32_t number,
 			enum count_from from)
 {
-	const struct thread_counts *own = &counts->places[number];
+	const struct thread_counts *own = &counts->slots[number];
 	int ret = 0;
 
 	for (size_t i = 0; i < THREAD_LAUNCHES && !ret; i++) {
@@ -154,7 +154,7 @@ static int add_launches(const struct thread_counts_reader *counts, uint32_t numb
 
 static bool is_used(const struct thread_counts_reader *counts, uint32_t number)
 {
-	return __atomic_load_n(&counts->places[number].used, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&counts->slots[number].used, __ATOMIC_ACQUIRE);
 }
 
 static int add_living(const struct thread_counts_reader *counts,
@@ -193,7 +193,7 @@ int thread_counts_reader__keep(const struct thread_counts_reader *counts, uint32
 
 void thread_counts_reader__give_back(const struct thread_counts_reader *counts, uint32_t number)
 {
-	memset(&counts->places[number], 0, sizeof(counts->places[number]));
+	memset(&counts->slots[number], 0, sizeof(counts->slots[number]));
 	bpf_map__update_elem(counts->free, NULL, 0, &number, sizeof(number), 0);
 }
 
@@ -219,7 +219,7 @@ void thread_counts_reader__release(struct reading *reading)
 	const struct thread_counts_reader *counts = reading->collector->thread_counts_reader;
 
 	for (uint32_t number = 0; number < THREAD_COUNTER_SLOTS; number++)
-		if (is_used(counts, number) && is_of_ended(reading, counts->places[number].slot))
+		if (is_used(counts, number) && is_of_ended(reading, counts->slots[number].slot))
 			thread_counts_reader__give_back(counts, number);
 	count_table__drop(counts->tallies, is_ended_tally, reading);
 	count_table__drop(counts->launches, is_ended_launch, reading);

@@ -55,7 +55,7 @@ struct process_gpu {
 	 */
 	uint64_t untracked_bytes; /* GPU_UNKNOWN_BYTES */
 	/* Tracked bytes, and calls that had allocated, at NVML's last answer; for collect/ only. */
-	uint64_t asked_bytes, asked_calls;
+	uint64_t bytes_at_request, calls_at_request;
 };
 
 #endif

@@ -19,7 +19,7 @@ struct shared {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;	    /* by CLOCK_MONOTONIC */
 	struct gpu_snapshot *fresh; /* not taken yet */
-	bool asked;		    /* a snapshot is wanted; the thread clears it afterwards */
+	bool requested;		    /* a snapshot is wanted; the thread clears it afterwards */
 	bool stop;
 	int failure;	/* why NVML is unavailable: the thread has left; otherwise 0 */
 	bool left;	/* the thread is about to end */
@@ -31,7 +31,7 @@ struct nvml {
 	struct gpu_snapshot *current;
 	bool started;
 	int failure; /* see nvml__failure */
-	uint64_t asked_ns;
+	uint64_t requested_ns;
 };
 
 static void shared__free(struct shared *shared)
@@ -48,7 +48,7 @@ static bool wait_for_question(struct shared *shared)
 	bool stop;
 
 	pthread_mutex_lock(&shared->lock);
-	while (!shared->asked && !shared->stop)
+	while (!shared->requested && !shared->stop)
 		pthread_cond_wait(&shared->changed, &shared->lock);
 	stop = shared->stop;
 	pthread_mutex_unlock(&shared->lock);
@@ -62,7 +62,7 @@ static void hand_over(struct shared *shared, struct gpu_snapshot *snapshot)
 		gpu_snapshot__free(shared->fresh);
 		shared->fresh = snapshot;
 	}
-	shared->asked = false;
+	shared->requested = false;
 	pthread_cond_broadcast(&shared->changed);
 	pthread_mutex_unlock(&shared->lock);
 }
@@ -74,7 +74,7 @@ static void leave(struct shared *shared, int failure)
 	pthread_mutex_lock(&shared->lock);
 	shared->failure = failure;
 	shared->left = true;
-	shared->asked = false;
+	shared->requested = false;
 	abandoned = shared->abandoned;
 	pthread_cond_broadcast(&shared->changed);
 	pthread_mutex_unlock(&shared->lock);
@@ -166,7 +166,7 @@ static void wait_for_answer(struct shared *shared, unsigned int wait_ms)
 {
 	struct timespec until = deadline(wait_ms);
 
-	while (shared->asked && !shared->left)
+	while (shared->requested && !shared->left)
 		if (pthread_cond_timedwait(&shared->changed, &shared->lock, &until))
 			break;
 }
@@ -177,11 +177,11 @@ static void ask(struct nvml *nvml, unsigned int wait_ms)
 	struct shared *shared = nvml->shared;
 	uint64_t now = clock__boot_ns();
 
-	if (shared->asked ||
-	    (nvml->asked_ns && now - nvml->asked_ns < NVML_INTERVAL_MS * NS_PER_MS))
+	if (shared->requested ||
+	    (nvml->requested_ns && now - nvml->requested_ns < NVML_INTERVAL_MS * NS_PER_MS))
 		return;
-	nvml->asked_ns = now;
-	shared->asked = true;
+	nvml->requested_ns = now;
+	shared->requested = true;
 	pthread_cond_broadcast(&shared->changed);
 	wait_for_answer(shared, wait_ms);
 }
@@ -195,7 +195,7 @@ static const struct gpu_snapshot *refresh(struct nvml *nvml, unsigned int wait_m
 	if (!nvml->started)
 		start(nvml);
 	pthread_mutex_lock(&shared->lock);
-	if (patient && shared->asked)
+	if (patient && shared->requested)
 		wait_for_answer(shared, wait_ms);
 	else if (!shared->left)
 		ask(nvml, wait_ms);
@@ -224,9 +224,9 @@ int nvml__failure(const struct nvml *nvml)
 	return nvml->failure;
 }
 
-uint64_t nvml__asked_ns(const struct nvml *nvml)
+uint64_t nvml__requested_ns(const struct nvml *nvml)
 {
-	return nvml->asked_ns;
+	return nvml->requested_ns;
 }
 
 /* Returns whether the thread has left. If it has not, it frees the shared part when it leaves. */

@@ -38,6 +38,6 @@ int nvml__failure(const struct nvml *nvml);
 /*
  * When NVML was last queried (CLOCK_BOOTTIME); 0: never. The next new snapshot is later than that.
  */
-uint64_t nvml__asked_ns(const struct nvml *nvml);
+uint64_t nvml__requested_ns(const struct nvml *nvml);
 
 #endif

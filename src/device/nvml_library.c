@@ -455,16 +455,16 @@ out:
 static bool ask_kind(const struct list_kind *kind, nvml_device device,
 		     struct gpu_snapshot *snapshot, int gpu)
 {
-	bool asked = false;
+	bool requested = false;
 
 	for (int version = 0; version < 3; version++) {
 		if (!kind->versions[version])
 			continue;
-		asked = true;
+		requested = true;
 		if (!ask_list(kind->versions[version], entry_sizes[version], device, snapshot, gpu))
 			return true;
 	}
-	return !asked;
+	return !requested;
 }
 
 /* Whether NVML's pids are those of gpuprobe's pid namespace; see nvml_library.h. */

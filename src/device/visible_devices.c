@@ -11,10 +11,10 @@
 struct candidates {
 	const struct gpu *gpus;
 	size_t gpu_count;
-	int place[VISIBLE_MAX];
+	int index[VISIBLE_MAX];
 	size_t count;
 	bool divided; /* at least one GPU has instances */
-	bool ordered; /* the index in place[] is CUDA's number */
+	bool ordered; /* the subscript in index[] is CUDA's number */
 };
 
 static bool has_node(const struct cuda_environment *environment, const struct gpu *gpu)
@@ -24,14 +24,14 @@ static bool has_node(const struct cuda_environment *environment, const struct gp
 	return gpu->minor < NODES_MAX && environment->minors >> gpu->minor & 1;
 }
 
-static void insert(struct candidates *candidates, int place)
+static void insert(struct candidates *candidates, int index)
 {
 	const struct gpu *gpus = candidates->gpus;
 	size_t at = candidates->count++;
 
-	for (; at && strcmp(gpus[candidates->place[at - 1]].bus_id, gpus[place].bus_id) > 0; at--)
-		candidates->place[at] = candidates->place[at - 1];
-	candidates->place[at] = place;
+	for (; at && strcmp(gpus[candidates->index[at - 1]].bus_id, gpus[index].bus_id) > 0; at--)
+		candidates->index[at] = candidates->index[at - 1];
+	candidates->index[at] = index;
 }
 
 /* Whether the list has every GPU whose node the process has. */
@@ -41,8 +41,8 @@ static bool covers_nodes(const struct candidates *candidates,
 	uint64_t known = 0;
 
 	for (size_t i = 0; i < candidates->count; i++)
-		if (candidates->gpus[candidates->place[i]].minor < NODES_MAX)
-			known |= 1ull << candidates->gpus[candidates->place[i]].minor;
+		if (candidates->gpus[candidates->index[i]].minor < NODES_MAX)
+			known |= 1ull << candidates->gpus[candidates->index[i]].minor;
 	return environment->nodes == NODES_ALL || (environment->minors & ~known) == 0;
 }
 
@@ -51,8 +51,8 @@ static bool of_one_name(const struct candidates *candidates)
 	const struct gpu *gpus = candidates->gpus;
 
 	for (size_t i = 0; i < candidates->count; i++)
-		if (!gpus[candidates->place[i]].name[0] ||
-		    strcmp(gpus[candidates->place[0]].name, gpus[candidates->place[i]].name))
+		if (!gpus[candidates->index[i]].name[0] ||
+		    strcmp(gpus[candidates->index[0]].name, gpus[candidates->index[i]].name))
 			return false;
 	return true;
 }
@@ -87,7 +87,7 @@ static bool add(struct visible_devices *visible, const struct candidates *candid
 		}
 	}
 	numbers[visible->count] = number;
-	visible->gpu[visible->count++] = candidates->ordered ? candidates->place[number] : GPU_NONE;
+	visible->gpu[visible->count++] = candidates->ordered ? candidates->index[number] : GPU_NONE;
 	return true;
 }
 
@@ -124,7 +124,7 @@ static int match_uuid(const char *element, size_t length, const struct candidate
 	if (length <= strlen("GPU-") || strncmp(element, "GPU-", strlen("GPU-")))
 		return -1;
 	for (size_t i = 0; i < candidates->count; i++) {
-		const char *uuid = candidates->gpus[candidates->place[i]].uuid;
+		const char *uuid = candidates->gpus[candidates->index[i]].uuid;
 		size_t compared = length < strlen(uuid) ? length : strlen(uuid);
 
 		if (!compared || strncasecmp(element, uuid, compared))
@@ -150,7 +150,7 @@ static void map_uuids(const char *list, struct candidates *candidates,
 		if (number < 0)
 			return;
 		/* It is unknown which instance of a divided GPU CUDA takes. */
-		if (candidates->gpus[candidates->place[number]].divided) {
+		if (candidates->gpus[candidates->index[number]].divided) {
 			visible->known = false;
 			return;
 		}
@@ -224,7 +224,7 @@ void visible_devices__map(const struct cuda_environment *environment, const stru
 		map_numbers(environment->visible, &candidates, visible);
 	} else {
 		for (size_t i = 0; i < candidates.count; i++)
-			visible->gpu[i] = candidates.ordered ? candidates.place[i] : GPU_NONE;
+			visible->gpu[i] = candidates.ordered ? candidates.index[i] : GPU_NONE;
 		visible->count = candidates.count;
 	}
 	if (!visible->known)

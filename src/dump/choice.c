@@ -24,7 +24,7 @@ static int add_users_of_cuda(struct pid_list *to, const struct pid_list *from)
 }
 
 /* Adds one process that the user named, whatever it maps, and its descendants that use CUDA. */
-static int add_asked(struct pid_list *pids, pid_t pid)
+static int add_requested(struct pid_list *pids, pid_t pid)
 {
 	struct pid_list children = {0};
 	int ret = add_pid(pids, pid);
@@ -35,13 +35,13 @@ static int add_asked(struct pid_list *pids, pid_t pid)
 	return ret;
 }
 
-int dump_choice__make(const pid_t *asked, size_t count, struct pid_list *pids)
+int dump_choice__make(const pid_t *requested, size_t count, struct pid_list *pids)
 {
 	struct pid_list all = {0};
 	int ret = 0;
 
 	for (size_t i = 0; i < count && !ret; i++)
-		ret = add_asked(pids, asked[i]);
+		ret = add_requested(pids, requested[i]);
 	if (count)
 		return ret;
 	ret = proc__list(&all);

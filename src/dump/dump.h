@@ -43,11 +43,11 @@ int dumper__take(struct dumper *dumper, const struct dump_request *request, stru
 void dump__free(struct dump *dump); /* NULL ok */
 
 /*
- * Adds the processes in `asked`, whatever they map, and their descendants that use CUDA; if `asked`
- * is empty, all processes that use CUDA (choice.c). Returns 0 or a negative errno. The caller
- * releases the list with pid_list__clear in any case.
+ * Adds the processes in `requested`, whatever they map, and their descendants that use CUDA; if
+ * `requested` is empty, all processes that use CUDA (choice.c). Returns 0 or a negative errno. The
+ * caller releases the list with pid_list__clear in any case.
  */
-int dump_choice__make(const pid_t *asked, size_t count, struct pid_list *pids);
+int dump_choice__make(const pid_t *requested, size_t count, struct pid_list *pids);
 
 /* Takes out the processes that the filter leaves out. */
 void dump_choice__filter(const struct process_filter *filter, struct pid_list *pids);

@@ -23,9 +23,9 @@
  * glibc's pthread_cond_wait sleeps on __g_signals[0] or [1], which glibc 2.42 has moved;
  * pthread_mutex_lock sleeps on the first word.
  */
-static const int places[] = {COND + 40,	      COND + 44,	COND + 32,	  COND + 36,
-			     MUTEX,	      SWITCH_COND + 40, SWITCH_COND + 44, SWITCH_COND + 32,
-			     SWITCH_COND + 36};
+static const int offsets[] = {COND + 40,       COND + 44,	 COND + 32,	   COND + 36,
+			      MUTEX,	       SWITCH_COND + 40, SWITCH_COND + 44, SWITCH_COND + 32,
+			      SWITCH_COND + 36};
 
 #define FARTHEST (SWITCH_COND + 44 - HOLDER)
 
@@ -55,8 +55,8 @@ bool gil__find(struct memory_reader *memory, pid_t pid, uint64_t address, const 
 	if (address < FARTHEST ||
 	    memory_reader__read(memory, pid, address - FARTHEST, before, FARTHEST))
 		return false;
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
-		if (take(before + FARTHEST - places[i], gil) &&
+	for (size_t i = 0; i < sizeof(offsets) / sizeof(*offsets); i++)
+		if (take(before + FARTHEST - offsets[i], gil) &&
 		    is_state_of_thread(gil->holder, states, count))
 			return true;
 	return false;

@@ -11,7 +11,7 @@ enum {
 	LEAST_RATE,
 };
 
-struct asked {
+struct getters {
 	uint64_t calls, ns;
 	const struct profile_function *most; /* the one with the most calls */
 	size_t functions;
@@ -26,65 +26,65 @@ static bool is_getter(size_t row)
 	       (function->kind == ASK_GETTER || function->kind == ASK_COUNT);
 }
 
-static struct asked sum_up(const struct profile *profile)
+static struct getters sum_up(const struct profile *profile)
 {
-	struct asked asked = {0};
+	struct getters getters = {0};
 
 	for (size_t i = 0; i < profile->function_count; i++) {
 		const struct profile_function *function = &profile->functions[i];
 
 		if (!is_getter(function->row))
 			continue;
-		asked.calls += function->time.calls;
-		asked.ns += function->time.ns;
-		asked.functions++;
-		if (!asked.most || function->time.calls > asked.most->time.calls)
-			asked.most = function;
+		getters.calls += function->time.calls;
+		getters.ns += function->time.ns;
+		getters.functions++;
+		if (!getters.most || function->time.calls > getters.most->time.calls)
+			getters.most = function;
 	}
-	return asked;
+	return getters;
 }
 
-static int report(struct finding *finding, const struct asked *asked, double rate)
+static int report(struct finding *finding, const struct getters *getters, double rate)
 {
-	const struct duration_record *most = &asked->most->time;
-	const char *name = site_lookup__function(asked->most->row);
+	const struct duration_record *most = &getters->most->time;
+	const char *name = site_lookup__function(getters->most->row);
 	int ret;
 
-	finding__number(finding, "calls", (double)asked->calls, UNIT_COUNT);
-	finding__number(finding, "ns", (double)asked->ns, UNIT_NS);
+	finding__number(finding, "calls", (double)getters->calls, UNIT_COUNT);
+	finding__number(finding, "ns", (double)getters->ns, UNIT_NS);
 	finding__number(finding, "rate", rate, UNIT_PER_SECOND);
-	finding__number(finding, "functions", (double)asked->functions, UNIT_COUNT);
+	finding__number(finding, "functions", (double)getters->functions, UNIT_COUNT);
 	finding__number(finding, "most_calls", (double)most->calls, UNIT_COUNT);
 	ret = finding__subject(finding, "%s", name);
 	if (ret)
 		return ret;
-	return finding__evidence(finding,
-				 "%s getter calls, %s, took %s, %s of the time; %s of them %s, %s "
-				 "each, including up "
-				 "to about a microsecond for the probe",
-				 quantity__amount((double)asked->calls).text,
-				 quantity__rate(rate).text, quantity__time((double)asked->ns).text,
-				 quantity__share(finding->share).text,
-				 quantity__amount((double)most->calls).text, name,
-				 quantity__time((double)most->ns / (double)most->calls).text);
+	return finding__evidence(
+		finding,
+		"%s getter calls, %s, took %s, %s of the time; %s of them %s, %s "
+		"each, including up "
+		"to about a microsecond for the probe",
+		quantity__amount((double)getters->calls).text, quantity__rate(rate).text,
+		quantity__time((double)getters->ns).text, quantity__share(finding->share).text,
+		quantity__amount((double)most->calls).text, name,
+		quantity__time((double)most->ns / (double)most->calls).text);
 }
 
 int chatty_getters__detect(const struct finding_input *input, const struct process *process,
 			   struct finding_list *out)
 {
 	uint64_t watched_ns = site_lookup__watched_ns(input, process);
-	struct asked asked = {0};
+	struct getters getters = {0};
 	struct finding *finding;
 	double rate;
 
 	if (process->profile)
-		asked = sum_up(process->profile);
-	rate = watched_ns ? (double)asked.calls * 1e9 / (double)watched_ns : 0;
-	if (!asked.calls || rate < input->thresholds[LEAST_RATE])
+		getters = sum_up(process->profile);
+	rate = watched_ns ? (double)getters.calls * 1e9 / (double)watched_ns : 0;
+	if (!getters.calls || rate < input->thresholds[LEAST_RATE])
 		return 0;
 	finding = finding_list__add(out, input, process);
 	if (!finding)
 		return -ENOMEM;
-	finding__cost(finding, asked.ns, watched_ns);
-	return report(finding, &asked, rate);
+	finding__cost(finding, getters.ns, watched_ns);
+	return report(finding, &getters, rate);
 }

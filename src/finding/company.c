@@ -22,7 +22,7 @@ static double share_of(double ns, uint64_t window_ns)
 /* --- processes that use the same GPU --- */
 
 /* The index of a process's device in the model's list of GPUs; GPU_NONE: unknown. */
-static int place_of(const struct process *process, int device)
+static int gpu_of(const struct process *process, int device)
 {
 	if (process->gpu_count == 1)
 		return process->gpus[0].gpu;
@@ -34,10 +34,10 @@ static int place_of(const struct process *process, int device)
 
 /* The queue of the process's device that is this GPU; NULL: the process gave it no work. */
 static const struct load_queue *queue_on(const struct process *process, const struct load *window,
-					 int place)
+					 int gpu)
 {
 	for (int device = 0; device < PROFILE_DEVICES; device++)
-		if (window->queues[device].used && place_of(process, device) == place)
+		if (window->queues[device].used && gpu_of(process, device) == gpu)
 			return &window->queues[device];
 	return NULL;
 }
@@ -55,10 +55,10 @@ static uint64_t most_busy_ns(const struct load *window, const struct load_queue 
 }
 
 /* Whether the process may use the GPU. */
-static bool is_on(const struct process *process, int place)
+static bool is_on(const struct process *process, int gpu)
 {
 	for (size_t i = 0; i < process->gpu_count; i++)
-		if (process->gpus[i].gpu == place)
+		if (process->gpus[i].gpu == gpu)
 			return true;
 	return false;
 }
@@ -79,7 +79,7 @@ static void add(struct sharing *sharing, const struct process *other, uint64_t l
 	sharing->launches = launches;
 }
 
-static void look_at(const struct company_times *times, const struct process *other, int place,
+static void look_at(const struct company_times *times, const struct process *other, int gpu,
 		    uint64_t from_ns, struct sharing *sharing)
 {
 	const struct load_queue *queue;
@@ -92,7 +92,7 @@ static void look_at(const struct company_times *times, const struct process *oth
 			add(sharing, other, 0);
 		return;
 	}
-	queue = queue_on(other, &window, place);
+	queue = queue_on(other, &window, gpu);
 	if (!queue || (!window.launches && !window.copies))
 		return;
 	sharing->unknown |= !window.proves;
@@ -102,7 +102,7 @@ static void look_at(const struct company_times *times, const struct process *oth
 
 /* Examines the watched processes. */
 static void look_at_others(const struct company_times *times, const struct process *process,
-			   int place, uint64_t from_ns, struct sharing *sharing)
+			   int gpu, uint64_t from_ns, struct sharing *sharing)
 {
 	const struct model *model = times->model;
 	size_t looked_at = 0;
@@ -110,14 +110,14 @@ static void look_at_others(const struct company_times *times, const struct proce
 	for (size_t i = 0; i < model->process_count; i++) {
 		const struct process *other = &model->processes[i];
 
-		if (other == process || !is_on(other, place) ||
+		if (other == process || !is_on(other, gpu) ||
 		    !process__is_alive_after(other, from_ns))
 			continue;
 		if (++looked_at > OTHERS_MOST) {
 			sharing->unknown = true;
 			return;
 		}
-		look_at(times, other, place, from_ns, sharing);
+		look_at(times, other, gpu, from_ns, sharing);
 	}
 }
 
@@ -132,14 +132,13 @@ void company__find_sharing(const struct company_times *times, const struct proce
 {
 	const struct model *model = times->model;
 	struct sharing sharing = {0};
-	int place = verdict->device < 0 ? GPU_NONE : place_of(process, verdict->device);
+	int gpu = verdict->device < 0 ? GPU_NONE : gpu_of(process, verdict->device);
 
-	if (place < 0 || (size_t)place >= model->gpu_count || !verdict->window_ns)
+	if (gpu < 0 || (size_t)gpu >= model->gpu_count || !verdict->window_ns)
 		return;
-	look_at_others(times, process, place, verdict->from_ns, &sharing);
-	if (model->gpus[place].stranger &&
-	    !model__process_of(model, model->gpus[place].stranger, 0)) {
-		verdict->beside.pid = model->gpus[place].stranger;
+	look_at_others(times, process, gpu, verdict->from_ns, &sharing);
+	if (model->gpus[gpu].stranger && !model__process_of(model, model->gpus[gpu].stranger, 0)) {
+		verdict->beside.pid = model->gpus[gpu].stranger;
 		sharing.unknown = true;
 	}
 	if (sharing.most)

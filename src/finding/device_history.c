@@ -63,7 +63,7 @@ struct device_history {
 	struct gpu_trend *gpus; /* uthash tables */
 	struct device_trend *devices;
 	struct full_trend *full;
-	uint32_t places; /* largest number of GPUs seen in the model */
+	uint32_t gpu_count; /* largest number of GPUs seen in the model */
 };
 
 struct device_history *device_history__new(uint64_t window_ns)
@@ -325,8 +325,8 @@ int device_history__sample(struct device_history *history, const struct model *m
 	int ret = holders ? 0 : -ENOMEM;
 
 	history->samples++;
-	if (model->gpu_count > history->places)
-		history->places = (uint32_t)model->gpu_count;
+	if (model->gpu_count > history->gpu_count)
+		history->gpu_count = (uint32_t)model->gpu_count;
 	for (size_t i = 0; i < model->gpu_count && !ret; i++)
 		ret = sample_gpu(history, &model->gpus[i], model->now_ns);
 	for (size_t i = 0; i < model->process_count && !ret; i++)
@@ -419,8 +419,8 @@ bool device_history__fullest(const struct device_history *history, const struct 
 	*holding = (struct memory_holding){.total = 0};
 	if (gpu)
 		gpu_label(gpu, label);
-	for (uint32_t place = 0; place < history->places; place++) {
-		const struct full_trend *trend = find_full(history, process, place);
+	for (uint32_t index = 0; index < history->gpu_count; index++) {
+		const struct full_trend *trend = find_full(history, process, index);
 
 		if (!trend || (gpu && strcmp(trend->fullest.label, label)))
 			continue;

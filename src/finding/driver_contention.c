@@ -19,12 +19,12 @@ enum {
  * A pair of call sites with the sums over all of the profile's entries for it: one stack has
  * several ids if more code was mapped meanwhile.
  */
-struct place_pair {
+struct site_pair {
 	const struct stack *stack, *holder_stack;
 	struct contention sum;
 };
 
-static bool is_same_place(const struct place_pair *pair, const struct place_pair *other)
+static bool is_same_pair(const struct site_pair *pair, const struct site_pair *other)
 {
 	return pair->sum.row == other->sum.row && pair->sum.holder_row == other->sum.holder_row &&
 	       pair->stack == other->stack && pair->holder_stack == other->holder_stack;
@@ -45,18 +45,18 @@ static void add_up(struct contention *sum, const struct contention *more)
 }
 
 /* Returns the number of pairs. */
-static size_t list_pairs(const struct profile *profile, struct place_pair pairs[CONTENTIONS])
+static size_t list_pairs(const struct profile *profile, struct site_pair pairs[CONTENTIONS])
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < CONTENTIONS && profile->totals.contentions[i].used; i++) {
 		const struct contention *reported = &profile->totals.contentions[i];
-		struct place_pair pair = {profile__stack(profile, reported->stack),
-					  profile__stack(profile, reported->holder_stack),
-					  *reported};
+		struct site_pair pair = {profile__stack(profile, reported->stack),
+					 profile__stack(profile, reported->holder_stack),
+					 *reported};
 		size_t known = 0;
 
-		while (known < count && !is_same_place(&pairs[known], &pair))
+		while (known < count && !is_same_pair(&pairs[known], &pair))
 			known++;
 		if (known < count)
 			add_up(&pairs[known].sum, reported);
@@ -77,9 +77,9 @@ static bool is_contention(const struct finding_input *input, const struct proces
 }
 
 static int fill_in(struct finding *finding, const struct profile *profile,
-		   const struct place_pair *place)
+		   const struct site_pair *sites)
 {
-	const struct contention *pair = &place->sum;
+	const struct contention *pair = &sites->sum;
 	const char *held = site_lookup__function(pair->row),
 		   *holder = site_lookup__function(pair->holder_row);
 	uint64_t mean_ns = pair->held.ns / pair->held.calls;
@@ -103,29 +103,29 @@ static int fill_in(struct finding *finding, const struct profile *profile,
 	finding__number(finding, "other_thread", pair->holder_tid, UNIT_COUNT);
 	finding__number(finding, "not_compared", (double)profile->totals.contentions_left,
 			UNIT_COUNT);
-	finding->stack = place->stack;
-	finding->other_stack = place->holder_stack;
+	finding->stack = sites->stack;
+	finding->other_stack = sites->holder_stack;
 	finding->other_title = "held up by";
 	finding->weight = (double)pair->held.ns;
 	return ret;
 }
 
 static int add(const struct finding_input *input, const struct process *process,
-	       const struct place_pair *place, struct finding_list *out)
+	       const struct site_pair *sites, struct finding_list *out)
 {
 	struct finding *finding = finding_list__add(out, input, process);
 
 	if (!finding)
 		return -ENOMEM;
-	finding__cost(finding, place->sum.held.ns, site_lookup__watched_ns(input, process));
-	finding__saving(finding, place->sum.held.ns, "the other call is made at another time");
-	return fill_in(finding, process->profile, place);
+	finding__cost(finding, sites->sum.held.ns, site_lookup__watched_ns(input, process));
+	finding__saving(finding, sites->sum.held.ns, "the other call is made at another time");
+	return fill_in(finding, process->profile, sites);
 }
 
 int driver_contention__detect(const struct finding_input *input, const struct process *process,
 			      struct finding_list *out)
 {
-	struct place_pair pairs[CONTENTIONS];
+	struct site_pair pairs[CONTENTIONS];
 	size_t count = process->profile ? list_pairs(process->profile, pairs) : 0;
 	int ret = 0;
 

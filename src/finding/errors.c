@@ -119,7 +119,7 @@ static const struct failure *first_with(const struct process *process, int code)
  * The stack of a failing call; NULL if it failed at several call sites: which came first is
  * unknown.
  */
-static const struct stack *only_place(const struct process *process, const char *function, int code)
+static const struct stack *only_site(const struct process *process, const char *function, int code)
 {
 	const struct stack *found = NULL;
 
@@ -145,7 +145,7 @@ static int report_sticky(struct finding *finding, const struct process *process,
 	int ret = 0;
 
 	if (first) {
-		finding->stack = only_place(process, first->function, sticky->code);
+		finding->stack = only_site(process, first->function, sticky->code);
 		ret = finding__subject(finding, "%s: %s", first->function, text.text);
 	}
 	if (ret)

@@ -162,7 +162,7 @@ struct finding {
  */
 struct finding_trend {
 	const struct finding_kind *kind;
-	uint64_t places;
+	uint64_t examined;
 	uint64_t unjudged;    /* part of these: followed for too short a time to judge */
 	uint64_t followed_ns; /* longest time that one of these was followed */
 	uint64_t needed_ns;
@@ -251,7 +251,7 @@ bool findings__looks_for(const struct findings *findings, const struct finding_k
 
 /* The value in use, by kind and index in its list: for help and JSON. */
 double findings__threshold(const struct findings *findings, const struct finding_kind *kind,
-			   size_t place);
+			   size_t index);
 
 /* Call it when the probes are attached. */
 void findings__begin(struct findings *findings, uint64_t began_ns);

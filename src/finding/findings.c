@@ -58,7 +58,7 @@ int findings__set_threshold(struct findings *findings, const char *text, struct 
 	int ret = threshold__parse(text, &choice, err);
 
 	if (!ret)
-		findings->thresholds[choice.kind - finding_kinds][choice.place] = choice.value;
+		findings->thresholds[choice.kind - finding_kinds][choice.index] = choice.value;
 	return ret;
 }
 
@@ -73,9 +73,9 @@ int findings__set_thresholds(struct findings *findings, const char *const *texts
 }
 
 double findings__threshold(const struct findings *findings, const struct finding_kind *kind,
-			   size_t place)
+			   size_t index)
 {
-	return findings->thresholds[kind - finding_kinds][place];
+	return findings->thresholds[kind - finding_kinds][index];
 }
 
 void findings__begin(struct findings *findings, uint64_t began_ns)

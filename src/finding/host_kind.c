@@ -135,7 +135,7 @@ static enum host_kind kind_in_call(enum host_class class)
 	return kinds[class];
 }
 
-enum host_kind host_kind__of(const struct host_place *place, bool limited)
+enum host_kind host_kind__of(const struct host_location *location, bool limited)
 {
 	static const enum host_kind kinds[HOST_ACTIVITIES] = {
 		[ACTIVITY_CPU] = HOST_CPU,
@@ -152,15 +152,15 @@ enum host_kind host_kind__of(const struct host_place *place, bool limited)
 		[ACTIVITY_OTHER] = HOST_OFF,
 	};
 
-	if (place->class != HOST_OUTSIDE && place->activity != ACTIVITY_STOPPED)
-		return kind_in_call(place->class);
-	if (place->activity == ACTIVITY_READY && limited)
+	if (location->class != HOST_OUTSIDE && location->activity != ACTIVITY_STOPPED)
+		return kind_in_call(location->class);
+	if (location->activity == ACTIVITY_READY && limited)
 		return HOST_THROTTLED;
-	if (place->activity == ACTIVITY_QUEUE && is_writing(place->stack))
+	if (location->activity == ACTIVITY_QUEUE && is_writing(location->stack))
 		return HOST_OUTPUT;
-	return place->activity == ACTIVITY_LOCK && is_in_queue(place->stack) ?
+	return location->activity == ACTIVITY_LOCK && is_in_queue(location->stack) ?
 		       HOST_QUEUE :
-		       kinds[place->activity];
+		       kinds[location->activity];
 }
 
 /* C library functions in which servers wait for clients; reads from pipes and files use others. */

@@ -38,7 +38,7 @@ enum host_kind {
 };
 
 /* `limited`: runnable threads are held back by their cgroup's limit. */
-enum host_kind host_kind__of(const struct host_place *place, bool limited);
+enum host_kind host_kind__of(const struct host_location *location, bool limited);
 
 /* Whether it waits for connections or for data from one, rather than for a pipe or file. */
 bool host_kind__is_at_a_socket(const struct stack *stack);

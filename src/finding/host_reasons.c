@@ -34,13 +34,13 @@ static int compare_lines(const struct stack_frame *a, const struct stack_frame *
 	return order;
 }
 
-/* A cgroup limit or a busy CPU affects any place: it is one reason. */
+/* A cgroup limit or a busy CPU affects any line: it is one reason. */
 static bool is_anywhere(uint8_t kind)
 {
 	return kind == HOST_THROTTLED || kind == HOST_READY;
 }
 
-static int by_place(const void *a, const void *b)
+static int by_location(const void *a, const void *b)
 {
 	const struct host_reason *x = a, *y = b;
 
@@ -61,7 +61,7 @@ static int by_time(const void *a, const void *b)
 		return x->rank_ns < y->rank_ns ? 1 : -1;
 	if (x->line_ns != y->line_ns)
 		return x->line_ns < y->line_ns ? 1 : -1;
-	return x->ns != y->ns ? (x->ns < y->ns ? 1 : -1) : by_place(a, b);
+	return x->ns != y->ns ? (x->ns < y->ns ? 1 : -1) : by_location(a, b);
 }
 
 /*
@@ -81,12 +81,13 @@ static void sum_kinds(struct host_reasons *reasons)
 	}
 }
 
-/* Time on the CPU at a line, plus the launches there. The reasons are ordered by place. */
+/* Time on the CPU at a line, plus the launches there. The reasons are ordered by location. */
 static uint64_t launching_ns(const struct host_reasons *reasons, const struct host_reason *cpu)
 {
 	const struct host_reason key = {.kind = HOST_IN_LAUNCH, .line = cpu->line}, *launches;
 
-	launches = bsearch(&key, reasons->items, reasons->count, sizeof(*reasons->items), by_place);
+	launches =
+		bsearch(&key, reasons->items, reasons->count, sizeof(*reasons->items), by_location);
 	return cpu->ns + (launches ? launches->ns : 0);
 }
 
@@ -116,14 +117,14 @@ static void rank(struct host_reasons *reasons)
 		first->rank_ns = most_ns;
 }
 
-/* Whether the other place is the better one to show; a place without a line has no information. */
+/* Whether the other location is the better one to show; one without a line has no information. */
 static bool reports_more(const struct host_reason *other, const struct host_reason *reason)
 {
 	if (!other->line != !reason->line)
 		return other->line;
 	if (!other->stack != !reason->stack)
 		return other->stack;
-	return other->place_ns > reason->place_ns;
+	return other->location_ns > reason->location_ns;
 }
 
 static void merge(struct host_reason *into, const struct host_reason *other)
@@ -142,9 +143,9 @@ static void merge_all(struct host_reasons *reasons)
 
 	if (!reasons->count)
 		return;
-	qsort(reasons->items, reasons->count, sizeof(*reasons->items), by_place);
+	qsort(reasons->items, reasons->count, sizeof(*reasons->items), by_location);
 	for (size_t i = 1; i < reasons->count; i++) {
-		if (!by_place(&reasons->items[kept], &reasons->items[i]))
+		if (!by_location(&reasons->items[kept], &reasons->items[i]))
 			merge(&reasons->items[kept], &reasons->items[i]);
 		else
 			reasons->items[++kept] = reasons->items[i];
@@ -155,7 +156,7 @@ static void merge_all(struct host_reasons *reasons)
 	qsort(reasons->items, reasons->count, sizeof(*reasons->items), by_time);
 }
 
-/* --- reasons from places --- */
+/* --- reasons from locations --- */
 
 /*
  * A thread woken while its cgroup has no quota left is also runnable. If the cgroup was throttled
@@ -167,9 +168,9 @@ static bool is_limited(const struct host_process *process)
 
 	for (size_t i = 0; i < process->thread_count; i++)
 		for (size_t n = 0;
-		     process->threads[i].submits && n < process->threads[i].place_count; n++)
-			if (process->threads[i].places[n].activity == ACTIVITY_READY)
-				ready_ns += process->threads[i].places[n].ns;
+		     process->threads[i].submits && n < process->threads[i].location_count; n++)
+			if (process->threads[i].locations[n].activity == ACTIVITY_READY)
+				ready_ns += process->threads[i].locations[n].ns;
 	return process->limit_known && process->limited_ns > ready_ns / 2;
 }
 
@@ -183,44 +184,44 @@ static bool counts_blocks(enum host_kind kind)
 }
 
 static void add(struct host_reasons *reasons, const struct host_thread *thread,
-		const struct host_place *place, bool limited)
+		const struct host_location *location, bool limited)
 {
-	enum host_kind kind = host_kind__of(place, limited);
+	enum host_kind kind = host_kind__of(location, limited);
 
 	reasons->items[reasons->count++] = (struct host_reason){
 		.kind = (uint8_t)kind,
-		.ns = place->ns,
-		.times = place->times,
-		.calls = counts_blocks(kind) ? place->times : 0,
-		.line = user_line__find(place->stack),
-		.stack = place->stack,
-		.place_ns = place->ns,
-		.activity = place->activity,
-		.call_name = place->call_name,
+		.ns = location->ns,
+		.times = location->times,
+		.calls = counts_blocks(kind) ? location->times : 0,
+		.line = user_line__find(location->stack),
+		.stack = location->stack,
+		.location_ns = location->ns,
+		.activity = location->activity,
+		.call_name = location->call_name,
 		.thread = thread,
 	};
-	reasons->ns += place->ns;
-	reasons->known_ns += place->stack ? place->ns : 0;
-	reasons->stopped_ns += kind == HOST_STOPPED ? place->ns : 0;
+	reasons->ns += location->ns;
+	reasons->known_ns += location->stack ? location->ns : 0;
+	reasons->stopped_ns += kind == HOST_STOPPED ? location->ns : 0;
 	reasons->stopped_waiting_ns +=
-		kind == HOST_STOPPED && place->class == HOST_WAITS ? place->ns : 0;
+		kind == HOST_STOPPED && location->class == HOST_WAITS ? location->ns : 0;
 }
 
-static size_t count_places(const struct host_process *process)
+static size_t count_locations(const struct host_process *process)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < process->thread_count; i++)
-		count += process->threads[i].submits ? process->threads[i].place_count : 0;
+		count += process->threads[i].submits ? process->threads[i].location_count : 0;
 	return count;
 }
 
 /* A wait for another submitting thread is not counted: that thread's activity counts instead. */
 static void add_thread(struct host_reasons *reasons, const struct host_thread *thread, bool limited)
 {
-	for (size_t i = 0; thread->submits && i < thread->place_count; i++)
-		if (thread->places[i].activity != ACTIVITY_TEAM)
-			add(reasons, thread, &thread->places[i], limited);
+	for (size_t i = 0; thread->submits && i < thread->location_count; i++)
+		if (thread->locations[i].activity != ACTIVITY_TEAM)
+			add(reasons, thread, &thread->locations[i], limited);
 }
 
 /*
@@ -272,7 +273,7 @@ int host_reasons__of(const struct process *process, uint64_t now_ns, struct host
 	*out = (struct host_reasons){.process = host, .cost = step_cost__of(process, now_ns)};
 	if (!host)
 		return 0;
-	out->items = calloc(count_places(host) + 1, sizeof(*out->items));
+	out->items = calloc(count_locations(host) + 1, sizeof(*out->items));
 	if (!out->items)
 		return -ENOMEM;
 	for (size_t i = 0; i < host->thread_count; i++)
@@ -305,15 +306,15 @@ const struct host_reason *host_reasons__main_wait(const struct host_reasons *rea
 /* --- what a thread waits for --- */
 
 /*
- * The holder of the GIL runs, and releases it when it waits, so the place where it runs says most.
+ * The holder of the GIL runs, and releases it when it waits, so its location on the CPU says most.
  */
-static const struct host_place *main_place(const struct host_thread *thread, bool has_gil)
+static const struct host_location *main_location(const struct host_thread *thread, bool has_gil)
 {
-	for (size_t i = 0; has_gil && i < thread->place_count; i++)
-		if (thread->places[i].activity == ACTIVITY_CPU &&
-		    user_line__find(thread->places[i].stack))
-			return &thread->places[i];
-	return thread->place_count ? &thread->places[0] : NULL;
+	for (size_t i = 0; has_gil && i < thread->location_count; i++)
+		if (thread->locations[i].activity == ACTIVITY_CPU &&
+		    user_line__find(thread->locations[i].stack))
+			return &thread->locations[i];
+	return thread->location_count ? &thread->locations[0] : NULL;
 }
 
 static const char *file_of(const struct host_thread *thread)
@@ -321,25 +322,25 @@ static const char *file_of(const struct host_thread *thread)
 	return *thread->files[0].name ? thread->files[0].name : NULL;
 }
 
-/* Fills *out. Returns the place it was taken from; NULL: the thread's activity is unknown. */
-static const struct host_place *look_at_other(const struct host_process *process,
-					      const struct host_partner *who, bool has_gil,
-					      struct host_other *out)
+/* Fills *out. Returns the location it was taken from; NULL: the thread's activity is unknown. */
+static const struct host_location *look_at_other(const struct host_process *process,
+						 const struct host_partner *who, bool has_gil,
+						 struct host_other *out)
 {
-	const struct host_place *place;
+	const struct host_location *location;
 
 	*out = (struct host_other){.who = who};
 	if (who->thread >= process->thread_count)
 		return NULL;
-	place = main_place(&process->threads[who->thread], has_gil);
-	if (!place || !process->threads[who->thread].watched_ns)
+	location = main_location(&process->threads[who->thread], has_gil);
+	if (!location || !process->threads[who->thread].watched_ns)
 		return NULL;
 	out->thread = &process->threads[who->thread];
-	out->kind = (uint8_t)host_kind__of(place, false);
-	out->share = (double)place->ns / (double)out->thread->watched_ns;
-	out->stack = place->stack;
+	out->kind = (uint8_t)host_kind__of(location, false);
+	out->share = (double)location->ns / (double)out->thread->watched_ns;
+	out->stack = location->stack;
 	out->file = out->kind == HOST_DISK ? file_of(out->thread) : NULL;
-	return place;
+	return location;
 }
 
 static bool waits_for_a_thread(enum host_kind kind)
@@ -366,17 +367,17 @@ size_t host_reasons__hops(const struct host_reasons *reasons, const struct host_
 
 	while (count < HOST_HOPS && waits_for_a_thread(kind) && thread->wakers[activity][0].count) {
 		const struct host_partner *who = &thread->wakers[activity][0];
-		const struct host_place *place;
+		const struct host_location *location;
 
 		if (is_among(hops, count, reason->thread, who))
 			break;
-		place = look_at_other(reasons->process, who, kind == HOST_GIL, &hops[count]);
+		location = look_at_other(reasons->process, who, kind == HOST_GIL, &hops[count]);
 		count++;
-		if (!place)
+		if (!location)
 			break;
 		thread = hops[count - 1].thread;
 		kind = (enum host_kind)hops[count - 1].kind;
-		activity = place->activity;
+		activity = location->activity;
 	}
 	return count;
 }

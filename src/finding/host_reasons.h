@@ -2,7 +2,7 @@
 /*
  * What submitting threads did otherwise (model/host.h) in the process's steady time
  * (model/steady.h), by kind and by the program's own line (model/user_line.h). Times at several
- * places of a library that belong to one line of the program are one reason. A reason also names
+ * locations in a library that belong to one line of the program are one reason. A reason also names
  * the threads waited for: who holds the lock, feeds the queue or has the CPU, and what that thread
  * does.
  */
@@ -24,7 +24,7 @@ struct host_other {
 	const struct host_partner *who;
 	const struct host_thread *thread; /* NULL: it is not followed, and the rest is unknown */
 	/*
-	 * Its main activity; for the GIL's holder, where it runs. .stack NULL: its place is unknown
+	 * Its main activity; for the GIL's holder, where it runs. .stack NULL: location unknown
 	 */
 	uint8_t kind;
 	double share;
@@ -40,12 +40,12 @@ struct host_reason {
 	uint64_t kind_ns;
 	uint64_t rank_ns, line_ns;	/* sort keys */
 	const struct stack_frame *line; /* the program's own line; NULL if the stack has none */
-	/* The place with most of the time */
+	/* The location with most of the time */
 	const struct stack *stack; /* NULL: unknown */
-	uint64_t place_ns;
+	uint64_t location_ns;
 	enum host_activity activity;
 	const char *call_name;		  /* HOST_OFF: name of the system call; NULL: unknown */
-	const struct host_thread *thread; /* the thread at that place */
+	const struct host_thread *thread; /* the thread at that location */
 };
 
 struct host_reasons {

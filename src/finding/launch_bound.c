@@ -236,8 +236,8 @@ static int report(const struct watched_thread *watched, const struct sequence *s
 }
 
 /* The call site that launches most of the sequence's kernels. 0 or -ENOMEM. */
-static int find_place(const struct process *process, const struct sequence *sequence,
-		      struct finding *finding)
+static int find_site(const struct process *process, const struct sequence *sequence,
+		     struct finding *finding)
 {
 	const struct call_site *site;
 	struct names names;
@@ -268,7 +268,7 @@ static int detect(const struct watched_thread *watched, struct finding *finding)
 	sequence__find(watched->process, watched->thread, &sequence);
 	ret = sequence.period ? name_sequence(watched->process, &sequence, finding) : 0;
 	if (!ret)
-		ret = find_place(watched->process, &sequence, finding);
+		ret = find_site(watched->process, &sequence, finding);
 	estimate(watched, &sequence, finding);
 	return ret ? ret : report(watched, &sequence, finding);
 }

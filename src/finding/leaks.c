@@ -6,8 +6,8 @@
  * profile.
  *
  * Memory in use at the end, such as the results of the last step, is not a leak either: it is
- * young, and there was as much at any time before. Ages of sizes are unknown, and several places in
- * the program may share a size, so the criteria for sizes are stricter.
+ * young, and there was as much at any time before. Ages of sizes are unknown, and several call
+ * sites may share a size, so the criteria for sizes are stricter.
  */
 #include <errno.h>
 

@@ -110,7 +110,7 @@ void finding_list__follow(struct finding_list *list, const struct finding_input 
 		list->trend_count++;
 	trend->kind = input->kind;
 	trend->needed_ns = needed_ns;
-	trend->places++;
+	trend->examined++;
 	if (judged)
 		return;
 	trend->unjudged++;
@@ -128,7 +128,7 @@ static uint64_t cost_of(const struct finding *finding)
  */
 struct ranked {
 	struct finding finding;
-	size_t place;
+	size_t index;
 };
 
 static int compare(const void *a, const void *b)
@@ -143,7 +143,7 @@ static int compare(const void *a, const void *b)
 		return x->finding.kind < y->finding.kind ? -1 : 1;
 	if (x->finding.weight != y->finding.weight)
 		return x->finding.weight < y->finding.weight ? 1 : -1;
-	return x->place < y->place ? -1 : x->place > y->place;
+	return x->index < y->index ? -1 : x->index > y->index;
 }
 
 int finding_list__sort(struct finding_list *list)
@@ -156,7 +156,7 @@ int finding_list__sort(struct finding_list *list)
 	if (!ranked)
 		return -ENOMEM;
 	for (size_t i = 0; i < list->count; i++)
-		ranked[i] = (struct ranked){.finding = list->items[i], .place = i};
+		ranked[i] = (struct ranked){.finding = list->items[i], .index = i};
 	qsort(ranked, list->count, sizeof(*ranked), compare);
 	for (size_t i = 0; i < list->count; i++)
 		list->items[i] = ranked[i].finding;

@@ -7,11 +7,11 @@ double pcie__bandwidth(const struct model *model, const struct process *process)
 	double least = 0, rate;
 
 	for (size_t i = 0; i < process->gpu_count; i++) {
-		int place = process->gpus[i].gpu;
+		int gpu = process->gpus[i].gpu;
 
-		if (place < 0 || (size_t)place >= model->gpu_count)
+		if (gpu < 0 || (size_t)gpu >= model->gpu_count)
 			continue;
-		rate = (double)model->gpus[place].link_bytes_per_second;
+		rate = (double)model->gpus[gpu].link_bytes_per_second;
 		if (rate && (!least || rate < least))
 			least = rate;
 	}

@@ -233,10 +233,10 @@ static void add_kind(struct small_copies *sums, const struct finding_input *inpu
 }
 
 /* Whether it is the first of its kind: later ones are for further devices. */
-static bool is_first(const struct profile *profile, size_t place)
+static bool is_first(const struct profile *profile, size_t index)
 {
-	for (size_t i = 0; i < place; i++)
-		if (is_same_kind(&profile->copies[i].key, &profile->copies[place].key))
+	for (size_t i = 0; i < index; i++)
+		if (is_same_kind(&profile->copies[i].key, &profile->copies[index].key))
 			return false;
 	return true;
 }

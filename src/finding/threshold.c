@@ -65,7 +65,7 @@ static const char *parse_number(const char *text, double *value)
 
 static int parse_value(const char *text, const struct threshold_choice *choice, double *value)
 {
-	const struct finding_threshold *threshold = &choice->kind->thresholds[choice->place];
+	const struct finding_threshold *threshold = &choice->kind->thresholds[choice->index];
 	const struct unit_form *form = &forms[threshold->unit];
 	const char *rest = parse_number(text, value);
 
@@ -106,18 +106,18 @@ static bool is_text(const char *known, const char *text, size_t length)
 	return strlen(known) == length && !memcmp(known, text, length);
 }
 
-static int find_place(const struct finding_kind *kind, const char *name, size_t length,
-		      size_t *place, struct error *err)
+static int find_threshold(const struct finding_kind *kind, const char *name, size_t length,
+			  size_t *index, struct error *err)
 {
-	for (*place = 0; *place < FINDING_THRESHOLDS && kind->thresholds[*place].name; ++*place)
-		if (is_text(kind->thresholds[*place].name, name, length))
+	for (*index = 0; *index < FINDING_THRESHOLDS && kind->thresholds[*index].name; ++*index)
+		if (is_text(kind->thresholds[*index].name, name, length))
 			return 0;
 	return no_name(kind, name, length < 63 ? (int)length : 63, err);
 }
 
 static int no_value(const struct threshold_choice *choice, const char *value, struct error *err)
 {
-	const struct finding_threshold *threshold = &choice->kind->thresholds[choice->place];
+	const struct finding_threshold *threshold = &choice->kind->thresholds[choice->index];
 	char least[40] = "";
 
 	if (threshold->least > 0)
@@ -143,8 +143,8 @@ int threshold__parse(const char *text, struct threshold_choice *choice, struct e
 	if (!choice->kind)
 		return finding_kind__unknown(text, length, err);
 	if (name)
-		ret = find_place(choice->kind, name + 1, (size_t)(value - name - 1), &choice->place,
-				 err);
+		ret = find_threshold(choice->kind, name + 1, (size_t)(value - name - 1),
+				     &choice->index, err);
 	if (ret)
 		return ret;
 	return parse_value(value + 1, choice, &choice->value) ? no_value(choice, value + 1, err) :

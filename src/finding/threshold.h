@@ -7,7 +7,7 @@
 
 struct threshold_choice {
 	const struct finding_kind *kind;
-	size_t place; /* index in the kind's list */
+	size_t index; /* index in the kind's list */
 	double value; /* in that threshold's unit */
 };
 

@@ -227,8 +227,8 @@ static void take_stops(const struct host_reasons *reasons, struct verdict *verdi
 static bool was_stopped(const struct host_process *host)
 {
 	for (size_t i = 0; i < host->thread_count; i++)
-		for (size_t n = 0; n < host->threads[i].place_count; n++)
-			if (host->threads[i].places[n].activity == ACTIVITY_STOPPED)
+		for (size_t n = 0; n < host->threads[i].location_count; n++)
+			if (host->threads[i].locations[n].activity == ACTIVITY_STOPPED)
 				return true;
 	return false;
 }

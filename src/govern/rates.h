@@ -19,7 +19,7 @@ int rates__new(const struct gpuprobe_bpf *skeleton, struct rates **out, struct e
 void rates__free(struct rates *rates);
 
 /*
- * Copies the counters of all threads, at most `capacity`, and frees the places of ended threads,
+ * Copies the counters of all threads, at most `capacity`, and frees the slots of ended threads,
  * which are reported for the last time. Returns the number copied.
  */
 size_t rates__read(struct rates *rates, struct thread_rate *out, size_t capacity);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Time by places in the code; see code_locations.h.
+// Time by locations in the code; see code_locations.h.
 #include "host/code_locations.h"
 
 #include <errno.h>
@@ -11,47 +11,47 @@
 #include "host/kept_stack.h"
 #include "model/user_line.h"
 
-struct place_sum {
+struct location_sum {
 	uint64_t amount, times;
 };
 
-struct place {
-	struct place_key key;
-	struct stack *stack; /* an example; NULL for the place of all without a stack */
-	struct place_sum sum;
-	struct place_sum marks[SITE_MARKS]; /* the sum at each mark */
+struct location {
+	struct location_key key;
+	struct stack *stack; /* an example; NULL for the location of all without a stack */
+	struct location_sum sum;
+	struct location_sum marks[SITE_MARKS]; /* the sum at each mark */
 };
 
 struct code_locations {
 	struct code_locations_budget *budget;
-	struct place *list;
+	struct location *list;
 	size_t count;
 };
 
 struct code_locations *code_locations__new(struct code_locations_budget *budget)
 {
-	struct code_locations *places = calloc(1, sizeof(*places));
+	struct code_locations *locations = calloc(1, sizeof(*locations));
 
-	if (places)
-		places->budget = budget;
-	return places;
+	if (locations)
+		locations->budget = budget;
+	return locations;
 }
 
-static void free_stack(struct code_locations *places, struct stack *stack)
+static void free_stack(struct code_locations *locations, struct stack *stack)
 {
 	if (stack)
-		places->budget->left += kept_stack__bytes(stack);
+		locations->budget->left += kept_stack__bytes(stack);
 	free(stack);
 }
 
-void code_locations__free(struct code_locations *places)
+void code_locations__free(struct code_locations *locations)
 {
-	if (!places)
+	if (!locations)
 		return;
-	for (size_t i = 0; i < places->count; i++)
-		free_stack(places, places->list[i].stack);
-	free(places->list);
-	free(places);
+	for (size_t i = 0; i < locations->count; i++)
+		free_stack(locations, locations->list[i].stack);
+	free(locations->list);
+	free(locations);
 }
 
 static bool is_same_text(const char *a, const char *b)
@@ -66,12 +66,12 @@ static bool is_same_line(const struct stack_frame *a, const struct stack_frame *
 	       is_same_text(a->file, b->file) && is_same_text(a->object, b->object);
 }
 
-static bool is_same_key(const struct place_key *a, const struct place_key *b)
+static bool is_same_key(const struct location_key *a, const struct location_key *b)
 {
 	return a->activity == b->activity && a->class == b->class && a->call == b->call;
 }
 
-/* The frame that identifies the place; NULL if the stack is empty. */
+/* The frame that identifies the location; NULL if the stack is empty. */
 static const struct stack_frame *line_of(const struct stack *stack)
 {
 	const struct stack_frame *own = user_line__find(stack);
@@ -79,52 +79,53 @@ static const struct stack_frame *line_of(const struct stack *stack)
 	return own || !stack || !stack->count ? own : &stack->frames[0];
 }
 
-static struct place *find(const struct code_locations *places, const struct place_key *key,
-			  const struct stack_frame *line)
+static struct location *find(const struct code_locations *locations, const struct location_key *key,
+			     const struct stack_frame *line)
 {
-	for (size_t i = 0; i < places->count; i++) {
-		struct place *place = &places->list[i];
+	for (size_t i = 0; i < locations->count; i++) {
+		struct location *location = &locations->list[i];
 
-		if (!is_same_key(&place->key, key) || !place->stack != !line)
+		if (!is_same_key(&location->key, key) || !location->stack != !line)
 			continue;
-		if (!line || is_same_line(line_of(place->stack), line))
-			return place;
+		if (!line || is_same_line(line_of(location->stack), line))
+			return location;
 	}
 	return NULL;
 }
 
-/* There is always room for a key's place without a stack. */
-static struct place *append(struct code_locations *places, const struct place_key *key,
-			    struct stack *stack)
+/* There is always room for a key's location without a stack. */
+static struct location *append(struct code_locations *locations, const struct location_key *key,
+			       struct stack *stack)
 {
-	if (stack && places->count >= PLACES_MAX)
+	if (stack && locations->count >= LOCATIONS_MAX)
 		return NULL;
-	if (ARRAY_APPEND(places->list, places->count, (struct place){.key = *key, .stack = stack}))
+	if (ARRAY_APPEND(locations->list, locations->count,
+			 (struct location){.key = *key, .stack = stack}))
 		return NULL;
-	return &places->list[places->count - 1];
+	return &locations->list[locations->count - 1];
 }
 
-static struct stack *keep_stack(struct code_locations *places, const struct stack *stack)
+static struct stack *keep_stack(struct code_locations *locations, const struct stack *stack)
 {
 	size_t bytes = kept_stack__bytes(stack);
-	struct stack *kept = bytes <= places->budget->left ? kept_stack__new(stack) : NULL;
+	struct stack *kept = bytes <= locations->budget->left ? kept_stack__new(stack) : NULL;
 
 	if (kept)
-		places->budget->left -= bytes;
+		locations->budget->left -= bytes;
 	return kept;
 }
 
 /* Keeps the line separately if it is beyond the part of the stack that is kept. */
-static struct place *make(struct code_locations *places, const struct place_key *key,
-			  const struct stack *stack, const struct stack_frame *line)
+static struct location *make(struct code_locations *locations, const struct location_key *key,
+			     const struct stack *stack, const struct stack_frame *line)
 {
-	struct stack *kept = keep_stack(places, stack);
+	struct stack *kept = keep_stack(locations, stack);
 	bool whole = kept && kept->count && is_same_line(line_of(kept), line);
-	struct place *place = whole ? append(places, key, kept) : NULL;
+	struct location *location = whole ? append(locations, key, kept) : NULL;
 
-	if (!place)
-		free_stack(places, kept);
-	return place;
+	if (!location)
+		free_stack(locations, kept);
+	return location;
 }
 
 /* Waiting for a CPU is one class whatever the call, except in a wait for the GPU. */
@@ -135,72 +136,75 @@ static enum host_class joined_class(enum host_activity activity, enum host_class
 	return joins && class != HOST_WAITS ? HOST_OUTSIDE : class;
 }
 
-void code_locations__add(struct code_locations *places, const struct place_key *key,
+void code_locations__add(struct code_locations *locations, const struct location_key *key,
 			 const struct stack *stack, uint64_t amount, uint64_t times)
 {
-	const struct place_key own = {key->activity, joined_class(key->activity, key->class),
-				      key->call};
+	const struct location_key own = {key->activity, joined_class(key->activity, key->class),
+					 key->call};
 	const struct stack_frame *line = line_of(stack);
-	struct place *place = NULL;
+	struct location *location = NULL;
 
 	if (line) {
-		place = find(places, &own, line);
-		if (!place)
-			place = make(places, &own, stack, line);
+		location = find(locations, &own, line);
+		if (!location)
+			location = make(locations, &own, stack, line);
 	}
-	if (!place)
-		place = find(places, &own, NULL);
-	if (!place)
-		place = append(places, &own, NULL);
-	if (!place)
+	if (!location)
+		location = find(locations, &own, NULL);
+	if (!location)
+		location = append(locations, &own, NULL);
+	if (!location)
 		return;
-	place->sum.amount += amount;
-	place->sum.times += times;
+	location->sum.amount += amount;
+	location->sum.times += times;
 }
 
-void code_locations__mark(struct code_locations *places, int mark, bool none)
+void code_locations__mark(struct code_locations *locations, int mark, bool none)
 {
-	const struct place_sum nothing = {0};
+	const struct location_sum nothing = {0};
 
-	for (size_t i = 0; i < places->count; i++)
-		places->list[i].marks[mark] = none ? nothing : places->list[i].sum;
+	for (size_t i = 0; i < locations->count; i++)
+		locations->list[i].marks[mark] = none ? nothing : locations->list[i].sum;
 }
 
 /* --- ranking --- */
 
 static int compare(const void *a, const void *b)
 {
-	const struct host_place *one = a, *other = b;
+	const struct host_location *one = a, *other = b;
 
 	return (one->ns < other->ns) - (one->ns > other->ns);
 }
 
-static struct place_sum sum_since(const struct place *place, int mark)
+static struct location_sum sum_since(const struct location *location, int mark)
 {
-	const struct place_sum nothing = {0}, before = mark < 0 ? nothing : place->marks[mark];
+	const struct location_sum nothing = {0},
+				  before = mark < 0 ? nothing : location->marks[mark];
 
-	return (struct place_sum){place->sum.amount - before.amount,
-				  place->sum.times - before.times};
+	return (struct location_sum){location->sum.amount - before.amount,
+				     location->sum.times - before.times};
 }
 
-static void sum_up(const struct code_locations *places, int mark,
+static void sum_up(const struct code_locations *locations, int mark,
 		   double sums[HOST_ACTIVITIES][HOST_CLASSES])
 {
 	memset(sums, 0, HOST_ACTIVITIES * sizeof(*sums));
-	for (size_t i = 0; i < places->count; i++)
-		sums[places->list[i].key.activity][places->list[i].key.class] +=
-			(double)sum_since(&places->list[i], mark).amount;
+	for (size_t i = 0; i < locations->count; i++)
+		sums[locations->list[i].key.activity][locations->list[i].key.class] +=
+			(double)sum_since(&locations->list[i], mark).amount;
 }
 
-static struct host_place place_of(const struct place *place, uint64_t ns, uint64_t times)
+static struct host_location location_of(const struct location *location, uint64_t ns,
+					uint64_t times)
 {
-	return (struct host_place){
-		.activity = place->key.activity,
-		.class = place->key.class,
-		.call_name = place->key.call == ~0u ? NULL : system_call__of(place->key.call).name,
+	return (struct host_location){
+		.activity = location->key.activity,
+		.class = location->key.class,
+		.call_name =
+			location->key.call == ~0u ? NULL : system_call__of(location->key.call).name,
 		.ns = ns,
 		.times = times,
-		.stack = place->stack,
+		.stack = location->stack,
 	};
 }
 
@@ -224,47 +228,48 @@ static void join_calls(uint64_t ns[HOST_ACTIVITIES][HOST_CLASSES])
 
 /*
  * Distributes the time of each activity and class by its counts. If it has no counts, it becomes a
- * place without a stack.
+ * location without a stack.
  */
-static size_t share_out(const struct code_locations *places, int mark,
-			uint64_t ns[HOST_ACTIVITIES][HOST_CLASSES], struct host_place *out)
+static size_t share_out(const struct code_locations *locations, int mark,
+			uint64_t ns[HOST_ACTIVITIES][HOST_CLASSES], struct host_location *out)
 {
 	double sums[HOST_ACTIVITIES][HOST_CLASSES];
 	size_t count = 0;
 
-	sum_up(places, mark, sums);
-	for (size_t i = 0; i < places->count; i++) {
-		const struct place_key *key = &places->list[i].key;
-		const struct place_sum sum = sum_since(&places->list[i], mark);
+	sum_up(locations, mark, sums);
+	for (size_t i = 0; i < locations->count; i++) {
+		const struct location_key *key = &locations->list[i].key;
+		const struct location_sum sum = sum_since(&locations->list[i], mark);
 		uint64_t part = part_of(sum.amount, ns[key->activity][key->class],
 					sums[key->activity][key->class]);
 
 		if (part)
-			out[count++] = place_of(&places->list[i], part, sum.times);
+			out[count++] = location_of(&locations->list[i], part, sum.times);
 	}
 	for (int activity = 0; activity < HOST_ACTIVITIES; activity++)
 		for (int class = 0; class < HOST_CLASSES; class ++) {
-			const struct place bare = {.key = {(enum host_activity)activity,
-							   (enum host_class) class, ~0u}};
+			const struct location bare = {.key = {(enum host_activity)activity,
+							      (enum host_class) class, ~0u}};
 
 			if (ns[activity][class] && sums[activity][class] <= 0)
-				out[count++] = place_of(&bare, ns[activity][class], 0);
+				out[count++] = location_of(&bare, ns[activity][class], 0);
 		}
 	return count;
 }
 
-long code_locations__rank(const struct code_locations *places, int mark,
-			  const uint64_t ns[HOST_ACTIVITIES][HOST_CLASSES], struct host_place **out)
+long code_locations__rank(const struct code_locations *locations, int mark,
+			  const uint64_t ns[HOST_ACTIVITIES][HOST_CLASSES],
+			  struct host_location **out)
 {
-	size_t room = places->count + (size_t)HOST_ACTIVITIES * HOST_CLASSES, count;
-	struct host_place *list = calloc(room, sizeof(*list));
+	size_t room = locations->count + (size_t)HOST_ACTIVITIES * HOST_CLASSES, count;
+	struct host_location *list = calloc(room, sizeof(*list));
 	uint64_t joined[HOST_ACTIVITIES][HOST_CLASSES];
 
 	if (!list)
 		return -ENOMEM;
 	memcpy(joined, ns, sizeof(joined));
 	join_calls(joined);
-	count = share_out(places, mark, joined, list);
+	count = share_out(locations, mark, joined, list);
 	if (count)
 		qsort(list, count, sizeof(*list), compare);
 	*out = list;

@@ -10,7 +10,7 @@
 #include "model/host.h"
 #include "model/site.h"
 
-#define PLACES_MAX 512 /* per thread; further time has no line */
+#define LOCATIONS_MAX 512 /* per thread; further time has no line */
 
 /* The memory that the stacks of all threads may still take, in bytes. */
 struct code_locations_budget {
@@ -19,8 +19,8 @@ struct code_locations_budget {
 
 struct code_locations;
 
-/* The key of a place, besides its line. */
-struct place_key {
+/* The key of a location, besides its line. */
+struct location_key {
 	enum host_activity activity;
 	enum host_class class;
 	uint32_t call; /* for ACTIVITY_OTHER, else ~0 */
@@ -28,28 +28,28 @@ struct place_key {
 
 /* Returns NULL if out of memory. `budget` must outlive it. */
 struct code_locations *code_locations__new(struct code_locations_budget *budget);
-void code_locations__free(struct code_locations *places);
+void code_locations__free(struct code_locations *locations);
 
 /*
  * Counts `times` samples or sleeps of total weight `amount` (samples, or nanoseconds) at a stack,
  * and may keep a copy of it. `stack` is NULL if unknown. Without memory or room they are counted
  * without a line.
  */
-void code_locations__add(struct code_locations *places, const struct place_key *key,
+void code_locations__add(struct code_locations *locations, const struct location_key *key,
 			 const struct stack *stack, uint64_t amount, uint64_t times);
 
 /* Stores the current counts as mark number `mark`, below SITE_MARKS. `none`: stores zeros. */
-void code_locations__mark(struct code_locations *places, int mark, bool none);
+void code_locations__mark(struct code_locations *locations, int mark, bool none);
 
 /*
- * Returns the places for ns[activity][class], most time first, without those that have no time.
+ * Returns the locations for ns[activity][class], most time first, without those that have no time.
  * Uses the counts since mark number `mark`; -1: all counts. The classes of waiting for a CPU are
  * joined, except for waits for the GPU. The counts of an activity and class share all its time; if
- * there are none, its place has no stack. *out is malloc; the places own its stacks. Returns the
- * number of places, or a negative errno.
+ * there are none, its location has no stack. *out is malloc; the locations own its stacks.
+ * Returns the number of locations, or a negative errno.
  */
-long code_locations__rank(const struct code_locations *places, int mark,
+long code_locations__rank(const struct code_locations *locations, int mark,
 			  const uint64_t ns[HOST_ACTIVITIES][HOST_CLASSES],
-			  struct host_place **out);
+			  struct host_location **out);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Moves counts from the BPF map of sites to places; see drain.h.
+// Moves counts from the BPF map of sites to locations; see drain.h.
 #include "host/drain.h"
 
 #include <bpf/bpf.h>
@@ -59,7 +59,7 @@ static void put(struct followed_list *list, const struct host_site_key *key,
 	uint64_t amount = key->kind == ACTIVITY_CPU ? record->count : record->ns;
 	struct followed_thread *thread =
 		key->thread < HOST_THREADS ? &list->threads[key->thread] : NULL;
-	const struct place_key place = {
+	const struct location_key location = {
 		.activity = (enum host_activity)key->kind,
 		.class = (enum host_class)key->class,
 		.call = key->kind == ACTIVITY_OTHER ? key->call : ~0u,
@@ -68,7 +68,7 @@ static void put(struct followed_list *list, const struct host_site_key *key,
 	if (!thread || !thread->used || thread->generation != key->generation ||
 	    key->kind >= HOST_ACTIVITIES || key->class >= HOST_CLASSES)
 		return;
-	code_locations__add(thread->places, &place, stack, amount, record->count);
+	code_locations__add(thread->locations, &location, stack, amount, record->count);
 }
 
 /* Returns NULL if there is no memory or no room; the site then counts without a stack. */
@@ -111,10 +111,10 @@ static void settle(struct drain *drain, struct followed_list *list, bool final)
 }
 
 /* Takes a batch out of the map. Returns its size; 0 at the end or if the map cannot be read. */
-static uint32_t take_batch(struct drain *drain, int fd, uint32_t *place, bool begins)
+static uint32_t take_batch(struct drain *drain, int fd, uint32_t *cursor, bool begins)
 {
 	uint32_t count = BATCH;
-	int ret = bpf_map_lookup_and_delete_batch(fd, begins ? NULL : place, place, drain->keys,
+	int ret = bpf_map_lookup_and_delete_batch(fd, begins ? NULL : cursor, cursor, drain->keys,
 						  drain->records, &count, NULL);
 
 	return ret && ret != -ENOENT ? 0 : count;
@@ -123,9 +123,9 @@ static uint32_t take_batch(struct drain *drain, int fd, uint32_t *place, bool be
 static void read_map(struct drain *drain, struct followed_list *list)
 {
 	int fd = bpf_map__fd(list->skeleton->maps.host_sites);
-	uint32_t place = 0, count;
+	uint32_t cursor = 0, count;
 
-	for (bool begins = true; (count = take_batch(drain, fd, &place, begins)); begins = false) {
+	for (bool begins = true; (count = take_batch(drain, fd, &cursor, begins)); begins = false) {
 		for (uint32_t i = 0; i < count; i++)
 			take(drain, list, &drain->keys[i], &drain->records[i]);
 		if (count < BATCH)

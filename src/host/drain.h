@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Takes what BPF programs have counted by stack out of their map and adds it to the place that the
- * stack means. If a stack has no names yet, its counts wait for them.
+ * Takes what BPF programs have counted by stack out of their map and adds it to the location that
+ * the stack means. If a stack has no names yet, its counts wait for them.
  */
 #ifndef HOST_DRAIN_H
 #define HOST_DRAIN_H

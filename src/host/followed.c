@@ -38,8 +38,8 @@ int followed_list__init(struct followed_list *list, struct host_bpf *skeleton)
 
 static void release(struct followed_thread *thread)
 {
-	code_locations__free(thread->places);
-	thread->places = NULL;
+	code_locations__free(thread->locations);
+	thread->locations = NULL;
 	thread->used = false;
 }
 
@@ -130,8 +130,8 @@ bool followed_list__add(struct followed_list *list, const struct host_submitter 
 	}
 	thread = &list->threads[number];
 	fresh.generation = thread->generation + 1;
-	fresh.places = code_locations__new(&list->budget);
-	if (!fresh.places)
+	fresh.locations = code_locations__new(&list->budget);
+	if (!fresh.locations)
 		return false;
 	if (thread->used)
 		release(thread);
@@ -180,7 +180,7 @@ void followed_thread__mark(struct followed_list *list, size_t number,
 		thread->marks[mark] = (struct host_counts){.at_ns = thread->began_ns};
 		if (!none)
 			host_counts__read(&thread->marks[mark], &list->profiles[number], now_ns);
-		code_locations__mark(thread->places, mark, none);
+		code_locations__mark(thread->locations, mark, none);
 	}
 	thread->steady = *steady;
 }

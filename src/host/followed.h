@@ -30,7 +30,7 @@ struct followed_thread {
 	int32_t for_pid; /* the process because of which it is followed */
 	uint64_t for_start_ns;
 	uint32_t generation; /* of its number */
-	struct code_locations *places;
+	struct code_locations *locations;
 	uint64_t began_ns; /* start of being followed */
 	/* The marks of the process because of which it is followed, as last reported. */
 	struct steady_marks steady;

@@ -11,8 +11,8 @@
 /* The lists have room for the whole map, so one batch is enough. */
 static size_t read_map(const struct bpf_map *map, void *keys, void *values, uint32_t room)
 {
-	uint32_t place = 0, count = room;
-	int ret = bpf_map_lookup_batch(bpf_map__fd(map), NULL, &place, keys, values, &count, NULL);
+	uint32_t cursor = 0, count = room;
+	int ret = bpf_map_lookup_batch(bpf_map__fd(map), NULL, &cursor, keys, values, &count, NULL);
 
 	return ret && ret != -ENOENT ? 0 : count;
 }

@@ -166,9 +166,10 @@ static void make_thread(const struct making *making, size_t index)
 	take_wakers(making, thread, number);
 	take_rivals(making, thread, number);
 	take_files(making, thread, number);
-	count = code_locations__rank(from->places, mark, (const uint64_t(*)[HOST_CLASSES])counts.ns,
-				     &thread->places);
-	thread->place_count = count > 0 ? (size_t)count : 0;
+	count = code_locations__rank(from->locations, mark,
+				     (const uint64_t(*)[HOST_CLASSES])counts.ns,
+				     &thread->locations);
+	thread->location_count = count > 0 ? (size_t)count : 0;
 }
 
 /* --- processes --- */
@@ -265,7 +266,7 @@ int host_result__make(const struct result_source *source, struct host_side *side
 static void clear_process(struct host_process *process)
 {
 	for (size_t i = 0; i < process->thread_count; i++)
-		free(process->threads[i].places);
+		free(process->threads[i].locations);
 	free(process->threads);
 }
 

@@ -13,7 +13,7 @@ static int by_stack(const void *a, const void *b)
 
 	if (x->stack != y->stack)
 		return (uintptr_t)x->stack < (uintptr_t)y->stack ? -1 : 1;
-	return x->place < y->place ? -1 : x->place > y->place;
+	return x->index < y->index ? -1 : x->index > y->index;
 }
 
 static void gather(const struct process *process, struct allocated_sites *sites)
@@ -24,7 +24,7 @@ static void gather(const struct process *process, struct allocated_sites *sites)
 		if (site->kind == SITE_ALLOCATION && site->stack)
 			sites->list[sites->count++] = (struct allocated_site){
 				.stack = site->stack,
-				.place = i,
+				.index = i,
 				.calls = site->calls,
 				.bytes = site->amount,
 				.row = site->row,

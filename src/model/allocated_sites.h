@@ -12,7 +12,7 @@
 
 struct allocated_site {
 	const struct stack *stack;
-	size_t place; /* index of the last of its sites in the process's list */
+	size_t index; /* index of the last of its sites in the process's list */
 	uint64_t calls, bytes;
 	uint16_t row; /* function of that site */
 };

@@ -26,7 +26,7 @@ void failures__begin(struct process *process)
 }
 
 /* Index of the key, or where it would be inserted, in the ordered keys. */
-static size_t place_of(const struct process *process, uint64_t key)
+static size_t index_of(const struct process *process, uint64_t key)
 {
 	size_t low = 0, high = process->failure_key_count;
 
@@ -44,17 +44,17 @@ static size_t place_of(const struct process *process, uint64_t key)
 /* Whether the key has an entry; it gets one while there is room. Returns 1, 0 or -ENOMEM. */
 static int claim(struct process *process, uint64_t key)
 {
-	size_t place = place_of(process, key), count = process->failure_key_count;
+	size_t index = index_of(process, key), count = process->failure_key_count;
 	uint64_t *keys;
 
-	if (place < count && process->failure_keys[place] == key)
+	if (index < count && process->failure_keys[index] == key)
 		return 1;
 	if (count == FAILURES_MAX)
 		return 0;
 	if (ARRAY_RESERVE(process->failure_keys, count, 1))
 		return -ENOMEM;
-	keys = process->failure_keys + place;
-	memmove(keys + 1, keys, (count - place) * sizeof(*keys));
+	keys = process->failure_keys + index;
+	memmove(keys + 1, keys, (count - index) * sizeof(*keys));
 	*keys = key;
 	process->failure_key_count++;
 	return 1;

@@ -36,7 +36,7 @@ struct host_file_wait {
 };
 
 /* Time of one activity, in one class of CUDA call, at one line of the user's code. */
-struct host_place {
+struct host_location {
 	enum host_activity activity;
 	enum host_class class;
 	uint64_t ns, times;
@@ -59,8 +59,8 @@ struct host_thread {
 	struct host_partner rivals[HOST_PARTNERS];
 	struct host_file_wait files[HOST_PARTNERS];
 	/* most time first; together they make up approximately watched_ns */
-	struct host_place *places;
-	size_t place_count;
+	struct host_location *locations;
+	size_t location_count;
 };
 
 struct host_process {

@@ -353,7 +353,7 @@ void kernel_table__leave(struct kernel_table *table, const struct launch_key *ke
 	retire(count);
 }
 
-/* While a thread moves its counts to the map, they may be in neither place for a moment. */
+/* While a thread moves its counts to the map, they may be in neither for a moment. */
 static uint64_t fresh_of(const struct launch_count *count)
 {
 	return count->launches > count->weighed ? count->launches - count->weighed : 0;

@@ -190,17 +190,17 @@ static bool has_room(const struct kernels_by_name *kernels)
 	       *kernels->all_name_bytes <= ALL_NAME_BYTES_MAX;
 }
 
-int kernels_by_name__name(struct kernels_by_name *kernels, struct shown_kernel **place,
+int kernels_by_name__name(struct kernels_by_name *kernels, struct shown_kernel **entry,
 			  uint64_t handle, const char *mangled)
 {
-	struct shown_kernel *shown = *place, *known;
+	struct shown_kernel *shown = *entry, *known;
 	size_t bytes = kernels->labels.bytes;
 	int ret;
 
 	HASH_FIND_STR(kernels->named, mangled, known);
 	if (known) {
 		join(kernels, known, shown);
-		*place = known;
+		*entry = known;
 		return 0;
 	}
 	if (!has_room(kernels))
@@ -223,11 +223,11 @@ int kernels_by_name__name(struct kernels_by_name *kernels, struct shown_kernel *
 	if (kernels->all_name_bytes)
 		*kernels->all_name_bytes += bytes;
 	unlink_unnamed(kernels, shown);
-	*place = shown;
+	*entry = shown;
 	return 0;
 fail:
 	free_strings(shown);
-	if (shown != *place)
+	if (shown != *entry)
 		kernels_by_name__drop(kernels, shown);
 	return ret;
 }

@@ -60,11 +60,11 @@ struct shown_kernel *kernels_by_name__add(struct kernels_by_name *kernels, uint6
 void kernels_by_name__drop(struct kernels_by_name *kernels, struct shown_kernel *shown);
 
 /*
- * Names the nameless kernel at *place, which the handle refers to. If a kernel with that name
- * exists, merges the two and sets *place to it. If names have taken too much memory, the kernel
+ * Names the nameless kernel at *entry, which the handle refers to. If a kernel with that name
+ * exists, merges the two and sets *entry to it. If names have taken too much memory, the kernel
  * stays nameless. Returns 0, or -ENOMEM with everything unchanged.
  */
-int kernels_by_name__name(struct kernels_by_name *kernels, struct shown_kernel **place,
+int kernels_by_name__name(struct kernels_by_name *kernels, struct shown_kernel **entry,
 			  uint64_t handle, const char *mangled);
 
 /* Merges the samples of one handle into those of the same kernel. */

@@ -186,9 +186,9 @@ void load__add_use(const struct model *model, const struct process *process, str
 	if (process->ended_ns)
 		return;
 	for (size_t i = 0; i < process->gpu_count; i++) {
-		int place = process->gpus[i].gpu;
-		uint32_t percent = place >= 0 && (size_t)place < model->gpu_count ?
-					   model->gpus[place].busy_percent :
+		int gpu = process->gpus[i].gpu;
+		uint32_t percent = gpu >= 0 && (size_t)gpu < model->gpu_count ?
+					   model->gpus[gpu].busy_percent :
 					   GPU_UNKNOWN_PERCENT;
 
 		if (percent == GPU_UNKNOWN_PERCENT)

@@ -430,7 +430,7 @@ struct model {
 	struct process *processes; /* in order of first sight */
 	size_t process_count;
 
-	struct target_processes asked; /* not owned by the model */
+	struct target_processes targets; /* not owned by the model */
 
 	struct gpu *gpus; /* the machine's, from NVML; while there are CUDA processes */
 	size_t gpu_count;

@@ -120,9 +120,9 @@ static void add_thread(struct profile_time *time, const struct thread_profile *t
 static const struct thread_missed *missed_of(const struct profile *profile,
 					     const struct thread_profile *thread)
 {
-	size_t place = (size_t)(thread - profile->threads);
+	size_t index = (size_t)(thread - profile->threads);
 
-	return place < profile->missed_count ? &profile->missed[place] : NULL;
+	return index < profile->missed_count ? &profile->missed[index] : NULL;
 }
 
 void profile__thread_time(const struct profile *profile, const struct thread_profile *thread,

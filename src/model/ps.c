@@ -45,10 +45,10 @@ void ps__sort(struct ps *ps)
 
 /* --- the tree --- */
 
-/* A row in the tree. Rows are named by their place in the list before it is sorted. */
+/* A row in the tree. Rows are named by their index in the list before it is sorted. */
 struct node {
 	const struct ps_row *row;
-	size_t place, parent, child, sibling; /* NO_ROW: none */
+	size_t index, parent, child, sibling; /* NO_ROW: none */
 	uint64_t bytes;			      /* of the row and all rows below it */
 };
 
@@ -88,7 +88,7 @@ static void find_parent(const struct node *by_pid, size_t count, struct node *no
 	node->parent = NO_ROW;
 	if (!node->row->ancestor || !parent || !is_older(parent->row->process, node->row->process))
 		return;
-	node->parent = parent->place;
+	node->parent = parent->index;
 }
 
 static void add_to_ancestors(struct node *nodes, const struct node *node)
@@ -106,11 +106,11 @@ static size_t link_siblings(struct node *nodes, const struct node *by_bytes, siz
 	size_t first = NO_ROW;
 
 	for (size_t i = count; i--;) {
-		struct node *node = &nodes[by_bytes[i].place];
+		struct node *node = &nodes[by_bytes[i].index];
 		size_t *head = node->parent == NO_ROW ? &first : &nodes[node->parent].child;
 
 		node->sibling = *head;
-		*head = node->place;
+		*head = node->index;
 	}
 	return first;
 }
@@ -148,7 +148,7 @@ int ps__sort_as_tree(struct ps *ps)
 	for (size_t i = 0; i < ps->count; i++)
 		sorted[i] = nodes[i] = (struct node){
 			.row = &ps->rows[i],
-			.place = i,
+			.index = i,
 			.parent = NO_ROW,
 			.child = NO_ROW,
 			.bytes = known_bytes(&ps->rows[i]),

@@ -64,7 +64,7 @@ enum ps_state {
 	PS_UNKNOWN = 0,
 	PS_RUNNING, /* a thread is on a CPU, or could be */
 	PS_WAITING, /* the thread in CUDA blocks there */
-	/* the same, twice at the same place, while its GPUs have done nothing */
+	/* the same, twice at the same location, while its GPUs have done nothing */
 	PS_STUCK,
 	PS_IDLE,    /* all threads sleep, none of them in CUDA */
 	PS_STOPPED, /* by SIGSTOP, a debugger or its cgroup */

@@ -23,10 +23,10 @@ struct target_processes {
 	bool unclear;
 };
 
-#define ASKED_TEXT_SIZE 2304
+#define SILENT_TEXT_SIZE 2304
 
 /* How many processes are known not to have called, nor any of their descendants. */
-size_t silent_targets__count(const struct target_processes *asked);
+size_t silent_targets__count(const struct target_processes *targets);
 
 /*
  * Writes "process 12 (train): no CUDA call seen since attach: thread 12 (train) is in
@@ -34,6 +34,6 @@ size_t silent_targets__count(const struct target_processes *asked);
  * nothing if none is silent. Names are raw: escape the text before printing. Returns whether there
  * is a text.
  */
-bool silent_targets__write(const struct target_processes *asked, char text[ASKED_TEXT_SIZE]);
+bool silent_targets__write(const struct target_processes *targets, char text[SILENT_TEXT_SIZE]);
 
 #endif

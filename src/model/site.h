@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Call sites: what a process did at one place in its code, identified by the stack. They exist only
- * if stacks are taken (struct model's `stacks`).
+ * Call sites: what a process did at one location in its code, identified by the stack. They exist
+ * only if stacks are taken (struct model's `stacks`).
  *
  * Stack ids with the same frames become one site.
  */

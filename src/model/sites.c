@@ -293,7 +293,7 @@ static int by_weight(const void *a, const void *b)
 		order = compare(weight(y), weight(x));
 	if (!order)
 		order = compare(serial_of(x->stack), serial_of(y->stack));
-	/* Kernels that one place launches as often. */
+	/* Kernels that one call site launches as often. */
 	if (!order && x->kernel_short && y->kernel_short)
 		order = strverscmp(x->kernel_short, y->kernel_short);
 	return order;

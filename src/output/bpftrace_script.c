@@ -58,7 +58,7 @@ static size_t sort_sites(struct bpftrace_site *sites, size_t count)
 	size_t kept = 0;
 
 	qsort(sites, count, sizeof(*sites), compare_sites);
-	/* bpftrace takes one name at two places in a file for one function. */
+	/* bpftrace takes one name at two addresses in a file for one function. */
 	for (size_t i = 0; i < count; i++)
 		if (!kept || compare_sites(&sites[kept - 1], &sites[i]))
 			sites[kept++] = sites[i];

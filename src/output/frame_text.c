@@ -22,7 +22,7 @@ static void put_as_is(FILE *out, const char *text)
 	fputs(text, out);
 }
 
-static void print_place(FILE *out, const struct stack_frame *frame, put_fn put)
+static void print_location(FILE *out, const struct stack_frame *frame, put_fn put)
 {
 	put(out, frame_text__base_name(frame->file));
 	if (frame->line)
@@ -39,7 +39,7 @@ static void print_python(FILE *out, const struct stack_frame *frame, put_fn put)
 	if (!frame->file)
 		return;
 	fputs(" (", out);
-	print_place(out, frame, put);
+	print_location(out, frame, put);
 	fputc(')', out);
 }
 
@@ -75,7 +75,7 @@ static void print_native(FILE *out, const struct stack_frame *frame, put_fn put)
 	if (!frame->file)
 		return;
 	fputc(' ', out);
-	print_place(out, frame, put);
+	print_location(out, frame, put);
 }
 
 static void print(FILE *out, const struct stack_frame *frame, put_fn put)

@@ -21,7 +21,7 @@ enum naming {
 /* The first row that matches applies. NULL matches any text, and if it is unknown. */
 struct row {
 	const char *function; /* fnmatch(3) pattern; C++: with namespaces, without arguments */
-	const char *place; /* pattern of a native frame's object; part of a Python frame's path */
+	const char *file; /* pattern of a native frame's object; part of a Python frame's path */
 	enum framework_role role;
 	enum naming naming;
 	const char *label;
@@ -210,12 +210,12 @@ static bool matches(const char *pattern, const char *text)
 
 static bool is_native(const struct row *row, const char *function, const char *object)
 {
-	return matches(row->function, function) && matches(row->place, object);
+	return matches(row->function, function) && matches(row->file, object);
 }
 
 static bool is_python(const struct row *row, const char *function, const char *file)
 {
-	return strstr(file, row->place) && matches(row->function, function);
+	return strstr(file, row->file) && matches(row->function, function);
 }
 
 /* Writes the name. Without a function (NULL) the label loses its separator. */
@@ -250,10 +250,10 @@ static void name_component(struct framework_frame *known, const char *label, con
 
 /* Applies the first row that matches. Returns whether there is one. */
 static bool apply(struct framework_frame *known, const struct row *row, const char *function,
-		  const char *place,
-		  bool (*is)(const struct row *row, const char *function, const char *place))
+		  const char *file,
+		  bool (*is)(const struct row *row, const char *function, const char *file))
 {
-	while (row->label && !is(row, function, place))
+	while (row->label && !is(row, function, file))
 		row++;
 	if (!row->label)
 		return false;

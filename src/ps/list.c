@@ -114,8 +114,8 @@ static int add(struct run *run, pid_t pid, const struct process_info *info,
 
 /* --- which processes --- */
 
-/* Adds the process if it uses CUDA or was `asked` for. Returns 0 or -ENOMEM. */
-static int consider(struct run *run, pid_t pid, bool asked)
+/* Adds the process if it uses CUDA or was `requested`. Returns 0 or -ENOMEM. */
+static int consider(struct run *run, pid_t pid, bool requested)
 {
 	struct ps_libraries libraries;
 	struct process_info info;
@@ -125,7 +125,7 @@ static int consider(struct run *run, pid_t pid, bool asked)
 	    info.state == 'X')
 		return ret == -ENOMEM ? ret : 0;
 	run->ps->unread += ret && is_wanted(run, pid);
-	if (!asked && !libraries.maps_cuda && strcmp(info.comm, MPS_COMM) != 0)
+	if (!requested && !libraries.maps_cuda && strcmp(info.comm, MPS_COMM) != 0)
 		return 0;
 	return add(run, pid, &info, &libraries);
 }
@@ -142,7 +142,7 @@ static bool is_judged(const struct run *run, pid_t pid)
 	return false;
 }
 
-static int find_asked(struct run *run)
+static int find_requested(struct run *run)
 {
 	int ret = 0;
 
@@ -328,7 +328,7 @@ static void point_at_processes(struct ps *ps)
 
 static int find_processes(struct run *run, struct error *err)
 {
-	int ret = run->request->pid_count ? find_asked(run) : find_all(run);
+	int ret = run->request->pid_count ? find_requested(run) : find_all(run);
 
 	point_at_processes(run->ps);
 	return ret ? error__set(err, ret, "cannot list processes: %s", strerror(-ret)) : 0;

@@ -14,7 +14,7 @@
 #include "serve/negotiate.h"
 
 /* The requested form of a page, and its reading: see http_options.render. */
-struct asked_page {
+struct requested_page {
 	enum exposition form;
 	bool anew;
 	uint64_t reading;
@@ -24,12 +24,14 @@ struct page {
 	const char *path;
 	const char *content_type; /* NULL: the metrics, negotiated */
 	/* Writes the body onto a stream; 0 or a negative errno. */
-	int (*write)(const struct http_options *options, struct asked_page *asked, FILE *out);
+	int (*write)(const struct http_options *options, struct requested_page *requested,
+		     FILE *out);
 };
 
-static int write_landing(const struct http_options *options, struct asked_page *asked, FILE *out)
+static int write_landing(const struct http_options *options, struct requested_page *requested,
+			 FILE *out)
 {
-	(void)asked;
+	(void)requested;
 	if (options->landing)
 		return options->landing(options->arg, out);
 	fprintf(out,
@@ -49,17 +51,20 @@ static int write_landing(const struct http_options *options, struct asked_page *
 	return 0;
 }
 
-static int write_health(const struct http_options *options, struct asked_page *asked, FILE *out)
+static int write_health(const struct http_options *options, struct requested_page *requested,
+			FILE *out)
 {
 	(void)options;
-	(void)asked;
+	(void)requested;
 	fputs("ok\n", out);
 	return 0;
 }
 
-static int write_metrics(const struct http_options *options, struct asked_page *asked, FILE *out)
+static int write_metrics(const struct http_options *options, struct requested_page *requested,
+			 FILE *out)
 {
-	return options->render(options->arg, asked->form, asked->anew, &asked->reading, out);
+	return options->render(options->arg, requested->form, requested->anew, &requested->reading,
+			       out);
 }
 
 static const struct page served[] = {
@@ -81,7 +86,7 @@ static const struct page *find_page(const char *path)
 
 /* Returns the page's bytes; none on error. */
 static int write_text(const struct http_options *options, const struct page *page,
-		      struct asked_page *asked, char **text, size_t *length)
+		      struct requested_page *requested, char **text, size_t *length)
 {
 	FILE *out = text_stream__open(text, length);
 	int err;
@@ -93,7 +98,7 @@ static int write_text(const struct http_options *options, const struct page *pag
 	 * long as writing the piece.
 	 */
 	__fsetlocking(out, FSETLOCKING_BYCALLER);
-	err = page->write(options, asked, out);
+	err = page->write(options, requested, out);
 	if (!err && ferror(out))
 		err = -ENOMEM;
 	if (fclose(out))
@@ -119,11 +124,11 @@ static bool compress(char **text, size_t *length)
 
 /* Makes the body, compressed if `r` says so. */
 static int make_body(const struct http_options *options, struct pages *pages,
-		     const struct page *page, struct asked_page *asked, struct response *r)
+		     const struct page *page, struct requested_page *requested, struct response *r)
 {
 	size_t length;
 	char *text;
-	int err = write_text(options, page, asked, &text, &length);
+	int err = write_text(options, page, requested, &text, &length);
 
 	if (err)
 		return err;
@@ -136,24 +141,24 @@ static int make_body(const struct http_options *options, struct pages *pages,
 static int take_metrics(const struct http_options *options, struct pages *pages,
 			const struct page *page, enum exposition form, struct response *r)
 {
-	struct asked_page asked = {.form = form, .anew = !pages__rest(pages)};
+	struct requested_page requested = {.form = form, .anew = !pages__rest(pages)};
 	uint64_t began = clock__thread_ns();
 	int err;
 
 	r->body = pages__find(pages, form, r->gzipped);
 	if (r->body)
 		return 0;
-	err = make_body(options, pages, page, &asked, r);
+	err = make_body(options, pages, page, &requested, r);
 	if (!err)
 		pages__keep(pages, form, r->gzipped, r->body, clock__thread_ns() - began,
-			    asked.reading);
+			    requested.reading);
 	return err;
 }
 
 static int send_page(const struct http_options *options, struct pages *pages,
 		     const struct page *page, const struct request *request, struct response *r)
 {
-	struct asked_page plain = {.form = EXPOSITION_PROMETHEUS};
+	struct requested_page plain = {.form = EXPOSITION_PROMETHEUS};
 	enum exposition form;
 	int err;
 

@@ -29,9 +29,10 @@ static void sort_callers(const struct stack_record *record, struct callers *call
 	for (uint32_t i = 0; i < record->callers; i++) {
 		uint32_t at = callers->count;
 
-		if (record->caller[i].place < record->registers.sp)
+		if (record->caller[i].stack_address < record->registers.sp)
 			continue;
-		for (; at && callers->list[at - 1].place > record->caller[i].place; at--)
+		for (; at && callers->list[at - 1].stack_address > record->caller[i].stack_address;
+		     at--)
 			callers->list[at] = callers->list[at - 1];
 		callers->list[at] = record->caller[i];
 		callers->count++;
@@ -42,7 +43,7 @@ static bool is_trampoline(const struct stack_process *process, uint64_t address)
 {
 	struct native_frame frame;
 
-	return process && !native_process__place(process->native, address, &frame) &&
+	return process && !native_process__locate(process->native, address, &frame) &&
 	       !strcmp(frame.object, TRAMPOLINES);
 }
 

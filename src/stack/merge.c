@@ -6,7 +6,7 @@
 
 struct merging {
 	const bool *entry;
-	uint32_t count, next; /* Python frames: all, and the next one to place */
+	uint32_t count, next; /* Python frames: all, and the next one to insert */
 	struct merged_frame *merged;
 	size_t used;
 };
@@ -27,15 +27,15 @@ static void put_call(struct merging *merging)
 	}
 }
 
-/* Inserts the remaining Python frames before the frames from `place` on. */
-static void put_rest(struct merging *merging, size_t place)
+/* Inserts the remaining Python frames before the frames from `position` on. */
+static void put_rest(struct merging *merging, size_t position)
 {
 	uint32_t left = merging->count - merging->next;
 
-	memmove(merging->merged + place + left, merging->merged + place,
-		(merging->used - place) * sizeof(*merging->merged));
+	memmove(merging->merged + position + left, merging->merged + position,
+		(merging->used - position) * sizeof(*merging->merged));
 	for (uint32_t i = 0; i < left; i++)
-		merging->merged[place + i] =
+		merging->merged[position + i] =
 			(struct merged_frame){.python = true, .index = merging->next + i};
 	merging->used += left;
 }
@@ -49,7 +49,7 @@ size_t python_merge(const uint64_t *native, uint32_t depth, const bool *entry, u
 		    const struct merge_ranges *ranges, struct merged_frame *merged)
 {
 	struct merging merging = {.entry = entry, .count = count, .merged = merged};
-	size_t place = SIZE_MAX;
+	size_t position = SIZE_MAX;
 	uint64_t address;
 
 	for (uint32_t i = 0; i < depth; i++) {
@@ -61,8 +61,8 @@ size_t python_merge(const uint64_t *native, uint32_t depth, const bool *entry, u
 		}
 		if (is_within(address, ranges->eval_start, ranges->eval_end))
 			put_call(&merging);
-		place = merging.used;
+		position = merging.used;
 	}
-	put_rest(&merging, place == SIZE_MAX ? merging.used : place);
+	put_rest(&merging, position == SIZE_MAX ? merging.used : position);
 	return merging.used;
 }

@@ -17,7 +17,7 @@ static int find(const struct naming *naming, struct native_frames *frames,
 {
 	if (!process)
 		return -ENOENT;
-	if (naming->names_in && !native_process__place(process->native, address, frame) &&
+	if (naming->names_in && !native_process__locate(process->native, address, frame) &&
 	    frame->object && !naming->names_in(frame->object))
 		return 0;
 	return native_frames__find(frames, process->native, address, kind, frame);

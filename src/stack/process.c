@@ -413,7 +413,7 @@ static bool knows(const struct stack_process *process, uint64_t address)
 {
 	struct native_frame frame;
 
-	return !address || !native_process__place(process->native, address, &frame);
+	return !address || !native_process__locate(process->native, address, &frame);
 }
 
 static bool knows_all(const struct stack_process *process, const struct stack_record *record)

@@ -127,7 +127,7 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *value, void 
 
 	(void)dwfl;
 	for (unsigned int i = 0; i < record->callers && i < STACK_CALLERS; i++) {
-		if (record->caller[i].place != address)
+		if (record->caller[i].stack_address != address)
 			continue;
 		*value = record->caller[i].address;
 		walk->reading = *value ? READ_VALUE : READ_ZERO;
@@ -301,7 +301,7 @@ static Dwfl_Module *find_module(struct unwinder *unwinder, uint64_t address)
 static bool look_ahead(struct unwinder *unwinder, uint64_t address, bool *by_signal, bool *begins)
 {
 	Dwfl_Module *module = find_module(unwinder, address);
-	Dwarf_Op places[3], *operations;
+	Dwarf_Op locations[3], *operations;
 	Dwarf_Frame *frame;
 	Dwarf_Addr bias;
 	size_t count;
@@ -310,8 +310,8 @@ static bool look_ahead(struct unwinder *unwinder, uint64_t address, bool *by_sig
 	if (!cfi || dwarf_cfi_addrframe(cfi, address - bias, &frame))
 		return false;
 	dwarf_frame_info(frame, NULL, NULL, by_signal);
-	*begins = !dwarf_frame_register(frame, REGISTER_RETURN, places, &operations, &count) &&
-		  !count && operations == places;
+	*begins = !dwarf_frame_register(frame, REGISTER_RETURN, locations, &operations, &count) &&
+		  !count && operations == locations;
 	free(frame);
 	return true;
 }

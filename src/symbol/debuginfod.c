@@ -28,7 +28,7 @@
 #define STOP_MS 1000
 
 enum answer {
-	NOT_ASKED = 0,
+	NOT_REQUESTED = 0,
 	NOT_ANSWERED,
 	FOUND,
 	NOT_FOUND
@@ -58,9 +58,9 @@ struct debuginfod {
  * The instance that this thread belongs to: older libraries cannot pass an argument to the client's
  * callback.
  */
-static _Thread_local struct debuginfod *asked_by;
+static _Thread_local struct debuginfod *requested_by;
 
-static bool stop_asked(struct debuginfod *debuginfod)
+static bool stop_requested(struct debuginfod *debuginfod)
 {
 	bool stop;
 
@@ -83,7 +83,7 @@ static struct request *wait_for_request(struct debuginfod *debuginfod)
 	pthread_mutex_lock(&debuginfod->lock);
 	while (!debuginfod->stop) {
 		for (request = debuginfod->requests; request; request = request->hh.next)
-			if (request->answer == NOT_ASKED)
+			if (request->answer == NOT_REQUESTED)
 				break;
 		if (request) {
 			request->answer = NOT_ANSWERED;
@@ -153,7 +153,7 @@ static char *fetch(struct debuginfod *debuginfod, struct debuginfod_client *clie
 		return NULL;
 	fd = debuginfod->library.find_debuginfo(client, request->id, (int)request->size, &path);
 	if (fd < 0) {
-		if (stop_asked(debuginfod))
+		if (stop_requested(debuginfod))
 			forget_stopped(request);
 		return NULL;
 	}
@@ -164,7 +164,7 @@ static char *fetch(struct debuginfod *debuginfod, struct debuginfod_client *clie
 static int progress(struct debuginfod_client *client, long done, long all)
 {
 	(void)client, (void)done, (void)all;
-	return stop_asked(asked_by);
+	return stop_requested(requested_by);
 }
 
 static void *run(void *arg)
@@ -173,7 +173,7 @@ static void *run(void *arg)
 	struct debuginfod_client *client = debuginfod->library.begin();
 	struct request *request;
 
-	asked_by = debuginfod;
+	requested_by = debuginfod;
 	if (client)
 		debuginfod->library.set_progress(client, progress);
 	while ((request = wait_for_request(debuginfod)))

@@ -9,7 +9,7 @@
 
 static const struct {
 	const char *name;
-	size_t place;
+	size_t offset;
 } functions[] = {
 	{"debuginfod_begin", offsetof(struct debuginfod_library, begin)},
 	{"debuginfod_end", offsetof(struct debuginfod_library, end)},
@@ -38,7 +38,7 @@ int debuginfod_library__open(struct debuginfod_library *library, struct error *e
 					  "servers: this libdebuginfod has no %s",
 					  functions[i].name);
 		}
-		memcpy((char *)library + functions[i].place, &found, sizeof(found));
+		memcpy((char *)library + functions[i].offset, &found, sizeof(found));
 	}
 	return 0;
 }

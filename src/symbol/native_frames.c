@@ -266,8 +266,8 @@ static const struct mapped_object *find_object(const struct native_process *proc
 	return object ? object : process_map__find(process->map, address);
 }
 
-int native_process__place(const struct native_process *process, uint64_t address,
-			  struct native_frame *out)
+int native_process__locate(const struct native_process *process, uint64_t address,
+			   struct native_frame *out)
 {
 	const struct mapped_object *object = process_map__find_mapped(process->map, address);
 

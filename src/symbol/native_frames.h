@@ -68,8 +68,8 @@ struct symbol_cache *native_frames__cache(struct native_frames *frames);
  * Finds only the object that is mapped at the address, and the offset from its start. Returns 0 or
  * -ENOENT.
  */
-int native_process__place(const struct native_process *process, uint64_t address,
-			  struct native_frame *out);
+int native_process__locate(const struct native_process *process, uint64_t address,
+			   struct native_frame *out);
 
 /*
  * Finds what is at an address. Returns 0, -ENOENT if nothing is mapped there (as of the last

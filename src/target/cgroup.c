@@ -173,7 +173,7 @@ static void parse_line(struct part line, struct cgroup_names *names)
 void cgroup__parse(const char *text, struct cgroup_names *names)
 {
 	*names = (struct cgroup_names){0};
-	/* Hierarchies of v1 name the same place; the first one that names a container is enough. */
+	/* Hierarchies of v1 name the same group; the first one that names a container is enough. */
 	while (*text && !names->container[0]) {
 		size_t length = strcspn(text, "\n");
 

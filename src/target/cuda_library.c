@@ -180,7 +180,7 @@ static int compare_sites(const void *a, const void *b)
 	return compare_rows(x->row, y->row);
 }
 
-static void keep_one_per_place(struct collection *collection)
+static void keep_one_per_offset(struct collection *collection)
 {
 	size_t kept = 0;
 
@@ -303,7 +303,7 @@ int cuda_library__sites(struct elf_file *file, const struct wanted_functions *wa
 	if (ret || !collection.layers)
 		return ret;
 	ret = collect_file(&collection, file, wanted);
-	keep_one_per_place(&collection);
+	keep_one_per_offset(&collection);
 	if (!ret)
 		ret = look_at_code(&collection);
 	if (!ret) {

@@ -14,17 +14,17 @@
 #define BUCKETS_MAX (1u << 24)
 #define CHAIN_MAX 65536
 
-static void set_table(struct elf_file *file, enum elf_table which, const struct symbol_table *place)
+static void set_table(struct elf_file *file, enum elf_table which, const struct symbol_table *found)
 {
 	struct symbol_table *table = &file->tables[which];
 
-	*table = *place;
+	*table = *found;
 	table->present = true;
 	table->broken =
-		place->count > ELF_SYMBOLS_MAX ||
-		!elf_internal__in_file(file, place->symbols, place->count * sizeof(Elf64_Sym)) ||
-		!elf_internal__in_file(file, place->strings, place->strings_size) ||
-		place->strings_size > ELF_STRINGS_MAX;
+		found->count > ELF_SYMBOLS_MAX ||
+		!elf_internal__in_file(file, found->symbols, found->count * sizeof(Elf64_Sym)) ||
+		!elf_internal__in_file(file, found->strings, found->strings_size) ||
+		found->strings_size > ELF_STRINGS_MAX;
 }
 
 static uint64_t count_sections(const struct elf_file *file, const Elf64_Ehdr *header)
@@ -43,7 +43,7 @@ static uint64_t count_sections(const struct elf_file *file, const Elf64_Ehdr *he
 static void read_table_section(struct elf_file *file, enum elf_table which,
 			       const Elf64_Shdr *section, const Elf64_Shdr *strings)
 {
-	struct symbol_table place = {
+	struct symbol_table found = {
 		.symbols = section->sh_offset,
 		.count = section->sh_size / sizeof(Elf64_Sym),
 		.strings = strings->sh_offset,
@@ -53,7 +53,7 @@ static void read_table_section(struct elf_file *file, enum elf_table which,
 	if (section->sh_entsize != sizeof(Elf64_Sym) || strings->sh_type != SHT_STRTAB)
 		return;
 	if (!file->tables[which].present)
-		set_table(file, which, &place);
+		set_table(file, which, &found);
 }
 
 #define DEBUG_LINK ".gnu_debuglink"
@@ -261,13 +261,13 @@ static uint64_t count_symbols(const struct elf_file *file, const struct dynamic 
 
 static void find_dynamic_table(struct elf_file *file, const struct dynamic *dynamic)
 {
-	struct symbol_table place = {.strings_size = dynamic->strings_size};
+	struct symbol_table found = {.strings_size = dynamic->strings_size};
 
-	if (!elf_file__vaddr_to_offset(file, dynamic->symbols, &place.symbols) ||
-	    !elf_file__vaddr_to_offset(file, dynamic->strings, &place.strings))
+	if (!elf_file__vaddr_to_offset(file, dynamic->symbols, &found.symbols) ||
+	    !elf_file__vaddr_to_offset(file, dynamic->strings, &found.strings))
 		return;
-	place.count = count_symbols(file, dynamic);
-	set_table(file, ELF_TABLE_DYNAMIC, &place);
+	found.count = count_symbols(file, dynamic);
+	set_table(file, ELF_TABLE_DYNAMIC, &found);
 }
 
 /* Returns the entries (malloc), *count of them before DT_NULL, or NULL. */

@@ -129,16 +129,16 @@ static int walk_table(struct walk *walk, const struct symbol_table *table)
 
 static int walk_file(struct walk *walk, enum elf_table table)
 {
-	const struct symbol_table *place = &walk->file->tables[table];
+	const struct symbol_table *symbols = &walk->file->tables[table];
 	int ret;
 
-	if (!place->present)
+	if (!symbols->present)
 		return 0;
-	if (place->broken)
+	if (symbols->broken)
 		return -EBADMSG;
-	ret = read_strings(walk, place);
+	ret = read_strings(walk, symbols);
 	if (!ret)
-		ret = walk_table(walk, place);
+		ret = walk_table(walk, symbols);
 	free(walk->strings);
 	return ret;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A place for a probe in a file, and the cost of a probe there. */
+/* An address for a probe in a file, and the cost of a probe there. */
 #ifndef TARGET_PROBE_POINT_H
 #define TARGET_PROBE_POINT_H
 

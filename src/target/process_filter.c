@@ -85,7 +85,7 @@ int process_filter__open(struct process_filter *filter, struct error *err)
 	int ret = 0;
 
 	if (filter->cgroup)
-		ret = cgroup_place__find(filter->cgroup, &filter->place, err);
+		ret = cgroup_id__find(filter->cgroup, &filter->cgroup_id, err);
 	if (!ret && filter->pod && !is_uid(filter->pod))
 		ret = check_logs(filter, err);
 	return ret;
@@ -152,7 +152,7 @@ enum filter_verdict process_filter__judge(const struct process_filter *filter,
 		return FILTER_TAKES;
 	if (!facts->names)
 		return FILTER_UNSURE;
-	if (filter->cgroup && !cgroup_place__has(&filter->place, facts->pid))
+	if (filter->cgroup && !cgroup_id__contains(&filter->cgroup_id, facts->pid))
 		return FILTER_LEAVES;
 	return has_names(filter, facts->names) ? FILTER_TAKES : FILTER_LEAVES;
 }

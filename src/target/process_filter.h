@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "target/cgroup.h"
-#include "target/cgroup_place.h"
+#include "target/cgroup_id.h"
 
 #define POD_LOGS "/var/log/pods" /* the kubelet's directories, NAMESPACE_NAME_UID */
 
@@ -23,10 +23,10 @@ struct process_filter {
 	const char *user; /* as given; NULL: any */
 	uint32_t uid;	  /* of `user` */
 	const char *cgroup;
-	struct cgroup_place place; /* of `cgroup`, from process_filter__open */
-	const char *container;	   /* beginning of its id */
-	const char *pod;	   /* UID, NAME or NAMESPACE/NAME */
-	const char *pod_logs;	   /* POD_LOGS, or a test's directory */
+	struct cgroup_id cgroup_id; /* of `cgroup`, from process_filter__open */
+	const char *container;	    /* beginning of its id */
+	const char *pod;	    /* UID, NAME or NAMESPACE/NAME */
+	const char *pod_logs;	    /* POD_LOGS, or a test's directory */
 };
 
 /* What a filter judges a process by. */

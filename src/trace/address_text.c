@@ -17,7 +17,7 @@
 #define TEXT_BYTES_MAX (16u << 20) /* per process, the same */
 #define REREAD_NS NS_PER_S	   /* minimum pause before reading again for an address */
 
-struct place {
+struct address_entry {
 	uint64_t address;
 	UT_hash_handle hh;
 	char text[];
@@ -27,11 +27,11 @@ struct place {
 struct program {
 	uint64_t image; /* of struct trace_process; 0: not known yet */
 	struct native_process *native;
-	struct place *texts;
+	struct address_entry *texts;
 	size_t bytes;
 };
 
-struct process_places {
+struct process_addresses {
 	pid_t pid;
 	bool changed;
 	uint64_t start_ns; /* of the process */
@@ -41,20 +41,20 @@ struct process_places {
 };
 
 struct address_text {
-	struct process_places *processes; /* in the order in which they were first seen */
+	struct process_addresses *processes; /* in the order in which they were first seen */
 	struct native_frames *frames;
 };
 
 struct address_text *address_text__new(void)
 {
-	struct address_text *places = calloc(1, sizeof(*places));
+	struct address_text *cache = calloc(1, sizeof(*cache));
 
-	if (!places)
+	if (!cache)
 		return NULL;
-	places->frames = native_frames__new(false, NULL);
-	if (places->frames)
-		return places;
-	free(places);
+	cache->frames = native_frames__new(false, NULL);
+	if (cache->frames)
+		return cache;
+	free(cache);
 	return NULL;
 }
 
@@ -71,32 +71,32 @@ static void clear(struct program *program)
 	*program = (struct program){.image = 0};
 }
 
-static void drop(struct address_text *places, struct process_places *process)
+static void drop(struct address_text *cache, struct process_addresses *process)
 {
-	HASH_DEL(places->processes, process);
+	HASH_DEL(cache->processes, process);
 	clear(&process->now);
 	clear(&process->before);
 	free(process);
 }
 
-void address_text__free(struct address_text *places)
+void address_text__free(struct address_text *cache)
 {
-	struct process_places *process, *next;
+	struct process_addresses *process, *next;
 
-	if (!places)
+	if (!cache)
 		return;
-	HASH_ITER (hh, places->processes, process, next) {
-		drop(places, process);
+	HASH_ITER (hh, cache->processes, process, next) {
+		drop(cache, process);
 	}
-	native_frames__free(places->frames);
-	free(places);
+	native_frames__free(cache->frames);
+	free(cache);
 }
 
 /*
  * Keeps the previous data if the process has ended, or has executed another program by the time of
  * the reading.
  */
-static void read_mappings(struct address_text *places, struct process_places *process,
+static void read_mappings(struct address_text *cache, struct process_addresses *process,
 			  const struct trace_process *shown, uint64_t now)
 {
 	struct program *program = &process->now;
@@ -109,7 +109,7 @@ static void read_mappings(struct address_text *places, struct process_places *pr
 	native = native_process__new(shown->pid);
 	if (!native)
 		return;
-	native_frames__read(places->frames, native);
+	native_frames__read(cache->frames, native);
 	if (traced_process__is_another(shown)) {
 		native_process__free(native);
 		return;
@@ -119,16 +119,16 @@ static void read_mappings(struct address_text *places, struct process_places *pr
 	program->native = native;
 }
 
-static struct process_places *find_process(struct address_text *places,
-					   const struct trace_process *shown)
+static struct process_addresses *find_process(struct address_text *cache,
+					      const struct trace_process *shown)
 {
-	struct process_places *process = TABLE_FIND(places->processes, pid, &shown->pid);
+	struct process_addresses *process = TABLE_FIND(cache->processes, pid, &shown->pid);
 
 	return process && traced_process__began(shown, process->start_ns) ? process : NULL;
 }
 
 /* The program that made the events of `shown`; NULL if it is no longer known. */
-static struct program *find_program(struct process_places *process,
+static struct program *find_program(struct process_addresses *process,
 				    const struct trace_process *shown)
 {
 	if (!shown->image || process->now.image == shown->image)
@@ -137,7 +137,7 @@ static struct program *find_program(struct process_places *process,
 }
 
 /* Call when the process runs a program that was not seen before. */
-static void become(struct process_places *process, uint64_t image)
+static void become(struct process_addresses *process, uint64_t image)
 {
 	if (process->now.image) {
 		clear(&process->before);
@@ -148,16 +148,16 @@ static void become(struct process_places *process, uint64_t image)
 	process->changed = true;
 }
 
-static struct process_places *add_process(struct address_text *places,
-					  const struct trace_process *shown)
+static struct process_addresses *add_process(struct address_text *cache,
+					     const struct trace_process *shown)
 {
-	struct process_places *process, *before = TABLE_FIND(places->processes, pid, &shown->pid);
+	struct process_addresses *process, *before = TABLE_FIND(cache->processes, pid, &shown->pid);
 
 	if (before)
-		drop(places, before); /* the pid belonged to another process */
-	else if (HASH_COUNT(places->processes) >= PROCESSES_MAX)
-		drop(places, places->processes);
-	process = TABLE_ADD_NEW(places->processes, pid, &shown->pid);
+		drop(cache, before); /* the pid belonged to another process */
+	else if (HASH_COUNT(cache->processes) >= PROCESSES_MAX)
+		drop(cache, cache->processes);
+	process = TABLE_ADD_NEW(cache->processes, pid, &shown->pid);
 	if (!process)
 		return NULL;
 	process->start_ns = shown->start_ns;
@@ -165,13 +165,13 @@ static struct process_places *add_process(struct address_text *places,
 	return process;
 }
 
-void address_text__see(struct address_text *places, const struct trace_process *shown, uint64_t now)
+void address_text__see(struct address_text *cache, const struct trace_process *shown, uint64_t now)
 {
-	struct process_places *process = find_process(places, shown);
+	struct process_addresses *process = find_process(cache, shown);
 	struct program *program;
 
 	if (!process)
-		process = add_process(places, shown);
+		process = add_process(cache, shown);
 	if (!process)
 		return;
 	program = find_program(process, shown);
@@ -182,27 +182,27 @@ void address_text__see(struct address_text *places, const struct trace_process *
 	if (program && (HASH_COUNT(program->texts) > TEXTS_MAX || program->bytes > TEXT_BYTES_MAX))
 		clear_texts(program);
 	if (process->changed && program == &process->now)
-		read_mappings(places, process, shown, now);
+		read_mappings(cache, process, shown, now);
 }
 
-void address_text__changed(struct address_text *places, pid_t pid, uint64_t now)
+void address_text__changed(struct address_text *cache, pid_t pid, uint64_t now)
 {
 	struct trace_process shown = {.pid = pid};
-	struct process_places *process;
+	struct process_addresses *process;
 	struct process_info info;
 
 	if (proc__info(pid, &info))
 		return;
 	shown.start_ns = info.start_ns;
 	shown.image = info.image;
-	process = find_process(places, &shown);
+	process = find_process(cache, &shown);
 	if (!process)
-		process = add_process(places, &shown);
+		process = add_process(cache, &shown);
 	if (!process)
 		return;
 	if (process->now.image != info.image)
 		become(process, info.image);
-	read_mappings(places, process, &shown, now);
+	read_mappings(cache, process, &shown, now);
 	process->changed = true;
 }
 
@@ -211,34 +211,34 @@ static const char *add_text(struct program *program, uint64_t address,
 {
 	unsigned long long offset = frame->offset;
 	int length = snprintf(NULL, 0, "%s+0x%llx", frame->object, offset);
-	struct place *place = malloc(sizeof(*place) + (size_t)length + 1);
+	struct address_entry *entry = malloc(sizeof(*entry) + (size_t)length + 1);
 
-	if (!place)
+	if (!entry)
 		return NULL;
-	place->address = address;
-	snprintf(place->text, (size_t)length + 1, "%s+0x%llx", frame->object, offset);
-	if (TABLE_ADD(program->texts, address, place)) {
-		free(place);
+	entry->address = address;
+	snprintf(entry->text, (size_t)length + 1, "%s+0x%llx", frame->object, offset);
+	if (TABLE_ADD(program->texts, address, entry)) {
+		free(entry);
 		return NULL;
 	}
 	program->bytes += (size_t)length + 1;
-	return place->text;
+	return entry->text;
 }
 
-const char *address_text__find(struct address_text *places, const struct trace_process *shown,
+const char *address_text__find(struct address_text *cache, const struct trace_process *shown,
 			       uint64_t address, uint64_t now)
 {
-	struct process_places *process = find_process(places, shown);
+	struct process_addresses *process = find_process(cache, shown);
 	struct program *program = process ? find_program(process, shown) : NULL;
 	struct native_frame frame;
-	struct place *place;
+	struct address_entry *entry;
 
 	if (!program || !program->native)
 		return NULL;
-	place = TABLE_FIND(program->texts, address, &address);
-	if (place)
-		return place->text;
-	if (!native_process__place(program->native, address, &frame))
+	entry = TABLE_FIND(program->texts, address, &address);
+	if (entry)
+		return entry->text;
+	if (!native_process__locate(program->native, address, &frame))
 		return add_text(program, address, &frame);
 	if (program == &process->now && now >= process->read_ns + REREAD_NS)
 		process->changed = true; /* at its next event: texts in use must stay valid */

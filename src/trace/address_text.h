@@ -15,26 +15,26 @@ struct address_text;
 
 /* Returns NULL if out of memory. */
 struct address_text *address_text__new(void);
-void address_text__free(struct address_text *places);
+void address_text__free(struct address_text *cache);
 
 /*
  * Reads a process's mappings if that has not been done or they have changed. Call it while the
  * process exists.
  */
-void address_text__see(struct address_text *places, const struct trace_process *process,
+void address_text__see(struct address_text *cache, const struct trace_process *process,
 		       uint64_t now);
 
 /*
  * Call when the process's mappings have changed. They are read at once, while the process exists,
  * and again at its next event, before which the process may have ended.
  */
-void address_text__changed(struct address_text *places, pid_t pid, uint64_t now);
+void address_text__changed(struct address_text *cache, pid_t pid, uint64_t now);
 
 /*
  * The text for an address; NULL if it is in no file, or if out of memory. Valid until the next
  * address_text__see.
  */
-const char *address_text__find(struct address_text *places, const struct trace_process *process,
+const char *address_text__find(struct address_text *cache, const struct trace_process *process,
 			       uint64_t address, uint64_t now);
 
 #endif

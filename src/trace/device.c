@@ -11,13 +11,13 @@ int16_t trace_device__of(const struct trace_thread *thread)
 	return thread->pushed > CONTEXTS_PUSHED ? -1 : thread->current[thread->pushed].device;
 }
 
-static uint64_t argument(const struct trace_event *event, uint8_t place)
+static uint64_t argument(const struct trace_event *event, uint8_t location)
 {
-	uint8_t word = place & PLACE_MASK;
+	uint8_t word = location & LOCATION_MASK;
 
-	if (place == PLACE_NONE || word >= event->words)
+	if (location == LOCATION_NONE || word >= event->words)
 		return 0;
-	return place & PLACE_32 ? (uint32_t)event->payload[word] : event->payload[word];
+	return location & LOCATION_32 ? (uint32_t)event->payload[word] : event->payload[word];
 }
 
 /* Steps over a block; returns false if the event ends before the block. */
@@ -35,9 +35,9 @@ static bool take_block(const char **at, const char *end, const char **bytes, uin
 	return true;
 }
 
-/* The 64 bits that the call wrote through the argument in `place`; 0 if they were not recorded. */
+/* The 64 bits that the call wrote through the argument in `location`; 0 if not recorded. */
 static uint64_t written(const struct trace_plan *plan, bool kernel_args, bool has_stack,
-			const struct trace_event *event, size_t size, uint8_t place)
+			const struct trace_event *event, size_t size, uint8_t location)
 {
 	const char *at = (const char *)(event->payload + event->words),
 		   *end = (const char *)event + size, *bytes;
@@ -59,7 +59,7 @@ static uint64_t written(const struct trace_plan *plan, bool kernel_args, bool ha
 			continue;
 		if (at > end || !take_block(&at, end, &bytes, &length))
 			return 0;
-		if (plan->read[i].word != (place & PLACE_MASK) || length != sizeof(value))
+		if (plan->read[i].word != (location & LOCATION_MASK) || length != sizeof(value))
 			continue;
 		memcpy(&value, bytes, sizeof(value));
 		return value;
@@ -133,12 +133,12 @@ void trace_device__follow(struct trace_thread *thread, const struct trace_plan *
 	if (event->row >= api_function_count || thread->process->shown.number == PROCESS_NOT_TOLD)
 		return;
 	desc = &api_functions[event->row].desc;
-	device = (int16_t)argument(event, desc->place[ROLE_DEVICE]);
+	device = (int16_t)argument(event, desc->location[ROLE_DEVICE]);
 	if (desc->operation == OP_DEVICE && desc->kind == DEVICE_CURRENT)
 		set_current(thread, 0, device);
 	if (desc->operation != OP_CONTEXT)
 		return;
-	context = argument(event, desc->place[ROLE_CTX]);
+	context = argument(event, desc->location[ROLE_CTX]);
 	switch (desc->kind) {
 	case CONTEXT_SET:
 		if (context)
@@ -150,7 +150,8 @@ void trace_device__follow(struct trace_thread *thread, const struct trace_plan *
 	case CONTEXT_POP: pop(thread); break;
 	case CONTEXT_CREATE:
 	case CONTEXT_RETAIN:
-		context = written(plan, kernel_args, has_stack, event, size, desc->place[ROLE_CTX]);
+		context = written(plan, kernel_args, has_stack, event, size,
+				  desc->location[ROLE_CTX]);
 		if (context)
 			learn(thread->process, context, device);
 		if (desc->kind == CONTEXT_CREATE)

@@ -20,18 +20,18 @@ static bool has_returned(enum trace_line_kind kind)
 	return kind == LINE_CALL || kind == LINE_RETURN || kind == LINE_RESUMED;
 }
 
-static void set_place(struct trace_stream *stream, const struct trace_event *event, size_t size)
+static void set_location(struct trace_stream *stream, const struct trace_event *event, size_t size)
 {
 	struct trace_line *line = &stream->line;
 	uint64_t address;
 
-	address_text__see(stream->places, line->process, stream->now);
+	address_text__see(stream->addresses, line->process, stream->now);
 	address = trace_function__layer(line->function) == LAYER_RUNTIME ?
 			  trace_function__launched(line->function, event, size) :
 			  0;
 	if (address)
-		line->kernel_place =
-			address_text__find(stream->places, line->process, address, stream->now);
+		line->kernel_location =
+			address_text__find(stream->addresses, line->process, address, stream->now);
 }
 
 static void set_stack(struct trace_stream *stream, const struct trace_event *event, size_t size)
@@ -94,13 +94,13 @@ static void set_call(struct trace_stream *stream, const struct pending_event *pe
 	line->kernel = pending->name ? launch_name__shown(pending->name) : NULL;
 	line->kernel_label = pending->name ? launch_name__label(pending->name) : NULL;
 	line->kernel_full = pending->name ? launch_name__mangled(pending->name) : NULL;
-	line->kernel_place = NULL;
+	line->kernel_location = NULL;
 	line->stack = NULL;
 	line->lost = 0;
 	trace_function__decode(function, event, pending->size, stream->options.kernel_args,
 			       stream->stacks, line, &handle);
-	if (stream->places)
-		set_place(stream, event, pending->size);
+	if (stream->addresses)
+		set_location(stream, event, pending->size);
 	if (stream->stacks)
 		set_stack(stream, event, pending->size);
 }

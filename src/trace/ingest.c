@@ -88,8 +88,8 @@ int trace_stream__add(struct trace_stream *stream, const struct trace_event *eve
 	if (plan->flags & TRACE_PLAN_KERNEL)
 		pending->name = name_of(stream, event, size, function, pending->thread);
 	/* Do this while the process exists: it may have ended when the line is printed. */
-	if (stream->places)
-		address_text__see(stream->places, &pending->thread->process->shown, stream->now);
+	if (stream->addresses)
+		address_text__see(stream->addresses, &pending->thread->process->shown, stream->now);
 	reorder__insert(stream->order, pending, time);
 	return 0;
 }
@@ -149,8 +149,8 @@ static int take_event(struct trace_stream *stream, const struct trace_event *eve
 
 static int take_change(struct trace_stream *stream, const struct record_library *record)
 {
-	if (stream->places)
-		address_text__changed(stream->places, record->pid, stream->now);
+	if (stream->addresses)
+		address_text__changed(stream->addresses, record->pid, stream->now);
 	if (stream->stacks)
 		stacks__look_at(stream->stacks, record->pid, record->header.type == RECORD_EXEC);
 	if (stream->options.process_changed)

@@ -7,15 +7,15 @@
 
 uint8_t trace_label__word_of(const struct api_function *row, enum role role)
 {
-	uint8_t place = row->desc.place[role];
+	uint8_t location = row->desc.location[role];
 
-	return place == PLACE_NONE ? TRACE_NO_WORD : place & PLACE_MASK;
+	return location == LOCATION_NONE ? TRACE_NO_WORD : location & LOCATION_MASK;
 }
 
 bool trace_label__has_role(const struct api_function *row, const struct api_argument *argument,
 			   enum role role)
 {
-	return argument->word != PLACE_NONE && trace_label__word_of(row, role) == argument->word;
+	return argument->word != LOCATION_NONE && trace_label__word_of(row, role) == argument->word;
 }
 
 bool trace_label__is_flags(const char *name)

@@ -108,15 +108,15 @@ struct trace_line {
 	 * LINE_LOST the time of the first lost call.
 	 */
 	uint64_t start_ns;
-	uint64_t duration_ns;	   /* so far if it has not returned; without `held_ns` */
-	uint64_t held_ns;	   /* time during which gpuprobe held the process */
-	uint64_t result;	   /* see enum trace_returns */
-	bool failed;		   /* the result is a failure */
-	const char *kernel;	   /* short readable name; NULL: no launch, or unknown */
-	const char *kernel_label;  /* for people; NULL: `kernel` is for them too */
-	const char *kernel_full;   /* mangled */
-	const char *kernel_place;  /* "a.out+0x1234", where its host function is, or NULL */
-	const struct stack *stack; /* from the function itself on; NULL: none or unknown */
+	uint64_t duration_ns;	     /* so far if it has not returned; without `held_ns` */
+	uint64_t held_ns;	     /* time during which gpuprobe held the process */
+	uint64_t result;	     /* see enum trace_returns */
+	bool failed;		     /* the result is a failure */
+	const char *kernel;	     /* short readable name; NULL: no launch, or unknown */
+	const char *kernel_label;    /* for people; NULL: `kernel` is for them too */
+	const char *kernel_full;     /* mangled */
+	const char *kernel_location; /* "a.out+0x1234", where its host function is, or NULL */
+	const struct stack *stack;   /* from the function itself on; NULL: none or unknown */
 	size_t field_count;
 	struct trace_field fields[TRACE_FIELDS_MAX];
 	uint64_t lost;		/* LINE_LOST: number of calls */

@@ -39,7 +39,7 @@ static void keep_words(struct builder *b, const struct api_argument *argument)
 	struct trace_plan *plan = &b->function->plan;
 	unsigned int end;
 
-	if (argument->word == PLACE_NONE)
+	if (argument->word == LOCATION_NONE)
 		return;
 	end = argument->word + (argument->size + 7u) / 8;
 	if (end > plan->words)
@@ -171,7 +171,7 @@ static void add_argument(struct builder *b, const struct api_argument *argument)
 	int block = -1;
 
 	keep_words(b, argument);
-	if (argument->word == PLACE_NONE) {
+	if (argument->word == LOCATION_NONE) {
 		step.form = FORM_UNKNOWN;
 		add(list, &step);
 		return;
@@ -240,7 +240,7 @@ static void add_conclusions(struct builder *b)
 
 static void add_dims(struct builder *b, const struct trace_label *label, enum role x)
 {
-	const uint8_t *place = b->row->desc.place;
+	const uint8_t *location = b->row->desc.location;
 	struct trace_step step = {
 		.name = label->name,
 		.role = label->role,
@@ -250,11 +250,11 @@ static void add_dims(struct builder *b, const struct trace_label *label, enum ro
 	};
 	int i;
 
-	if (place[x] == PLACE_NONE)
+	if (location[x] == LOCATION_NONE)
 		return;
-	if (!(place[x] & PLACE_32)) { /* a dim3, in two words */
+	if (!(location[x] & LOCATION_32)) { /* a dim3, in two words */
 		step.kind = STEP_VALUE;
-		step.offset = (uint16_t)((place[x] & PLACE_MASK) * 8);
+		step.offset = (uint16_t)((location[x] & LOCATION_MASK) * 8);
 		step.size = 12;
 	} else {
 		for (i = 0; i < 3; i++)
@@ -365,8 +365,8 @@ static bool is_launch(const struct api_function *row)
 {
 	if (row->desc.operation == OP_LAUNCH)
 		return true;
-	return row->desc.operation == OP_NONE && row->desc.place[ROLE_FUNC] != PLACE_NONE &&
-	       row->desc.place[ROLE_GRIDX] != PLACE_NONE;
+	return row->desc.operation == OP_NONE && row->desc.location[ROLE_FUNC] != LOCATION_NONE &&
+	       row->desc.location[ROLE_GRIDX] != LOCATION_NONE;
 }
 
 /* Whether kernel handles may be reused for other kernels after this call. */

@@ -19,7 +19,7 @@ struct trace_stream {
 	struct trace_threads *threads;
 	struct launch_names *names;
 	struct memory_reader *memory; /* reads the processes */
-	struct address_text *places;
+	struct address_text *addresses;
 	struct stacks *stacks; /* NULL: no stacks are captured */
 	struct trace_line line;
 	struct trace_counts counts;

@@ -132,7 +132,7 @@ static int grow(struct entry **entries, size_t *capacity)
 }
 
 /* Reserves a slot in the array and in the heap, so that an insertion cannot fail. */
-static int make_place(struct reorder *order)
+static int make_room(struct reorder *order)
 {
 	if (order->heap_count == order->heap_capacity && grow(&order->heap, &order->heap_capacity))
 		return -ENOMEM;
@@ -153,7 +153,7 @@ struct pending_event *reorder__room(struct reorder *order, size_t size)
 	struct pending_event *pending;
 	size_t bytes;
 
-	if (size < sizeof(struct trace_event) || size > ORDER_EVENT_MAX || make_place(order))
+	if (size < sizeof(struct trace_event) || size > ORDER_EVENT_MAX || make_room(order))
 		return NULL;
 	bytes = (sizeof(*pending) - sizeof(pending->event) + size + align - 1) & ~(align - 1);
 	if ((!order->chunk || order->chunk->used + bytes > CHUNK_BYTES) && take_chunk(order))

@@ -55,12 +55,12 @@ static int make_parts(struct trace_stream *stream)
 	stream->names = launch_names__new(options->full_names, stream->memory);
 	stream->shown = calloc(TRACE_THREADS, sizeof(*stream->shown));
 	stream->missed = calloc(TRACE_THREADS, sizeof(*stream->missed));
-	if (options->wants_places)
-		stream->places = address_text__new();
+	if (options->wants_locations)
+		stream->addresses = address_text__new();
 	if (!stream->memory || (stream->source->stacks && make_stacks(stream)))
 		return -ENOMEM;
 	if (!stream->order || !stream->threads || !stream->names || !stream->shown ||
-	    !stream->missed || (options->wants_places && !stream->places))
+	    !stream->missed || (options->wants_locations && !stream->addresses))
 		return -ENOMEM;
 	return 0;
 }
@@ -114,7 +114,7 @@ void trace_stream__free(struct trace_stream *stream)
 	}
 	reorder__free(stream->order);
 	launch_names__free(stream->names);
-	address_text__free(stream->places);
+	address_text__free(stream->addresses);
 	stacks__free(stream->stacks);
 	memory_reader__free(stream->memory);
 	trace_threads__free(stream->threads);

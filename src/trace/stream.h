@@ -26,9 +26,9 @@ struct trace_stream_options {
 	enum stack_mode stack_mode;
 	size_t max_stacks; /* distinct stacks to keep; if stacks are captured, at least 1 */
 	bool entry_return;
-	bool full_names;   /* whole demangled kernel names */
-	bool wants_cgroup; /* look up processes' cgroups */
-	bool wants_places; /* look up kernel_place */
+	bool full_names;      /* whole demangled kernel names */
+	bool wants_cgroup;    /* look up processes' cgroups */
+	bool wants_locations; /* look up kernel_location */
 	/*
 	 * Called with each line, in order. A nonzero result ends the reading: no more lines are
 	 * passed on.

@@ -77,10 +77,10 @@ struct call {
 	 * bpf/profile/work.bpf.h
 	 */
 	__u8 marked;
-	__u8 unfollowed; /* its return is not probed: counted at entry */
-	__u8 driver;	 /* its library, as in SITE_DRIVER_SHIFT */
-	__u32 place;	 /* its thread's place */
-	__u64 noted;	 /* as `marked` */
+	__u8 unfollowed;    /* its return is not probed: counted at entry */
+	__u8 driver;	    /* its library, as in SITE_DRIVER_SHIFT */
+	__u32 counter_slot; /* as in struct thread */
+	__u64 noted;	    /* as `marked` */
 };
 
 /* An address known to be pageable while the version stays the same, see bpf/copy/sides.bpf.h. */
@@ -119,9 +119,9 @@ struct thread {
 	 * index of its struct thread_counts and struct thread_profile, plus 1; 0: none yet;
 	 * NO_COUNTER_SLOT: none was free
 	 */
-	__u32 place;
-	__u32 rate;	   /* as `place`, for struct thread_rate */
-	__u32 steps;	   /* as `place`, for struct step_record */
+	__u32 counter_slot;
+	__u32 rate;	   /* as `counter_slot`, for struct thread_rate */
+	__u32 steps;	   /* as `counter_slot`, for struct step_record */
 	__u32 submissions; /* submissions counted until it has a step record */
 	/* by row: row << 16 | index of its struct duration_record plus 1 */
 	__u32 durations[DURATIONS_KNOWN];

@@ -10,8 +10,8 @@
 #include "base/clock.h"
 #include "target/proc.h"
 
-#define MAX_GAPS 1024 /* limit of kept gaps; beyond it the oldest is replaced */
-#define PLACES 1024   /* size of the cache of processes without a gap */
+#define MAX_GAPS 1024	/* limit of kept gaps; beyond it the oldest is replaced */
+#define CACHE_SIZE 1024 /* size of the cache of processes without a gap */
 
 struct gap {
 	pid_t pid; /* 0: reported */
@@ -26,7 +26,7 @@ struct attach_gaps {
 	struct gap gaps[MAX_GAPS];
 	uint32_t reported[MAX_GAPS]; /* numbers of processes */
 	/* process number + 1 of a process without a gap to report, indexed by the number */
-	uint32_t none[PLACES];
+	uint32_t none[CACHE_SIZE];
 };
 
 struct attach_gaps *attach_gaps__new(uint64_t begin_ns, const struct log *log)
@@ -96,7 +96,7 @@ static void report(const struct attach_gaps *gaps, const struct gap *gap, const 
 
 void attach_gaps__line(struct attach_gaps *gaps, const struct trace_process *process)
 {
-	uint32_t *none = &gaps->none[process->number % PLACES];
+	uint32_t *none = &gaps->none[process->number % CACHE_SIZE];
 	struct gap *gap;
 
 	if (*none == process->number + 1)

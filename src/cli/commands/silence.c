@@ -32,7 +32,7 @@ void silence__free(struct silence *silence)
 }
 
 /* The program's innermost frame with a line: " (step, train.py:44)"; empty if there is none. */
-static void report_place(const struct dump_thread *thread, char *text, size_t size)
+static void describe_location(const struct dump_thread *thread, char *text, size_t size)
 {
 	text[0] = '\0';
 	for (size_t i = thread->beyond; i < thread->stack.count; i++) {
@@ -69,7 +69,7 @@ static bool uses_cuda(const struct dump *dump)
 static void report_doing(const struct dump *dump, pid_t pid, char *text, size_t size)
 {
 	const struct dump_thread *thread = find_in_cuda(dump);
-	char place[112];
+	char location[112];
 
 	if (!thread && uses_cuda(dump)) {
 		snprintf(text, size,
@@ -78,9 +78,9 @@ static void report_doing(const struct dump *dump, pid_t pid, char *text, size_t 
 	} else if (!thread) {
 		snprintf(text, size, "it has no CUDA library");
 	} else {
-		report_place(thread, place, sizeof(place));
+		describe_location(thread, location, sizeof(location));
 		snprintf(text, size, "thread %d (%s) is in %.48s%s", (int)thread->tid, thread->comm,
-			 thread->call ? thread->call : thread->by, place);
+			 thread->call ? thread->call : thread->by, location);
 	}
 }
 
@@ -99,19 +99,19 @@ static void look_at(const struct silence *silence, struct target_process *proces
 	dump__free(dump);
 }
 
-void silence__look(struct silence *silence, struct target_processes *asked, bool final)
+void silence__look(struct silence *silence, struct target_processes *targets, bool final)
 {
 	uint64_t now = clock__boot_ns();
 	size_t looked_at = 0;
 
-	if (!silence || !silent_targets__count(asked) ||
+	if (!silence || !silent_targets__count(targets) ||
 	    (!final && silence->looked_ns && now < silence->looked_ns + REST_NS))
 		return;
 	silence->looked_ns = now;
-	for (size_t i = 0; i < asked->count && looked_at < LOOKED_AT; i++) {
-		if (asked->processes[i].called)
+	for (size_t i = 0; i < targets->count && looked_at < LOOKED_AT; i++) {
+		if (targets->processes[i].called)
 			continue;
 		looked_at++;
-		look_at(silence, &asked->processes[i]);
+		look_at(silence, &targets->processes[i]);
 	}
 }

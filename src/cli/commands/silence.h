@@ -19,6 +19,6 @@ void silence__free(struct silence *silence); /* NULL ok */
  * Fills in `doing` of the first eight silent processes. Looks at them at most once in ten seconds,
  * except for a `final` look. If they cannot be looked at, `doing` stays unknown.
  */
-void silence__look(struct silence *silence, struct target_processes *asked, bool final);
+void silence__look(struct silence *silence, struct target_processes *targets, bool final);
 
 #endif

@@ -225,7 +225,7 @@ static int run_command(const struct profile_command *options, int *status, struc
 		.needs = NEEDS_PROFILE | (options->diagnose ? NEEDS_ASKS : 0) |
 			 (options->getters ? NEEDS_GETTERS : 0),
 	};
-	char silence[ASKED_TEXT_SIZE];
+	char silence[SILENT_TEXT_SIZE];
 	int ret = make_findings(&run, err);
 
 	if (ret == -EINVAL)
@@ -240,7 +240,7 @@ static int run_command(const struct profile_command *options, int *status, struc
 		ret = idle_times__finish(run.idle_times, err);
 	/* Tables of calls cannot show processes without calls. */
 	if (!ret && options->form == PROFILE_CSV &&
-	    silent_targets__write(&live_model__model(run.live->live)->asked, silence))
+	    silent_targets__write(&live_model__model(run.live->live)->targets, silence))
 		log__warn(&log, "%s", silence);
 	stack_choice__warn_broken(&options->stacks, &run.broken, &log);
 	if (!ret)

@@ -59,11 +59,11 @@ struct trace {
 
 static void note_caller(struct trace *trace, const struct trace_process *process)
 {
-	uint32_t *place = &trace->callers[process->number % CALLERS];
+	uint32_t *entry = &trace->callers[process->number % CALLERS];
 
-	if (*place == process->number + 1)
+	if (*entry == process->number + 1)
 		return;
-	*place = process->number + 1;
+	*entry = process->number + 1;
 	target_pids__see_call(session__target_processes(trace->session), process->pid,
 			      process->parent);
 }
@@ -71,16 +71,16 @@ static void note_caller(struct trace *trace, const struct trace_process *process
 /* By container and pod: BPF has judged the rest. */
 static bool is_left_out(struct trace *trace, const struct trace_process *process)
 {
-	size_t place = process->number % CALLERS;
+	size_t entry = process->number % CALLERS;
 
 	if (!process_filter__needs_names(&trace->filter))
 		return false;
-	if (trace->judged[place].number != process->number + 1) {
-		trace->judged[place].number = process->number + 1;
-		trace->judged[place].left_out =
+	if (trace->judged[entry].number != process->number + 1) {
+		trace->judged[entry].number = process->number + 1;
+		trace->judged[entry].left_out =
 			!process_filter__takes_path(&trace->filter, process->cgroup);
 	}
-	return trace->judged[place].left_out;
+	return trace->judged[entry].left_out;
 }
 
 static int on_line(const struct trace_line *line, void *arg)
@@ -185,8 +185,8 @@ static int load(struct trace *trace, const struct features *features, enum link_
 	};
 	int ret = process_filter__open(&trace->filter, err);
 
-	object.config.cgroup = trace->filter.place.id;
-	object.config.cgroup_level = trace->filter.place.level;
+	object.config.cgroup = trace->filter.cgroup_id.id;
+	object.config.cgroup_level = trace->filter.cgroup_id.level;
 	if (!ret)
 		ret = trace_object__load(&object, features, &trace->skeleton, err);
 	if (ret)
@@ -206,7 +206,7 @@ static int open_stream(struct trace *trace, struct error *err)
 		.full_names = options->full_names,
 		.wants_cgroup = trace_options__shows(options, COLUMN_CGROUP) ||
 				process_filter__needs_names(&trace->filter),
-		.wants_places = options->lines,
+		.wants_locations = options->lines,
 		.line = on_line,
 		.process_changed = on_process_changed,
 		.held = options->targets.command ? held_time : NULL,
@@ -368,7 +368,7 @@ static int finish(struct trace *trace, int *status, struct error *err)
 		ret = trace->failure ? trace->failure : trace_stream__finish(trace->stream);
 	} while (ret == 1);
 	session__look_at_silent(trace->session, true);
-	end.asked = session__target_processes(trace->session);
+	end.targets = session__target_processes(trace->session);
 	trace_stream__count(trace->stream, &end.counts);
 	end.missing = (struct trace_missing){.calls = end.counts.lost,
 					     .libraries = attached.skipped,

@@ -58,12 +58,12 @@ static void warn_stacks(const struct trace_end *end)
  */
 static void warn_silence(const struct trace_end *end)
 {
-	char text[ASKED_TEXT_SIZE];
+	char text[SILENT_TEXT_SIZE];
 
 	if (end->missing.calls || end->failed || is_filtered(end->options) ||
 	    trace_sink__is_closed(end->sink))
 		return;
-	if (silent_targets__write(end->asked, text))
+	if (silent_targets__write(end->targets, text))
 		log__warn(end->log, "%s", text);
 }
 

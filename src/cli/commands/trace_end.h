@@ -20,7 +20,7 @@ struct trace_end {
 	const struct trace_options *options;
 	const struct log *log;
 	const struct trace_sink *sink;
-	const struct target_processes *asked;
+	const struct target_processes *targets;
 	struct trace_counts counts;
 	struct trace_missing missing;
 	bool failed; /* some data could not be read */

@@ -19,7 +19,7 @@
 #include "probe/holds.h"
 #include "target/proc.h"
 
-#define REFUSALS_NAMED 8 /* when watching the whole machine there is one line */
+#define UNWATCHABLE_NAMED 8 /* when watching the whole machine there is one line */
 
 struct process_changes {
 	struct event_base *loop;
@@ -32,7 +32,7 @@ struct process_changes {
 	struct stopped_parents *waker; /* only with a command */
 	struct listener *listener;     /* only without a command; NULL: unavailable */
 	struct rescans *rescans;
-	struct unwatchable refusals;
+	struct unwatchable unwatchable;
 	uint64_t missed_rescans, missed_programs;
 };
 
@@ -42,7 +42,7 @@ static int look_at(struct process_changes *changes, const struct rescan *rescan)
 	int late = attacher__add_process(changes->attacher, rescan->pid, rescan->scan,
 					 rescan->since_ns, &attach_failure);
 
-	unwatchable__report(&changes->refusals, rescan->pid, &attach_failure, changes->log);
+	unwatchable__report(&changes->unwatchable, rescan->pid, &attach_failure, changes->log);
 	return late;
 }
 
@@ -234,7 +234,7 @@ struct process_changes *process_changes__new(struct event_base *loop, const stru
 	changes->targets = targets;
 	changes->hooks = hooks;
 	changes->log = log;
-	changes->refusals.named = targets->command || targets->pid_count ? REFUSALS_NAMED : 1;
+	changes->unwatchable.named = targets->command || targets->pid_count ? UNWATCHABLE_NAMED : 1;
 	changes->rescans = rescans__new(loop, &rescans);
 	if (changes->rescans)
 		return changes;
@@ -280,11 +280,11 @@ void process_changes__start(struct process_changes *changes, const struct probe_
 	listen_to_mappings(changes);
 }
 
-int process_changes__watch(struct process_changes *changes, struct target_processes *asked,
+int process_changes__watch(struct process_changes *changes, struct target_processes *processes,
 			   struct error *err)
 {
 	return watch__begin(changes->targets, changes->command, changes->programs,
-			    changes->attacher, &changes->refusals, asked, changes->rescans,
+			    changes->attacher, &changes->unwatchable, processes, changes->rescans,
 			    changes->log, err);
 }
 
@@ -320,7 +320,7 @@ void process_changes__end(struct process_changes *changes)
 	if (!changes)
 		return;
 	if (changes->attacher)
-		unwatchable__report_rest(&changes->refusals, changes->log);
+		unwatchable__report_rest(&changes->unwatchable, changes->log);
 	report_missed(changes);
 	listener__free(changes->listener);
 	changes->listener = NULL;

@@ -39,7 +39,7 @@ void process_changes__start(struct process_changes *changes, const struct probe_
 			    struct stopped_parents *waker);
 
 /* Attaches what is watched from the start, see watch__begin. Returns 0 or a negative errno. */
-int process_changes__watch(struct process_changes *changes, struct target_processes *asked,
+int process_changes__watch(struct process_changes *changes, struct target_processes *processes,
 			   struct error *err);
 
 /* Handles a BPF record, see session__process_changed. */

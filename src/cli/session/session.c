@@ -48,7 +48,7 @@ struct session {
 	struct target_exit *exits; /* with target processes whose end ends the session */
 	struct session_probes probes;
 	struct attacher *attacher;
-	struct target_processes asked;
+	struct target_processes target_processes;
 	/* NULL without memory: then nothing is reported about what they are doing. */
 	struct looker *looker;
 	struct silence *silence;
@@ -178,16 +178,16 @@ int session__new(const struct targets *targets, double duration, const struct se
 	if (!session)
 		return error__set(err, -ENOMEM, "out of memory");
 	session->targets = targets;
-	session->asked.processes =
-		calloc(targets->pid_count + 1, sizeof(*session->asked.processes));
+	session->target_processes.processes =
+		calloc(targets->pid_count + 1, sizeof(*session->target_processes.processes));
 	session->duration = duration;
 	session->hooks = *hooks;
 	session->log = log;
 	session->looker = looker__new(log);
 	session->silence = silence__new(session->looker);
 	session->earlier = earlier_looks__new(session->looker);
-	ret = session->asked.processes ? set_up(session, err) :
-					 error__set(err, -ENOMEM, "out of memory");
+	ret = session->target_processes.processes ? set_up(session, err) :
+						    error__set(err, -ENOMEM, "out of memory");
 	if (ret) {
 		session__free(session);
 		return ret;
@@ -246,7 +246,7 @@ int session__attach(struct session *session, struct error *err)
 	int ret = make_events(session, err);
 
 	if (!ret)
-		ret = process_changes__watch(session->changes, &session->asked, err);
+		ret = process_changes__watch(session->changes, &session->target_processes, err);
 	if (!ret)
 		report_attached(session);
 	if (!ret && session->targets->pid_count)
@@ -300,12 +300,12 @@ int session__status(const struct session *session)
 
 struct target_processes *session__target_processes(struct session *session)
 {
-	return &session->asked;
+	return &session->target_processes;
 }
 
 void session__look_at_silent(struct session *session, bool final)
 {
-	silence__look(session->silence, &session->asked, final);
+	silence__look(session->silence, &session->target_processes, final);
 }
 
 void session__find_earlier(struct session *session, enum api_mode api, struct collector *collector)
@@ -401,6 +401,6 @@ void session__free(struct session *session)
 	earlier_looks__free(session->earlier);
 	silence__free(session->silence);
 	looker__free(session->looker);
-	free(session->asked.processes);
+	free(session->target_processes.processes);
 	free(session);
 }

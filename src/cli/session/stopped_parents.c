@@ -33,11 +33,11 @@ struct stopped_parents {
 	size_t count;
 };
 
-static void start_timer(struct stopped_parents *waker, int milliseconds)
+static void start_timer(struct stopped_parents *parents, int milliseconds)
 {
 	struct timeval delay = {.tv_usec = milliseconds * 1000};
 
-	evtimer_add(waker->timer, &delay);
+	evtimer_add(parents->timer, &delay);
 }
 
 static bool has_pid(int map_fd, pid_t pid)
@@ -53,98 +53,100 @@ static bool has_pid(int map_fd, pid_t pid)
  * are attached. A held process is put into the map before it is stopped. Returns whether the
  * process was held, so that it cannot have stopped itself yet.
  */
-static bool wake(const struct stopped_parents *waker, pid_t pid)
+static bool wake(const struct stopped_parents *parents, pid_t pid)
 {
 	struct process_info info;
 
 	if (proc__info(pid, &info) || info.state != 'T')
 		return false;
-	if (has_pid(waker->held_fd, pid))
+	if (has_pid(parents->held_fd, pid))
 		return true;
-	child_command__send(waker->command, pid, SIGCONT);
+	child_command__send(parents->command, pid, SIGCONT);
 	return false;
 }
 
 static void on_timer(evutil_socket_t fd, short what, void *arg)
 {
-	struct stopped_parents *waker = arg;
+	struct stopped_parents *parents = arg;
 	uint64_t now = clock__boot_ns();
 	size_t kept = 0;
 
 	(void)fd;
 	(void)what;
-	for (size_t i = 0; i < waker->count; i++)
-		if (wake(waker, waker->ancestors[i].pid) || waker->ancestors[i].until_ns > now)
-			waker->ancestors[kept++] = waker->ancestors[i];
-	waker->count = kept;
+	for (size_t i = 0; i < parents->count; i++)
+		if (wake(parents, parents->ancestors[i].pid) ||
+		    parents->ancestors[i].until_ns > now)
+			parents->ancestors[kept++] = parents->ancestors[i];
+	parents->count = kept;
 	if (kept)
-		start_timer(waker, LOOKS_MS);
+		start_timer(parents, LOOKS_MS);
 }
 
 int stopped_parents__new(struct event_base *loop, const struct child_command *command,
 			 int watched_fd, int held_fd, struct stopped_parents **out,
 			 struct error *err)
 {
-	struct stopped_parents *waker = calloc(1, sizeof(*waker));
+	struct stopped_parents *parents = calloc(1, sizeof(*parents));
 
-	if (!waker)
+	if (!parents)
 		return error__set(err, -ENOMEM, "out of memory");
-	waker->command = command;
-	waker->watched_fd = watched_fd;
-	waker->held_fd = held_fd;
-	waker->timer = evtimer_new(loop, on_timer, waker);
-	if (!waker->timer) {
-		free(waker);
+	parents->command = command;
+	parents->watched_fd = watched_fd;
+	parents->held_fd = held_fd;
+	parents->timer = evtimer_new(loop, on_timer, parents);
+	if (!parents->timer) {
+		free(parents);
 		return error__set(err, -ENOMEM, "out of memory");
 	}
-	*out = waker;
+	*out = parents;
 	return 0;
 }
 
-void stopped_parents__free(struct stopped_parents *waker)
+void stopped_parents__free(struct stopped_parents *parents)
 {
-	if (!waker)
+	if (!parents)
 		return;
-	event_free(waker->timer);
-	free(waker);
+	event_free(parents->timer);
+	free(parents);
 }
 
-static void look_after(struct stopped_parents *waker, pid_t pid)
+static void look_after(struct stopped_parents *parents, pid_t pid)
 {
 	uint64_t until = clock__boot_ns() + LOOK_FOR_NS;
 
-	for (size_t i = 0; i < waker->count; i++) {
-		if (waker->ancestors[i].pid != pid)
+	for (size_t i = 0; i < parents->count; i++) {
+		if (parents->ancestors[i].pid != pid)
 			continue;
-		waker->ancestors[i].until_ns = until;
+		parents->ancestors[i].until_ns = until;
 		return;
 	}
-	if (waker->count < MAX_ANCESTORS)
-		waker->ancestors[waker->count++] = (struct ancestor){.pid = pid, .until_ns = until};
+	if (parents->count < MAX_ANCESTORS)
+		parents->ancestors[parents->count++] =
+			(struct ancestor){.pid = pid, .until_ns = until};
 }
 
 /*
  * The bits only cover the nearest ancestors. A held one will see its child's stop when it is
  * resumed.
  */
-static bool was_stopped(const struct stopped_parents *waker, pid_t pid, uint16_t stopped_above,
+static bool was_stopped(const struct stopped_parents *parents, pid_t pid, uint16_t stopped_above,
 			int depth)
 {
 	return depth < STOPPED_ANCESTORS && stopped_above & 1 << depth &&
-	       !has_pid(waker->held_fd, pid);
+	       !has_pid(parents->held_fd, pid);
 }
 
-void stopped_parents__letting_go(struct stopped_parents *waker, pid_t pid, uint16_t stopped_above)
+void stopped_parents__letting_go(struct stopped_parents *parents, pid_t pid, uint16_t stopped_above)
 {
 	struct process_info info;
 
 	for (int depth = 0; depth < MAX_ANCESTORS && !proc__info(pid, &info); depth++) {
 		pid = info.parent;
-		if (!has_pid(waker->watched_fd, pid))
+		if (!has_pid(parents->watched_fd, pid))
 			break;
-		if (!was_stopped(waker, pid, stopped_above, depth))
-			look_after(waker, pid);
+		if (!was_stopped(parents, pid, stopped_above, depth))
+			look_after(parents, pid);
 	}
-	if (waker->count && !evtimer_pending(waker->timer, NULL))
-		start_timer(waker, FIRST_LOOK_MS);
+	if (parents->count && !evtimer_pending(parents->timer, NULL))
+		start_timer(parents, FIRST_LOOK_MS);
 }

@@ -25,12 +25,13 @@ struct stopped_parents;
 int stopped_parents__new(struct event_base *loop, const struct child_command *command,
 			 int watched_fd, int held_fd, struct stopped_parents **out,
 			 struct error *err);
-void stopped_parents__free(struct stopped_parents *waker);
+void stopped_parents__free(struct stopped_parents *parents);
 
 /*
  * A held process is about to be resumed: wakes its watched ancestors if they stop, except those
  * that somebody else had stopped before, according to the bits of record_library.stopped_above.
  */
-void stopped_parents__letting_go(struct stopped_parents *waker, pid_t pid, uint16_t stopped_above);
+void stopped_parents__letting_go(struct stopped_parents *parents, pid_t pid,
+				 uint16_t stopped_above);
 
 #endif

@@ -8,25 +8,25 @@
 
 #define GENERATIONS_MAX 64
 
-static struct target_process *find(const struct target_processes *asked, pid_t pid)
+static struct target_process *find(const struct target_processes *targets, pid_t pid)
 {
-	for (size_t i = 0; i < asked->count; i++)
-		if (asked->processes[i].pid == pid)
-			return &asked->processes[i];
+	for (size_t i = 0; i < targets->count; i++)
+		if (targets->processes[i].pid == pid)
+			return &targets->processes[i];
 	return NULL;
 }
 
-void target_pids__add(struct target_processes *asked, pid_t pid)
+void target_pids__add(struct target_processes *targets, pid_t pid)
 {
-	struct target_process *process = &asked->processes[asked->count];
+	struct target_process *process = &targets->processes[targets->count];
 	struct process_info info;
 
-	if (find(asked, pid) || proc__info(pid, &info))
+	if (find(targets, pid) || proc__info(pid, &info))
 		return;
 	process->pid = pid;
 	snprintf(process->comm, sizeof(process->comm), "%.*s", (int)sizeof(process->comm) - 1,
 		 info.comm);
-	asked->count++;
+	targets->count++;
 }
 
 static pid_t parent_of(pid_t pid)
@@ -37,30 +37,31 @@ static pid_t parent_of(pid_t pid)
 }
 
 /* Marks all target processes that it descends from. An ended parent may hide further ones. */
-void target_pids__see_call(struct target_processes *asked, pid_t pid, pid_t parent)
+void target_pids__see_call(struct target_processes *targets, pid_t pid, pid_t parent)
 {
 	bool found = false;
 
-	if (!silent_targets__count(asked))
+	if (!silent_targets__count(targets))
 		return;
 	for (int i = 0; pid > 0 && i < GENERATIONS_MAX; i++) {
-		struct target_process *process = find(asked, pid);
+		struct target_process *process = find(targets, pid);
 
 		if (process)
 			process->called = found = true;
 		pid = i || !parent ? parent_of(pid) : parent;
 	}
-	asked->unclear = !found;
+	targets->unclear = !found;
 }
 
-void target_pids__see_calls(struct target_processes *asked, struct process *processes, size_t count)
+void target_pids__see_calls(struct target_processes *targets, struct process *processes,
+			    size_t count)
 {
-	for (size_t i = 0; i < count && asked->count; i++) {
+	for (size_t i = 0; i < count && targets->count; i++) {
 		struct process *process = &processes[i];
 
 		if (process->attributed || !process->called)
 			continue;
-		target_pids__see_call(asked, process->pid,
+		target_pids__see_call(targets, process->pid,
 				      process->identified ? process->parent : 0);
 		process->attributed = true;
 	}

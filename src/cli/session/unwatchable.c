@@ -5,10 +5,10 @@
 #include "target/proc.h"
 
 /* An ended process is only compared by its pid. */
-static bool is_known(const struct unwatchable *refusals, pid_t pid, uint64_t start_ns)
+static bool is_known(const struct unwatchable *unwatchable, pid_t pid, uint64_t start_ns)
 {
-	for (size_t i = 0; i < refusals->count; i++) {
-		const struct unwatchable_process *known = &refusals->known[i];
+	for (size_t i = 0; i < unwatchable->count; i++) {
+		const struct unwatchable_process *known = &unwatchable->known[i];
 
 		if (known->pid == pid &&
 		    (!start_ns || !known->start_ns || known->start_ns == start_ns))
@@ -17,7 +17,7 @@ static bool is_known(const struct unwatchable *refusals, pid_t pid, uint64_t sta
 	return false;
 }
 
-void unwatchable__report(struct unwatchable *refusals, pid_t pid,
+void unwatchable__report(struct unwatchable *unwatchable, pid_t pid,
 			 const struct attach_failure *attach_failure, const struct log *log)
 {
 	struct process_info info;
@@ -26,27 +26,30 @@ void unwatchable__report(struct unwatchable *refusals, pid_t pid,
 	if (!*attach_failure->text.text)
 		return;
 	start_ns = proc__info(pid, &info) ? 0 : info.start_ns;
-	if (is_known(refusals, pid, start_ns))
+	if (is_known(unwatchable, pid, start_ns))
 		return;
-	if (refusals->count < REFUSALS_KNOWN)
-		refusals->known[refusals->count++] = (struct unwatchable_process){pid, start_ns};
+	if (unwatchable->count < UNWATCHABLE_KNOWN)
+		unwatchable->known[unwatchable->count++] =
+			(struct unwatchable_process){pid, start_ns};
 	else
-		refusals->more = true;
-	if (refusals->count <= refusals->named && !refusals->more)
+		unwatchable->more = true;
+	if (unwatchable->count <= unwatchable->named && !unwatchable->more)
 		log__warn(log, "%s", attach_failure->text.text);
 	else
 		log__info(log, "%s", attach_failure->text.text);
 }
 
-void unwatchable__report_rest(const struct unwatchable *refusals, const struct log *log)
+void unwatchable__report_rest(const struct unwatchable *unwatchable, const struct log *log)
 {
-	size_t rest = refusals->count > refusals->named ? refusals->count - refusals->named : 0;
+	size_t rest = unwatchable->count > unwatchable->named ?
+			      unwatchable->count - unwatchable->named :
+			      0;
 
 	/*
 	 * Adds at least one for those that did not fit; one process may have been met several
 	 * times.
 	 */
-	if (refusals->more)
+	if (unwatchable->more)
 		log__warn(log,
 			  "at least %zu more processes could not be watched: --verbose names them",
 			  rest + 1);

@@ -15,7 +15,7 @@
 #include "probe/attach_failure.h"
 
 /* processes that are counted; beyond that gpuprobe only reports that there are more */
-#define REFUSALS_KNOWN 4096
+#define UNWATCHABLE_KNOWN 4096
 
 struct unwatchable_process {
 	pid_t pid;
@@ -25,15 +25,15 @@ struct unwatchable_process {
 struct unwatchable {
 	size_t named; /* the first ones, up to this number, get a line */
 	size_t count; /* entries of `known` */
-	struct unwatchable_process known[REFUSALS_KNOWN];
+	struct unwatchable_process known[UNWATCHABLE_KNOWN];
 	bool more; /* there were more */
 };
 
 /* Reports why the process cannot be watched. Ignores an empty attach_failure. */
-void unwatchable__report(struct unwatchable *refusals, pid_t pid,
+void unwatchable__report(struct unwatchable *unwatchable, pid_t pid,
 			 const struct attach_failure *attach_failure, const struct log *log);
 
 /* Reports, at the end, the number of those that got no line. */
-void unwatchable__report_rest(const struct unwatchable *refusals, const struct log *log);
+void unwatchable__report_rest(const struct unwatchable *unwatchable, const struct log *log);
 
 #endif

@@ -165,7 +165,7 @@ void watch__attach_known(const struct child_command *command, struct attacher *a
 /* The outcome of looking at running processes. */
 struct looking {
 	struct attacher *attacher;
-	struct unwatchable *refusals;
+	struct unwatchable *unwatchable;
 	struct rescans *rescans;
 	const struct log *log;
 	/*
@@ -199,7 +199,7 @@ static bool attach_process(struct looking *looking, pid_t pid, enum process_scan
 		looking->first = attach_failure;
 		looking->first_pid = pid;
 	} else if (!is_counted || scan == SCAN_PROGRAM) {
-		unwatchable__report(looking->refusals, pid, &attach_failure, looking->log);
+		unwatchable__report(looking->unwatchable, pid, &attach_failure, looking->log);
 	}
 	return !attach_failure.whole;
 }
@@ -208,10 +208,10 @@ static bool attach_process(struct looking *looking, pid_t pid, enum process_scan
  * Attaches to a target process. Returns whether it has ended without being watched; its mappings
  * are then unknown.
  */
-static bool ends_before(struct looking *looking, pid_t pid, struct target_processes *asked)
+static bool ends_before(struct looking *looking, pid_t pid, struct target_processes *processes)
 {
 	if (proc__exists(pid) && attach_process(looking, pid, SCAN_PROGRAM)) {
-		target_pids__add(asked, pid);
+		target_pids__add(processes, pid);
 		return false;
 	}
 	return !proc__exists(pid);
@@ -245,7 +245,7 @@ static int report_ended(const struct looking *looking, const pid_t *ended, size_
  * into.
  */
 static int attach_given(const struct targets *targets, struct looking *looking,
-			struct target_processes *asked, bool blind, struct error *err)
+			struct target_processes *processes, bool blind, struct error *err)
 {
 	pid_t *ended = calloc(targets->pid_count, sizeof(*ended));
 	struct pid_list list = {0};
@@ -255,7 +255,7 @@ static int attach_given(const struct targets *targets, struct looking *looking,
 	if (!ended)
 		return error__set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < targets->pid_count; i++) {
-		if (ends_before(looking, targets->pids[i], asked)) {
+		if (ends_before(looking, targets->pids[i], processes)) {
 			ended[ended_count++] = targets->pids[i];
 			continue;
 		}
@@ -271,7 +271,8 @@ static int attach_given(const struct targets *targets, struct looking *looking,
 		return ret;
 	if (blind && looking->hindered && !looking->watched)
 		return error__set(err, -EACCES, "%s", looking->first.text.text);
-	unwatchable__report(looking->refusals, looking->first_pid, &looking->first, looking->log);
+	unwatchable__report(looking->unwatchable, looking->first_pid, &looking->first,
+			    looking->log);
 	return 0;
 }
 
@@ -305,11 +306,11 @@ static void expect_process(pid_t pid, void *arg)
 
 int watch__begin(const struct targets *targets, const struct child_command *command,
 		 const struct probe_programs *programs, struct attacher *attacher,
-		 struct unwatchable *refusals, struct target_processes *asked,
+		 struct unwatchable *unwatchable, struct target_processes *processes,
 		 struct rescans *rescans, const struct log *log, struct error *err)
 {
 	struct looking looking = {
-		.attacher = attacher, .refusals = refusals, .rescans = rescans, .log = log};
+		.attacher = attacher, .unwatchable = unwatchable, .rescans = rescans, .log = log};
 	struct attacher_counts counts;
 	int ret = 0;
 
@@ -330,7 +331,7 @@ int watch__begin(const struct targets *targets, const struct child_command *comm
 		watch__attach_known(command, attacher, log);
 	attacher__count(attacher, &counts);
 	if (targets->pid_count)
-		ret = attach_given(targets, &looking, asked,
+		ret = attach_given(targets, &looking, processes,
 				   !counts.sites[LAYER_DRIVER] && !targets->library_count, err);
 	else if (!targets->command)
 		attach_machine(&looking);

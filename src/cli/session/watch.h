@@ -41,13 +41,13 @@ void watch__attach_known(const struct child_command *command, struct attacher *a
 /*
  * Puts the target processes into the map `watched`. Attaches the libraries named on the command
  * line, those of the loader's cache, and those of running processes. `command` is NULL without a
- * command. Processes that cannot be watched are reported to `refusals`; it is an error if no target
- * process can be watched. Adds the watched target processes to `asked`, which has room for all.
- * `rescans` continues looks at processes that take long.
+ * command. Processes that cannot be watched are reported to `unwatchable`; it is an error if no
+ * target process can be watched. Adds the watched target processes to `processes`, which has room
+ * for all. `rescans` continues looks at processes that take long.
  */
 int watch__begin(const struct targets *targets, const struct child_command *command,
 		 const struct probe_programs *programs, struct attacher *attacher,
-		 struct unwatchable *refusals, struct target_processes *asked,
+		 struct unwatchable *unwatchable, struct target_processes *processes,
 		 struct rescans *rescans, const struct log *log, struct error *err);
 
 #endif

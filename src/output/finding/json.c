@@ -53,8 +53,8 @@ static void key_seconds(struct json *j, const char *key, bool known, double ns)
 		json__null(j);
 }
 
-/* Only for kinds that have two places. */
-static void write_other_place(struct json *j, const struct finding *finding)
+/* Only for kinds that have two locations. */
+static void write_other_location(struct json *j, const struct finding *finding)
 {
 	if (!finding->other_title)
 		return;
@@ -88,7 +88,7 @@ static void write_finding(struct json *j, const struct finding *finding)
 	key_seconds(j, "saving_seconds", finding->has_saving, (double)finding->saving_ns);
 	json__key_string(j, "assumption", finding->assumption);
 	json_stack__write(j, finding->stack);
-	write_other_place(j, finding);
+	write_other_location(j, finding);
 	json__object_end(j);
 }
 

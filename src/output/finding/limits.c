@@ -46,7 +46,7 @@ static void write_unjudged(FILE *out, const struct findings *findings,
 			continue;
 		fprintf(out, "%s%s in %s of %s place%s: too little data (%s of %s)", before,
 			trend->kind->id, quantity__count(trend->unjudged).text,
-			quantity__count(trend->places).text, trend->places == 1 ? "" : "s",
+			quantity__count(trend->examined).text, trend->examined == 1 ? "" : "s",
 			trend->followed_ns ? quantity__time((double)trend->followed_ns).text :
 					     "under a second",
 			quantity__time((double)trend->needed_ns).text);
@@ -85,7 +85,7 @@ static void write_trend(struct json *j, const struct finding_trend *trend)
 	json__object_begin(j);
 	json__key_string(j, "id", trend->kind->id);
 	json__key_u64(j, "places", trend->unjudged);
-	json__key_u64(j, "of_places", trend->places);
+	json__key_u64(j, "of_places", trend->examined);
 	json__key_double(j, "followed_seconds", (double)trend->followed_ns / 1e9);
 	json__key_double(j, "needed_seconds", (double)trend->needed_ns / 1e9);
 	json__object_end(j);

@@ -160,7 +160,7 @@ static void print_stack(FILE *out, const char *title, const struct stack *stack,
 			report_line__plural(stack->count - shown.count));
 }
 
-/* For findings with several reasons: lists all that make the process wait, instead of one place. */
+/* For findings with several reasons: lists all that make the process wait, not one location. */
 static void print_reasons(FILE *out, const struct model *model, const struct finding *finding)
 {
 	const struct process *process = model__process_of(model, finding->pid, finding->start_ns);
@@ -179,7 +179,7 @@ static bool is_same_subject(const struct finding *a, const struct finding *b)
 
 /*
  * Whether both findings are about different threads of a process that do the same at the same
- * place.
+ * location.
  */
 static bool are_alike(const struct finding *a, const struct finding *b)
 {

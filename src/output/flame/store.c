@@ -196,7 +196,7 @@ static void link_children(struct flame_node **sorted, size_t count)
 	}
 }
 
-static void place(struct flame_store *store)
+static void lay_out(struct flame_store *store)
 {
 	for (const struct flame_node *node = &store->root; node; node = flame_node__next(node)) {
 		uint64_t begin = node->begin;
@@ -221,7 +221,7 @@ int flame_store__arrange(struct flame_store *store)
 		sorted[count++] = &node->node;
 	qsort(sorted, count, sizeof(*sorted), compare);
 	link_children(sorted, count);
-	place(store);
+	lay_out(store);
 	free(sorted);
 	return 0;
 }

@@ -50,20 +50,20 @@ static void key_stacks(struct json *j, const struct model *model)
 
 void json_parts__key_without_calls(struct json *j, const struct model *model)
 {
-	const struct target_processes *asked = &model->asked;
+	const struct target_processes *targets = &model->targets;
 
-	if (!asked->count)
+	if (!targets->count)
 		return;
 	json__key(j, "without_calls");
 	json__array_begin(j);
-	for (size_t i = 0; i < asked->count && silent_targets__count(asked); i++) {
-		if (asked->processes[i].called)
+	for (size_t i = 0; i < targets->count && silent_targets__count(targets); i++) {
+		if (targets->processes[i].called)
 			continue;
 		json__object_begin(j);
-		json__key_i64(j, "pid", asked->processes[i].pid);
-		json__key_string(j, "comm", asked->processes[i].comm);
-		if (asked->processes[i].doing[0])
-			json__key_string(j, "doing", asked->processes[i].doing);
+		json__key_i64(j, "pid", targets->processes[i].pid);
+		json__key_string(j, "comm", targets->processes[i].comm);
+		if (targets->processes[i].doing[0])
+			json__key_string(j, "doing", targets->processes[i].doing);
 		json__object_end(j);
 	}
 	json__array_end(j);

@@ -71,7 +71,7 @@ static void print_gpus(FILE *out, const struct model *model, const struct proces
 		fputs("unknown", out);
 }
 
-static void print_place(FILE *out, const struct process *process)
+static void print_container(FILE *out, const struct process *process)
 {
 	if (process->pod[0])
 		fprintf(out, "pod %s", process->pod);
@@ -92,7 +92,7 @@ static void print_process(FILE *out, const struct model *model, const struct pro
 	fputs("</td><td>", out);
 	xml__text(out, process->identified ? process->user : "unknown");
 	fputs("</td><td>", out);
-	print_place(out, process);
+	print_container(out, process);
 	fputs("</td><td>", out);
 	print_gpus(out, model, process);
 	fprintf(out, "</td><td class=\"n\">%s</td>",

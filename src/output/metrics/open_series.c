@@ -16,25 +16,25 @@ static uint64_t lasted_ns(const struct metrics_page *page, const struct open_cal
 	return page->model->now_ns > call->start_ns ? page->model->now_ns - call->start_ns : 0;
 }
 
-static bool counts(const struct metrics_page *page, const struct process *p, size_t place)
+static bool counts(const struct metrics_page *page, const struct process *p, size_t index)
 {
-	return !p->ended && !p->open[place].ended_ns &&
-	       lasted_ns(page, &p->open[place]) >= LEAST_NS;
+	return !p->ended && !p->open[index].ended_ns &&
+	       lasted_ns(page, &p->open[index]) >= LEAST_NS;
 }
 
 /*
- * Sums the calls of the function at `place` from there on; 0 if an earlier place has counted the
+ * Sums the calls of the function at `index` from there on; 0 if an earlier index has counted the
  * function.
  */
-static uint64_t count(const struct metrics_page *page, const struct process *p, size_t place)
+static uint64_t count(const struct metrics_page *page, const struct process *p, size_t index)
 {
 	uint64_t calls = 0;
 
-	for (size_t i = 0; i < place; i++)
-		if (counts(page, p, i) && p->open[i].row == p->open[place].row)
+	for (size_t i = 0; i < index; i++)
+		if (counts(page, p, i) && p->open[i].row == p->open[index].row)
 			return 0;
-	for (size_t i = place; i < p->open_listed; i++)
-		calls += counts(page, p, i) && p->open[i].row == p->open[place].row;
+	for (size_t i = index; i < p->open_listed; i++)
+		calls += counts(page, p, i) && p->open[i].row == p->open[index].row;
 	return calls;
 }
 

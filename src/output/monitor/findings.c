@@ -75,7 +75,8 @@ static void write_evidence(FILE *out, const struct monitor_page *page,
 }
 
 /* From the program's own frame outwards: "at grow_cache() [server] cache.cc:88 < serve() ..." */
-static void write_place(FILE *out, const struct monitor_page *page, const struct finding *finding)
+static void write_location(FILE *out, const struct monitor_page *page,
+			   const struct finding *finding)
 {
 	const struct stack *stack = finding->stack;
 	struct folded_line lines[FOLDED_LINES];
@@ -113,12 +114,13 @@ static void print_part(FILE *out, const struct monitor_page *page, const char *l
 	monitor_words__wrap(&words, out, page, label, INDENT, page->options->cut ? lines : 0);
 }
 
-static void print_place(FILE *out, const struct monitor_page *page, const struct finding *finding)
+static void print_location(FILE *out, const struct monitor_page *page,
+			   const struct finding *finding)
 {
 	if (finding->stack && page->options->all_frames)
 		folded_stack__print(out, finding->stack, INDENT, true);
 	else
-		print_part(out, page, "", write_place, finding, 1);
+		print_part(out, page, "", write_location, finding, 1);
 }
 
 /* The first finding of the kind, which is its worst. */
@@ -168,7 +170,7 @@ static void print_finding(FILE *out, const struct monitor_page *page, size_t ind
 	print_part(out, page, "", write_evidence, finding, EVIDENCE_LINES);
 	if (page->options->form == QUANTITY_EXACT)
 		print_part(out, page, "", write_numbers, finding, 0);
-	print_place(out, page, finding);
+	print_location(out, page, finding);
 	if (page->options->cut)
 		print_others(out, page, index);
 	if (first_of_kind(list, index) == index)

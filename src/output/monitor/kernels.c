@@ -33,13 +33,13 @@ static size_t choose(const struct monitor_row *row, struct launched chosen[MONIT
 
 	for (; count < row->process->kernel_count && count < MONITOR_KERNELS; count++) {
 		struct launched next = {.kernel = &row->process->kernels[count]};
-		size_t place = count;
+		size_t index = count;
 
 		next.known = monitor_history__launches(row->totals ? NULL : row->kept, next.kernel,
 						       &next.launches);
-		for (; place && is_before(&next, &chosen[place - 1]); place--)
-			chosen[place] = chosen[place - 1];
-		chosen[place] = next;
+		for (; index && is_before(&next, &chosen[index - 1]); index--)
+			chosen[index] = chosen[index - 1];
+		chosen[index] = next;
 	}
 	return count;
 }

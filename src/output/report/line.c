@@ -21,9 +21,9 @@ void report_line__date(FILE *out, const struct model *model)
 
 bool report_line__no_call(FILE *out, const struct model *model)
 {
-	char text[ASKED_TEXT_SIZE];
+	char text[SILENT_TEXT_SIZE];
 
-	if (!silent_targets__write(&model->asked, text))
+	if (!silent_targets__write(&model->targets, text))
 		return false;
 	escape__text(out, text);
 	fputc('\n', out);
@@ -32,7 +32,7 @@ bool report_line__no_call(FILE *out, const struct model *model)
 
 void report_line__silent(FILE *out, const struct model *model)
 {
-	if (!model->process_count || !silent_targets__count(&model->asked))
+	if (!model->process_count || !silent_targets__count(&model->targets))
 		return;
 	fputc('\n', out);
 	report_line__no_call(out, model);
@@ -41,7 +41,7 @@ void report_line__silent(FILE *out, const struct model *model)
 void report_line__no_process(FILE *out, const struct model *model)
 {
 	fputc('\n', out);
-	if (model->process_count || silent_targets__count(&model->asked) < model->asked.count)
+	if (model->process_count || silent_targets__count(&model->targets) < model->targets.count)
 		fputs("no CUDA process is running\n", out);
 	else if ((model->final || model->libraries) && report_line__no_call(out, model))
 		return;

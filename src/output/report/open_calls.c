@@ -26,30 +26,30 @@ static bool is_alike(const struct open_call *x, const struct open_call *y)
 }
 
 /* Whether the call is the oldest of its function: calls are listed oldest first. */
-static bool is_first(const struct process *p, size_t place)
+static bool is_first(const struct process *p, size_t index)
 {
-	for (size_t i = 0; i < place; i++)
-		if (is_alike(&p->open[i], &p->open[place]))
+	for (size_t i = 0; i < index; i++)
+		if (is_alike(&p->open[i], &p->open[index]))
 			return false;
 	return true;
 }
 
-static uint64_t count_alike(const struct model *model, const struct process *p, size_t place)
+static uint64_t count_alike(const struct model *model, const struct process *p, size_t index)
 {
 	uint64_t count = 0;
 
-	for (size_t i = place; i < p->open_listed; i++)
-		count += is_alike(&p->open[i], &p->open[place]) &&
+	for (size_t i = index; i < p->open_listed; i++)
+		count += is_alike(&p->open[i], &p->open[index]) &&
 			 lasted_ns(model, &p->open[i]) >= LONG_NS;
 	return count;
 }
 
 static void print_function(FILE *out, const struct model *model, const struct process *p,
-			   size_t place)
+			   size_t index)
 {
-	const struct open_call *call = &p->open[place];
+	const struct open_call *call = &p->open[index];
 	struct quantity lasted = quantity__time((double)lasted_ns(model, call));
-	uint64_t count = count_alike(model, p, place);
+	uint64_t count = count_alike(model, p, index);
 
 	if (call->ended_ns)
 		fprintf(out,
@@ -63,9 +63,9 @@ static void print_function(FILE *out, const struct model *model, const struct pr
 			call->earlier ? "before attach, so for more than " : "", lasted.text);
 }
 
-static bool is_shown(const struct model *model, const struct process *p, size_t place)
+static bool is_shown(const struct model *model, const struct process *p, size_t index)
 {
-	return lasted_ns(model, &p->open[place]) >= LONG_NS && is_first(p, place);
+	return lasted_ns(model, &p->open[index]) >= LONG_NS && is_first(p, index);
 }
 
 static uint64_t unlisted(const struct process *p)

@@ -13,7 +13,7 @@ static void print_stack(FILE *out, const struct stat_report *report, const struc
 	folded_stack__print(out, stack, STACK_INDENT, report->options->all_frames);
 }
 
-/* Several kernels that one place launches have its stack below the last of them. */
+/* Several kernels that one call site launches have its stack below the last of them. */
 static void print_sites(FILE *out, const struct stat_report *report, const struct call_site *sites,
 			size_t count)
 {

@@ -115,7 +115,7 @@ static int print_cell(FILE *out, const char *text, int length, int blank)
 	return 0;
 }
 
-/* `cells` end with a tab each. Returns the place behind them. */
+/* `cells` end with a tab each. Returns the end of them. */
 static const char *print_cells(const struct stat_table *table, FILE *out, const char *cells,
 			       int *blank)
 {

@@ -85,7 +85,7 @@ static int compare(const void *a, const void *b, void *arg)
 
 #define NONE SIZE_MAX
 
-/* A row's place in the tree: indexes of rows, or NONE. */
+/* A row's links in the tree: indexes of rows, or NONE. */
 struct branch {
 	size_t parent;
 	size_t child, next; /* the first child, and the next one of the same parent */

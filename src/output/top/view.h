@@ -86,7 +86,7 @@ enum top_action top_view__key(struct top_view *view, int key, const struct top_l
 			      size_t rows, size_t lines);
 
 /*
- * Finds the chosen process in a new list, or chooses the one at its place if it is gone, and
+ * Finds the chosen process in a new list, or chooses the one at its index if it is gone, and
  * scrolls so that it is among the `rows` that are shown.
  */
 void top_view__settle(struct top_view *view, const struct top_list *list, size_t rows);

@@ -9,7 +9,7 @@
 /* The upper bits of a 64-bit hash select the entry. */
 #define TRACE_CACHE_SHIFT (64 - 9)
 _Static_assert(TRACE_CACHE_FUNCTIONS == 1 << (64 - TRACE_CACHE_SHIFT),
-	       "places and bits of the hash agree");
+	       "slots and bits of the hash agree");
 
 static size_t escape(const struct trace_cache *cache, char *at, const char *text, size_t length)
 {

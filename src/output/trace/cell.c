@@ -94,10 +94,10 @@ static char *write_details(const struct trace_view *view, char *at)
 		*at++ = '=';
 		at = trace_field__text(field, doubled, at);
 	}
-	if (line->kernel_place) {
+	if (line->kernel_location) {
 		at = TRACE_TEXT_CONSTANT(separate(at, begin), "at=\"");
-		at = trace_text__escaped(at, line->kernel_place, strlen(line->kernel_place), '"',
-					 doubled);
+		at = trace_text__escaped(at, line->kernel_location, strlen(line->kernel_location),
+					 '"', doubled);
 		*at++ = '"';
 	}
 	return at == begin && doubled ? write_unknown(at) : at;

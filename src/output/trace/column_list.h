@@ -11,8 +11,8 @@
  * width: of the column in the table; 0: --timestamps decides
  * types, text: of the value in the JSON schema, see schema.c; an argument may also be null or
  *	unreadable
- * value: writes the column's value for `view` and its `line` at `at`, and returns the place
- *	behind it. The write_* functions are in cell.c for text and in json.c for JSON.
+ * value: writes the column's value for `view` and its `line` at `at`, and returns the end
+ *	of it. The write_* functions are in cell.c for text and in json.c for JSON.
  */
 #ifndef OUTPUT_TRACE_COLUMN_LIST_H
 #define OUTPUT_TRACE_COLUMN_LIST_H

@@ -95,8 +95,8 @@ static char *write_details(const struct trace_view *view, char *at)
 		at = trace_text__word(at, field->name, TRACE_WORD_SIZE);
 		at = trace_field__json(field, TRACE_TEXT_CONSTANT(at, "\":"));
 	}
-	if (line->kernel_place)
-		at = write_text(line->kernel_place,
+	if (line->kernel_location)
+		at = write_text(line->kernel_location,
 				TRACE_TEXT_CONSTANT(separate(at, begin), "\"at\":"));
 	*at++ = '}';
 	return at;

@@ -95,7 +95,7 @@ static size_t line_room(const struct trace_output *output, const struct trace_vi
 		return size;
 	size += trace_field__room(line) + (size_t)view->function->length * TRACE_TEXT_EXPANSION;
 	size += 2 * text_room(trace_line__kernel(line)) + 2 * text_room(line->kernel_label);
-	size += text_room(line->kernel_place);
+	size += text_room(line->kernel_location);
 	if (output->has_cgroup)
 		size += text_room(line->process->cgroup);
 	/* Each frame has quotes and separators, or the indentation of a line. */

@@ -42,7 +42,7 @@ struct trace_view {
 	const struct trace_field *by_role[TRACE_ROLES]; /* if output->has_roles */
 };
 
-/* --- the formats: each writes a line including its newline and returns the place behind it --- */
+/* --- the formats: each writes a line including its newline and returns the end of it --- */
 
 void trace_table__layout(struct trace_output *output);
 char *trace_table__header(struct trace_output *output, char *at);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The lines of a trace's stacks as text, cached because a program makes calls from few places. */
+/* The lines of a trace's stacks as text, cached because a program has few call sites. */
 #ifndef OUTPUT_TRACE_STACKS_H
 #define OUTPUT_TRACE_STACKS_H
 

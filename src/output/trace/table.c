@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Lines of the table. A column has one place in all lines. It grows with its values up to a limit,
- * for this line and all later ones. A longer text is cut in the middle on a terminal; in a file it
- * pushes the rest of its own line to the right. On a terminal the details get the width that the
- * other columns leave, a long result at the end goes to the next line, and no line is wider than
- * the terminal.
+ * Lines of the table. A column has one position in all lines. It grows with its values up to a
+ * limit, for this line and all later ones. A longer text is cut in the middle on a terminal; in a
+ * file it pushes the rest of its own line to the right. On a terminal the details get the width
+ * that the other columns leave, a long result at the end goes to the next line, and no line is
+ * wider than the terminal.
  */
 #include "output/trace/private.h"
 
@@ -34,8 +34,8 @@ static unsigned int width_of(const struct trace_output *output, size_t end)
 	return width;
 }
 
-/* Gives the details of a terminal what the other columns leave, and each column its place. */
-static void place_columns(struct trace_output *output)
+/* Gives the details of a terminal what the other columns leave, and each column its position. */
+static void lay_out_columns(struct trace_output *output)
 {
 	const struct trace_output_options *options = &output->options;
 	size_t details = find_details(output);
@@ -62,7 +62,7 @@ void trace_table__layout(struct trace_output *output)
 		if (options->columns[i] == COLUMN_RESULT && options->entry_return)
 			output->widths[i] = sizeof("returned=0 (success)") - 1;
 	}
-	place_columns(output);
+	lay_out_columns(output);
 }
 
 /*
@@ -98,7 +98,7 @@ static bool grow(struct trace_output *output, size_t i, size_t width)
 	if (output->options.width && more > spare_width(output, column))
 		more = spare_width(output, column);
 	output->widths[i] += more;
-	place_columns(output);
+	lay_out_columns(output);
 	return more;
 }
 
@@ -240,7 +240,7 @@ static char *redden(char *begin, char *at)
 	return TRACE_TEXT_CONSTANT(TRACE_TEXT_CONSTANT(begin, RED) + length, RESET);
 }
 
-/* Sets *grew if a column has grown: its place is not in what was written. */
+/* Sets *grew if a column has grown: its new width is not in what was written. */
 static char *try_cells(struct trace_output *output, const struct trace_view *view, char *at,
 		       bool *grew)
 {

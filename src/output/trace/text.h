@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Writes numbers and texts of a trace's lines into a buffer. Each function returns the place behind
+ * Writes numbers and texts of a trace's lines into a buffer. Each function returns the end of
  * its output. The caller must provide enough room; each comment says how much is needed. Nothing is
  * terminated by a NUL.
  */

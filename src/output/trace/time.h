@@ -35,7 +35,7 @@ bool trace_time__is_text(const struct trace_time *time);
 /* A line with this time follows. If it is the first, deltas start from it. */
 void trace_time__expect(struct trace_time *time, uint64_t ns);
 
-/* Writes CLOCK_BOOTTIME `ns`; returns the place behind it. */
+/* Writes CLOCK_BOOTTIME `ns`; returns the end of it. */
 char *trace_time__write(struct trace_time *time, char *at, uint64_t ns);
 
 /* A line with this time was written. */

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The rows of api/functions.tsv as the decode test needs them: a function as its C caller sees it.
 
-The place of an argument (PLACE) is read only to find which rows are alike: callers pass arguments
-by their C type, so that the places of the table are compared with another implementation of the
-ABI, libffi's.
+The location of an argument (LOCATION) is read only to find which rows are alike: callers pass
+arguments by their C type, so that the table's locations are compared with another implementation of
+the ABI, libffi's.
 """
 import re
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ COLUMNS = ("layer", "symbol", "family", "operation", "kind", "flags", "roles", "
 @dataclass(frozen=True)
 class Argument:
     name: str
-    place: str
+    location: str
     type: str
 
 
@@ -58,10 +58,10 @@ class Row:
 
     @property
     def shape(self):
-        """All that the BPF program knows of a row: operation, kind, flags and places."""
-        places = {argument.name: (argument.place, argument.type)
+        """All that the BPF program knows of a row: operation, kind, flags and locations."""
+        locations = {argument.name: (argument.location, argument.type)
                   for argument in self.arguments or ()}
-        roles = tuple(sorted((role, places.get(name)) for role, name in self.roles))
+        roles = tuple(sorted((role, locations.get(name)) for role, name in self.roles))
         return self.layer, self.operation, self.kind, self.flags, roles
 
 

@@ -11,7 +11,7 @@
 
 #include "api/api.h"
 
-#define SP(n) (PLACE_STACK + (n) / 8 - 1) /* the slot of sp+n */
+#define SP(n) (LOCATION_STACK + (n) / 8 - 1) /* the slot of sp+n */
 
 /* The form of a function in libraries with this soname major. */
 static const struct api_function *get_of(const char *symbol, int major)
@@ -29,14 +29,14 @@ static const struct api_function *get(const char *symbol)
 	return get_of(symbol, API_NEWEST);
 }
 
-static uint8_t place(const char *symbol, enum role role)
+static uint8_t location(const char *symbol, enum role role)
 {
-	return get(symbol)->desc.place[role];
+	return get(symbol)->desc.location[role];
 }
 
 static bool has(const struct api_function *f, enum role role)
 {
-	return f->desc.place[role] != PLACE_NONE;
+	return f->desc.location[role] != LOCATION_NONE;
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -106,7 +106,7 @@ static void test_forms(void **state)
 		const char *symbol;
 		int major;
 		enum role role;
-		uint8_t place;
+		uint8_t location;
 		size_t arguments;
 	} cases[] = {
 		{"cudaMemcpyBatchAsync", 12, ROLE_STREAM, SP(24), 9},
@@ -130,17 +130,17 @@ static void test_forms(void **state)
 		{"cudaStreamUpdateCaptureDependencies_v2_ptsz", 12, ROLE_STREAM, 0, 5},
 		{"cudaSignalExternalSemaphoresAsync_v2_ptsz", 12, ROLE_STREAM, 3, 4},
 		{"cudaWaitExternalSemaphoresAsync_v2_ptsz", 12, ROLE_STREAM, 3, 4},
-		{"cudaGraphAddNode", 12, ROLE_STREAM, PLACE_NONE, 5},
-		{"cudaGraphAddNode", 13, ROLE_STREAM, PLACE_NONE, 6},
-		{"cudaGraphGetEdges", 12, ROLE_STREAM, PLACE_NONE, 4},
-		{"cudaGraphGetEdges", 13, ROLE_STREAM, PLACE_NONE, 5},
-		{"cudaGraphInstantiate", 11, ROLE_STREAM, PLACE_NONE, 5},
-		{"cudaGraphInstantiate", 12, ROLE_STREAM, PLACE_NONE, 3},
-		{"cudaGraphInstantiate", 13, ROLE_STREAM, PLACE_NONE, 3},
-		{"cudaGraphExecUpdate", 11, ROLE_STREAM, PLACE_NONE, 4},
-		{"cudaGraphExecUpdate", 12, ROLE_STREAM, PLACE_NONE, 3},
-		{"cudaGetDriverEntryPoint", 11, ROLE_STREAM, PLACE_NONE, 3},
-		{"cudaGetDriverEntryPoint", 12, ROLE_STREAM, PLACE_NONE, 4},
+		{"cudaGraphAddNode", 12, ROLE_STREAM, LOCATION_NONE, 5},
+		{"cudaGraphAddNode", 13, ROLE_STREAM, LOCATION_NONE, 6},
+		{"cudaGraphGetEdges", 12, ROLE_STREAM, LOCATION_NONE, 4},
+		{"cudaGraphGetEdges", 13, ROLE_STREAM, LOCATION_NONE, 5},
+		{"cudaGraphInstantiate", 11, ROLE_STREAM, LOCATION_NONE, 5},
+		{"cudaGraphInstantiate", 12, ROLE_STREAM, LOCATION_NONE, 3},
+		{"cudaGraphInstantiate", 13, ROLE_STREAM, LOCATION_NONE, 3},
+		{"cudaGraphExecUpdate", 11, ROLE_STREAM, LOCATION_NONE, 4},
+		{"cudaGraphExecUpdate", 12, ROLE_STREAM, LOCATION_NONE, 3},
+		{"cudaGetDriverEntryPoint", 11, ROLE_STREAM, LOCATION_NONE, 3},
+		{"cudaGetDriverEntryPoint", 12, ROLE_STREAM, LOCATION_NONE, 4},
 		{"cudaMalloc", 11, ROLE_SIZE, 1, 2},
 	};
 	size_t i;
@@ -149,12 +149,12 @@ static void test_forms(void **state)
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct api_function *f = get_of(cases[i].symbol, cases[i].major);
 
-		if (f->desc.place[cases[i].role] != cases[i].place ||
+		if (f->desc.location[cases[i].role] != cases[i].location ||
 		    f->argument_count != cases[i].arguments)
 			fail_msg("%s of major %d", cases[i].symbol, cases[i].major);
 	}
 	assert_string_equal(get_of("cudaMemAdvise", 12)->arguments[3].type, "int");
-	assert_int_equal(get("cudaStreamGetCaptureInfo_v3_ptsz")->arguments[6].place, SP(8));
+	assert_int_equal(get("cudaStreamGetCaptureInfo_v3_ptsz")->arguments[6].location, SP(8));
 	assert_string_equal(get_of("cudaGraphKernelNodeCopyAttributes", 12)->arguments[0].name,
 			    "hSrc");
 	assert_string_equal(get("cudaGraphKernelNodeCopyAttributes")->arguments[0].name, "hDst");
@@ -178,30 +178,30 @@ static void test_launches(void **state)
 
 	(void)state;
 	assert_int_equal(f->desc.operation, OP_LAUNCH);
-	assert_int_equal(f->desc.place[ROLE_FUNC], 0);
-	assert_int_equal(f->desc.place[ROLE_STREAM], SP(16));
-	assert_int_equal(f->desc.place[ROLE_SHMEM], SP(8));
-	assert_int_equal(f->desc.place[ROLE_ARGS], 5);
-	assert_int_equal(f->desc.place[ROLE_GRIDX], 1);
-	assert_int_equal(f->desc.place[ROLE_GRIDY], PLACE_NONE);
-	assert_int_equal(f->desc.place[ROLE_GRIDZ], 2 | PLACE_32);
-	assert_int_equal(f->desc.place[ROLE_BLOCKX], 3);
-	assert_int_equal(f->desc.place[ROLE_BLOCKZ], 4 | PLACE_32);
+	assert_int_equal(f->desc.location[ROLE_FUNC], 0);
+	assert_int_equal(f->desc.location[ROLE_STREAM], SP(16));
+	assert_int_equal(f->desc.location[ROLE_SHMEM], SP(8));
+	assert_int_equal(f->desc.location[ROLE_ARGS], 5);
+	assert_int_equal(f->desc.location[ROLE_GRIDX], 1);
+	assert_int_equal(f->desc.location[ROLE_GRIDY], LOCATION_NONE);
+	assert_int_equal(f->desc.location[ROLE_GRIDZ], 2 | LOCATION_32);
+	assert_int_equal(f->desc.location[ROLE_BLOCKX], 3);
+	assert_int_equal(f->desc.location[ROLE_BLOCKZ], 4 | LOCATION_32);
 
 	f = get("cuLaunchKernel");
-	assert_int_equal(f->desc.place[ROLE_FUNC], 0);
-	assert_int_equal(f->desc.place[ROLE_GRIDX], 1 | PLACE_32);
-	assert_int_equal(f->desc.place[ROLE_BLOCKY], 5 | PLACE_32);
-	assert_int_equal(f->desc.place[ROLE_BLOCKZ], SP(8) | PLACE_32);
-	assert_int_equal(f->desc.place[ROLE_SHMEM], SP(16) | PLACE_32);
-	assert_int_equal(f->desc.place[ROLE_STREAM], SP(24));
+	assert_int_equal(f->desc.location[ROLE_FUNC], 0);
+	assert_int_equal(f->desc.location[ROLE_GRIDX], 1 | LOCATION_32);
+	assert_int_equal(f->desc.location[ROLE_BLOCKY], 5 | LOCATION_32);
+	assert_int_equal(f->desc.location[ROLE_BLOCKZ], SP(8) | LOCATION_32);
+	assert_int_equal(f->desc.location[ROLE_SHMEM], SP(16) | LOCATION_32);
+	assert_int_equal(f->desc.location[ROLE_STREAM], SP(24));
 
-	assert_int_equal(place("cuLaunchKernelEx", ROLE_FUNC), 1);
-	assert_int_equal(place("cuLaunchKernelEx", ROLE_CONFIG), 0);
-	assert_int_equal(place("cudaLaunchKernelExC", ROLE_FUNC), 1);
-	assert_int_equal(place("cuLaunchGridAsync", ROLE_STREAM), 3);
-	assert_int_equal(place("cuGraphLaunch", ROLE_GRAPHEXEC), 0);
-	assert_int_equal(place("cuGraphLaunch", ROLE_STREAM), 1);
+	assert_int_equal(location("cuLaunchKernelEx", ROLE_FUNC), 1);
+	assert_int_equal(location("cuLaunchKernelEx", ROLE_CONFIG), 0);
+	assert_int_equal(location("cudaLaunchKernelExC", ROLE_FUNC), 1);
+	assert_int_equal(location("cuLaunchGridAsync", ROLE_STREAM), 3);
+	assert_int_equal(location("cuGraphLaunch", ROLE_GRAPHEXEC), 0);
+	assert_int_equal(location("cuGraphLaunch", ROLE_STREAM), 1);
 	/* It jumps into cudaLaunchKernel, so one launch would count twice. */
 	assert_int_equal(get("__cudaLaunchKernel")->desc.operation, OP_NONE);
 	assert_int_equal(get("__cudaLaunchKernel_ptsz")->desc.operation, OP_NONE);
@@ -214,19 +214,19 @@ static void test_memory(void **state)
 	(void)state;
 	assert_int_equal(f->desc.operation, OP_ALLOC);
 	assert_int_equal(f->desc.kind, MEMORY_DEVICE);
-	assert_int_equal(f->desc.place[ROLE_OUT], 0);
-	assert_int_equal(f->desc.place[ROLE_SIZE], 1 | PLACE_32);
+	assert_int_equal(f->desc.location[ROLE_OUT], 0);
+	assert_int_equal(f->desc.location[ROLE_SIZE], 1 | LOCATION_32);
 	assert_int_equal(f->desc.flags, FUNCTION_OUT_32);
 	assert_int_equal(get("cuMemAllocPitch")->desc.flags, FUNCTION_OUT_32);
 	assert_int_equal(get("cuMemAllocHost")->desc.flags, 0);
 	assert_int_equal(get("cuMemAlloc_v2")->desc.flags, 0);
-	assert_int_equal(place("cuMemAlloc_v2", ROLE_SIZE), 1);
-	assert_int_equal(place("cuMemFree", ROLE_PTR), 0 | PLACE_32);
-	assert_int_equal(place("cuMemFree_v2", ROLE_PTR), 0);
+	assert_int_equal(location("cuMemAlloc_v2", ROLE_SIZE), 1);
+	assert_int_equal(location("cuMemFree", ROLE_PTR), 0 | LOCATION_32);
+	assert_int_equal(location("cuMemFree_v2", ROLE_PTR), 0);
 
 	f = get("cuMemAllocPitch_v2");
-	assert_int_equal(f->desc.place[ROLE_PITCHOUT], 1);
-	assert_int_equal(f->desc.place[ROLE_HEIGHT], 3);
+	assert_int_equal(f->desc.location[ROLE_PITCHOUT], 1);
+	assert_int_equal(f->desc.location[ROLE_HEIGHT], 3);
 	assert_int_equal(get("cuMemAllocManaged")->desc.kind, MEMORY_MANAGED);
 	assert_int_equal(get("cuMemHostAlloc")->desc.kind, MEMORY_HOST);
 	assert_int_equal(get("cudaFreeHost")->desc.kind, MEMORY_HOST);
@@ -234,15 +234,15 @@ static void test_memory(void **state)
 	f = get("cuMemAllocFromPoolAsync_ptsz");
 	assert_int_equal(f->desc.kind, MEMORY_POOL);
 	assert_int_equal(f->desc.flags, FUNCTION_ASYNC | FUNCTION_PER_THREAD);
-	assert_int_equal(f->desc.place[ROLE_STREAM], 3);
+	assert_int_equal(f->desc.location[ROLE_STREAM], 3);
 	assert_string_equal(f->base, "cuMemAllocFromPoolAsync");
 	assert_string_equal(f->family, "memory");
 
 	/* Sizes that are more than one number. */
 	assert_int_equal(get("cudaMalloc3D")->desc.params, PARAMS_PITCHED);
-	assert_int_equal(get("cudaMalloc3D")->desc.place[ROLE_EXTENT], SP(8));
+	assert_int_equal(get("cudaMalloc3D")->desc.location[ROLE_EXTENT], SP(8));
 	assert_int_equal(get("cudaMalloc3D")->arguments[1].size, 24);
-	assert_int_equal(get("cudaMalloc3D")->arguments[1].place, SP(8));
+	assert_int_equal(get("cudaMalloc3D")->arguments[1].location, SP(8));
 }
 
 static void test_copies(void **state)
@@ -252,34 +252,34 @@ static void test_copies(void **state)
 	(void)state;
 	assert_int_equal(f->desc.operation, OP_COPY);
 	assert_int_equal(f->desc.kind, COPY_BY_ARGUMENT);
-	assert_int_equal(f->desc.place[ROLE_KIND], 3 | PLACE_32);
-	assert_int_equal(f->desc.place[ROLE_STREAM], 4);
+	assert_int_equal(f->desc.location[ROLE_KIND], 3 | LOCATION_32);
+	assert_int_equal(f->desc.location[ROLE_STREAM], 4);
 	assert_int_equal(get("cuMemcpyHtoD_v2")->desc.kind, COPY_H2D);
 	assert_int_equal(get("cuMemcpyAtoHAsync_v2_ptsz")->desc.kind, COPY_D2H);
 	assert_int_equal(get("cuMemcpyDtoA_v2")->desc.kind, COPY_D2D);
 	assert_int_equal(get("cuMemcpyPeerAsync")->desc.kind, COPY_P2P);
 	assert_int_equal(get("cuMemcpy_ptds")->desc.kind, COPY_DEFAULT);
-	assert_int_equal(place("cuMemcpyHtoD", ROLE_SIZE), 2 | PLACE_32);
-	assert_int_equal(place("cuMemcpyHtoD", ROLE_DST), 0 | PLACE_32);
-	assert_int_equal(place("cuMemcpyHtoD", ROLE_SRC), 1);
-	assert_int_equal(place("cuMemcpyPeerAsync", ROLE_STREAM), 5);
-	assert_int_equal(place("cuMemcpyAtoA_v2", ROLE_SIZE), 4);
+	assert_int_equal(location("cuMemcpyHtoD", ROLE_SIZE), 2 | LOCATION_32);
+	assert_int_equal(location("cuMemcpyHtoD", ROLE_DST), 0 | LOCATION_32);
+	assert_int_equal(location("cuMemcpyHtoD", ROLE_SRC), 1);
+	assert_int_equal(location("cuMemcpyPeerAsync", ROLE_STREAM), 5);
+	assert_int_equal(location("cuMemcpyAtoA_v2", ROLE_SIZE), 4);
 	/* A symbol's host address and an array's handle are not addresses of the bytes. */
-	assert_int_equal(place("cudaMemcpyToSymbol", ROLE_DST), PLACE_NONE);
-	assert_int_equal(place("cuMemcpyHtoA_v2", ROLE_DST), PLACE_NONE);
+	assert_int_equal(location("cudaMemcpyToSymbol", ROLE_DST), LOCATION_NONE);
+	assert_int_equal(location("cuMemcpyHtoA_v2", ROLE_DST), LOCATION_NONE);
 
 	f = get("cuMemsetD2D16Async");
 	assert_int_equal(f->desc.operation, OP_SET);
 	assert_int_equal(f->desc.kind, COPY_SET);
 	assert_int_equal(f->desc.unit, 2);
-	assert_int_equal(f->desc.place[ROLE_WIDTH], 3);
-	assert_int_equal(f->desc.place[ROLE_HEIGHT], 4);
+	assert_int_equal(f->desc.location[ROLE_WIDTH], 3);
+	assert_int_equal(f->desc.location[ROLE_HEIGHT], 4);
 	f = get("cudaMemset3DAsync_ptsz");
 	assert_int_equal(f->desc.operation, OP_SET);
 	assert_int_equal(f->desc.params, PARAMS_EXTENT);
 	/* After a cudaPitchedPtr of 32 bytes. */
-	assert_int_equal(f->desc.place[ROLE_EXTENT], SP(40));
-	assert_int_equal(f->desc.place[ROLE_STREAM], 1);
+	assert_int_equal(f->desc.location[ROLE_EXTENT], SP(40));
+	assert_int_equal(f->desc.location[ROLE_STREAM], 1);
 	assert_int_equal(get("cuMemsetD32_v2")->desc.unit, 4);
 	assert_int_equal(get("cuMemsetD8_v2")->desc.unit, 1);
 	assert_int_equal(get("cudaMemset2D")->desc.unit, 1);
@@ -368,24 +368,24 @@ static void test_other_operations(void **state)
 {
 	(void)state;
 	assert_int_equal(get("cuCtxSynchronize")->desc.kind, WAIT_CONTEXT);
-	assert_int_equal(place("cuCtxSynchronize_v2", ROLE_CTX), 0);
+	assert_int_equal(location("cuCtxSynchronize_v2", ROLE_CTX), 0);
 	assert_int_equal(get("cudaThreadSynchronize")->desc.operation, OP_WAIT);
 	assert_int_equal(get("cuEventSynchronize")->desc.kind, WAIT_EVENT);
 	assert_int_equal(get("cudaStreamQuery_ptsz")->desc.operation, OP_QUERY);
-	assert_int_equal(place("cuEventRecordWithFlags", ROLE_STREAM), 1);
+	assert_int_equal(location("cuEventRecordWithFlags", ROLE_STREAM), 1);
 	assert_int_equal(get("cuStreamDestroy_v2")->desc.operation, OP_DESTROY);
 	assert_int_equal(get("cuStreamDestroy_v2")->desc.kind, OBJECT_STREAM);
-	assert_int_equal(place("cuStreamDestroy_v2", ROLE_HANDLE), 0);
+	assert_int_equal(location("cuStreamDestroy_v2", ROLE_HANDLE), 0);
 	assert_int_equal(get("cuCtxCreate_v4")->desc.kind, CONTEXT_CREATE);
-	assert_int_equal(place("cuCtxCreate_v4", ROLE_DEVICE), 3 | PLACE_32);
+	assert_int_equal(location("cuCtxCreate_v4", ROLE_DEVICE), 3 | LOCATION_32);
 	assert_int_equal(get("cuCtxPopCurrent_v2")->desc.kind, CONTEXT_POP);
-	assert_int_equal(place("cuModuleGetFunction", ROLE_NAME), 2);
+	assert_int_equal(location("cuModuleGetFunction", ROLE_NAME), 2);
 	assert_int_equal(get("cuLibraryGetKernel")->desc.operation, OP_GET_KERNEL);
 	assert_int_equal(get("cudaLibraryUnload")->desc.operation, OP_DESTROY);
 	assert_int_equal(get("cudaLibraryUnload")->desc.kind, OBJECT_LIBRARY);
 	assert_int_equal(get("cudaThreadExit")->desc.kind, CONTEXT_RESET);
 	assert_int_equal(get("cudaSetDevice")->desc.kind, DEVICE_CURRENT);
-	assert_int_equal(place("cuDevicePrimaryCtxRetain", ROLE_CTX), 0);
+	assert_int_equal(location("cuDevicePrimaryCtxRetain", ROLE_CTX), 0);
 }
 
 /*
@@ -399,15 +399,16 @@ static void test_copy_params(void **state)
 		enum copy_params params;
 		uint8_t kind, at, elements, stream;
 	} cases[] = {
-		{"cuMemcpy2D_v2", PARAMS_MEMCPY2D, COPY_BY_PARAMS, 0, PLACE_NONE, PLACE_NONE},
-		{"cuMemcpy2DUnaligned_v2", PARAMS_MEMCPY2D, COPY_BY_PARAMS, 0, PLACE_NONE,
-		 PLACE_NONE},
-		{"cuMemcpy2DAsync_v2", PARAMS_MEMCPY2D, COPY_BY_PARAMS, 0, PLACE_NONE, 1},
-		{"cuMemcpy3D_v2_ptds", PARAMS_MEMCPY3D, COPY_BY_PARAMS, 0, PLACE_NONE, PLACE_NONE},
-		{"cuMemcpy3DPeerAsync", PARAMS_MEMCPY3D_PEER, COPY_P2P, 0, PLACE_NONE, 1},
-		{"cudaMemcpy3D", PARAMS_3D, COPY_BY_PARAMS, 0, PLACE_NONE, PLACE_NONE},
-		{"cudaMemcpy3DAsync", PARAMS_3D, COPY_BY_PARAMS, 0, PLACE_NONE, 1},
-		{"cudaMemcpy3DPeer", PARAMS_3D_PEER, COPY_P2P, 0, PLACE_NONE, PLACE_NONE},
+		{"cuMemcpy2D_v2", PARAMS_MEMCPY2D, COPY_BY_PARAMS, 0, LOCATION_NONE, LOCATION_NONE},
+		{"cuMemcpy2DUnaligned_v2", PARAMS_MEMCPY2D, COPY_BY_PARAMS, 0, LOCATION_NONE,
+		 LOCATION_NONE},
+		{"cuMemcpy2DAsync_v2", PARAMS_MEMCPY2D, COPY_BY_PARAMS, 0, LOCATION_NONE, 1},
+		{"cuMemcpy3D_v2_ptds", PARAMS_MEMCPY3D, COPY_BY_PARAMS, 0, LOCATION_NONE,
+		 LOCATION_NONE},
+		{"cuMemcpy3DPeerAsync", PARAMS_MEMCPY3D_PEER, COPY_P2P, 0, LOCATION_NONE, 1},
+		{"cudaMemcpy3D", PARAMS_3D, COPY_BY_PARAMS, 0, LOCATION_NONE, LOCATION_NONE},
+		{"cudaMemcpy3DAsync", PARAMS_3D, COPY_BY_PARAMS, 0, LOCATION_NONE, 1},
+		{"cudaMemcpy3DPeer", PARAMS_3D_PEER, COPY_P2P, 0, LOCATION_NONE, LOCATION_NONE},
 		{"cuMemcpyBatchAsync", PARAMS_SIZES, COPY_DEFAULT, 2, 3, SP(24)},
 		{"cuMemcpyBatchAsync_v2", PARAMS_SIZES, COPY_DEFAULT, 2, 3, SP(16)},
 		{"cuMemcpy3DBatchAsync", PARAMS_3D_BATCH, COPY_DEFAULT, 1, 0, 4},
@@ -424,9 +425,9 @@ static void test_copy_params(void **state)
 		assert_int_equal(desc->operation, OP_COPY);
 		assert_int_equal(desc->params, cases[i].params);
 		assert_int_equal(desc->kind, cases[i].kind);
-		assert_int_equal(desc->place[ROLE_PARAMS], cases[i].at);
-		assert_int_equal(desc->place[ROLE_ELEMENTS], cases[i].elements);
-		assert_int_equal(desc->place[ROLE_STREAM], cases[i].stream);
+		assert_int_equal(desc->location[ROLE_PARAMS], cases[i].at);
+		assert_int_equal(desc->location[ROLE_ELEMENTS], cases[i].elements);
+		assert_int_equal(desc->location[ROLE_STREAM], cases[i].stream);
 	}
 }
 
@@ -523,7 +524,8 @@ static void test_variants(void **state)
 		assert_int_equal(f->desc.operation, plain->desc.operation);
 		assert_int_equal(f->desc.kind, plain->desc.kind);
 		assert_int_equal(f->desc.unit, plain->desc.unit);
-		assert_memory_equal(f->desc.place, plain->desc.place, sizeof(f->desc.place));
+		assert_memory_equal(f->desc.location, plain->desc.location,
+				    sizeof(f->desc.location));
 		assert_int_equal(f->argument_count, plain->argument_count);
 	}
 	assert_int_equal(variants, 178);

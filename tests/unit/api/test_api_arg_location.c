@@ -19,50 +19,50 @@ static void test_dim3(void **state)
 		read_good(HEADER "runtime\tcudaLaunchKernel\tlaunch\tlaunch\t-\tasync\t"
 				 "func=f gridx=g blockx=b\tf rdi const void *; g rsi:rdx dim3; "
 				 "b sp+16[12] dim3\t-\n");
-	const __u8 *place = table->functions[0].desc.place;
+	const __u8 *location = table->functions[0].desc.location;
 
 	(void)state;
-	assert_int_equal(place[ROLE_GRIDX], 1);
-	assert_int_equal(place[ROLE_GRIDY], PLACE_NONE);
-	assert_int_equal(place[ROLE_GRIDZ], 2 | PLACE_32);
-	assert_int_equal(place[ROLE_BLOCKX], PLACE_STACK + 1);
-	assert_int_equal(place[ROLE_BLOCKZ], (PLACE_STACK + 2) | PLACE_32);
+	assert_int_equal(location[ROLE_GRIDX], 1);
+	assert_int_equal(location[ROLE_GRIDY], LOCATION_NONE);
+	assert_int_equal(location[ROLE_GRIDZ], 2 | LOCATION_32);
+	assert_int_equal(location[ROLE_BLOCKX], LOCATION_STACK + 1);
+	assert_int_equal(location[ROLE_BLOCKZ], (LOCATION_STACK + 2) | LOCATION_32);
 	table__free(table);
 }
 
-static void test_places(void **state)
+static void test_locations(void **state)
 {
 	static const struct {
 		const char *text;
 		int size;
-		uint8_t place;
+		uint8_t location;
 	} cases[] = {
 		{"rdi", 8, 0},
-		{"rsi", 4, 1 | PLACE_32},
-		{"rdx", 2, 2 | PLACE_32},
+		{"rsi", 4, 1 | LOCATION_32},
+		{"rdx", 2, 2 | LOCATION_32},
 		{"rcx", 8, 3},
 		{"r8", 8, 4},
 		{"r9", 8, 5},
-		{"sp+8", 8, PLACE_STACK},
-		{"sp+80", 4, (PLACE_STACK + 9) | PLACE_32},
-		{"sp+8[24]", 24, PLACE_STACK},
-		{"sp+40[64]", 64, PLACE_STACK + 4},
-		{"rdi:rsi", 12, PLACE_NONE},
-		{"r8:r9", 16, PLACE_NONE},
-		{"xmm0", 4, PLACE_NONE},
+		{"sp+8", 8, LOCATION_STACK},
+		{"sp+80", 4, (LOCATION_STACK + 9) | LOCATION_32},
+		{"sp+8[24]", 24, LOCATION_STACK},
+		{"sp+40[64]", 64, LOCATION_STACK + 4},
+		{"rdi:rsi", 12, LOCATION_NONE},
+		{"r8:r9", 16, LOCATION_NONE},
+		{"xmm0", 4, LOCATION_NONE},
 	};
-	struct arg_location place;
+	struct arg_location location;
 	size_t i;
 
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_int_equal(arg_location__parse(cases[i].text, &place), 0);
-		assert_true(arg_location__fits(&place, cases[i].size));
-		assert_int_equal(arg_location__encode(&place, cases[i].size), cases[i].place);
+		assert_int_equal(arg_location__parse(cases[i].text, &location), 0);
+		assert_true(arg_location__fits(&location, cases[i].size));
+		assert_int_equal(arg_location__encode(&location, cases[i].size), cases[i].location);
 	}
 }
 
-static void test_bad_places(void **state)
+static void test_bad_locations(void **state)
 {
 	static const char *const texts[] = {
 		"",	   "rax",	"r10",	     "rdi:",   "rdi:rdx",
@@ -71,16 +71,16 @@ static void test_bad_places(void **state)
 		"sp+08",   "sp+8x",	"sp+8[",     "sp+8[]", "sp+8[8]",
 		"sp+8[24", "sp+8[24]x", "sp+8[256]", "sp+464", "sp+99999999999999999999",
 		"xmm",	   "xmm8",	"xmm10",     "RDI",    "rdi "};
-	struct arg_location place;
+	struct arg_location location;
 	size_t i;
 
 	(void)state;
 	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		if (arg_location__parse(texts[i], &place) == 0)
-			fail_msg("\"%s\" was taken for a place", texts[i]);
+		if (arg_location__parse(texts[i], &location) == 0)
+			fail_msg("\"%s\" was taken for a location", texts[i]);
 	}
-	assert_int_equal(arg_location__parse("sp+456", &place), 0);
-	assert_int_equal(place.first & ~PLACE_MASK, 0);
+	assert_int_equal(arg_location__parse("sp+456", &location), 0);
+	assert_int_equal(location.first & ~LOCATION_MASK, 0);
 }
 
 static void test_fit_and_overlap(void **state)
@@ -133,8 +133,8 @@ static void test_sizes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_dim3),	   cmocka_unit_test(test_places),
-		cmocka_unit_test(test_bad_places), cmocka_unit_test(test_fit_and_overlap),
+		cmocka_unit_test(test_dim3),	      cmocka_unit_test(test_locations),
+		cmocka_unit_test(test_bad_locations), cmocka_unit_test(test_fit_and_overlap),
 		cmocka_unit_test(test_sizes),
 	};
 

@@ -32,9 +32,9 @@ static void test_good_row(void **state)
 	assert_int_equal(f->desc.flags, 0);
 	assert_int_equal(f->desc.unit, 1);
 	for (role = 0; role < ROLE_COUNT; role++)
-		assert_int_equal(f->desc.place[role], role == ROLE_OUT	? 0 :
-						      role == ROLE_SIZE ? 1 :
-									  PLACE_NONE);
+		assert_int_equal(f->desc.location[role], role == ROLE_OUT  ? 0 :
+							 role == ROLE_SIZE ? 1 :
+									     LOCATION_NONE);
 	assert_int_equal(f->argument_count, 2);
 	assert_string_equal(f->arguments[0].name, "devPtr");
 	assert_string_equal(f->arguments[0].type, "void **");
@@ -63,7 +63,7 @@ static void test_flags_and_kinds(void **state)
 	assert_int_equal(f[1].desc.flags, FUNCTION_ASYNC | FUNCTION_PER_THREAD);
 	assert_int_equal(f[1].desc.unit, 4);
 	assert_int_equal(f[2].desc.kind, COPY_BY_ARGUMENT);
-	assert_int_equal(f[2].desc.place[ROLE_KIND], 1 | PLACE_32);
+	assert_int_equal(f[2].desc.location[ROLE_KIND], 1 | LOCATION_32);
 	table__free(table);
 }
 
@@ -106,11 +106,11 @@ static void test_bad_arguments(void **state)
 {
 #define ARGUMENTS(roles, arguments) "driver\tcuX\tother\t-\t-\t-\t" roles "\t" arguments "\t-"
 	(void)state;
-	expect_bad_row(ARGUMENTS("-", "a rdi"), "argument a is not NAME PLACE TYPE");
-	expect_bad_row(ARGUMENTS("-", "a"), "argument a is not NAME PLACE TYPE");
-	expect_bad_row(ARGUMENTS("-", "a rdi int; "), "argument  is not NAME PLACE TYPE");
+	expect_bad_row(ARGUMENTS("-", "a rdi"), "argument a is not NAME LOCATION TYPE");
+	expect_bad_row(ARGUMENTS("-", "a"), "argument a is not NAME LOCATION TYPE");
+	expect_bad_row(ARGUMENTS("-", "a rdi int; "), "argument  is not NAME LOCATION TYPE");
 	expect_bad_row(ARGUMENTS("-", "1 rdi int"), "\"1\" is not the name of an argument");
-	expect_bad_row(ARGUMENTS("-", "a rax int"), "unknown place rax of argument a");
+	expect_bad_row(ARGUMENTS("-", "a rax int"), "unknown location rax of argument a");
 	expect_bad_row(ARGUMENTS("-", "a rdi long"), "unknown type \"long\" of argument a");
 	expect_bad_row(ARGUMENTS("-", "a rdi ch\"r *"), "unknown type \"ch\"r *\" of argument a");
 	expect_bad_row(ARGUMENTS("-", "a rdi dim3"), "argument a of 12 bytes cannot be at rdi");
@@ -118,9 +118,9 @@ static void test_bad_arguments(void **state)
 		       "argument a of 24 bytes cannot be at sp+8[32]");
 	expect_bad_row(ARGUMENTS("-", "a rdi int; a rsi int"), "two arguments are called a");
 	expect_bad_row(ARGUMENTS("-", "a rdi int; b rsi int; c rdi int"),
-		       "arguments a and c are at the same place");
+		       "arguments a and c are at the same location");
 	expect_bad_row(ARGUMENTS("-", "a sp+8[24] struct cudaExtent; b sp+24 int"),
-		       "arguments a and b are at the same place");
+		       "arguments a and b are at the same location");
 	expect_bad_row(ARGUMENTS("stride=a", "a rdi int"), "unknown role \"stride\"");
 	expect_bad_row(ARGUMENTS("size", "a rdi int"), "unknown role \"size\"");
 	expect_bad_row(ARGUMENTS("size=a  out=a", "a rdi int"), "unknown role \"\"");
@@ -130,9 +130,9 @@ static void test_bad_arguments(void **state)
 	expect_bad_row(ARGUMENTS("gridz=b gridx=a", "a rdi:rsi dim3; b rdx int"),
 		       "role gridz is given twice");
 	expect_bad_row(ARGUMENTS("size=a", "a xmm0 float"),
-		       "role size names a, which is in no single place");
+		       "role size names a, which is in no single location");
 	expect_bad_row(ARGUMENTS("shmem=a", "a rdi:rsi dim3"),
-		       "role shmem names a, which is in no single place");
+		       "role shmem names a, which is in no single location");
 	expect_bad_row(ARGUMENTS("size=a", "a rdi size_t *"), "role size cannot be a size_t *");
 	expect_bad_row(ARGUMENTS("out=a", "a rdi CUdeviceptr"), "role out cannot be a CUdeviceptr");
 	expect_bad_row(ARGUMENTS("out=a pitchout=b", "a rdi CUdeviceptr_v1 *; b rsi size_t *"),

@@ -52,7 +52,7 @@ static void test_forms(void **state)
 	assert_int_equal(f[1].desc.flags, FUNCTION_PER_THREAD);
 	assert_int_equal(f[2].soname, 2);
 	assert_int_equal(f[3].soname, 12);
-	assert_int_equal(f[3].arguments[0].place.first, 1);
+	assert_int_equal(f[3].arguments[0].location.first, 1);
 	assert_string_equal(f[4].symbol, "cudaB");
 	assert_int_equal(f[4].soname, 0);
 	table__free(table);

@@ -119,9 +119,9 @@ static struct watched_call call_of(const struct random_program *program,
 	const struct function_desc *function = &api_functions[call.row].desc;
 	uint64_t stream = handle_of(program, thread->stream);
 
-	if (function->place[ROLE_STREAM] != PLACE_NONE)
+	if (function->location[ROLE_STREAM] != LOCATION_NONE)
 		add_argument(&call, ROLE_STREAM, stream);
-	if (function->place[ROLE_EVENT] != PLACE_NONE)
+	if (function->location[ROLE_EVENT] != LOCATION_NONE)
 		add_argument(&call, ROLE_EVENT, EVENT_HANDLE + 16 * thread->event);
 	if (thread->act == ACT_SET)
 		add_argument(&call, ROLE_SIZE, 4096);

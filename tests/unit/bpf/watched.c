@@ -48,20 +48,21 @@ static uint64_t *frame_of(struct watched_thread *thread)
 }
 
 /* Puts the argument where the function expects it at entry. */
-static void place(struct pt_regs *registers, uint64_t *frame, uint8_t place, uint64_t value)
+static void set_argument(struct pt_regs *registers, uint64_t *frame, uint8_t location,
+			 uint64_t value)
 {
 	unsigned long *const in_registers[] = {&registers->di, &registers->si, &registers->dx,
 					       &registers->cx, &registers->r8, &registers->r9};
-	uint8_t at = place & PLACE_MASK;
+	uint8_t at = location & LOCATION_MASK;
 
-	assert(place != PLACE_NONE);
+	assert(location != LOCATION_NONE);
 	/* The upper half of a shorter argument is garbage. */
-	if (place & PLACE_32)
+	if (location & LOCATION_32)
 		value |= 0xabcd000000000000;
-	if (at < PLACE_STACK)
+	if (at < LOCATION_STACK)
 		*in_registers[at] = value;
 	else
-		frame[1 + at - PLACE_STACK] = value;
+		frame[1 + at - LOCATION_STACK] = value;
 }
 
 /* Whether the function writes the argument through a pointer that it gets. */
@@ -83,12 +84,12 @@ static void place_argument(struct watched_thread *thread, struct pt_regs *regist
 	if (is_written(function, role)) {
 		thread->written[NESTED - thread->depth] = *argument;
 		value = (uintptr_t)&frame[OUT_WORD];
-	} else if (role == ROLE_STREAM && function->place[ROLE_STREAM] == PLACE_NONE) {
+	} else if (role == ROLE_STREAM && function->location[ROLE_STREAM] == LOCATION_NONE) {
 		frame[CONFIG_STREAM] = value;
 		value = (uintptr_t)&frame[CONFIG_WORD];
 		role = ROLE_CONFIG;
 	}
-	place(registers, frame, function->place[role], value);
+	set_argument(registers, frame, function->location[role], value);
 }
 
 static void set_machine(struct watched_thread *thread, uint64_t ns)

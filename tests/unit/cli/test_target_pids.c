@@ -17,11 +17,11 @@
 #define MANY 20
 #define NOBODY 2147483647 /* above the largest pid */
 
-static void expect_text(const struct target_processes *asked, const char *expected)
+static void expect_text(const struct target_processes *targets, const char *expected)
 {
-	char text[ASKED_TEXT_SIZE];
+	char text[SILENT_TEXT_SIZE];
 
-	assert_int_equal(silent_targets__write(asked, text), *expected != '\0');
+	assert_int_equal(silent_targets__write(targets, text), *expected != '\0');
 	assert_string_equal(text, expected);
 }
 
@@ -29,47 +29,47 @@ static void sentences(void **unused)
 {
 	struct target_process processes[MANY] = {
 		{.pid = 1, .comm = "one"}, {.pid = 2, .comm = "two"}, {.pid = 3, .comm = "three"}};
-	struct target_processes asked = {.processes = processes};
+	struct target_processes targets = {.processes = processes};
 
 	(void)unused;
-	expect_text(&asked, "");
-	asked.count = 1;
-	expect_text(&asked, "process 1 (one): no CUDA call seen since attach");
+	expect_text(&targets, "");
+	targets.count = 1;
+	expect_text(&targets, "process 1 (one): no CUDA call seen since attach");
 	strcpy(processes[0].doing, "thread 1 is in cuInit");
-	expect_text(&asked,
+	expect_text(&targets,
 		    "process 1 (one): no CUDA call seen since attach: thread 1 is in cuInit");
 	processes[0].doing[0] = '\0';
-	asked.count = 3;
+	targets.count = 3;
 	processes[1].called = true;
-	expect_text(&asked, "processes 1 (one), 3 (three): no CUDA call seen since attach");
+	expect_text(&targets, "processes 1 (one), 3 (three): no CUDA call seen since attach");
 	strcpy(processes[2].doing, "thread 3 is in cuInit");
-	expect_text(&asked, "processes 1 (one), 3 (three): no CUDA call seen since attach; 3: "
-			    "thread 3 is in cuInit");
-	asked.unclear = true;
-	expect_text(&asked, "");
-	asked.unclear = false;
+	expect_text(&targets, "processes 1 (one), 3 (three): no CUDA call seen since attach; 3: "
+			      "thread 3 is in cuInit");
+	targets.unclear = true;
+	expect_text(&targets, "");
+	targets.unclear = false;
 	processes[0].called = processes[2].called = true;
-	expect_text(&asked, "");
+	expect_text(&targets, "");
 }
 
 static void many_are_counted(void **unused)
 {
 	struct target_process processes[MANY];
-	struct target_processes asked = {.processes = processes, .count = MANY};
-	char text[ASKED_TEXT_SIZE];
+	struct target_processes targets = {.processes = processes, .count = MANY};
+	char text[SILENT_TEXT_SIZE];
 
 	(void)unused;
 	for (int i = 0; i < MANY; i++)
 		processes[i] =
 			(struct target_process){.pid = NOBODY - i, .comm = "fifteen letters"};
-	assert_true(silent_targets__write(&asked, text));
+	assert_true(silent_targets__write(&targets, text));
 	assert_non_null(strstr(
 		text, "2147483640 (fifteen letters) and 12 more: no CUDA call seen since attach"));
 	assert_null(strstr(text, "2147483639"));
 	/* There is room to report all eight. */
 	for (int i = 0; i < MANY; i++)
 		memset(processes[i].doing, 'x', sizeof(processes[i].doing) - 1);
-	assert_true(silent_targets__write(&asked, text));
+	assert_true(silent_targets__write(&targets, text));
 	assert_int_equal(text[strlen(text) - sizeof(processes->doing) + 1], 'x');
 	assert_int_equal(text[strlen(text) - 1], 'x');
 }
@@ -77,13 +77,13 @@ static void many_are_counted(void **unused)
 static void each_is_asked_for_once(void **unused)
 {
 	struct target_process processes[3];
-	struct target_processes asked = {.processes = processes};
+	struct target_processes targets = {.processes = processes};
 
 	(void)unused;
-	target_pids__add(&asked, getpid());
-	target_pids__add(&asked, getpid());
-	target_pids__add(&asked, NOBODY);
-	assert_int_equal(asked.count, 1);
+	target_pids__add(&targets, getpid());
+	target_pids__add(&targets, getpid());
+	target_pids__add(&targets, NOBODY);
+	assert_int_equal(targets.count, 1);
 	assert_int_equal(processes[0].pid, getpid());
 }
 
@@ -92,7 +92,7 @@ static void descendants(void **unused)
 {
 	struct target_process processes[3] = {
 		{.pid = getppid()}, {.pid = getpid()}, {.pid = NOBODY}};
-	struct target_processes asked = {.processes = processes, .count = 3};
+	struct target_processes targets = {.processes = processes, .count = 3};
 	pid_t child = fork();
 
 	(void)unused;
@@ -101,35 +101,35 @@ static void descendants(void **unused)
 		_exit(0);
 	}
 	assert_true(child > 0);
-	target_pids__see_call(&asked, child, 0);
+	target_pids__see_call(&targets, child, 0);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	assert_true(processes[0].called && processes[1].called && !processes[2].called);
-	assert_int_equal(silent_targets__count(&asked), 1);
+	assert_int_equal(silent_targets__count(&targets), 1);
 }
 
 /* An ended process is known by the parent that it had. */
 static void an_ended_child(void **unused)
 {
 	struct target_process processes[2] = {{.pid = getpid()}, {.pid = NOBODY}};
-	struct target_processes asked = {.processes = processes, .count = 2};
+	struct target_processes targets = {.processes = processes, .count = 2};
 
 	(void)unused;
-	target_pids__see_call(&asked, NOBODY - 1, getpid());
+	target_pids__see_call(&targets, NOBODY - 1, getpid());
 	assert_true(processes[0].called);
-	assert_int_equal(silent_targets__count(&asked), 1);
+	assert_int_equal(silent_targets__count(&targets), 1);
 }
 
 /* Its ancestors are no longer known: it may descend from any of them. */
 static void an_orphan(void **unused)
 {
 	struct target_process processes[1] = {{.pid = getpid()}};
-	struct target_processes asked = {.processes = processes, .count = 1};
+	struct target_processes targets = {.processes = processes, .count = 1};
 
 	(void)unused;
-	target_pids__see_call(&asked, NOBODY, 0);
-	assert_true(asked.unclear);
-	assert_int_equal(silent_targets__count(&asked), 0);
+	target_pids__see_call(&targets, NOBODY, 0);
+	assert_true(targets.unclear);
+	assert_int_equal(silent_targets__count(&targets), 0);
 }
 
 int main(void)

@@ -45,7 +45,7 @@ static inline struct profile_size size_of(const char *function, uint64_t size, u
 /*
  * In the latest detection: how many sites were examined, and how many of them not for long enough.
  */
-static inline void expect_trend(const struct run *run, const char *id, uint64_t places,
+static inline void expect_trend(const struct run *run, const char *id, uint64_t examined,
 				uint64_t unjudged, uint64_t seconds)
 {
 	for (size_t i = 0; i < run->list.trend_count; i++) {
@@ -53,14 +53,14 @@ static inline void expect_trend(const struct run *run, const char *id, uint64_t 
 
 		if (strcmp(trend->kind->id, id))
 			continue;
-		assert_int_equal(trend->places, places);
+		assert_int_equal(trend->examined, examined);
 		assert_int_equal(trend->unjudged, unjudged);
 		assert_int_equal(trend->followed_ns, seconds * NS_PER_S);
 		assert_int_equal(trend->needed_ns,
 				 (strcmp(id, "fragmentation") ? 50 : 40) * NS_PER_S);
 		return;
 	}
-	assert_int_equal(places, 0);
+	assert_int_equal(examined, 0);
 }
 
 #endif

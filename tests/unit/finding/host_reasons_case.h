@@ -14,8 +14,8 @@
 	static const struct stack_frame name##_frames[] = {__VA_ARGS__}; \
 	static const struct stack name = {.count = sizeof(name##_frames) / sizeof(*name##_frames), \
 					  .frames = name##_frames}
-#define PLACES(...) \
-	(struct host_place[]) \
+#define LOCATIONS(...) \
+	(struct host_location[]) \
 	{ \
 		__VA_ARGS__ \
 	}
@@ -25,15 +25,15 @@ STACK(takes, {.function = "futex_wait", .object = "libc.so.6"},
       PYTHON("take", "/home/user/train.py", 50), MAIN);
 STACK(reads, PYTHON("load", "/home/user/data.py", 7));
 
-static inline struct host_thread thread(bool submits, int32_t tid, struct host_place *places,
+static inline struct host_thread thread(bool submits, int32_t tid, struct host_location *locations,
 					size_t count)
 {
 	struct host_thread thread = {.submits = submits,
 				     .tid = tid,
 				     .pid = 10,
 				     .watched_ns = 100 * MS,
-				     .places = places,
-				     .place_count = count};
+				     .locations = locations,
+				     .location_count = count};
 
 	return thread;
 }

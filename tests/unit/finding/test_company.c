@@ -275,14 +275,14 @@ static void who_is_slow_itself_waits_for_nobody(void **state)
 
 static void who_hands_over_work_is_awaited(void **state)
 {
-	struct host_place places[] = {{.activity = ACTIVITY_QUEUE, .ns = 51, .times = 1},
-				      {.activity = ACTIVITY_CPU, .ns = 49, .times = 1}};
+	struct host_location locations[] = {{.activity = ACTIVITY_QUEUE, .ns = 51, .times = 1},
+					    {.activity = ACTIVITY_CPU, .ns = 49, .times = 1}};
 	struct host_thread thread = {.tid = 100,
 				     .pid = 100,
 				     .submits = true,
 				     .watched_ns = 100,
-				     .places = places,
-				     .place_count = 2};
+				     .locations = locations,
+				     .location_count = 2};
 	struct host_process host = {.pid = 100, .threads = &thread, .thread_count = 1};
 	struct scene *scene = *state;
 
@@ -300,8 +300,8 @@ static void who_hands_over_work_is_awaited(void **state)
 	thread.wakers[ACTIVITY_QUEUE][0].pid = 100;
 	assert_int_equal(corrected(scene).kind, VERDICT_HOST_BOUND);
 	thread.wakers[ACTIVITY_QUEUE][0].pid = 101;
-	places[0].ns = 50;
-	places[1].ns = 50;
+	locations[0].ns = 50;
+	locations[1].ns = 50;
 	assert_int_equal(corrected(scene).kind, VERDICT_HOST_BOUND);
 }
 

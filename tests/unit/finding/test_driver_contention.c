@@ -78,7 +78,7 @@ static void loads_hold_launches_up(void **state)
 }
 
 /* The stack of the load had another id before more code was mapped. */
-static void one_place_is_one_finding(void **state)
+static void one_pair_is_one_finding(void **state)
 {
 	struct finding_case *c = begin();
 
@@ -152,7 +152,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(loads_hold_launches_up),
-		cmocka_unit_test(one_place_is_one_finding),
+		cmocka_unit_test(one_pair_is_one_finding),
 		cmocka_unit_test(what_ends_otherwise_has_another_reason),
 		cmocka_unit_test(little_is_none),
 		cmocka_unit_test(without_stacks_functions_and_threads_are_reported),

@@ -232,7 +232,7 @@ static void small_copies_that_wait_for_kernels(void **state)
 }
 
 /* Sites have no sizes: one is named only if most of its time is that of small copies. */
-static void small_copies_have_a_place(void **state)
+static void small_copies_have_a_call_site(void **state)
 {
 	struct finding_case *c = case__new();
 	struct profile_copies *copies = add_copies(c, COPY_H2D, 0, COPY_HOST_PINNED);
@@ -540,7 +540,7 @@ int main(void)
 		cmocka_unit_test(batches_at_the_links_rate),
 		cmocka_unit_test(large_copies_and_sets_are_not_small),
 		cmocka_unit_test(small_copies_that_wait_for_kernels),
-		cmocka_unit_test(small_copies_have_a_place),
+		cmocka_unit_test(small_copies_have_a_call_site),
 		cmocka_unit_test(pageable_copies),
 		cmocka_unit_test(asynchronous_pageable_copies),
 		cmocka_unit_test(pinned_copies_beside_pageable_ones),

@@ -118,7 +118,7 @@ static void test_no_churn(void **state)
 }
 
 /* The call site is named if it allocated only this size, with its share. */
-static void test_churn_has_a_place(void **state)
+static void test_churn_has_a_call_site(void **state)
 {
 	static const struct stack stacks[2] = {{.serial = 1}, {.serial = 2}};
 	struct profile_size sizes[] = {size_of("cudaMalloc", MIB, 1000, 1000, 1)};
@@ -247,7 +247,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_churn),	    cmocka_unit_test(test_churn_of_several_sizes),
-		cmocka_unit_test(test_no_churn),    cmocka_unit_test(test_churn_has_a_place),
+		cmocka_unit_test(test_no_churn),    cmocka_unit_test(test_churn_has_a_call_site),
 		cmocka_unit_test(test_unused_pool), cmocka_unit_test(test_pool_in_use),
 		cmocka_unit_test(test_unmapped),
 	};

@@ -37,11 +37,11 @@ static struct host_reasons reasons_of(struct host_process *host)
 
 static void merges_by_the_users_line(void **state)
 {
-	struct host_place *places = PLACES({.ns = 20 * MS, .times = 2, .stack = &copies},
-					   {.ns = 30 * MS, .times = 3, .stack = &computes},
-					   {.ns = 10 * MS, .times = 1, .stack = &draws});
-	struct host_place *other = PLACES({.ns = 5 * MS, .times = 1, .stack = &copies});
-	struct host_thread threads[] = {thread(true, 1, places, 3), thread(true, 2, other, 1)};
+	struct host_location *locations = LOCATIONS({.ns = 20 * MS, .times = 2, .stack = &copies},
+						    {.ns = 30 * MS, .times = 3, .stack = &computes},
+						    {.ns = 10 * MS, .times = 1, .stack = &draws});
+	struct host_location *other = LOCATIONS({.ns = 5 * MS, .times = 1, .stack = &copies});
+	struct host_thread threads[] = {thread(true, 1, locations, 3), thread(true, 2, other, 1)};
 	struct host_reasons reasons =
 		reasons_of(&(struct host_process){.threads = threads, .thread_count = 2});
 
@@ -88,11 +88,11 @@ static void names_calls(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct host_place *place = PLACES({.activity = rows[i].activity,
-						   .class = rows[i].class,
-						   .ns = 1,
-						   .stack = &draws});
-		struct host_thread threads[] = {thread(true, 1, place, 1)};
+		struct host_location *location = LOCATIONS({.activity = rows[i].activity,
+							    .class = rows[i].class,
+							    .ns = 1,
+							    .stack = &draws});
+		struct host_thread threads[] = {thread(true, 1, location, 1)};
 		struct host_reasons reasons =
 			reasons_of(&(struct host_process){.threads = threads, .thread_count = 1});
 
@@ -103,18 +103,18 @@ static void names_calls(void **state)
 }
 
 /*
- * The kind with the most time over all its lines comes first; places without a line of the user's
+ * The kind with the most time over all its lines comes first; locations without a line of the user's
  * code come last.
  */
 static void ranks(void **state)
 {
-	struct host_place *places =
-		PLACES({.activity = ACTIVITY_QUEUE, .ns = 50 * MS, .stack = &of_a_library},
-		       {.activity = ACTIVITY_CPU, .ns = 30 * MS, .stack = &copies},
-		       {.activity = ACTIVITY_LOCK, .ns = 20 * MS, .stack = &takes},
-		       {.activity = ACTIVITY_LOCK, .ns = 15 * MS, .stack = &draws},
-		       {.activity = ACTIVITY_CPU, .ns = 25 * MS, .stack = &draws});
-	struct host_thread threads[] = {thread(true, 1, places, 5)};
+	struct host_location *locations =
+		LOCATIONS({.activity = ACTIVITY_QUEUE, .ns = 50 * MS, .stack = &of_a_library},
+			  {.activity = ACTIVITY_CPU, .ns = 30 * MS, .stack = &copies},
+			  {.activity = ACTIVITY_LOCK, .ns = 20 * MS, .stack = &takes},
+			  {.activity = ACTIVITY_LOCK, .ns = 15 * MS, .stack = &draws},
+			  {.activity = ACTIVITY_CPU, .ns = 25 * MS, .stack = &draws});
+	struct host_thread threads[] = {thread(true, 1, locations, 5)};
 	struct host_reasons reasons =
 		reasons_of(&(struct host_process){.threads = threads, .thread_count = 1});
 	static const enum host_kind order[] = {HOST_LOCK, HOST_LOCK, HOST_CPU, HOST_CPU,
@@ -134,14 +134,14 @@ static void ranks(void **state)
 /* If two lines take about the same CPU time, the one that launches more comes first. */
 static void launches_decide_between_lines(void **state)
 {
-	struct host_place *places = PLACES(
+	struct host_location *locations = LOCATIONS(
 		{.activity = ACTIVITY_CPU, .ns = 30 * MS, .stack = &copies},
 		{.activity = ACTIVITY_CPU, .ns = 25 * MS, .stack = &draws},
 		{.activity = ACTIVITY_CPU, .class = HOST_LAUNCHES, .ns = 10 * MS, .stack = &draws},
 		{.activity = ACTIVITY_CPU, .class = HOST_LAUNCHES, .ns = 4 * MS, .stack = &copies},
 		{.activity = ACTIVITY_LOCK, .ns = 29 * MS, .stack = &takes},
 		{.activity = ACTIVITY_CPU, .ns = 90 * MS, .stack = &of_a_library});
-	struct host_thread threads[] = {thread(true, 1, places, 6)};
+	struct host_thread threads[] = {thread(true, 1, locations, 6)};
 	struct host_reasons reasons =
 		reasons_of(&(struct host_process){.threads = threads, .thread_count = 1});
 	static const uint64_t order[] = {25, 30, 29, 10, 4, 90};
@@ -160,11 +160,11 @@ static void launches_decide_between_lines(void **state)
  */
 static void leaves_out_others(void **state)
 {
-	struct host_place *places =
-		PLACES({.activity = ACTIVITY_TEAM, .ns = 50 * MS, .stack = &takes},
-		       {.ns = 10 * MS, .stack = &draws});
-	struct host_place *other = PLACES({.ns = 90 * MS, .stack = &holds});
-	struct host_thread threads[] = {thread(true, 1, places, 2), thread(false, 2, other, 1)};
+	struct host_location *locations =
+		LOCATIONS({.activity = ACTIVITY_TEAM, .ns = 50 * MS, .stack = &takes},
+			  {.ns = 10 * MS, .stack = &draws});
+	struct host_location *other = LOCATIONS({.ns = 90 * MS, .stack = &holds});
+	struct host_thread threads[] = {thread(true, 1, locations, 2), thread(false, 2, other, 1)};
 	struct host_reasons reasons =
 		reasons_of(&(struct host_process){.threads = threads, .thread_count = 2});
 
@@ -176,9 +176,9 @@ static void leaves_out_others(void **state)
 
 static void knows_pythons_queues(void **state)
 {
-	struct host_place *places =
-		PLACES({.activity = ACTIVITY_LOCK, .ns = 50 * MS, .stack = &gets});
-	struct host_thread threads[] = {thread(true, 1, places, 1)};
+	struct host_location *locations =
+		LOCATIONS({.activity = ACTIVITY_LOCK, .ns = 50 * MS, .stack = &gets});
+	struct host_thread threads[] = {thread(true, 1, locations, 1)};
 	struct host_reasons reasons =
 		reasons_of(&(struct host_process){.threads = threads, .thread_count = 1});
 
@@ -207,9 +207,9 @@ static void knows_conditions(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct host_place *places =
-			PLACES({.activity = ACTIVITY_LOCK, .ns = 50 * MS, .stack = rows[i].stack});
-		struct host_thread threads[] = {thread(true, 1, places, 1)};
+		struct host_location *locations = LOCATIONS(
+			{.activity = ACTIVITY_LOCK, .ns = 50 * MS, .stack = rows[i].stack});
+		struct host_thread threads[] = {thread(true, 1, locations, 1)};
 		struct host_reasons reasons =
 			reasons_of(&(struct host_process){.threads = threads, .thread_count = 1});
 
@@ -222,9 +222,9 @@ static void knows_full_pipes(void **state)
 {
 	STACK(writes, {.function = "__libc_write", .object = "libc.so.6"},
 	      PYTHON("log", "/home/user/train.py", 9));
-	struct host_place *places =
-		PLACES({.activity = ACTIVITY_QUEUE, .ns = 50 * MS, .stack = &writes});
-	struct host_thread threads[] = {thread(true, 1, places, 1)};
+	struct host_location *locations =
+		LOCATIONS({.activity = ACTIVITY_QUEUE, .ns = 50 * MS, .stack = &writes});
+	struct host_thread threads[] = {thread(true, 1, locations, 1)};
 	struct host_process host = {.threads = threads, .thread_count = 1};
 	struct host_other hops[HOST_HOPS];
 	struct host_reasons reasons;
@@ -245,11 +245,12 @@ static void knows_who_awaits_requests(void **state)
 	STACK(receives, {.function = "__libc_recv", .object = "libc.so.6"},
 	      PYTHON("readinto", "/usr/lib/python3.11/socket.py", 706));
 	STACK(reads_pipe, {.function = "read", .object = "libc.so.6"}, MAIN);
-	struct host_place *own = PLACES({.activity = ACTIVITY_QUEUE, .ns = 60 * MS, .stack = &gets},
-					{.ns = 40 * MS, .stack = &draws});
-	struct host_place *feeders =
-		PLACES({.activity = ACTIVITY_QUEUE, .ns = 90 * MS, .stack = &receives},
-		       {.ns = 10 * MS, .stack = &holds});
+	struct host_location *own =
+		LOCATIONS({.activity = ACTIVITY_QUEUE, .ns = 60 * MS, .stack = &gets},
+			  {.ns = 40 * MS, .stack = &draws});
+	struct host_location *feeders =
+		LOCATIONS({.activity = ACTIVITY_QUEUE, .ns = 90 * MS, .stack = &receives},
+			  {.ns = 10 * MS, .stack = &holds});
 	struct host_thread threads[] = {thread(true, 1, own, 2), thread(false, 2, feeders, 2)};
 	struct host_process host = {
 		.pid = 10, .threads = threads, .thread_count = 2, .serves = true};
@@ -284,9 +285,9 @@ static void knows_who_awaits_requests(void **state)
 static void most_of_the_time(void **state)
 {
 	STACK(polls, {.function = "epoll_wait", .object = "libc.so.6"}, MAIN);
-	struct host_place *own =
-		PLACES({.activity = ACTIVITY_QUEUE, .ns = 50 * MS, .stack = &polls},
-		       {.ns = 50 * MS, .stack = &draws});
+	struct host_location *own =
+		LOCATIONS({.activity = ACTIVITY_QUEUE, .ns = 50 * MS, .stack = &polls},
+			  {.ns = 50 * MS, .stack = &draws});
 	struct host_thread threads[] = {thread(true, 1, own, 2)};
 	struct host_process host = {
 		.pid = 10, .threads = threads, .thread_count = 1, .serves = true};
@@ -299,11 +300,11 @@ static void most_of_the_time(void **state)
 
 static void reports_limits_from_rivals(void **state)
 {
-	struct host_place *places =
-		PLACES({.activity = ACTIVITY_READY, .ns = 30 * MS, .stack = &draws},
-		       {.activity = ACTIVITY_THROTTLED, .ns = 20 * MS, .stack = &copies},
-		       {.activity = ACTIVITY_READY, .ns = 10 * MS});
-	struct host_thread threads[] = {thread(true, 1, places, 3)};
+	struct host_location *locations =
+		LOCATIONS({.activity = ACTIVITY_READY, .ns = 30 * MS, .stack = &draws},
+			  {.activity = ACTIVITY_THROTTLED, .ns = 20 * MS, .stack = &copies},
+			  {.activity = ACTIVITY_READY, .ns = 10 * MS});
+	struct host_thread threads[] = {thread(true, 1, locations, 3)};
 	struct host_process host = {.threads = threads, .thread_count = 1};
 	const struct host_partner *rivals;
 	struct host_reasons reasons;
@@ -336,14 +337,14 @@ static void reports_limits_from_rivals(void **state)
 /* A queue whose feeding thread waits for a lock, whose holder reads a file. */
 static void follows_hops(void **state)
 {
-	struct host_place *main_places =
-		PLACES({.activity = ACTIVITY_QUEUE, .ns = 90 * MS, .stack = &gets});
-	struct host_place *feeder =
-		PLACES({.activity = ACTIVITY_LOCK, .ns = 80 * MS, .stack = &takes});
-	struct host_place *worker =
-		PLACES({.activity = ACTIVITY_DISK, .ns = 70 * MS, .stack = &reads},
-		       {.ns = 20 * MS, .stack = &holds});
-	struct host_thread threads[] = {thread(true, 1, main_places, 1),
+	struct host_location *main_locations =
+		LOCATIONS({.activity = ACTIVITY_QUEUE, .ns = 90 * MS, .stack = &gets});
+	struct host_location *feeder =
+		LOCATIONS({.activity = ACTIVITY_LOCK, .ns = 80 * MS, .stack = &takes});
+	struct host_location *worker =
+		LOCATIONS({.activity = ACTIVITY_DISK, .ns = 70 * MS, .stack = &reads},
+			  {.ns = 20 * MS, .stack = &holds});
+	struct host_thread threads[] = {thread(true, 1, main_locations, 1),
 					thread(false, 2, feeder, 1), thread(false, 3, worker, 2)};
 	struct host_reasons reasons;
 	struct host_other hops[HOST_HOPS];
@@ -367,10 +368,10 @@ static void follows_hops(void **state)
 /* Two threads that wait for each other in turn, and one that is not followed. */
 static void ends_hops(void **state)
 {
-	struct host_place *first =
-		PLACES({.activity = ACTIVITY_LOCK, .ns = 90 * MS, .stack = &takes});
-	struct host_place *second =
-		PLACES({.activity = ACTIVITY_LOCK, .ns = 90 * MS, .stack = &holds});
+	struct host_location *first =
+		LOCATIONS({.activity = ACTIVITY_LOCK, .ns = 90 * MS, .stack = &takes});
+	struct host_location *second =
+		LOCATIONS({.activity = ACTIVITY_LOCK, .ns = 90 * MS, .stack = &holds});
 	struct host_thread threads[] = {thread(true, 1, first, 1), thread(false, 2, second, 1)};
 	struct host_reasons reasons;
 	struct host_other hops[HOST_HOPS];
@@ -391,11 +392,11 @@ static void ends_hops(void **state)
 
 static void the_holder_of_the_gil_is_where_it_runs(void **state)
 {
-	struct host_place *first =
-		PLACES({.activity = ACTIVITY_GIL, .ns = 90 * MS, .stack = &draws});
-	struct host_place *second =
-		PLACES({.activity = ACTIVITY_SLEEP, .ns = 60 * MS, .stack = &reads},
-		       {.activity = ACTIVITY_CPU, .ns = 30 * MS, .stack = &holds});
+	struct host_location *first =
+		LOCATIONS({.activity = ACTIVITY_GIL, .ns = 90 * MS, .stack = &draws});
+	struct host_location *second =
+		LOCATIONS({.activity = ACTIVITY_SLEEP, .ns = 60 * MS, .stack = &reads},
+			  {.activity = ACTIVITY_CPU, .ns = 30 * MS, .stack = &holds});
 	struct host_thread threads[] = {thread(true, 1, first, 1), thread(false, 2, second, 2)};
 	struct host_reasons reasons;
 	struct host_other hops[HOST_HOPS];
@@ -411,9 +412,9 @@ static void the_holder_of_the_gil_is_where_it_runs(void **state)
 
 static void names_the_file(void **state)
 {
-	struct host_place *places = PLACES({.activity = ACTIVITY_DISK, .ns = 9, .stack = &reads},
-					   {.ns = 5, .stack = &draws});
-	struct host_thread threads[] = {thread(true, 1, places, 2)};
+	struct host_location *locations = LOCATIONS(
+		{.activity = ACTIVITY_DISK, .ns = 9, .stack = &reads}, {.ns = 5, .stack = &draws});
+	struct host_thread threads[] = {thread(true, 1, locations, 2)};
 	struct host_reasons reasons =
 		reasons_of(&(struct host_process){.threads = threads, .thread_count = 1});
 

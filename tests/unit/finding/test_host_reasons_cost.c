@@ -74,14 +74,14 @@ static void is_near(double value, double expected)
 static void costs_a_step(void **state)
 {
 	struct scene *s = scene();
-	struct host_place *places = PLACES(
+	struct host_location *locations = LOCATIONS(
 		{.activity = ACTIVITY_CPU, .ns = 25 * NS_PER_S, .times = 2500, .stack = &reads},
 		{.class = HOST_WAITS, .ns = 20 * NS_PER_S, .times = 7000, .stack = &asks},
 		{.activity = ACTIVITY_LOCK, .ns = 10 * NS_PER_S, .times = 10000, .stack = &takes});
 	struct host_reasons reasons;
 
 	(void)state;
-	s->thread = thread(true, 100, places, 3);
+	s->thread = thread(true, 100, locations, 3);
 	s->thread.watched_ns = 50 * NS_PER_S;
 	s->site = (struct call_site){.kind = SITE_WAIT,
 				     .stack = &asks,
@@ -111,13 +111,13 @@ static void costs_a_step(void **state)
 static void costs_a_step_of_what_was_followed(void **state)
 {
 	struct scene *s = scene();
-	struct host_place *places = PLACES(
+	struct host_location *locations = LOCATIONS(
 		{.class = HOST_WAITS, .ns = 15 * NS_PER_S, .times = 7000, .stack = &asks},
 		{.activity = ACTIVITY_LOCK, .ns = 10 * NS_PER_S, .times = 2500, .stack = &takes});
 	struct host_reasons reasons;
 
 	(void)state;
-	s->thread = thread(true, 100, places, 2);
+	s->thread = thread(true, 100, locations, 2);
 	s->thread.watched_ns = 25 * NS_PER_S;
 	s->site = (struct call_site){
 		.kind = SITE_WAIT, .stack = &asks, .calls = 5000, .amount = 30 * NS_PER_S};

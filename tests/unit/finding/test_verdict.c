@@ -431,11 +431,13 @@ static void an_ended_process_is_judged_up_to_its_end(void **state)
  */
 static enum verdict_kind kind_of_stopped(enum host_class class)
 {
-	struct host_place places[] = {
+	struct host_location locations[] = {
 		{.activity = ACTIVITY_OTHER, .class = HOST_WAITS, .ns = 7 * NS_PER_S},
 		{.activity = ACTIVITY_STOPPED, .class = class, .ns = 3 * NS_PER_S}};
-	struct host_thread thread = {
-		.submits = true, .watched_ns = 10 * NS_PER_S, .places = places, .place_count = 2};
+	struct host_thread thread = {.submits = true,
+				     .watched_ns = 10 * NS_PER_S,
+				     .locations = locations,
+				     .location_count = 2};
 	struct host_process host = {.threads = &thread, .thread_count = 1};
 	struct load_scene *scene = scene__new();
 	enum verdict_kind kind;

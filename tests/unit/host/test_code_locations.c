@@ -20,25 +20,25 @@
 	}
 #define MS 1000000ull
 
-static const struct place_key on_cpu = {ACTIVITY_CPU, HOST_OUTSIDE, ~0u};
-static const struct place_key launching = {ACTIVITY_CPU, HOST_LAUNCHES, ~0u};
-static const struct place_key locked = {ACTIVITY_LOCK, HOST_OUTSIDE, ~0u};
+static const struct location_key on_cpu = {ACTIVITY_CPU, HOST_OUTSIDE, ~0u};
+static const struct location_key launching = {ACTIVITY_CPU, HOST_LAUNCHES, ~0u};
+static const struct location_key locked = {ACTIVITY_LOCK, HOST_OUTSIDE, ~0u};
 
 static struct code_locations_budget budget;
 
-static const struct stack_frame *line_of(const struct host_place *place)
+static const struct stack_frame *line_of(const struct host_location *location)
 {
-	return user_line__find(place->stack);
+	return user_line__find(location->stack);
 }
 
-static struct code_locations *new_places(void)
+static struct code_locations *new_locations(void)
 {
 	budget.left = 1 << 20;
 	return code_locations__new(&budget);
 }
 
-static void add(struct code_locations *places, const struct place_key *key, const char *function,
-		uint32_t line, uint64_t amount)
+static void add(struct code_locations *locations, const struct location_key *key,
+		const char *function, uint32_t line, uint64_t amount)
 {
 	const struct stack_frame frames[] = {
 		PYTHON("sqrt", "/usr/lib/python3/dist-packages/numpy/core.py", 3),
@@ -47,26 +47,26 @@ static void add(struct code_locations *places, const struct place_key *key, cons
 	};
 	const struct stack stack = {.count = 3, .frames = frames};
 
-	code_locations__add(places, key, &stack, amount, 2);
+	code_locations__add(locations, key, &stack, amount, 2);
 }
 
 static void shares_times_out(void **state)
 {
-	struct code_locations *places = new_places();
+	struct code_locations *locations = new_locations();
 	uint64_t ns[HOST_ACTIVITIES][HOST_CLASSES] = {0};
-	struct host_place *found;
+	struct host_location *found;
 
 	(void)state;
-	add(places, &on_cpu, "normalise", 31, 20);
-	add(places, &on_cpu, "randn", 30, 10);
-	add(places, &on_cpu, "normalise", 31, 10);
-	add(places, &launching, "step", 40, 1);
-	add(places, &locked, "take", 50, 7 * MS);
+	add(locations, &on_cpu, "normalise", 31, 20);
+	add(locations, &on_cpu, "randn", 30, 10);
+	add(locations, &on_cpu, "normalise", 31, 10);
+	add(locations, &launching, "step", 40, 1);
+	add(locations, &locked, "take", 50, 7 * MS);
 	ns[ACTIVITY_CPU][HOST_OUTSIDE] = 80 * MS;
 	ns[ACTIVITY_CPU][HOST_LAUNCHES] = 5 * MS;
 	ns[ACTIVITY_LOCK][HOST_OUTSIDE] = 50 * MS;
 	ns[ACTIVITY_SLEEP][HOST_OUTSIDE] = 1 * MS;
-	assert_int_equal(code_locations__rank(places, -1, ns, &found), 5);
+	assert_int_equal(code_locations__rank(locations, -1, ns, &found), 5);
 	assert_string_equal(line_of(&found[0])->function, "normalise");
 	assert_int_equal(line_of(&found[0])->line, 31);
 	assert_int_equal(found[0].ns, 60 * MS);
@@ -82,50 +82,50 @@ static void shares_times_out(void **state)
 	assert_int_equal(found[4].activity, ACTIVITY_SLEEP);
 	assert_null(found[4].stack);
 	free(found);
-	code_locations__free(places);
+	code_locations__free(locations);
 }
 
 /* Entries merge only if kind, class, call and line are equal. */
-static void reports_places_apart(void **state)
+static void reports_locations_apart(void **state)
 {
-	const struct place_key ioctl_call = {ACTIVITY_OTHER, HOST_OUTSIDE, 16},
-			       wait_call = {ACTIVITY_OTHER, HOST_OUTSIDE, 61};
-	struct code_locations *places = new_places();
+	const struct location_key ioctl_call = {ACTIVITY_OTHER, HOST_OUTSIDE, 16},
+				  wait_call = {ACTIVITY_OTHER, HOST_OUTSIDE, 61};
+	struct code_locations *locations = new_locations();
 	uint64_t ns[HOST_ACTIVITIES][HOST_CLASSES] = {0};
-	struct host_place *found;
+	struct host_location *found;
 
 	(void)state;
-	add(places, &ioctl_call, "step", 1, 30);
-	add(places, &wait_call, "step", 1, 20);
-	add(places, &wait_call, "step", 2, 10);
+	add(locations, &ioctl_call, "step", 1, 30);
+	add(locations, &wait_call, "step", 1, 20);
+	add(locations, &wait_call, "step", 2, 10);
 	ns[ACTIVITY_OTHER][HOST_OUTSIDE] = 60;
-	assert_int_equal(code_locations__rank(places, -1, ns, &found), 3);
+	assert_int_equal(code_locations__rank(locations, -1, ns, &found), 3);
 	assert_string_equal(found[0].call_name, "ioctl");
 	assert_string_equal(found[1].call_name, "wait4");
 	assert_int_equal(line_of(&found[1])->line, 1);
 	assert_int_equal(line_of(&found[2])->line, 2);
 	free(found);
-	code_locations__free(places);
+	code_locations__free(locations);
 }
 
 static void joins_want_of_a_cpu(void **state)
 {
-	struct code_locations *places = new_places();
+	struct code_locations *locations = new_locations();
 	uint64_t ns[HOST_ACTIVITIES][HOST_CLASSES] = {0};
-	struct host_place *found;
+	struct host_location *found;
 
 	(void)state;
 	ns[ACTIVITY_READY][HOST_OUTSIDE] = 5;
 	ns[ACTIVITY_READY][HOST_LAUNCHES] = 3;
 	ns[ACTIVITY_READY][HOST_WAITS] = 2;
 	ns[ACTIVITY_THROTTLED][HOST_COPIES] = 1;
-	assert_int_equal(code_locations__rank(places, -1, ns, &found), 3);
+	assert_int_equal(code_locations__rank(locations, -1, ns, &found), 3);
 	assert_int_equal(found[0].ns, 8);
 	assert_int_equal(found[0].class, HOST_OUTSIDE);
 	assert_int_equal(found[1].class, HOST_WAITS);
 	assert_int_equal(found[2].activity, ACTIVITY_THROTTLED);
 	free(found);
-	code_locations__free(places);
+	code_locations__free(locations);
 }
 
 /* Without a line of the user's code the innermost frame counts. */
@@ -137,86 +137,86 @@ static void goes_by_the_innermost_frame(void **state)
 					    PYTHON("wait", "/usr/lib/python3.11/threading.py", 1)};
 	const struct stack stacks[] = {{.count = 2, .frames = waits},
 				       {.count = 2, .frames = reads}};
-	struct code_locations *places = new_places();
+	struct code_locations *locations = new_locations();
 	uint64_t ns[HOST_ACTIVITIES][HOST_CLASSES] = {0};
-	struct host_place *found;
+	struct host_location *found;
 
 	(void)state;
 	ns[ACTIVITY_LOCK][HOST_OUTSIDE] = 40;
-	code_locations__add(places, &locked, &stacks[0], 3, 1);
-	code_locations__add(places, &locked, &stacks[1], 1, 1);
-	assert_int_equal(code_locations__rank(places, -1, ns, &found), 2);
+	code_locations__add(locations, &locked, &stacks[0], 3, 1);
+	code_locations__add(locations, &locked, &stacks[1], 1, 1);
+	assert_int_equal(code_locations__rank(locations, -1, ns, &found), 2);
 	assert_string_equal(found[0].stack->frames[0].function, "futex_wait");
 	assert_int_equal(found[0].ns, 30);
 	assert_int_equal(found[1].ns, 10);
 	free(found);
-	code_locations__free(places);
+	code_locations__free(locations);
 }
 
 /* Counts for time without a CPU distribute that time, in whichever call it was. */
-static void joins_places_too(void **state)
+static void joins_locations_too(void **state)
 {
-	const struct place_key calling = {ACTIVITY_READY, HOST_LAUNCHES, ~0u},
-			       outside = {ACTIVITY_READY, HOST_OUTSIDE, ~0u};
-	struct code_locations *places = new_places();
+	const struct location_key calling = {ACTIVITY_READY, HOST_LAUNCHES, ~0u},
+				  outside = {ACTIVITY_READY, HOST_OUTSIDE, ~0u};
+	struct code_locations *locations = new_locations();
 	uint64_t ns[HOST_ACTIVITIES][HOST_CLASSES] = {0};
-	struct host_place *found;
+	struct host_location *found;
 
 	(void)state;
-	add(places, &calling, "step", 1, 1);
-	add(places, &outside, "step", 1, 1);
-	add(places, &outside, "step", 2, 6);
+	add(locations, &calling, "step", 1, 1);
+	add(locations, &outside, "step", 1, 1);
+	add(locations, &outside, "step", 2, 6);
 	ns[ACTIVITY_READY][HOST_LAUNCHES] = 4;
 	ns[ACTIVITY_READY][HOST_OUTSIDE] = 4;
-	assert_int_equal(code_locations__rank(places, -1, ns, &found), 2);
+	assert_int_equal(code_locations__rank(locations, -1, ns, &found), 2);
 	assert_int_equal(line_of(&found[0])->line, 2);
 	assert_int_equal(found[0].ns, 6);
 	assert_int_equal(found[1].ns, 2);
 	free(found);
-	code_locations__free(places);
+	code_locations__free(locations);
 }
 
 /* Entries that do not fit count without a line, and no time is lost. */
 static void has_bounds(void **state)
 {
-	struct code_locations *places = new_places();
+	struct code_locations *locations = new_locations();
 	uint64_t ns[HOST_ACTIVITIES][HOST_CLASSES] = {0}, sum = 0, bare = 0;
-	struct host_place *found;
+	struct host_location *found;
 	long count;
 
 	(void)state;
 	budget.left = 64 << 20;
-	for (uint32_t i = 0; i < 2 * PLACES_MAX; i++)
-		add(places, &on_cpu, "step", i + 1, 1);
-	ns[ACTIVITY_CPU][HOST_OUTSIDE] = 2 * PLACES_MAX * MS;
-	count = code_locations__rank(places, -1, ns, &found);
-	assert_int_equal(count, PLACES_MAX + 1);
+	for (uint32_t i = 0; i < 2 * LOCATIONS_MAX; i++)
+		add(locations, &on_cpu, "step", i + 1, 1);
+	ns[ACTIVITY_CPU][HOST_OUTSIDE] = 2 * LOCATIONS_MAX * MS;
+	count = code_locations__rank(locations, -1, ns, &found);
+	assert_int_equal(count, LOCATIONS_MAX + 1);
 	for (long i = 0; i < count; i++) {
 		sum += found[i].ns;
 		bare += found[i].stack ? 0 : found[i].ns;
 	}
 	assert_int_equal(sum, ns[ACTIVITY_CPU][HOST_OUTSIDE]);
-	assert_int_equal(bare, PLACES_MAX * MS);
+	assert_int_equal(bare, LOCATIONS_MAX * MS);
 	free(found);
-	code_locations__free(places);
+	code_locations__free(locations);
 }
 
 static void has_a_budget(void **state)
 {
-	struct code_locations *places = new_places();
+	struct code_locations *locations = new_locations();
 	uint64_t ns[HOST_ACTIVITIES][HOST_CLASSES] = {0};
-	struct host_place *found;
+	struct host_location *found;
 
 	(void)state;
 	budget.left = 64;
-	add(places, &on_cpu, "step", 1, 1);
+	add(locations, &on_cpu, "step", 1, 1);
 	assert_int_equal(budget.left, 64);
 	ns[ACTIVITY_CPU][HOST_OUTSIDE] = 10;
-	assert_int_equal(code_locations__rank(places, -1, ns, &found), 1);
+	assert_int_equal(code_locations__rank(locations, -1, ns, &found), 1);
 	assert_null(found[0].stack);
 	assert_int_equal(found[0].ns, 10);
 	free(found);
-	code_locations__free(places);
+	code_locations__free(locations);
 }
 
 static void keeps_whole_stacks(void **state)
@@ -247,18 +247,18 @@ static void keeps_whole_stacks(void **state)
 /* Counts from before a mark do not affect how later time is distributed. */
 static void counts_from_a_mark(void **state)
 {
-	struct code_locations *places = new_places();
+	struct code_locations *locations = new_locations();
 	uint64_t ns[HOST_ACTIVITIES][HOST_CLASSES] = {0};
-	struct host_place *found;
+	struct host_location *found;
 
 	(void)state;
-	add(places, &on_cpu, "load_model", 7, 900);
-	add(places, &on_cpu, "normalise", 31, 10);
-	code_locations__mark(places, 2, false);
-	add(places, &on_cpu, "normalise", 31, 30);
-	add(places, &on_cpu, "randn", 30, 10);
+	add(locations, &on_cpu, "load_model", 7, 900);
+	add(locations, &on_cpu, "normalise", 31, 10);
+	code_locations__mark(locations, 2, false);
+	add(locations, &on_cpu, "normalise", 31, 30);
+	add(locations, &on_cpu, "randn", 30, 10);
 	ns[ACTIVITY_CPU][HOST_OUTSIDE] = 40 * MS;
-	assert_int_equal(code_locations__rank(places, 2, ns, &found), 2);
+	assert_int_equal(code_locations__rank(locations, 2, ns, &found), 2);
 	assert_int_equal(line_of(&found[0])->line, 31);
 	assert_int_equal(found[0].ns, 30 * MS);
 	assert_int_equal(found[0].times, 2);
@@ -266,21 +266,21 @@ static void counts_from_a_mark(void **state)
 	assert_int_equal(found[1].ns, 10 * MS);
 	free(found);
 	/* There was nothing before it: everything counts. */
-	code_locations__mark(places, 2, true);
-	assert_int_equal(code_locations__rank(places, 2, ns, &found), 3);
+	code_locations__mark(locations, 2, true);
+	assert_int_equal(code_locations__rank(locations, 2, ns, &found), 3);
 	assert_int_equal(line_of(&found[0])->line, 7);
 	assert_int_equal(found[0].times, 2);
 	free(found);
-	code_locations__free(places);
+	code_locations__free(locations);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shares_times_out),
-		cmocka_unit_test(reports_places_apart),
+		cmocka_unit_test(reports_locations_apart),
 		cmocka_unit_test(joins_want_of_a_cpu),
-		cmocka_unit_test(joins_places_too),
+		cmocka_unit_test(joins_locations_too),
 		cmocka_unit_test(goes_by_the_innermost_frame),
 		cmocka_unit_test(has_bounds),
 		cmocka_unit_test(has_a_budget),

@@ -35,13 +35,13 @@ static const struct stack_frame backward[] = {
 static void assert_lines(const struct stack_frame *frames, size_t count, const char *expected)
 {
 	const struct stack stack = {.frames = frames, .count = (uint32_t)count};
-	struct host_place place = {.ns = NS_PER_S, .times = 1, .stack = &stack};
+	struct host_location location = {.ns = NS_PER_S, .times = 1, .stack = &stack};
 	struct host_thread thread = {.submits = true,
 				     .tid = 11,
 				     .pid = 10,
 				     .watched_ns = NS_PER_S,
-				     .places = &place,
-				     .place_count = 1};
+				     .locations = &location,
+				     .location_count = 1};
 	struct host_process host = {.threads = &thread, .thread_count = 1};
 	const struct process process = {.host = &host};
 	size_t length;

@@ -155,7 +155,7 @@ static void build_first_lines(struct trace_line *line)
 		.kernel_label = "vadd<int, 4>",
 		.device = 4,
 		.kernel_full = "_Z4vaddIiLi4EEvv",
-		.kernel_place = "a.out+0x1234",
+		.kernel_location = "a.out+0x1234",
 		.stack = &long_stack,
 		.field_count = 5,
 		.fields =

@@ -93,9 +93,9 @@ static void counts_a_process_once(void **state)
 	}
 	assert_int_equal(refusals.count, 5);
 	/* The pids go beyond the list, without gaps. */
-	for (pid_t pid = 6; pid <= REFUSALS_KNOWN + 10; pid++)
+	for (pid_t pid = 6; pid <= UNWATCHABLE_KNOWN + 10; pid++)
 		unwatchable__report(&refusals, pid, &some, NULL);
-	assert_int_equal(refusals.count, REFUSALS_KNOWN);
+	assert_int_equal(refusals.count, UNWATCHABLE_KNOWN);
 	assert_true(refusals.more);
 }
 
@@ -126,7 +126,7 @@ static void reports_no_wrong_number(void **state)
 
 	(void)state;
 	expect_rest(&refusals, "");
-	for (int i = 0; i < REFUSALS_KNOWN; i++) {
+	for (int i = 0; i < UNWATCHABLE_KNOWN; i++) {
 		unwatchable__report(&refusals, INT_MAX - i, &some, NULL);
 		if (i == 1)
 			expect_rest(&refusals, "");
@@ -138,7 +138,8 @@ static void reports_no_wrong_number(void **state)
 			       "--verbose names them\n");
 	for (int round = 0; round < 3; round++)
 		for (int i = 0; i < 2; i++)
-			unwatchable__report(&refusals, INT_MAX - REFUSALS_KNOWN - i, &some, NULL);
+			unwatchable__report(&refusals, INT_MAX - UNWATCHABLE_KNOWN - i, &some,
+					    NULL);
 	expect_rest(&refusals, "gpuprobe: warning: at least 4095 more processes could not be "
 			       "watched: --verbose names them\n");
 }

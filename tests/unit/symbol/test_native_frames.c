@@ -323,8 +323,8 @@ static void survives_damage(void **state)
 	char *image;
 
 	(void)state;
-	assert_int_equal(native_process__place(fixture.process, (uintptr_t)calls_from_here, &frame),
-			 0);
+	assert_int_equal(
+		native_process__locate(fixture.process, (uintptr_t)calls_from_here, &frame), 0);
 	vaddr = frame.offset;
 	clear(&fixture);
 	fstat(fd, &stat);

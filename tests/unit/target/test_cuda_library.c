@@ -209,12 +209,12 @@ static int count_unknown(const char *symbol, enum layer layer, void *arg)
 }
 
 /*
- * A file with `name` at `places` addresses: how many sites that makes, and how many names were
+ * A file with `name` at `locations` addresses: how many sites that makes, and how many names were
  * looked up that are not in the table.
  */
-static int try_places(const char *name, size_t places, size_t *unknown)
+static int try_addresses(const char *name, size_t locations, size_t *unknown)
 {
-	struct test_symbol *symbols = calloc(places + 2, sizeof(*symbols));
+	struct test_symbol *symbols = calloc(locations + 2, sizeof(*symbols));
 	bool *rows = calloc(api_function_count, sizeof(*rows));
 	const struct test_elf elf = {.dynamic = symbols};
 	struct probe_point *sites;
@@ -225,7 +225,7 @@ static int try_places(const char *name, size_t places, size_t *unknown)
 	assert_true(symbols && rows);
 	rows[api__find("cudaMalloc", API_NEWEST)] = true;
 	symbols[0] = (struct test_symbol){"cudaMalloc", FUNCTION_VADDR(0), 64, 0, 1};
-	for (size_t i = 1; i <= places; i++)
+	for (size_t i = 1; i <= locations; i++)
 		symbols[i] = (struct test_symbol){name, TEXT_VADDR + i, 1, 0, 1};
 	*unknown = 0;
 	file = open_built(&elf);
@@ -245,11 +245,11 @@ static void no_library_has_a_name_everywhere(void **state)
 	size_t unknown;
 
 	(void)state;
-	assert_int_equal(try_places("cudaMalloc", MAX_FUNCTIONS, &unknown), 0);
-	assert_int_equal(try_places("cudaMalloc", 16ul * MAX_FUNCTIONS, &unknown), -E2BIG);
-	assert_int_equal(try_places("cudaNotInAnyTable", 20000, &unknown), 0);
+	assert_int_equal(try_addresses("cudaMalloc", MAX_FUNCTIONS, &unknown), 0);
+	assert_int_equal(try_addresses("cudaMalloc", 16ul * MAX_FUNCTIONS, &unknown), -E2BIG);
+	assert_int_equal(try_addresses("cudaNotInAnyTable", 20000, &unknown), 0);
 	assert_int_equal(unknown, 20000);
-	assert_int_equal(try_places("cudaNotInAnyTable", 100000, &unknown), -E2BIG);
+	assert_int_equal(try_addresses("cudaNotInAnyTable", 100000, &unknown), -E2BIG);
 	assert_in_range(unknown, 50000, 70000);
 }
 
@@ -296,16 +296,16 @@ static uint8_t stream_of_batch(const struct test_symbol *dynamic, const struct t
 {
 	const struct test_elf elf = {.dynamic = dynamic, .full = full, .soname = soname};
 	struct found found = find(&elf, NULL);
-	uint8_t place = 0;
+	uint8_t location = 0;
 
 	for (size_t i = 0; i < found.count; i++) {
 		const struct api_function *function = &api_functions[found.sites[i].row];
 
 		if (strcmp(function->symbol, "cudaMemcpyBatchAsync") == 0)
-			place = function->desc.place[ROLE_STREAM];
+			location = function->desc.location[ROLE_STREAM];
 	}
 	free(found.sites);
-	return place;
+	return location;
 }
 
 static void the_file_decides_on_the_form(void **state)
@@ -331,7 +331,7 @@ static void the_file_decides_on_the_form(void **state)
 	static const struct test_symbol own_name[] = {
 		CARRIED, {"cudaThreadSynchronize", FUNCTION_VADDR(5), 64, LOCAL, 1}, END};
 #undef CARRIED
-	const uint8_t old = PLACE_STACK + 2, new = PLACE_STACK + 1;
+	const uint8_t old = LOCATION_STACK + 2, new = LOCATION_STACK + 1;
 
 	(void)state;
 	assert_int_equal(stream_of_batch(library, NULL, "libcudart.so.13"), new);

@@ -25,7 +25,7 @@
  */
 struct symbols_file {
 	size_t symbols, segments;
-	bool at_one_place;
+	bool at_one_address;
 	int fd;
 };
 
@@ -56,8 +56,8 @@ static void write_symbols(const struct symbols_file *file, uint64_t symbols, uin
 			.st_name = (uint32_t)(i * NAME_ROOM),
 			.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
 			.st_shndx = 1,
-			.st_value = file->at_one_place ? TEXT_VADDR : TEXT_VADDR + at * 16,
-			.st_size = file->at_one_place ? 16 + i : 16,
+			.st_value = file->at_one_address ? TEXT_VADDR : TEXT_VADDR + at * 16,
+			.st_size = file->at_one_address ? 16 + i : 16,
 		};
 	}
 	write_at(file->fd, entries, file->symbols * sizeof(*entries), symbols);
@@ -157,9 +157,10 @@ static void find_addresses(size_t size)
 		uint64_t offset;
 		char *name;
 		int ret = elf_file__symbol_at(
-			elf, TEXT_VADDR + i * (current.at_one_place ? 1 : 16) + 3, &name, &offset);
+			elf, TEXT_VADDR + i * (current.at_one_address ? 1 : 16) + 3, &name,
+			&offset);
 
-		assert_true(ret == 0 || current.at_one_place);
+		assert_true(ret == 0 || current.at_one_address);
 		free(name);
 	}
 	assert_true(elf_file__index_size(elf) <= 64u << 20);
@@ -193,7 +194,7 @@ static void million_symbols(void **state)
 	compare_files("indexed, one in 100 looked up", find_addresses, (struct symbols_file){0},
 		      62500);
 	compare_files("all at one address", find_addresses,
-		      (struct symbols_file){.at_one_place = true}, 25000);
+		      (struct symbols_file){.at_one_address = true}, 25000);
 }
 
 static void many_segments(void **state)

@@ -210,33 +210,33 @@ static int is_in_program(const char *text)
 
 static void addresses_lie_in_objects(void **state)
 {
-	struct address_text *places = address_text__new();
+	struct address_text *addresses = address_text__new();
 	const struct trace_process process = self(), other = {.number = 9};
 	uint64_t address = (uintptr_t)a_host_function;
 	const char *text;
 	int on_stack = 0;
 
 	(void)state;
-	assert_null(address_text__find(places, &process, address, 0));
-	address_text__see(places, &process, SECOND);
-	text = address_text__find(places, &process, address, SECOND);
+	assert_null(address_text__find(addresses, &process, address, 0));
+	address_text__see(addresses, &process, SECOND);
+	text = address_text__find(addresses, &process, address, SECOND);
 	assert_true(is_in_program(text));
-	assert_ptr_equal(address_text__find(places, &process, address, SECOND), text);
-	assert_true(is_in_program(address_text__find(places, &process, address + 1, SECOND)));
-	assert_null(address_text__find(places, &process, (uintptr_t)&on_stack, SECOND));
-	assert_null(address_text__find(places, &process, 0, SECOND));
-	address_text__see(places, &other, SECOND);
-	assert_null(address_text__find(places, &other, address, SECOND));
-	address_text__changed(places, getpid(), 2 * SECOND);
-	assert_non_null(address_text__find(places, &process, address, 2 * SECOND));
-	address_text__see(places, &process, 2 * SECOND);
-	assert_non_null(address_text__find(places, &process, address, 2 * SECOND));
-	address_text__free(places);
+	assert_ptr_equal(address_text__find(addresses, &process, address, SECOND), text);
+	assert_true(is_in_program(address_text__find(addresses, &process, address + 1, SECOND)));
+	assert_null(address_text__find(addresses, &process, (uintptr_t)&on_stack, SECOND));
+	assert_null(address_text__find(addresses, &process, 0, SECOND));
+	address_text__see(addresses, &other, SECOND);
+	assert_null(address_text__find(addresses, &other, address, SECOND));
+	address_text__changed(addresses, getpid(), 2 * SECOND);
+	assert_non_null(address_text__find(addresses, &process, address, 2 * SECOND));
+	address_text__see(addresses, &process, 2 * SECOND);
+	assert_non_null(address_text__find(addresses, &process, address, 2 * SECOND));
+	address_text__free(addresses);
 	/* A process may end before its first event is read. */
-	places = address_text__new();
-	address_text__changed(places, getpid(), SECOND);
-	assert_true(is_in_program(address_text__find(places, &process, address, SECOND)));
-	address_text__free(places);
+	addresses = address_text__new();
+	address_text__changed(addresses, getpid(), SECOND);
+	assert_true(is_in_program(address_text__find(addresses, &process, address, SECOND)));
+	address_text__free(addresses);
 }
 
 /*
@@ -245,7 +245,7 @@ static void addresses_lie_in_objects(void **state)
  */
 static void a_program_is_not_taken_for_another(void **state)
 {
-	struct address_text *places = address_text__new();
+	struct address_text *addresses = address_text__new();
 	struct launch_names *names = launch_names__new(false, NULL);
 	const uint64_t address = (uintptr_t)a_host_function;
 	struct trace_process now = self(), other;
@@ -254,15 +254,15 @@ static void a_program_is_not_taken_for_another(void **state)
 	assert_true(now.image != 0);
 	other = now;
 	other.image++;
-	address_text__see(places, &other, SECOND);
-	assert_null(address_text__find(places, &other, address, SECOND));
-	address_text__see(places, &now, SECOND);
-	assert_true(is_in_program(address_text__find(places, &now, address, SECOND)));
-	address_text__changed(places, getpid(), 2 * SECOND);
-	address_text__see(places, &other, 2 * SECOND);
-	assert_null(address_text__find(places, &other, address, 2 * SECOND));
-	assert_true(is_in_program(address_text__find(places, &now, address, 2 * SECOND)));
-	address_text__free(places);
+	address_text__see(addresses, &other, SECOND);
+	assert_null(address_text__find(addresses, &other, address, SECOND));
+	address_text__see(addresses, &now, SECOND);
+	assert_true(is_in_program(address_text__find(addresses, &now, address, SECOND)));
+	address_text__changed(addresses, getpid(), 2 * SECOND);
+	address_text__see(addresses, &other, 2 * SECOND);
+	assert_null(address_text__find(addresses, &other, address, 2 * SECOND));
+	assert_true(is_in_program(address_text__find(addresses, &now, address, 2 * SECOND)));
+	address_text__free(addresses);
 	assert_null(name_of(names, &other, 5, address, SECOND));
 	now.number++;
 	assert_non_null(name_of(names, &now, 5, address, SECOND));

@@ -104,7 +104,7 @@ static void test_all_arguments(void **state)
 			continue;
 		for (i = 0; i < api->argument_count; i++) {
 			uint8_t word = api->arguments[i].word;
-			bool shown = word == PLACE_NONE;
+			bool shown = word == LOCATION_NONE;
 
 			for (j = 0; j < function->step_count && !shown; j++) {
 				const struct trace_step *step = &function->steps[j];

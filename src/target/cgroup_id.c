@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds control groups by their paths; see cgroup_place.h.
-#include "target/cgroup_place.h"
+// Finds control groups by their paths; see cgroup_id.h.
+#include "target/cgroup_id.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -69,7 +69,7 @@ static int cannot(const char *path, int code, struct error *err)
 	return error__set(err, code, "control group '%s': %s", path, strerror(-code));
 }
 
-int cgroup_place__find(const char *path, struct cgroup_place *place, struct error *err)
+int cgroup_id__find(const char *path, struct cgroup_id *cgroup, struct error *err)
 {
 	const char *mount = find_mount(), *inner;
 	char full[PATH_MAX], real[PATH_MAX];
@@ -98,10 +98,10 @@ int cgroup_place__find(const char *path, struct cgroup_place *place, struct erro
 	inner = below(real, mount);
 	if (!inner)
 		return cannot(path, -ENOENT, err);
-	place->level = 0;
+	cgroup->level = 0;
 	for (const char *at = inner; *at; at++)
-		place->level += *at == '/';
-	ret = read_id(real, &place->id);
+		cgroup->level += *at == '/';
+	ret = read_id(real, &cgroup->id);
 	return ret ? cannot(path, ret, err) : 0;
 }
 
@@ -118,13 +118,13 @@ static bool cut_path(char *path, uint32_t level)
 	return count >= level;
 }
 
-bool cgroup_place__has(const struct cgroup_place *place, pid_t pid)
+bool cgroup_id__contains(const struct cgroup_id *cgroup, pid_t pid)
 {
 	char *path = cgroup__path(pid);
-	struct cgroup_place around = {0};
+	struct cgroup_id around = {0};
 	struct error err;
-	bool has = path && cut_path(path, place->level) &&
-		   !cgroup_place__find(*path ? path : "/", &around, &err) && around.id == place->id;
+	bool has = path && cut_path(path, cgroup->level) &&
+		   !cgroup_id__find(*path ? path : "/", &around, &err) && around.id == cgroup->id;
 
 	free(path);
 	return has;
