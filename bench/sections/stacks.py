@@ -69,7 +69,7 @@ def memory_row(mode, added, base):
 def show(result):
     modes = list(result["memory"])
     return """The monitor with `--stack MODE`: nanoseconds of a call. Every allocation has its stack
-taken; a launch only the first time at a place, and then one in 64.
+taken; a launch only the first time at a call site, then one in 64.
 
 """ + table(["what", "alone", *modes, "fp - off", "fp / off"], [
         [KINDS[kind], *(spread(of[mode]) for mode in ("alone", *modes, "fp - off")),
