@@ -87,6 +87,7 @@
  */
 #define TABLE_DROP(head, element, condition, release) \
 	do { \
+		/* NOLINTNEXTLINE(bugprone-macro-parentheses): it is declared here */ \
 		__typeof__(*(head)) *element, *after_; \
 		HASH_ITER (hh, head, element, after_) { \
 			if (!(condition)) \

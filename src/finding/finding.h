@@ -4,7 +4,7 @@
  * usually fixes it. They are derived from the model only.
  *
  * kinds.c is the only table of them, with severities, thresholds and advice. A rule (struct
- * finding_kind's `draw`) examines one process, or all, and adds a finding only if the evidence
+ * finding_kind's `detect`) examines one process, or all, and adds a finding only if the evidence
  * exceeds its thresholds.
  */
 #ifndef FINDING_FINDING_H
