@@ -265,6 +265,40 @@ static void test_stacks(void **state)
 		     "      f\\x1b[2J (a\\nb.py:1) < [Python code 0x7f00] < g (g.py)\n");
 }
 
+/* The program's own lines: what frameworks and Python put between them is left out. */
+static void test_framework_stacks(void **state)
+{
+	static const struct stack_frame frames[] = {
+		{.kind = FRAME_PYTHON,
+		 .function = "Conv2d._conv_forward",
+		 .file = "/usr/lib/python3/site-packages/torch/nn/modules/conv.py",
+		 .line = 548},
+		{.kind = FRAME_PYTHON,
+		 .function = "Module._call_impl",
+		 .file = "/usr/lib/python3/site-packages/torch/nn/modules/module.py",
+		 .line = 1790},
+		{.kind = FRAME_PYTHON, .function = "Net.forward", .file = "/x/train.py", .line = 9},
+		{.kind = FRAME_PYTHON,
+		 .function = "Module._wrapped_call_impl",
+		 .file = "/usr/lib/python3/site-packages/torch/nn/modules/module.py",
+		 .line = 1779},
+		{.kind = FRAME_PYTHON, .function = "main", .file = "/x/train.py", .line = 18},
+		{.kind = FRAME_PYTHON,
+		 .function = "Thread.run",
+		 .file = "/usr/lib/python3.12/threading.py",
+		 .line = 982},
+		{.kind = FRAME_MARK, .function = "[callers not found]"},
+	};
+
+	(void)state;
+	expect_short(STACK(frames), 0,
+		     "      Conv2d._conv_forward (conv.py:548) < Net.forward (train.py:9) < "
+		     "main (train.py:18) < [callers not found]\n");
+	expect_short((struct stack){.frames = (struct stack_frame *)frames, .count = 2}, 0,
+		     "      Conv2d._conv_forward (conv.py:548) < Module._call_impl "
+		     "(module.py:1790)\n");
+}
+
 static void test_long_stacks(void **state)
 {
 	struct stack_frame frames[20];
@@ -456,6 +490,7 @@ int main(void)
 		cmocka_unit_test(test_every_wait_has_words),
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_stacks),
+		cmocka_unit_test(test_framework_stacks),
 		cmocka_unit_test(test_long_stacks),
 		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_native_shows_every_frame),
