@@ -265,38 +265,33 @@ static void test_stacks(void **state)
 		     "      f\\x1b[2J (a\\nb.py:1) < [Python code 0x7f00] < g (g.py)\n");
 }
 
+#define PYTHON(name, path) \
+	{ \
+		.kind = FRAME_PYTHON, .function = (name), .file = (path), .line = 9 \
+	}
+#define TORCH "/usr/lib/python3/site-packages/torch/nn/modules/"
+
 /* The program's own lines: what frameworks and Python put between them is left out. */
 static void test_framework_stacks(void **state)
 {
 	static const struct stack_frame frames[] = {
-		{.kind = FRAME_PYTHON,
-		 .function = "Conv2d._conv_forward",
-		 .file = "/usr/lib/python3/site-packages/torch/nn/modules/conv.py",
-		 .line = 548},
-		{.kind = FRAME_PYTHON,
-		 .function = "Module._call_impl",
-		 .file = "/usr/lib/python3/site-packages/torch/nn/modules/module.py",
-		 .line = 1790},
-		{.kind = FRAME_PYTHON, .function = "Net.forward", .file = "/x/train.py", .line = 9},
-		{.kind = FRAME_PYTHON,
-		 .function = "Module._wrapped_call_impl",
-		 .file = "/usr/lib/python3/site-packages/torch/nn/modules/module.py",
-		 .line = 1779},
-		{.kind = FRAME_PYTHON, .function = "main", .file = "/x/train.py", .line = 18},
-		{.kind = FRAME_PYTHON,
-		 .function = "Thread.run",
-		 .file = "/usr/lib/python3.12/threading.py",
-		 .line = 982},
+		PYTHON("Conv2d._conv_forward", TORCH "conv.py"),
+		PYTHON("Module._call_impl", TORCH "module.py"),
+		PYTHON("Net.forward", "/x/train.py"),
+		PYTHON("Module._wrapped_call_impl", TORCH "module.py"),
+		PYTHON("main", "/x/train.py"),
+		PYTHON("Thread.run", "/usr/lib/python3.12/threading.py"),
 		{.kind = FRAME_MARK, .function = "[callers not found]"},
 	};
+	struct stack library = STACK(frames);
 
 	(void)state;
-	expect_short(STACK(frames), 0,
-		     "      Conv2d._conv_forward (conv.py:548) < Net.forward (train.py:9) < "
-		     "main (train.py:18) < [callers not found]\n");
-	expect_short((struct stack){.frames = (struct stack_frame *)frames, .count = 2}, 0,
-		     "      Conv2d._conv_forward (conv.py:548) < Module._call_impl "
-		     "(module.py:1790)\n");
+	expect_short(library, 0,
+		     "      Conv2d._conv_forward (conv.py:9) < Net.forward (train.py:9) < "
+		     "main (train.py:9) < [callers not found]\n");
+	library.count = 2;
+	expect_short(library, 0,
+		     "      Conv2d._conv_forward (conv.py:9) < Module._call_impl (module.py:9)\n");
 }
 
 static void test_long_stacks(void **state)
