@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/saturate.h"
 #include "base/table.h"
 #include "model/profile.h"
 #include "model/growth_history.h"
 #include "model/process_index.h"
 
+#define WINDOW_LEAST_NS (10 * NS_PER_S)
 #define NO_STACK UINT64_MAX
 
 struct growth_key {
@@ -41,6 +43,15 @@ struct growth {
 	uint64_t sampled_ns;
 	size_t unfollowed;
 };
+
+uint64_t growth__window(double seconds)
+{
+	double window = seconds * 2 / 3 * (double)NS_PER_S;
+
+	if (!seconds || window >= (double)GROWTH_WINDOW_NS)
+		return GROWTH_WINDOW_NS;
+	return window > (double)WINDOW_LEAST_NS ? (uint64_t)window : WINDOW_LEAST_NS;
+}
 
 struct growth *growth__new(uint64_t window_ns, size_t max)
 {

@@ -49,6 +49,14 @@ struct growth_evidence {
 
 /* With the default window of 60 s, a verdict takes 40 s after a warm-up of 10 s. */
 #define GROWTH_WINDOW_NS 60000000000ull
+
+/*
+ * The window for a run of `seconds` (0: without end) whose user set none, in nanoseconds: two thirds
+ * of it, not more than the default. Memory loaded within a few seconds looks like growth, so there
+ * is a minimum; in a very short run growth is not judged.
+ */
+uint64_t growth__window(double seconds);
+
 #define GROWTH_SITES_MAX 4096
 
 /* How long a site must have been followed before there is a verdict. */

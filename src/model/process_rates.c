@@ -77,6 +77,17 @@ uint64_t process__live_device_bytes(const struct process *process)
 	return bytes;
 }
 
+uint64_t process__held_bytes(const struct process *process, bool *at_least)
+{
+	uint64_t reported =
+		process->since_attach ? process__nvml_bytes(process) : GPU_UNKNOWN_BYTES;
+
+	*at_least = process->since_attach && reported == GPU_UNKNOWN_BYTES && !process->ended;
+	if (process->ended || reported == GPU_UNKNOWN_BYTES)
+		return process__live_device_bytes(process);
+	return reported;
+}
+
 static void count(const struct process *process, struct counts *counts)
 {
 	*counts = (struct counts){

@@ -55,4 +55,10 @@ void process_rates__of(const struct process_rates *rates, const struct process *
 /* Live bytes of the process on devices: 0 once it has ended. */
 uint64_t process__live_device_bytes(const struct process *process);
 
+/*
+ * Its live device memory. If it ran before gpuprobe came, that is what NVML reports; without NVML
+ * it is what was allocated since, and *at_least is set. An ended process has what was live then.
+ */
+uint64_t process__held_bytes(const struct process *process, bool *at_least);
+
 #endif

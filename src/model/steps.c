@@ -233,7 +233,9 @@ void step_summary__make(const struct process *process, struct step_summary *summ
 	summary->phase = phase;
 	summary->mean_ns = (double)phase->ns / (double)phase->steps;
 	summary->p50_ns = profile__percentile(phase->buckets, 0.5, phase->max_ns);
-	summary->usual_ns = summary->mean_ns > UNEVEN * (double)summary->p50_ns ?
+	/* While launches are sampled, the time of steps that were not seen is in the mean. */
+	summary->usual_ns = summary->mean_ns > UNEVEN * (double)summary->p50_ns &&
+					    !process__is_estimated(process, RATE_LAUNCH) ?
 				    (uint64_t)summary->mean_ns :
 				    summary->p50_ns;
 	summary->p99_ns = profile__percentile(phase->buckets, 0.99, phase->max_ns);

@@ -114,11 +114,16 @@ int capabilities__require(uint64_t effective, struct error *err)
 
 int capabilities__refused(const char *lacking, struct error *err)
 {
-	return error__set(err, -EPERM,
-			  "no permission to load BPF programs%s%s: run as root (sudo), or with "
-			  "CAP_BPF, CAP_PERFMON, "
-			  "CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH and CAP_CHECKPOINT_RESTORE",
-			  *lacking ? ", without " : "", lacking);
+	if (*lacking)
+		return error__set(err, -EPERM,
+				  "no permission to load BPF programs, without %s: run as root "
+				  "(sudo), or grant what is missing",
+				  lacking);
+	return error__set(
+		err, -EPERM,
+		"no permission to load BPF programs: run as root (sudo), or with CAP_BPF, "
+		"CAP_PERFMON, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH and "
+		"CAP_CHECKPOINT_RESTORE");
 }
 
 /* The bounding set goes first: changing it needs CAP_SETPCAP, which is given up with the rest. */

@@ -3,6 +3,7 @@
 #include "ps/list.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,6 +28,7 @@ struct run {
 	struct ps *ps;
 	size_t limit;		  /* of rows */
 	struct pid_list filtered; /* processes that use CUDA and that the filter leaves out */
+	pid_t unread_pid;	  /* the first one that may not be read */
 };
 
 /* --- one process --- */
@@ -124,7 +126,8 @@ static int consider(struct run *run, pid_t pid, bool requested)
 	if (ret == -ESRCH || ret == -ENOMEM || proc__info(pid, &info) || info.state == 'Z' ||
 	    info.state == 'X')
 		return ret == -ENOMEM ? ret : 0;
-	run->ps->unread += ret && is_wanted(run, pid);
+	if (ret && is_wanted(run, pid) && !run->ps->unread++)
+		run->unread_pid = pid;
 	if (!requested && !libraries.maps_cuda && strcmp(info.comm, MPS_COMM) != 0)
 		return 0;
 	return add(run, pid, &info, &libraries);
@@ -297,22 +300,31 @@ static void note_nvml(struct ps *ps, const struct gpu_snapshot *snapshot, int fa
 			     "gpuprobe check says what helps");
 }
 
-static void note_permissions(struct ps *ps, bool unprivileged)
+static void note_unread(const struct run *run)
 {
-	const char *plural = ps->unread == 1 ? "" : "es";
+	char more[32] = "";
 
-	if (unprivileged && ps->unread)
+	if (run->ps->unread > 1)
+		snprintf(more, sizeof(more), " and %zu more", run->ps->unread - 1);
+	ps__note(run->ps,
+		 "gpuprobe may not look into process %d%s: CUDA may be used there; in a container, "
+		 "run gpuprobe as root outside",
+		 run->unread_pid, more);
+}
+
+static void note_permissions(const struct run *run)
+{
+	struct ps *ps = run->ps;
+
+	if (run->request->unprivileged && ps->unread)
 		ps__note(ps,
 			 "without root gpuprobe cannot look at threads, nor into %zu process%s of "
 			 "other users, which may use CUDA: run it with sudo",
-			 ps->unread, plural);
-	else if (unprivileged)
+			 ps->unread, ps->unread == 1 ? "" : "es");
+	else if (run->request->unprivileged)
 		ps__note(ps, "without root gpuprobe cannot look at threads: run it with sudo");
 	else if (ps->unread)
-		ps__note(ps,
-			 "gpuprobe may not look into %zu process%s, which may use CUDA: run it as "
-			 "root outside of containers",
-			 ps->unread, plural);
+		note_unread(run);
 	if (ps->left_out)
 		ps__note(ps, "%zu more processes are not listed: there are too many", ps->left_out);
 }
@@ -366,7 +378,7 @@ static int fill(struct run *run)
 		ret = ps_threads__find_stuck(dumper, run->ps, look);
 	dump__free(look);
 	ps__sort(run->ps);
-	note_permissions(run->ps, run->request->unprivileged);
+	note_permissions(run);
 	run->ps->filtered = run->filtered.count;
 	return ret;
 }

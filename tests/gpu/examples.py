@@ -88,6 +88,7 @@ def page(rows):
              f"{gpu.splitlines()[0]} (name, driver), {versions}.", "",
              "The program is `tests/gpu/programs/training.py`: a PyTorch training whose batches",
              "are augmented in the loop, and which keeps tensors that it never drops.", "",
+             "[new-user.md](new-user.md) tells how long a new user takes for each symptom.", "",
              "| command | lines | seconds |", "|---|---|---|"]
     lines += [f"| [`{told}`]({name}.txt) | {count} | {seconds:.1f} |"
               for name, told, count, seconds in rows]

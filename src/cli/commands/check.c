@@ -62,7 +62,9 @@ static int parse(struct request *request, int argc, char **argv, struct error *e
 	int ret = option_table__parse(&check_command_options, request, argc, argv, err);
 
 	if (!ret && optind < argc)
-		return error__set(err, -EINVAL, "unexpected '%.100s': see " PROGRAM " --help",
+		return error__set(err, -EINVAL,
+				  "unexpected '%.100s': give a process with -p PID, see " PROGRAM
+				  " --help",
 				  argv[optind]);
 	return ret;
 }

@@ -45,6 +45,7 @@ static int set_up(struct flame *flame, struct error *err)
 {
 	const struct flame_options *options = flame->options;
 	struct live_run_options live = {
+		.announces = true,
 		.live =
 			{
 				.targets = &options->targets,

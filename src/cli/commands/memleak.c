@@ -74,6 +74,7 @@ static int set_up(struct memleak *memleak, struct error *err)
 {
 	const struct memleak_command *options = memleak->options;
 	const struct live_run_options live = {
+		.announces = true,
 		.live =
 			{
 				.targets = &options->targets,

@@ -148,6 +148,7 @@ static int set_up(struct profile_run *run, struct error *err)
 {
 	const struct profile_command *options = run->options;
 	const struct live_run_options live = {
+		.announces = true,
 		.live =
 			{
 				.targets = &options->targets,

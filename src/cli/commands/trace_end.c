@@ -78,6 +78,13 @@ void trace_end__warn(const struct trace_end *end, const struct attach_gaps *gaps
 	warn_silence(end);
 }
 
+/* A COMMAND that was expected to use CUDA. For processes of -p a warning says it, or why not. */
+static bool made_no_call(const struct trace_end *end, unsigned long long calls)
+{
+	return end->options->targets.command && !calls && !end->counts.lost && !end->failed &&
+	       !is_filtered(end->options) && !trace_sink__is_closed(end->sink);
+}
+
 void trace_end__report(const struct trace_end *end)
 {
 	unsigned long long calls = trace_sink__calls(end->sink), files = end->missing.libraries;
@@ -96,6 +103,8 @@ void trace_end__report(const struct trace_end *end)
 		fprintf(stderr, "; %llu call%s had begun before attach",
 			(unsigned long long)end->missing.before,
 			end->missing.before == 1 ? "" : "s");
+	if (made_no_call(end, calls))
+		fputs("; no selected CUDA call was seen", stderr);
 	if (files)
 		fprintf(stderr, "; %llu file%s that may be CUDA libraries got no probes", files,
 			files == 1 ? "" : "s");

@@ -251,7 +251,8 @@ int targets__take_command(struct targets *targets, int argc, char **argv, const 
 {
 	if (optind < argc && strcmp(argv[optind - 1], "--"))
 		return error__set(err, -EINVAL,
-				  "unexpected '%.100s': put -- before a COMMAND, see %s --help",
+				  "unexpected '%.100s': put -- before a COMMAND, -p before a pid, "
+				  "see %s --help",
 				  argv[optind], program);
 	if (optind < argc)
 		targets->command = argv + optind;

@@ -119,7 +119,7 @@ int arguments__bad_option(int id, int argc, char **argv, const struct option *op
 #define CAPACITIES "Capacities (whatever does not fit is reported as lost):"
 
 /* The help of options whose rows differ in their fields or limits. */
-#define DURATION_HELP "stop after S seconds; COMMAND runs on"
+#define DURATION_HELP "stop after S seconds; COMMAND runs on [0 = no limit]"
 #define OUTPUT_HELP "write to FILE instead of standard output"
 #define API_HELP \
 	"layers to probe [auto: the driver for everything, the\n" \

@@ -74,7 +74,9 @@ int dump_options__parse(struct dump_options *options, int argc, char **argv, str
 	*options = (struct dump_options){.log_level = LOG_WARN};
 	ret = option_table__parse(&dump_options, options, argc, argv, err);
 	if (!ret && optind < argc)
-		return error__set(err, -EINVAL, "unexpected '%.100s': see " PROGRAM " --help",
+		return error__set(err, -EINVAL,
+				  "unexpected '%.100s': give a process with -p PID, see " PROGRAM
+				  " --help",
 				  argv[optind]);
 	return ret;
 }

@@ -66,7 +66,7 @@ static const struct option_row rows[] = {
 	 FIELD(output.min_count), .max = 1ul << 40},
 	{"window", 0, "TIME",
 	 "time window for growth detection, such as 30s or 10m\n"
-	 "[60s]",
+	 "[60s, or two thirds of the run if that is less]",
 	 arguments__take_window, FIELD(window_ns)},
 	{"interval", 0, "S", "seconds between reports, as INTERVAL [5]", take_interval_option,
 	 FIELD(interval), .min = 0.01},
@@ -133,6 +133,16 @@ static int take_interval(struct memleak_command *options, int argc, char **argv,
 	return ret ? say_where_command_goes(ret, argv[optind - 1], err) : 0;
 }
 
+/* How long the command line lets it run at most; 0: without end. */
+static double run_seconds(const struct memleak_command *options)
+{
+	double reports = options->interval * (double)options->count;
+
+	if (!reports || (options->duration && options->duration < reports))
+		return options->duration;
+	return reports;
+}
+
 int memleak_options__parse(struct memleak_command *options, int argc, char **argv,
 			   struct error *err)
 {
@@ -143,7 +153,6 @@ int memleak_options__parse(struct memleak_command *options, int argc, char **arg
 		.limits = LIVE_MODEL_LIMITS,
 		.filter = {.older_ns = 500 * NS_PER_MS},
 		.output = {.top = 10},
-		.window_ns = GROWTH_WINDOW_NS,
 		.log_level = LOG_WARN,
 	};
 	stack_choice__init(&options->stacks, STACK_FP);
@@ -163,6 +172,9 @@ int memleak_options__parse(struct memleak_command *options, int argc, char **arg
 	ret = stack_choice__check(&options->stacks, err);
 	if (ret)
 		return ret;
+	if (!options->window_ns)
+		options->window_ns = growth__window(run_seconds(options));
+	options->output.verdict_ns = GROWTH_LEAST_NS(options->window_ns);
 	options->output.older_ns = options->filter.older_ns;
 	options->output.some_sizes = options->filter.min_bytes || options->filter.max_bytes;
 	return targets__take_command(&options->targets, argc, argv, PROGRAM, err);

@@ -15,8 +15,7 @@
 #define STAT "gpuprobe stat"
 #define DIAGNOSE "gpuprobe diagnose"
 
-#define DIAGNOSE_OVERHEAD 0.02		/* docs/diagnosis.md has the measured overhead */
-#define WINDOW_LEAST_NS (10 * NS_PER_S) /* minimum, unless the user sets it */
+#define DIAGNOSE_OVERHEAD 0.02 /* docs/diagnosis.md has the measured overhead */
 
 #define FIELD(member) .offset = offsetof(struct profile_command, member)
 
@@ -208,20 +207,6 @@ const struct option_table diagnose_options = {
 
 /* --- parsing --- */
 
-/*
- * A verdict on growth takes five sixths of the window. Memory loaded within a few seconds looks
- * like growth, so the window is not shortened further: with a very short duration growth is not
- * judged.
- */
-static uint64_t window_of(double duration)
-{
-	double window = duration * 2 / 3 * (double)NS_PER_S;
-
-	if (!duration || window >= (double)GROWTH_WINDOW_NS)
-		return GROWTH_WINDOW_NS;
-	return window > WINDOW_LEAST_NS ? (uint64_t)window : WINDOW_LEAST_NS;
-}
-
 /* --explain and --list only describe findings and watch nothing. */
 static int check_reported(const struct profile_command *options, struct error *err)
 {
@@ -279,7 +264,7 @@ int profile_options__parse(struct profile_command *options, bool diagnose, int a
 	if (ret)
 		return ret;
 	if (!options->window_ns)
-		options->window_ns = window_of(options->duration);
+		options->window_ns = growth__window(options->duration);
 	options->output.on_terminal = !options->file && isatty(STDOUT_FILENO);
 	ret = stack_choice__check(&options->stacks, err);
 	if (!ret)

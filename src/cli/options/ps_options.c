@@ -45,7 +45,9 @@ int ps_options__parse(struct ps_options *options, int argc, char **argv, struct 
 	*options = (struct ps_options){.log_level = LOG_WARN};
 	ret = option_table__parse(&ps_options, options, argc, argv, err);
 	if (!ret && optind < argc)
-		return error__set(err, -EINVAL, "unexpected '%.100s': see " PROGRAM " --help",
+		return error__set(err, -EINVAL,
+				  "unexpected '%.100s': give a process with -p PID, see " PROGRAM
+				  " --help",
 				  argv[optind]);
 	return ret;
 }

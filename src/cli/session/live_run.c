@@ -4,6 +4,14 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
+
+/* Scripts need no such line, and COMMAND has the terminal. */
+static bool announces(const struct live_run_options *options, const struct log *log)
+{
+	return options->announces && !options->live.targets->command && log->level >= LOG_WARN &&
+	       isatty(STDERR_FILENO);
+}
 
 int live_run__new(const struct live_run_options *options, const struct log *log,
 		  struct live_run **out, struct error *err)
@@ -14,6 +22,13 @@ int live_run__new(const struct live_run_options *options, const struct log *log,
 	if (!run)
 		return error__set(err, -ENOMEM, "out of memory");
 	run->samples_options = options->samples;
+	run->announces = announces(options, log);
+	run->start = (struct start_line){
+		.pids = options->live.targets->pids,
+		.pid_count = options->live.targets->pid_count,
+		.interval = options->reports.interval,
+		.duration = options->live.duration,
+	};
 	ret = live_model__new(&options->live, log, &run->live, err);
 	if (!ret && options->reports.print)
 		ret = reports__new(run->live, &options->reports, log, &run->reports, err);
@@ -33,7 +48,11 @@ int live_run__attach(struct live_run *run, struct error *err)
 		ret = reports__start(run->reports, err);
 	if (!ret && run->samples_options.period > 0)
 		ret = samples__new(run->live, &run->samples_options, &run->samples, err);
-	return ret ? ret : live_model__attach(run->live, err);
+	if (!ret)
+		ret = live_model__attach(run->live, err);
+	if (!ret && run->announces)
+		start_line__print(stderr, &run->start);
+	return ret;
 }
 
 int live_run__until_end(struct live_run *run, struct error *err)

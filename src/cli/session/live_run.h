@@ -13,12 +13,15 @@
 #include "cli/session/live_model.h"
 #include "cli/session/reports.h"
 #include "cli/session/samples.h"
+#include "output/start_line.h"
 
 struct live_run {
 	struct live_model *live;		/* the owner uses it too */
 	struct reports *reports;		/* NULL: none */
 	struct samples *samples;		/* NULL: none */
 	struct samples_options samples_options; /* for attach */
+	struct start_line start;		/* for attach, which prints it if `announces` */
+	bool announces;
 };
 
 struct live_run_options {
@@ -26,6 +29,7 @@ struct live_run_options {
 	/* no reports without `print`: the owner shows the model itself */
 	struct reports_options reports;
 	struct samples_options samples; /* no samples with a period of 0 */
+	bool announces; /* says on a terminal what is watched, unless it is a COMMAND */
 };
 
 /*

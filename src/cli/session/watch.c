@@ -17,6 +17,7 @@
 #include "privilege/capabilities.h"
 #include "target/loader_cache.h"
 #include "target/proc.h"
+#include "target/proc_maps.h"
 
 int watch__check_pids(const pid_t *pids, size_t count, struct error *err)
 {
@@ -31,7 +32,10 @@ int watch__check_pids(const pid_t *pids, size_t count, struct error *err)
 			return error__set(err, ret, "cannot look at process %d: %s", pids[i],
 					  strerror(-ret));
 		if (!proc__exists(pids[i]))
-			return error__set(err, -ESRCH, "no process has pid %d: see ps -e", pids[i]);
+			return error__set(err, -ESRCH,
+					  "no process has pid %d: gpuprobe ps lists "
+					  "those that use CUDA",
+					  pids[i]);
 		process = proc__of_thread(pids[i]);
 		if (process > 0 && process != pids[i])
 			return error__set(err, -EINVAL,
@@ -298,6 +302,35 @@ static void attach_machine(struct looking *looking)
 		log__warn(looking->log, "%s%s", looking->first.text.text, more);
 }
 
+static int note_cuda(const struct mapping *mapping, void *found)
+{
+	*(bool *)found |= mapping__is_file(mapping) && mapping__is_named_like_cuda(mapping->path);
+	return 0;
+}
+
+/* A process that gpuprobe may not look into may use CUDA. */
+static void look_for_cuda(pid_t pid, void *found)
+{
+	if (proc_maps__each(pid, note_cuda, found))
+		*(bool *)found = true;
+}
+
+/* The pid may be a wrong one: the launcher's rather than the program's. */
+static int warn_without_cuda(const struct targets *targets, const struct log *log,
+			     struct error *err)
+{
+	bool found = false;
+	int ret = watch__each_process(targets, look_for_cuda, &found, err);
+
+	if (!ret && !found)
+		log__warn(log,
+			  "process %d%s no CUDA library so far: gpuprobe ps lists those that do",
+			  targets->pids[0],
+			  targets->pid_count > 1 ? " and the other processes of -p have" :
+						   " and its children have");
+	return ret;
+}
+
 static void expect_process(pid_t pid, void *arg)
 {
 	if (pid != getpid())
@@ -341,6 +374,8 @@ int watch__begin(const struct targets *targets, const struct child_command *comm
 	attacher__count(attacher, &counts);
 	if (!counts.libraries && !command)
 		log__warn(log, "no CUDA library found yet: waiting for a process that loads one");
+	else if (targets->pid_count && !targets->library_count)
+		return warn_without_cuda(targets, log, err);
 	return 0;
 }
 

@@ -8,8 +8,10 @@
 #include "base/quantity.h"
 #include "model/gpu_label.h"
 #include "output/clip.h"
+#include "output/command_text.h"
 
 #define COMMAND_COLUMNS 80
+#define COMMAND_SIZE 1024     /* as much as may matter for a few columns */
 #define CONTAINER_ID 64	      /* digits of a complete container id */
 #define CONTAINER_ID_SHOWN 12 /* digits that container engines show */
 
@@ -18,8 +20,15 @@ static void print_command(FILE *out, const struct dump_process *process, bool on
 	const char *command =
 		process->command && process->command[0] ? process->command : process->process->comm;
 
+	char shortened[COMMAND_SIZE];
+
 	fprintf(out, "process %d (", process->process->pid);
-	clip__print(out, command, on_terminal ? COMMAND_COLUMNS : CLIP_WHOLE);
+	if (on_terminal) {
+		command_text__shorten(command, shortened, sizeof(shortened));
+		clip__print(out, shortened, COMMAND_COLUMNS);
+	} else {
+		clip__print(out, command, CLIP_WHOLE);
+	}
 	fputc(')', out);
 }
 
@@ -91,6 +100,7 @@ void dump_head__print(FILE *out, const struct model *model, const struct dump_pr
 	print_command(out, process, on_terminal);
 	print_owner(out, p);
 	for (size_t i = 0; i < p->gpu_count; i++)
-		print_gpu(out, model, &p->gpus[i]);
+		if (process->maps_cuda || p->gpus[i].used_bytes != GPU_UNKNOWN_BYTES)
+			print_gpu(out, model, &p->gpus[i]);
 	print_threads(out, process);
 }

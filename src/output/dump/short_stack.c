@@ -7,6 +7,7 @@
 
 #include "output/clip.h"
 #include "output/frame_text.h"
+#include "output/frameworks.h"
 
 #define MOST_FRAMES 8
 #define LINE_COLUMNS 160
@@ -21,6 +22,7 @@ struct part {
 	const struct stack *stack;
 	size_t from, to;
 	bool python; /* leave out native frames */
+	bool own;    /* and Python frames of frameworks, except the innermost one */
 	bool cut;    /* long names */
 };
 
@@ -58,11 +60,41 @@ static bool repeats(const struct part *part, size_t i)
 	       !strcmp(frame->object, before->object);
 }
 
+static bool is_own(const struct stack_frame *frame)
+{
+	struct framework_frame known;
+
+	if (frame->kind != FRAME_PYTHON)
+		return false;
+	frameworks__classify(frame, true, &known);
+	return known.role == ROLE_OWN;
+}
+
+static bool has_own(const struct stack *stack, size_t from)
+{
+	for (size_t i = from; i < stack->count; i++)
+		if (is_own(&stack->frames[i]))
+			return true;
+	return false;
+}
+
+static bool is_innermost_python(const struct part *part, size_t i)
+{
+	for (size_t k = part->from; k < i; k++)
+		if (part->stack->frames[k].kind == FRAME_PYTHON)
+			return false;
+	return true;
+}
+
 static bool is_shown(const struct part *part, size_t i)
 {
-	if (part->stack->frames[i].kind != FRAME_NATIVE)
+	const struct stack_frame *frame = &part->stack->frames[i];
+
+	if (frame->kind == FRAME_NATIVE)
+		return !part->python && !repeats(part, i);
+	if (frame->kind == FRAME_MARK || !part->own)
 		return true;
-	return !part->python && !repeats(part, i);
+	return is_own(frame) || is_innermost_python(part, i);
 }
 
 static void make_brief(struct brief *brief, const struct stack_frame *frame)
@@ -152,6 +184,7 @@ void short_stack__print(FILE *out, const struct stack *stack, size_t from, size_
 				  .from = from,
 				  .to = to,
 				  .python = has_python(stack, from),
+				  .own = has_own(stack, from),
 				  .cut = cut};
 	const char *separator = "";
 	size_t end;

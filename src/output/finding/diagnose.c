@@ -43,8 +43,7 @@ void diagnose_text__print(FILE *out, const struct stat_report *report)
 		report_line__losses(out, report->model);
 	}
 	if (report->findings->count)
-		fputs("\n"
-		      "gpuprobe diagnose --explain ID explains what to do\n",
-		      out);
+		fprintf(out, "\ngpuprobe diagnose --explain %s explains what to do\n",
+			report->findings->items[0].kind->id);
 	fputs(REPORT_RULE, out);
 }

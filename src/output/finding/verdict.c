@@ -44,16 +44,17 @@ static const char *sentence_of(const struct verdict *verdict)
 	}
 }
 
-/* ": it waits for the GPU for 2.0 % of 60.0 s, busy about 15 % (NVML)" */
+/* ": the program waits for the GPU for 2.0 % of 60.0 s, busy about 15 % (NVML)" */
 static void print_waits(FILE *out, const struct verdict *verdict)
 {
-	fprintf(out, ": it waits for the GPU for %s of %s", quantity__share(verdict->held).text,
+	if (verdict->kind == VERDICT_UNKNOWN)
+		fputs(" (use --verdict to find out more)", out);
+	fprintf(out, ": the program waits for the GPU for %s of %s",
+		quantity__share(verdict->held).text,
 		quantity__time((double)verdict->window_ns).text);
 	if (verdict->busy != SHARE_UNKNOWN)
 		fprintf(out, ", the GPU is busy about %s (NVML)",
 			quantity__share(verdict->busy).text);
-	if (verdict->kind == VERDICT_UNKNOWN)
-		fputs("; use --verdict to find out more", out);
 }
 
 /* "process 4712 (train)" */
@@ -216,6 +217,9 @@ static void print_process(FILE *out, const struct stat_report *report,
 	report_steps__line(out, process);
 	fputc('\n', out);
 	print_verdict(out, &verdict);
+	if (verdict.kind == VERDICT_UNKNOWN && verdict.window_ns &&
+	    process__is_estimated(process, RATE_LAUNCH))
+		fputs("launches are sampled: --max-overhead off finds out more\n", out);
 	if (needs_reasons(&verdict) &&
 	    !findings_text__has_reasons(report->findings, report->options->top, process))
 		reasons_text__print(out, process, model->now_ns);

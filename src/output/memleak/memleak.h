@@ -27,6 +27,7 @@ struct memleak_options {
 	bool all_frames;       /* print every frame of stacks, see output/folded_stack.h */
 	/* only some sizes are selected: allocations of other sizes are in no site */
 	bool some_sizes;
+	uint64_t verdict_ns;	 /* how long a site is followed before it is judged */
 	uint64_t older_ns;	 /* allocations younger than this are in no site either */
 	enum quantity_form form; /* of the text's amounts */
 };

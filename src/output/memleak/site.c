@@ -127,6 +127,12 @@ void memleak_site__know(const struct model *model, const struct memleak_process 
 					(site->allocated && site->freed > site->allocated / 2));
 }
 
+bool memleak_site__is_early(const struct memleak_site *site)
+{
+	return site->growth.verdict == GROWTH_UNKNOWN && !site->growth.replaces &&
+	       !site->process->ended && site->untracked == LOSS_COUNT;
+}
+
 void memleak_site__sum(const struct model *model, const struct memleak_process *known,
 		       const struct growth *growth, const struct memleak_options *options,
 		       struct memleak_sums *sums)
@@ -148,6 +154,7 @@ void memleak_site__sum(const struct model *model, const struct memleak_process *
 		memleak_site__know(model, known, live, growth, options, &site);
 		sums->sites++;
 		sums->growing += site.growth.verdict == GROWTH_GROWING;
+		sums->too_early += memleak_site__is_early(&site);
 		sums->leaks += site.leak;
 		saturate__add(&sums->bytes, live->bytes);
 		sums->count += live->count;

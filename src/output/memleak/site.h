@@ -37,6 +37,7 @@ struct memleak_site {
 /* Sums over the sites of a process that are shown. */
 struct memleak_sums {
 	uint64_t sites, growing, leaks;
+	uint64_t too_early; /* sites that were not followed for long enough to be judged */
 	uint64_t bytes, count;
 	uint64_t left_out_bytes, left_out_count; /* live, but in none of these sites */
 };
@@ -46,6 +47,9 @@ struct memleak_sums {
  * too; LOSS_COUNT: none.
  */
 enum loss memleak_site__untracked(const struct model *model);
+
+/* Whether the site is not judged yet, and nothing but time is missing. */
+bool memleak_site__is_early(const struct memleak_site *site);
 
 bool memleak_site__shows(const struct live_site *live, const struct memleak_options *options);
 

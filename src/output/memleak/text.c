@@ -84,7 +84,7 @@ static void print_growth(const struct printer *printer, const struct memleak_sit
 			fputs(", may replace memory from before attach that was freed", out);
 		else if (!site->process->ended && site->untracked != LOSS_COUNT)
 			print_untracked(printer, ", unknown whether it grows: ", site->untracked);
-		else if (!site->process->ended)
+		else if (memleak_site__is_early(site))
 			fputs(", too early to tell whether it grows", out);
 		break;
 	}
@@ -228,6 +228,24 @@ static void print_left_out(const struct printer *printer, const struct memleak_s
 			quantity__count(options->min_count).text);
 }
 
+/* ", 1 of them growing", or how long it takes to tell. */
+static void print_growing(const struct printer *printer, const struct memleak_sums *sums)
+{
+	FILE *out = printer->out;
+
+	if (!sums->sites)
+		return;
+	if (sums->too_early == sums->sites) {
+		fprintf(out, ", too early to tell which grow: that takes %s (--window)",
+			quantity__time((double)printer->options->verdict_ns).text);
+		return;
+	}
+	fprintf(out, ", %s of them growing", count_text(printer, sums->growing).text);
+	if (sums->too_early)
+		fprintf(out, ", too early to tell of %s",
+			count_text(printer, sums->too_early).text);
+}
+
 static void print_head(const struct printer *printer, const struct memleak_sums *sums,
 		       size_t processes)
 {
@@ -245,8 +263,7 @@ static void print_head(const struct printer *printer, const struct memleak_sums 
 	}
 	fprintf(out, "%s call site%s with live device memory",
 		count_text(printer, sums->sites).text, report_line__plural(sums->sites));
-	if (sums->sites)
-		fprintf(out, ", %s of them growing", count_text(printer, sums->growing).text);
+	print_growing(printer, sums);
 	print_left_out(printer, sums);
 	fputc('\n', out);
 }
@@ -260,6 +277,7 @@ static void sum_process(const struct printer *printer, const struct process *p,
 	memleak_site__sum(printer->model, &known, printer->growth, printer->options, &sums);
 	all->sites += sums.sites;
 	all->growing += sums.growing;
+	all->too_early += sums.too_early;
 	saturate__add(&all->left_out_bytes, sums.left_out_bytes);
 	all->left_out_count += sums.left_out_count;
 }

@@ -18,6 +18,7 @@
 #include "base/quantity.h"
 #include "finding/finding.h"
 #include "model/model.h"
+#include "output/start_line.h"
 
 #define MONITOR_COLUMNS 100	 /* if standard output is no terminal */
 #define MONITOR_COLUMNS_LEAST 80 /* narrower terminals wrap lines */
@@ -56,11 +57,8 @@ int monitor_text__print(FILE *out, struct monitor_text *text, const struct model
 
 /* What the lines at the start say. */
 struct monitor_start {
-	const char *command; /* NULL: none; raw */
-	const int32_t *pids; /* if there is no command */
-	size_t pid_count;    /* 0, and no command: the whole machine */
+	struct start_line watched;
 	const char *metrics; /* address and port; NULL: no metrics */
-	double interval;     /* seconds between reports; 0: only the last one */
 };
 
 /* Writes two lines: what is watched and how to end it, and where the metrics are. */

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/saturate.h"
+#include "model/process_rates.h"
 #include "output/clip.h"
 #include "output/finding/findings.h"
 #include "output/monitor/parts.h"
@@ -91,12 +92,23 @@ static void set_copies(const struct table *table, char *cell, const char *mark,
 		set(cell, mark, quantity__bandwidth_as(form, monitor_counts__rate(counts, bytes)));
 }
 
+/* What an ended process had at its exit is in the counts. */
+static uint64_t memory_of(const struct monitor_row *row, bool *at_least)
+{
+	uint64_t held = process__held_bytes(row->process, at_least);
+
+	return row->process->ended ? row->counts.live_bytes : held;
+}
+
 static void set_memory(char (*cells)[CELL_SIZE], enum quantity_form form,
 		       const struct monitor_row *row)
 {
-	if (row->counts.live_bytes)
-		set(cells[COLUMN_MEMORY], "", quantity__bytes_as(form, row->counts.live_bytes));
-	else
+	bool at_least;
+	uint64_t bytes = memory_of(row, &at_least);
+
+	if (bytes)
+		set(cells[COLUMN_MEMORY], at_least ? ">" : "", quantity__bytes_as(form, bytes));
+	else if (!at_least)
 		set_text(cells[COLUMN_MEMORY], "0");
 	set_change(cells[COLUMN_CHANGE], form, row->change);
 }
@@ -330,6 +342,7 @@ static void print_rest(FILE *out, const struct table *table)
 	enum quantity_form form = table->page->options->form;
 	double launches = 0, in = 0, back = 0;
 	struct monitor_words words;
+	bool at_least;
 
 	if (table->shown == table->count || !monitor_words__begin(&words))
 		return;
@@ -339,7 +352,7 @@ static void print_rest(FILE *out, const struct table *table)
 		launches += monitor_counts__rate(counts, counts->launches);
 		in += monitor_counts__rate(counts, counts->copy_bytes[COPY_H2D]);
 		back += monitor_counts__rate(counts, counts->copy_bytes[COPY_D2H]);
-		saturate__add(&sum.live_bytes, counts->live_bytes);
+		saturate__add(&sum.live_bytes, memory_of(&table->rows[i], &at_least));
 		saturate__add(&sum.launches, counts->launches);
 		saturate__add(&sum.copy_bytes[COPY_H2D], counts->copy_bytes[COPY_H2D]);
 		saturate__add(&sum.copy_bytes[COPY_D2H], counts->copy_bytes[COPY_D2H]);
@@ -405,18 +418,29 @@ static int print_table(FILE *out, const struct monitor_page *page, bool ended)
 	return 0;
 }
 
-/* Programs that ran before gpuprobe may have more memory than it knows of. */
+static void print_note(FILE *out, size_t count, const char *note)
+{
+	if (count)
+		fprintf(out, "%zu process%s since attach: %s\n", count, count == 1 ? "" : "es",
+			note);
+}
+
+/* What programs allocated before gpuprobe came, only NVML knows. */
 static void print_since_attach(FILE *out, const struct monitor_page *page)
 {
-	size_t count = 0;
+	size_t reported = 0, unknown = 0;
 
-	for (size_t i = 0; i < page->rows->count; i++)
-		count += page->rows->items[i].process->since_attach;
-	if (count && page->model->sections & SECTION_MEMORY && !page->model->no_returns)
-		fprintf(out,
-			"%zu process%s since attach: memory allocated before is not in these "
-			"numbers\n",
-			count, count == 1 ? "" : "es");
+	if (!(page->model->sections & SECTION_MEMORY) || page->model->no_returns)
+		return;
+	for (size_t i = 0; i < page->rows->count; i++) {
+		const struct process *process = page->rows->items[i].process;
+		bool known = !process->ended && process__nvml_bytes(process) != GPU_UNKNOWN_BYTES;
+
+		reported += process->since_attach && known;
+		unknown += process->since_attach && !known;
+	}
+	print_note(out, reported, "memory is what NVML reports");
+	print_note(out, unknown, "memory allocated before is not in these numbers");
 }
 
 int monitor_table__print(FILE *out, const struct monitor_page *page)

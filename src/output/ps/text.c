@@ -299,11 +299,14 @@ static void print_stuck(FILE *out, const struct ps *ps, int columns)
 		return;
 	if (count == 1)
 		snprintf(text, sizeof(text),
-			 "pid %d waits in CUDA and its GPUs do nothing: see gpuprobe dump -p %d",
+			 "pid %d seems stuck in CUDA: gpuprobe dump -p %d --again 5 shows whether "
+			 "it "
+			 "moves",
 			 first->process->pid, first->process->pid);
 	else
 		snprintf(text, sizeof(text),
-			 "%zu processes wait in CUDA and their GPUs do nothing: see gpuprobe dump",
+			 "%zu processes seem stuck in CUDA: gpuprobe dump --again 5 shows which "
+			 "move",
 			 count);
 	fputc('\n', out);
 	wrap__print(out, text, 0, 2, columns);

@@ -90,7 +90,7 @@ static struct cell gpus_of(const struct facts *facts)
 static struct cell memory_of(const struct facts *facts)
 {
 	bool at_least;
-	uint64_t bytes = top_list__memory(facts->process, &at_least);
+	uint64_t bytes = process__held_bytes(facts->process, &at_least);
 	struct cell cell;
 
 	if (facts->process->ended || (at_least && !bytes))

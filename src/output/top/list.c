@@ -40,23 +40,12 @@ static bool passes(const struct process *process, const struct top_order *order)
 
 /* --- order --- */
 
-uint64_t top_list__memory(const struct process *process, bool *at_least)
-{
-	uint64_t reported =
-		process->since_attach ? process__nvml_bytes(process) : GPU_UNKNOWN_BYTES;
-
-	*at_least = process->since_attach && reported == GPU_UNKNOWN_BYTES && !process->ended;
-	if (process->ended || reported == GPU_UNKNOWN_BYTES)
-		return process__live_device_bytes(process);
-	return reported;
-}
-
 static double value_of(const struct top_row *row, enum top_sort sort)
 {
 	bool at_least;
 
 	switch (sort) {
-	case TOP_BY_MEMORY: return (double)top_list__memory(row->process, &at_least);
+	case TOP_BY_MEMORY: return (double)process__held_bytes(row->process, &at_least);
 	case TOP_BY_GROWTH: return row->rate.memory_slope;
 	case TOP_BY_LAUNCHES: return row->rate.launches;
 	case TOP_BY_WAIT: return row->rate.waiting;

@@ -52,13 +52,6 @@ int top_list__make(struct top_list *list, const struct model *model,
 		   const struct process_rates *rates, const struct top_order *order);
 void top_list__clear(struct top_list *list);
 
-/*
- * Bytes of the process's memory on devices: what it has allocated, if gpuprobe has seen all of it;
- * else what NVML reports. If that is unknown, too, it is what was allocated since attach, and
- * *at_least is set.
- */
-uint64_t top_list__memory(const struct process *process, bool *at_least);
-
 /* The row of the process; `count` if there is none. */
 size_t top_list__find(const struct top_list *list, int32_t pid, uint64_t start_ns);
 

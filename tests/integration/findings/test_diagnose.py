@@ -66,7 +66,7 @@ def test_words():
     # Where: this program has frame pointers, libc has not.
     assert re.search(r"^ {8}at:\n {16}cudaMalloc\+0x0 \[libcudart\.so\.13\].*\n"
                      r" {16}run_thread\+0x\w+ \[memory\]", rest, re.M)
-    assert lines[-2] == "gpuprobe diagnose --explain ID explains what to do"
+    assert lines[-2] == "gpuprobe diagnose --explain alloc-churn explains what to do"
     assert "some stacks break off at memory: use --stack auto" in done.stderr
     assert max(map(len, lines)) <= 100
 

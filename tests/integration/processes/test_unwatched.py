@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from lib import exact, paths
+from lib import exact, paths, terminal
 from lib.probe import Background, Running, environment, wait_until, wait_until_watching
 
 NONE = ("--metrics-addr", "none")
@@ -340,6 +340,21 @@ def test_one_that_hangs_since_before(command):
             f"thread {hanging.pid} (cuda_events_tes) ")
     assert (f"{said}is in cudaEventSynchronize (main, cuda_events_test.c:"
             in done.stdout + done.stderr)
+
+
+def test_a_pid_without_cuda_is_told_at_the_start():
+    """It may be the launcher's. On a terminal there is a line on what is watched, too."""
+    with holder() as holding, Background("sleep", "3600") as sleeper:
+        words = ("stat", "--duration", "0.3", "-p", sleeper.pid)
+        shown = terminal.run(words, 100)[1]
+        right = run(*words, "-p", holding.pid)
+    # The second is the warning if no program of the machine has a CUDA library.
+    assert re.search(rf"warning: (process {sleeper.pid} and its children have no CUDA library so "
+                     r"far: gpuprobe ps lists those that do|no CUDA library found yet)", shown), shown
+    assert (f"gpuprobe: watching the CUDA calls of process {sleeper.pid} and its children; "
+            "ends after 300 ms, or by Ctrl-C\n") in shown, shown
+    assert "no CUDA library" not in right.stderr, right.stderr
+    assert "watching" not in right.stderr, right.stderr
 
 
 @pytest.mark.parametrize("options, told",

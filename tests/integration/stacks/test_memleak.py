@@ -261,7 +261,8 @@ def test_status_is_that_of_command():
     (["often"], "INTERVAL 'often': give seconds from 0.01 to 1000000000, such as 5 or 0.5"),
     (["0"], "INTERVAL '0': give seconds from 0.01 to 1000000000, such as 5 or 0.5"),
     (["5", "0"], "COUNT '0': give a whole number from 1 to"),
-    (["5", "2", "3"], "unexpected '3': put -- before a COMMAND, see gpuprobe memleak --help"),
+    (["5", "2", "3"], "unexpected '3': put -- before a COMMAND, -p before a pid, "
+                      "see gpuprobe memleak --help"),
     (["-o", "old"], "-o, --older 'old': give milliseconds, or a time such as 500ms, 2s or 1m"),
     (["-o", "-5"], "-o, --older '-5': give milliseconds, or a time such as 500ms, 2s or 1m"),
     (["-z", "big"], "-z, --min-size 'big': give a size"),

@@ -135,7 +135,13 @@ static void test_ages(void **state)
 	refuse("-o nan", "-o, --older 'nan'");
 	refuse("-o 1h", "-o, --older '1h'");
 	refuse("-o 1e300m", "-o, --older '1e300m'");
-	accept(&line, "--window 10m");
+	accept(&line, "--duration 30");
+	assert_int_equal(line.options.window_ns, 20 * NS_PER_S);
+	accept(&line, "--duration 60 2 15");
+	assert_int_equal(line.options.window_ns, 20 * NS_PER_S);
+	accept(&line, "--duration 6");
+	assert_int_equal(line.options.window_ns, 10 * NS_PER_S);
+	accept(&line, "--duration 30 --window 10m");
 	assert_int_equal(line.options.window_ns, 600 * NS_PER_S);
 	refuse("--window 60", "--window '60'");
 	refuse("--window 0m", "--window '0m'");

@@ -115,6 +115,11 @@ static void uneven_steps(void **state)
 	step_summary__make(&process, &summary);
 	assert_true(summary.p50_ns < 50000);
 	assert_true(summary.usual_ns > 4 * MS && summary.usual_ns < 4 * MS + 50000);
+	/* The mean says nothing if many steps were not seen. */
+	process.family_calls[RATE_LAUNCH].sampled = true;
+	step_summary__make(&process, &summary);
+	assert_int_equal(summary.usual_ns, summary.p50_ns);
+	process.family_calls[RATE_LAUNCH].sampled = false;
 	/* For even steps the median is the usual duration. */
 	for (uint64_t i = 0; i < 100000; i++)
 		step_phase__add(&main->phases[0], BEGAN + i * MS, 5 * MS);

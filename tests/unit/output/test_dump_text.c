@@ -265,6 +265,35 @@ static void test_stacks(void **state)
 		     "      f\\x1b[2J (a\\nb.py:1) < [Python code 0x7f00] < g (g.py)\n");
 }
 
+#define PYTHON(name, path) \
+	{ \
+		.kind = FRAME_PYTHON, .function = (name), .file = (path), .line = 9 \
+	}
+#define TORCH "/usr/lib/python3/site-packages/torch/nn/modules/"
+
+/* The program's own lines: what frameworks and Python put between them is left out. */
+static void test_framework_stacks(void **state)
+{
+	static const struct stack_frame frames[] = {
+		PYTHON("Conv2d._conv_forward", TORCH "conv.py"),
+		PYTHON("Module._call_impl", TORCH "module.py"),
+		PYTHON("Net.forward", "/x/train.py"),
+		PYTHON("Module._wrapped_call_impl", TORCH "module.py"),
+		PYTHON("main", "/x/train.py"),
+		PYTHON("Thread.run", "/usr/lib/python3.12/threading.py"),
+		{.kind = FRAME_MARK, .function = "[callers not found]"},
+	};
+	struct stack library = STACK(frames);
+
+	(void)state;
+	expect_short(library, 0,
+		     "      Conv2d._conv_forward (conv.py:9) < Net.forward (train.py:9) < "
+		     "main (train.py:9) < [callers not found]\n");
+	library.count = 2;
+	expect_short(library, 0,
+		     "      Conv2d._conv_forward (conv.py:9) < Module._call_impl (module.py:9)\n");
+}
+
 static void test_long_stacks(void **state)
 {
 	struct stack_frame frames[20];
@@ -456,6 +485,7 @@ int main(void)
 		cmocka_unit_test(test_every_wait_has_words),
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_stacks),
+		cmocka_unit_test(test_framework_stacks),
 		cmocka_unit_test(test_long_stacks),
 		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_native_shows_every_frame),

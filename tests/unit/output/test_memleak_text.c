@@ -60,7 +60,8 @@ static struct live_site site(const struct stack *stack, uint64_t bytes, uint64_t
 
 static void begin(struct scene *scene)
 {
-	*scene = (struct scene){.options = {.top = 10}};
+	*scene = (struct scene){
+		.options = {.top = 10, .verdict_ns = GROWTH_LEAST_NS(GROWTH_WINDOW_NS)}};
 	scene->model.processes = scene->processes;
 	scene->model.now_ns = BEGIN + 100 * NS_PER_S;
 	scene->model.wall.tv_sec = 14 * 3600 + 2 * 60 + 11;
@@ -204,8 +205,8 @@ static void test_top(void **state)
 	scene.sites[0][1] = site(&python_stack, 4096, 2, 90);
 	scene.sites[0][2] = site(NULL, 512, 1, 95);
 	expect(&scene,
-	       "[14:02:11] 2 call sites with live device memory, 0 of them growing; left out: 512 "
-	       "bytes in 1 "
+	       "[14:02:11] 2 call sites with live device memory, too early to tell which grow: "
+	       "that takes 50.0 s (--window); left out: 512 bytes in 1 "
 	       "allocation of call sites with fewer than 2\n"
 	       "        1.0 MiB in 8 allocations, too early to tell whether it grows\n"
 	       "            ages 600 ms to 10.0 s\n"
@@ -228,7 +229,8 @@ static void test_processes(void **state)
 	scene.sites[0][0] = site(NULL, 2048, 1, 90);
 	scene.sites[1][0] = site(NULL, 1, 1, 90);
 	scene.model.lost[LOSS_STACK_NO_ROOM] = 3;
-	expect(&scene, "[14:02:11] 2 call sites with live device memory, 0 of them growing\n"
+	expect(&scene, "[14:02:11] 2 call sites with live device memory, too early to tell "
+		       "which grow: that takes 50.0 s (--window)\n"
 		       "process 12 (server) since attach\n"
 		       "        allocated before attach: unknown\n"
 		       "        2.0 KiB in 1 allocation, too early to tell whether it grows\n"

@@ -469,10 +469,8 @@ static void the_start_says_what_is_watched(void **state)
 {
 	const int32_t pids[] = {12, 13};
 	struct monitor_start start = {
-		.pids = pids,
-		.pid_count = 2,
+		.watched = {.pids = pids, .pid_count = 2, .interval = 5},
 		.metrics = "0.0.0.0:9000",
-		.interval = 5,
 	};
 	size_t length;
 	char *text;
@@ -481,9 +479,9 @@ static void the_start_says_what_is_watched(void **state)
 	(void)state;
 	assert_non_null(out);
 	monitor_text__start(out, &start);
-	start = (struct monitor_start){.command = "a\nb"};
+	start = (struct monitor_start){.watched = {.command = "a\nb"}};
 	monitor_text__start(out, &start);
-	start = (struct monitor_start){.metrics = "127.0.0.1:9000"};
+	start = (struct monitor_start){.watched = {.duration = 30}, .metrics = "127.0.0.1:9000"};
 	monitor_text__start(out, &start);
 	assert_int_equal(fclose(out), 0);
 	assert_string_equal(
@@ -497,8 +495,8 @@ static void the_start_says_what_is_watched(void **state)
 		"or "
 		"by Ctrl-C\n"
 		"gpuprobe: metrics are off\n"
-		"gpuprobe: watching the CUDA calls of all processes; Ctrl-C ends with a last "
-		"report\n"
+		"gpuprobe: watching the CUDA calls of all processes; ends after 30.0 s, or by "
+		"Ctrl-C\n"
 		"gpuprobe: metrics at http://127.0.0.1:9000/metrics, for this machine only\n");
 	free(text);
 }

@@ -68,7 +68,7 @@ static void test_whole(void **state)
 		"4790  ann   cccccccccccc  -    no context  stuck?    1/4 ncclAllReduce          "
 		"cudart 13.0, nccl 2.27, cudnn 9      pt_data\\x1b[2J\n"
 		"\n"
-		"pid 4790 waits in CUDA and its GPUs do nothing: see gpuprobe dump -p 4790\n");
+		"pid 4790 seems stuck in CUDA: gpuprobe dump -p 4790 --again 5 shows whether it moves\n");
 }
 
 static void test_terminals(void **state)
@@ -95,7 +95,7 @@ static void test_terminals(void **state)
 		"cudart 12 static, libcuda 575.57.08: 512\n"
 		"libcuda: 30\n"
 		"\n"
-		"pid 4790 waits in CUDA and its GPUs do nothing: see gpuprobe dump -p 4790\n");
+		"pid 4790 seems stuck in CUDA: gpuprobe dump -p 4790 --again 5 shows whether it moves\n");
 	expect(&scene, 80, MACHINE
 		" PID  USER  GPU      MEMORY  STATE     IN CUDA              COMMAND\n"
 		"4711  ann   0      40.7 GiB  waiting   2/17 cuda…nchronize  python3 tr…te 0.0003\n"
@@ -112,7 +112,8 @@ static void test_terminals(void **state)
 		"cudart 12 static, libcuda 575.57.08: 512\n"
 		"libcuda: 30\n"
 		"\n"
-		"pid 4790 waits in CUDA and its GPUs do nothing: see gpuprobe dump -p 4790\n");
+		"pid 4790 seems stuck in CUDA: gpuprobe dump -p 4790 --again 5 shows whether it\n"
+		"  moves\n");
 }
 /* clang-format on */
 
@@ -175,8 +176,9 @@ static void test_several_are_stuck(void **state)
 	(void)state;
 	make_scene(&scene);
 	scene.rows[0].state = PS_STUCK;
-	expect_part(&scene, 0,
-		    "\n\n2 processes wait in CUDA and their GPUs do nothing: see gpuprobe dump\n");
+	expect_part(
+		&scene, 0,
+		"\n\n2 processes seem stuck in CUDA: gpuprobe dump --again 5 shows which move\n");
 }
 
 /* A warning on standard error says that the filter has left all out. */

@@ -211,8 +211,8 @@ static void test_diagnose(void **state)
 				 "are unknown\n"
 				 "\nnot looked for: chatty-getters (use --getters)\n"
 				 "\nlost:\n        notices that did not fit the ring buffer: 3\n"
-				 "\ngpuprobe diagnose --explain ID explains what to do\n",
-				 findings) > 0);
+				 "\ngpuprobe diagnose --explain %s explains what to do\n",
+				 findings, scene.list.items[0].kind->id) > 0);
 		expect(&scene, diagnose_text__print, HEAD, tail);
 		free(tail);
 	}

@@ -81,10 +81,10 @@ static void sorts_by_what_nvml_reports_of_earlier_memory(void **state)
 
 	(void)state;
 	machine.processes[3].since_attach = true;
-	assert_int_equal(top_list__memory(&machine.processes[3], &at_least), 3 << 20);
+	assert_int_equal(process__held_bytes(&machine.processes[3], &at_least), 3 << 20);
 	assert_true(at_least);
 	machine.used[3].used_bytes = 70ull << 30;
-	assert_int_equal(top_list__memory(&machine.processes[3], &at_least), 70ull << 30);
+	assert_int_equal(process__held_bytes(&machine.processes[3], &at_least), 70ull << 30);
 	assert_false(at_least);
 	assert_sorted(TOP_BY_MEMORY, "200 102 101 100 90");
 }

@@ -126,14 +126,13 @@ static void without_an_profile_it_says_what_it_knows(void **state)
 	scene->process.launches = 1;
 	go_on(scene);
 	assert_true(has(report(scene, scene->findings),
-			TITLE "it is unclear who waits for whom: it "
-			      "waits for the GPU for 10.0 % of 10.0 s; "
-			      "use --verdict to find out more\n"));
+			TITLE "it is unclear who waits for whom (use --verdict to find out more): "
+			      "the program waits for the GPU for 10.0 % of 10.0 s\n"));
 	scene__set_gpus(scene, 1, busy);
 	go_on(scene);
 	assert_true(has(report(scene, scene->findings),
 			TITLE "the GPU waits for the program "
-			      "(host-bound): it waits for the GPU for 10.0 % of "
+			      "(host-bound): the program waits for the GPU for 10.0 % of "
 			      "20.0 s, the GPU is busy about 20.0 % (NVML)\n"));
 }
 
