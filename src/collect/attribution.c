@@ -59,6 +59,11 @@ void attribution__free(struct attribution *attribution)
 	free(attribution);
 }
 
+void attribution__begin(struct attribution *attribution)
+{
+	nvml__begin(attribution->nvml);
+}
+
 void attribution__watch_gpus(struct attribution *attribution)
 {
 	attribution->watches_gpus = true;

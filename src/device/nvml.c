@@ -147,6 +147,14 @@ static void start(struct nvml *nvml)
 	pthread_attr_destroy(&attributes);
 }
 
+void nvml__begin(struct nvml *nvml)
+{
+	if (nvml->started)
+		return;
+	nvml->shared->asked = true;
+	start(nvml);
+}
+
 static struct timespec deadline(unsigned int ms)
 {
 	struct timespec time;

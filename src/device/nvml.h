@@ -19,6 +19,12 @@ struct nvml *nvml__new(void);
 void nvml__free(struct nvml *nvml);
 
 /*
+ * Starts the thread and a first query, and does not wait: loading NVML takes longer than a query.
+ * Has no effect if the thread has been started. A refresh makes a query of its own soon after it.
+ */
+void nvml__begin(struct nvml *nvml);
+
+/*
  * Returns the latest snapshot. It is not older than NVML_INTERVAL_MS if NVML answers within
  * `wait_ms`; if an earlier query is still unanswered, the function does not wait. NULL if there is
  * no snapshot yet: no library, no driver, or no answer so far. `nvml` owns it; it is valid until

@@ -17,13 +17,13 @@
 #include "target/proc_maps.h"
 #include "target/proc.h"
 
-#define NVML_TRIES 10 /* of 50 ms each: NVML has only just been started */
 
 struct dumper {
 	struct memory_reader *memory;
 	const struct log *log;
 	struct thread_reader *reader;
 	struct attribution *attribution;
+	unsigned int nvml_wait_ms; /* 0 once NVML has been waited for in vain */
 };
 
 /* A dump with the owner of its texts. */
@@ -55,6 +55,7 @@ int dumper__new(struct memory_reader *memory, const struct log *log, struct dump
 	if (!dumper)
 		return error__set(err, -ENOMEM, "out of memory");
 	dumper->memory = memory;
+	dumper->nvml_wait_ms = GPU_WAIT_MS;
 	dumper->log = log;
 	dumper->attribution = attribution__new(memory);
 	ret = dumper->attribution ? thread_reader__new(&dumper->reader, err) :
@@ -245,6 +246,8 @@ static int name_process(const struct dumper *dumper, struct subjects *subjects,
 	process->process->pid = subject->pid;
 	process->process->start_ns = main_look(subject)->stack.start_ns;
 	if (!threads_alone) {
+		if (process->maps_cuda)
+			attribution__begin(dumper->attribution);
 		process->command = command_line__from_proc(subject->pid);
 		describe(dumper, process->process, subject);
 	}
@@ -253,15 +256,22 @@ static int name_process(const struct dumper *dumper, struct subjects *subjects,
 	return find_waiting(dumper, subject, process);
 }
 
-/* NVML answers in a thread of its own, so it works while the dump goes on. */
-static void find_gpus(const struct dumper *dumper, struct dump *dump)
+/* NVML has worked while stacks were named. */
+static void find_gpus(struct dumper *dumper, struct dump *dump)
 {
+	const struct gpu_snapshot *snapshot;
 	bool uses = false;
+	int failure;
 
 	for (size_t i = 0; i < dump->count; i++)
 		uses = uses || dump->processes[i].maps_cuda;
-	for (int i = 0; i < NVML_TRIES && uses && !dump->model.gpu_count; i++)
-		attribution__refresh(dumper->attribution, &dump->model);
+	if (!uses)
+		return;
+	snapshot = attribution__snapshot(dumper->attribution, dumper->nvml_wait_ms, &failure);
+	dump->nvml_timed_out = !snapshot && !failure;
+	if (dump->nvml_timed_out)
+		dumper->nvml_wait_ms = 0;
+	attribution__refresh(dumper->attribution, &dump->model);
 }
 
 /* --- a dump --- */
@@ -287,7 +297,7 @@ static void clear_subjects(struct subjects *subjects)
 	free(subjects->list);
 }
 
-static int take(const struct dumper *dumper, const struct dump_request *request,
+static int take(struct dumper *dumper, const struct dump_request *request,
 		struct subjects *subjects, struct kept_dump *kept)
 {
 	int ret = new_stacks(dumper, request->calls_alone, &kept->stacks);

@@ -212,6 +212,32 @@ static void waiting(void)
 	nvml__free(nvml);
 }
 
+/* A query that was begun is answered without a wait; the first refresh makes its own. */
+static void begun(void)
+{
+	struct nvml *nvml = nvml__new();
+	void *fake = load_fake("hang");
+	void (*let_go)(void) = (void (*)(void))dlsym(fake, "fakeLetGo");
+	const struct gpu_snapshot *first;
+	uint64_t began;
+
+	CHECK(let_go);
+	nvml__begin(nvml);
+	nvml__begin(nvml);
+	/* It is at work, so this does not wait for it. */
+	CHECK(!nvml__refresh(nvml, FOR_EVER_MS) && !nvml__asked_ns(nvml));
+	let_go();
+	first = nvml__wait(nvml, FOR_EVER_MS);
+	CHECK(first);
+	began = first->begun_ns;
+	pass_ms(1);
+	first = nvml__refresh(nvml, FOR_EVER_MS);
+	CHECK(first && first->begun_ns > began && nvml__asked_ns(nvml));
+	nvml__begin(nvml);
+	CHECK(nvml__refresh(nvml, FOR_EVER_MS) == first);
+	nvml__free(nvml);
+}
+
 static void without_a_driver(void)
 {
 	struct nvml_library *library;
@@ -262,6 +288,12 @@ static void waits_for_an_answer(void **state)
 	run_apart(waiting);
 }
 
+static void begins_early(void **state)
+{
+	(void)state;
+	run_apart(begun);
+}
+
 static void works_without(void **state)
 {
 	(void)state;
@@ -277,6 +309,7 @@ int main(void)
 		cmocka_unit_test(answers_from_a_thread),
 		cmocka_unit_test(never_hangs),
 		cmocka_unit_test(waits_for_an_answer),
+		cmocka_unit_test(begins_early),
 		cmocka_unit_test(works_without),
 	};
 
