@@ -17,7 +17,6 @@
 #include "target/proc_maps.h"
 #include "target/proc.h"
 
-
 struct dumper {
 	struct memory_reader *memory;
 	const struct log *log;

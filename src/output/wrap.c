@@ -5,15 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Columns of UTF-8: counts the bytes that begin a character. */
-static int columns(const char *text, size_t length)
-{
-	int count = 0;
-
-	for (size_t i = 0; i < length; i++)
-		count += ((unsigned char)text[i] & 0xc0) != 0x80;
-	return count;
-}
+#include "base/width.h"
 
 /* Whether it begins with a number, or is one with its name: "bytes=12". */
 static bool is_number(const char *word, size_t length)
@@ -47,7 +39,7 @@ void wrap__print(FILE *out, const char *text, int indent, int hanging, int width
 	fprintf(out, "%*s", indent, "");
 	for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
 		size_t length = next_piece(text);
-		int piece = columns(text, length);
+		int piece = (int)width__columns(text, length);
 
 		if (*blank && column + 1 + piece > width) {
 			fprintf(out, "\n%*s", indent + hanging, "");

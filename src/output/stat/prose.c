@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text_stream.h"
+#include "base/width.h"
 #include "output/trace/text.h"
 #include "output/wrap.h"
 
@@ -42,7 +43,7 @@ static void print_sentence(FILE *out, char *line, char *end, size_t width)
 	size_t indent = indent_of(line);
 
 	end[-1] = '\0';
-	if (trace_text__width(line, (size_t)(end - 1 - line)) <= width && !strchr(line, '\n')) {
+	if (width__columns(line, (size_t)(end - 1 - line)) <= width && !strchr(line, '\n')) {
 		fprintf(out, "%s\n", line);
 		return;
 	}
