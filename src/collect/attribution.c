@@ -67,6 +67,7 @@ void attribution__begin(struct attribution *attribution)
 void attribution__watch_gpus(struct attribution *attribution)
 {
 	attribution->watches_gpus = true;
+	nvml__ask_power(attribution->nvml);
 }
 
 /* --- identity --- */

@@ -24,7 +24,10 @@ void attribution__free(struct attribution *attribution);
  */
 void attribution__begin(struct attribution *attribution);
 
-/* From now on the model has the machine's GPUs, and their state, without a process, too. */
+/*
+ * The model has the machine's GPUs, with their power and temperature, without a process, too. Call
+ * it first.
+ */
 void attribution__watch_gpus(struct attribution *attribution);
 
 /*

@@ -18,6 +18,9 @@ struct nvml *nvml__new(void);
 /* Takes at most 100 ms: a thread that hangs in NVML is abandoned. */
 void nvml__free(struct nvml *nvml);
 
+/* Snapshots will have power and temperature. Call it first. */
+void nvml__ask_power(struct nvml *nvml);
+
 /*
  * Starts the thread and a first query, and does not wait: loading NVML takes longer than a query.
  * Has no effect if the thread has been started. A refresh makes a query of its own soon after it.

@@ -14,6 +14,7 @@
 #include "stack/stacks.h"
 #include "symbol/python_process.h"
 #include "target/command_line.h"
+#include "target/mounts.h"
 #include "target/proc_maps.h"
 #include "target/proc.h"
 
@@ -228,7 +229,8 @@ static int find_waiting(const struct dumper *dumper, const struct subject *subje
 }
 
 static int name_process(const struct dumper *dumper, struct subjects *subjects,
-			struct subject *subject, bool threads_alone, struct kept_dump *kept)
+			struct subject *subject, const struct dump_request *request,
+			struct kept_dump *kept)
 {
 	struct dump *dump = &kept->dump;
 	struct dump_process *process = &dump->processes[dump->count];
@@ -241,10 +243,10 @@ static int name_process(const struct dumper *dumper, struct subjects *subjects,
 	process->process = &dump->model.processes[dump->count++];
 	dump->model.process_count = dump->count;
 	process->unseen = subject->threads.unseen;
-	process->maps_cuda = dump__maps_cuda(subject->pid);
+	process->maps_cuda = !request->calls_alone && dump__maps_cuda(subject->pid);
 	process->process->pid = subject->pid;
 	process->process->start_ns = main_look(subject)->stack.start_ns;
-	if (!threads_alone) {
+	if (!request->threads_alone) {
 		if (process->maps_cuda)
 			attribution__begin(dumper->attribution);
 		process->command = command_line__from_proc(subject->pid);
@@ -306,9 +308,10 @@ static int take(struct dumper *dumper, const struct dump_request *request,
 	take_threads(dumper, subjects, request->calls_alone);
 	kept->dump.boot_ns = clock__boot_ns();
 	kept->dump.taken_ns = kept->dump.boot_ns - request->since_ns;
+	mounts__keep();
 	for (size_t i = 0; i < subjects->count && !ret; i++)
-		ret = name_process(dumper, subjects, &subjects->list[i], request->threads_alone,
-				   kept);
+		ret = name_process(dumper, subjects, &subjects->list[i], request, kept);
+	mounts__forget();
 	if (!ret && !request->threads_alone)
 		find_gpus(dumper, &kept->dump);
 	return ret;

@@ -25,7 +25,7 @@ struct dump_request {
 	bool threads_alone; /* skip the processes' identity and their GPUs */
 	/*
 	 * name only the functions that are needed to find the calls, which is much faster; other
-	 * frames have their object, and there are no Python frames
+	 * frames have their object, there are no Python frames, and `maps_cuda` is not set
 	 */
 	bool calls_alone;
 };

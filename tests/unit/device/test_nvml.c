@@ -83,7 +83,7 @@ static struct gpu_snapshot *read_fake(const char *words)
 
 	load_fake(words);
 	CHECK(!nvml_library__open(&library));
-	return nvml_library__read(library);
+	return nvml_library__read(library, true);
 }
 
 static void list(void)
@@ -147,6 +147,8 @@ static void in_a_thread(void)
 	load_fake("");
 	s = nvml__refresh(nvml, FOR_EVER_MS);
 	CHECK(s && s->gpu_count == 4 && s->begun_ns == began);
+	CHECK(s->gpus[0].milliwatts == GPU_UNKNOWN_NUMBER &&
+	      s->gpus[0].celsius == GPU_UNKNOWN_NUMBER);
 	/* No new query so soon. */
 	pass_ms(NVML_INTERVAL_MS - 1);
 	again = nvml__refresh(nvml, FOR_EVER_MS);
@@ -222,13 +224,14 @@ static void begun(void)
 	uint64_t began;
 
 	CHECK(let_go);
+	nvml__ask_power(nvml);
 	nvml__begin(nvml);
 	nvml__begin(nvml);
 	/* It is at work, so this does not wait for it. */
 	CHECK(!nvml__refresh(nvml, FOR_EVER_MS) && !nvml__asked_ns(nvml));
 	let_go();
 	first = nvml__wait(nvml, FOR_EVER_MS);
-	CHECK(first);
+	CHECK(first && first->gpus[0].milliwatts == 123456 && first->gpus[0].celsius == 66);
 	began = first->begun_ns;
 	pass_ms(1);
 	first = nvml__refresh(nvml, FOR_EVER_MS);
