@@ -17,18 +17,23 @@ static bool is_number(const char *word, size_t length)
 	return word[0] >= '0' && word[0] <= '9';
 }
 
-/* Length of the next word and the words that must stay on its line: a number keeps its unit. */
-static size_t next_piece(const char *text)
+/* `ends` are the characters that end a word. */
+static size_t piece_of(const char *text, const char *ends)
 {
-	size_t length = strcspn(text, " ");
+	size_t length = strcspn(text, ends);
 	const char *word = text;
 
 	while (is_number(word, (size_t)(text + length - word)) && text[length] == ' ' &&
-	       text[length + 1] && text[length + 1] != ' ') {
+	       text[length + 1] && !strchr(ends, text[length + 1])) {
 		word = text + length + 1;
-		length += 1 + strcspn(word, " ");
+		length += 1 + strcspn(word, ends);
 	}
 	return length;
+}
+
+size_t wrap__piece(const char *line)
+{
+	return piece_of(line, " \n");
 }
 
 void wrap__print(FILE *out, const char *text, int indent, int hanging, int width)
@@ -38,7 +43,7 @@ void wrap__print(FILE *out, const char *text, int indent, int hanging, int width
 
 	fprintf(out, "%*s", indent, "");
 	for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
-		size_t length = next_piece(text);
+		size_t length = piece_of(text, " ");
 		int piece = (int)width__columns(text, length);
 
 		if (*blank && column + 1 + piece > width) {

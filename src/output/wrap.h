@@ -3,7 +3,14 @@
 #ifndef OUTPUT_WRAP_H
 #define OUTPUT_WRAP_H
 
+#include <stddef.h>
 #include <stdio.h>
+
+/*
+ * Bytes of the first word of a line, with the words that must stay on its line: a number keeps its
+ * unit.
+ */
+size_t wrap__piece(const char *line);
 
 /*
  * Writes the words of `text`, which must be printable, in lines of up to `width` columns; a longer
