@@ -65,6 +65,18 @@ def test_text(stuck, tmp_path):
         program.release()
 
 
+def test_nvml_hangs(stuck, tmp_path):
+    """The dump waits for NVML 2 s, not for its answer, and says that GPUs are unknown."""
+    words = ["env", "FAKE_NVML=hang", f"LD_LIBRARY_PATH={paths.BUILD / 'tests' / 'fake'}"]
+    with Stuck(SLEEPS, stuck.get(), log=tmp_path / "log") as program:
+        said = dump.run(program.pid, args=[], before=words).stdout
+        assert said.endswith("\n\nGPUs and their memory are unknown: NVML has not answered in 2 s; "
+                             "see nvidia-smi, which may hang too, and dmesg\n")
+        answer = json.loads(dump.run(program.pid, before=words).stdout)
+        assert answer["nvml_timed_out"] is True and answer["gpus"] == []
+        program.release()
+
+
 def test_without_cuda(tmp_path):
     """A program that uses none is dumped all the same where it is asked for by name."""
     way = Way("none", system_call=dump.READ)
