@@ -65,9 +65,21 @@ def test_text(stuck, tmp_path):
         program.release()
 
 
+HANGING_NVML = """
+#include <unistd.h>
+int nvmlInit_v2(void) { for (;;) pause(); }
+int nvmlShutdown(void) { return 0; }
+int nvmlDeviceGetCount_v2(unsigned int *count) { return 1; }
+int nvmlDeviceGetHandleByIndex_v2(unsigned int index, void **device) { return 1; }
+"""
+
+
 def test_nvml_hangs(stuck, tmp_path):
     """The dump waits for NVML 2 s, not for its answer, and says that GPUs are unknown."""
-    words = ["env", "FAKE_NVML=hang", f"LD_LIBRARY_PATH={paths.BUILD / 'tests' / 'fake'}"]
+    (tmp_path / "nvml.c").write_text(HANGING_NVML)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "libnvidia-ml.so.1",
+                    tmp_path / "nvml.c"], check=True)
+    words = ["env", f"LD_LIBRARY_PATH={tmp_path}"]
     with Stuck(SLEEPS, stuck.get(), log=tmp_path / "log") as program:
         said = dump.run(program.pid, args=[], before=words).stdout
         assert said.endswith("\n\nGPUs and their memory are unknown: NVML has not answered in 2 s; "
