@@ -39,10 +39,22 @@ static char *end_of(char *line, size_t width)
 	return end;
 }
 
+/*
+ * Bytes before the text of a row: "    copies      24.0/s, ..." has its text in a column. 0: it is no
+ * row, or there is too little room behind its head.
+ */
+static size_t head_of(const char *line, size_t width)
+{
+	const char *gap = strstr(line + indent_of(line), "  ");
+	size_t head = gap ? (size_t)(gap - line) + strspn(gap, " ") : 0;
+
+	return width__columns(line, head) <= width / 2 ? head : 0;
+}
+
 /* Joins the lines from `line` up to `end`, and prints them. */
 static void print_sentence(FILE *out, char *line, char *end, size_t width)
 {
-	size_t indent = indent_of(line);
+	size_t indent = indent_of(line), head;
 
 	end[-1] = '\0';
 	if (width__columns(line, (size_t)(end - 1 - line)) <= width && !strchr(line, '\n')) {
@@ -51,7 +63,14 @@ static void print_sentence(FILE *out, char *line, char *end, size_t width)
 	}
 	for (char *c = line; (c = strchr(c, '\n')); c++)
 		*c = ' ';
-	wrap__print(out, line + indent, (int)indent, HANGING, (int)width);
+	head = head_of(line, width);
+	if (!head) {
+		wrap__print(out, line + indent, (int)indent, HANGING, (int)width);
+		return;
+	}
+	indent = width__columns(line, head);
+	fprintf(out, "%.*s", (int)head, line);
+	wrap__continue(out, line + head, (int)indent, (int)indent, (int)width);
 }
 
 void prose__print(FILE *out, char *text, size_t width)

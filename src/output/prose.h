@@ -14,7 +14,8 @@
 /*
  * Prints the text, which is whole lines and escaped, and changes it. A line that is wider than
  * `width` is wrapped, with the lines behind it that belong to its sentence: they begin two columns
- * further right, and their first word had no room before. A longer word gets a longer line.
+ * further right, and their first word had no room before. The text of a row stays
+ * in its column. A longer word gets a longer line.
  */
 void prose__print(FILE *out, char *text, size_t width);
 

@@ -36,19 +36,17 @@ size_t wrap__piece(const char *line)
 	return piece_of(line, " \n");
 }
 
-void wrap__print(FILE *out, const char *text, int indent, int hanging, int width)
+void wrap__continue(FILE *out, const char *text, int column, int indent, int width)
 {
 	const char *blank = "";
-	int column = indent;
 
-	fprintf(out, "%*s", indent, "");
 	for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
 		size_t length = piece_of(text, " ");
 		int piece = (int)width__columns(text, length);
 
 		if (*blank && column + 1 + piece > width) {
-			fprintf(out, "\n%*s", indent + hanging, "");
-			column = indent + hanging;
+			fprintf(out, "\n%*s", indent, "");
+			column = indent;
 			blank = "";
 		}
 		fprintf(out, "%s%.*s", blank, (int)length, text);
@@ -57,4 +55,10 @@ void wrap__print(FILE *out, const char *text, int indent, int hanging, int width
 		text += length;
 	}
 	fputc('\n', out);
+}
+
+void wrap__print(FILE *out, const char *text, int indent, int hanging, int width)
+{
+	fprintf(out, "%*s", indent, "");
+	wrap__continue(out, text, indent, indent + hanging, width);
 }

@@ -19,4 +19,7 @@ size_t wrap__piece(const char *line);
  */
 void wrap__print(FILE *out, const char *text, int indent, int hanging, int width);
 
+/* The same behind `column` columns that are written; each line after it has `indent` blanks. */
+void wrap__continue(FILE *out, const char *text, int column, int indent, int width);
+
 #endif

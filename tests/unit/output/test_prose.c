@@ -82,6 +82,23 @@ static void joins_no_rows(void **state)
 	expect("", 20, "");
 }
 
+/* The text of a row stays in its column, if there is room behind its head. */
+static void keeps_columns(void **state)
+{
+	static const char row[] =
+		"    copies      24.0/s, 2.4 MB/s to the device, 0 B/s to the host\n";
+
+	(void)state;
+	expect(row, 80, row);
+	expect(row, 50,
+	       "    copies      24.0/s, 2.4 MB/s to the device,\n"
+	       "                0 B/s to the host\n");
+	expect(row, 30,
+	       "    copies 24.0/s, 2.4 MB/s to\n"
+	       "      the device, 0 B/s to the\n"
+	       "      host\n");
+}
+
 /* Wide characters count twice, and a word without room stays whole. */
 static void measures_columns(void **state)
 {
@@ -96,6 +113,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(wraps_a_sentence_anew),
 		cmocka_unit_test(joins_no_rows),
+		cmocka_unit_test(keeps_columns),
 		cmocka_unit_test(measures_columns),
 	};
 
