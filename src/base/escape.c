@@ -55,32 +55,6 @@ size_t escape__printable(const char *s, size_t length)
 	return n && !is_control(code) ? n : 0;
 }
 
-/* Blocks of characters. A rare character that differs from its block only misaligns its line. */
-static const struct {
-	uint32_t first, last;
-	int columns;
-} blocks[] = {
-	{0x0300, 0x036f, 0},   {0x0483, 0x0489, 0},   {0x0591, 0x05bd, 0},   {0x064b, 0x065f, 0},
-	{0x093c, 0x093c, 0},   {0x094d, 0x094d, 0},   {0x0e34, 0x0e3a, 0},   {0x0e47, 0x0e4e, 0},
-	{0x1100, 0x115f, 2},   {0x1ab0, 0x1aff, 0},   {0x1dc0, 0x1dff, 0},   {0x200b, 0x200d, 0},
-	{0x2060, 0x2064, 0},   {0x20d0, 0x20ff, 0},   {0x2e80, 0x303e, 2},   {0x3041, 0xa4cf, 2},
-	{0xa960, 0xa97f, 2},   {0xac00, 0xd7a3, 2},   {0xf900, 0xfaff, 2},   {0xfe00, 0xfe0f, 0},
-	{0xfe20, 0xfe2f, 0},   {0xfe30, 0xfe6f, 2},   {0xfeff, 0xfeff, 0},   {0xff00, 0xff60, 2},
-	{0xffe0, 0xffe6, 2},   {0x1f300, 0x1f64f, 2}, {0x1f680, 0x1f6ff, 2}, {0x1f900, 0x1f9ff, 2},
-	{0x20000, 0x3fffd, 2}, {0xe0100, 0xe01ef, 0},
-};
-
-int escape__columns(const char *s, size_t length)
-{
-	uint32_t code = 0;
-
-	decode((const unsigned char *)s, length, &code);
-	for (size_t i = 0; i < sizeof(blocks) / sizeof(*blocks) && blocks[i].first <= code; i++)
-		if (code <= blocks[i].last)
-			return blocks[i].columns;
-	return 1;
-}
-
 static bool write_short(FILE *out, unsigned char c)
 {
 	switch (c) {

@@ -17,12 +17,6 @@
 size_t escape__printable(const char *s, size_t length);
 
 /*
- * Columns that the character at `s` takes on a terminal, if escape__printable accepts it: 0 for a
- * combining mark, 2 for East Asian wide characters and emoji, else 1.
- */
-int escape__columns(const char *s, size_t length);
-
-/*
  * Writes `s` to `out`. Printable UTF-8 stays as it is; a backslash is doubled; newline, tab and
  * carriage return become \n, \t, \r. Every other control character (C0, DEL, C1), line and
  * paragraph separator, bidirectional control and byte that is not valid UTF-8 becomes \xNN, one for

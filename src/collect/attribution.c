@@ -59,9 +59,15 @@ void attribution__free(struct attribution *attribution)
 	free(attribution);
 }
 
+void attribution__begin(struct attribution *attribution)
+{
+	nvml__begin(attribution->nvml);
+}
+
 void attribution__watch_gpus(struct attribution *attribution)
 {
 	attribution->watches_gpus = true;
+	nvml__ask_power(attribution->nvml);
 }
 
 /* --- identity --- */

@@ -18,7 +18,16 @@ struct attribution *attribution__new(struct memory_reader *memory);
 /* Takes at most 100 ms, see nvml__free. */
 void attribution__free(struct attribution *attribution);
 
-/* From now on the model has the machine's GPUs, and their state, without a process, too. */
+/*
+ * Has NVML loaded, and does not wait for it: a refresh that follows soon finds it at work. Has no
+ * effect the second time.
+ */
+void attribution__begin(struct attribution *attribution);
+
+/*
+ * The model has the machine's GPUs, with their power and temperature, without a process, too. Call
+ * it first.
+ */
 void attribution__watch_gpus(struct attribution *attribution);
 
 /*

@@ -108,7 +108,11 @@ static void take_record(struct collector *collector, const void *data, size_t si
 		if (size >= sizeof(struct record_idle))
 			take_idle_time(collector, data);
 		break;
-	case RECORD_PROCESS: collector->has_fresh = true; break;
+	case RECORD_PROCESS:
+		collector->has_fresh = true;
+		/* Not before a process uses CUDA: a GPU that nobody uses may be powered down. */
+		attribution__begin(collector->attribution);
+		break;
 	case RECORD_STEPS: collector->has_steps = true; break;
 	case RECORD_PROCESS_ENDED:
 		if (collector->hooks.process_ended)
@@ -369,6 +373,8 @@ void collector__attached(struct collector *collector)
 	collector->attached_ns = clock__boot_ns();
 	collector->skeleton->bss->attached_ns =
 		collector->options.exact_from_start ? 1 : collector->attached_ns;
+	if (collector->options.watch_gpus)
+		attribution__begin(collector->attribution);
 }
 
 struct process *collector__processes(struct collector *collector, size_t *count)

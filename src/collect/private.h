@@ -58,6 +58,7 @@ struct collector {
 	bool reports;	    /* reports are made, see collector__expect_reports */
 	size_t reaped;	    /* processes that the latest collector__reap reaped */
 	uint64_t paged_ns;  /* time of the latest page */
+	uint32_t name_turn; /* counts readings, see collector__is_name_due */
 	bool has_fresh;	    /* a process has made its first call and is not in the model yet */
 	bool has_steps;	    /* a thread has submitted much, and no step of it has been found */
 	uint32_t *index_of; /* slot -> index in model.processes, or NO_PROCESS */
@@ -86,6 +87,16 @@ int collector__add_process(struct collector *collector, uint32_t slot);
  * that one's calls count as this process's.
  */
 void collector__look_at_sharer(struct collector *collector, struct process *process);
+
+/*
+ * A process may rename itself. Where there are many, reading their names costs more than the rest
+ * of a reading, so they take turns, a reading each.
+ */
+#define NAMES_READ 64
+bool collector__is_name_due(uint32_t slot, uint32_t turn, size_t processes);
+
+/* Reads the process's name, if it is due. */
+void collector__refresh_name(const struct collector *collector, struct process *process);
 
 /* The model's process in `slot`, or NULL. Valid until a process is added. */
 struct process *collector__process_at(struct collector *collector, uint32_t slot);

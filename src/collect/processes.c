@@ -87,6 +87,23 @@ void collector__look_at_sharer(struct collector *collector, struct process *proc
 		mark(collector, process);
 }
 
+bool collector__is_name_due(uint32_t slot, uint32_t turn, size_t processes)
+{
+	uint32_t turns = (uint32_t)(processes / NAMES_READ) + 1;
+
+	return (slot + turn) % turns == 0;
+}
+
+void collector__refresh_name(const struct collector *collector, struct process *process)
+{
+	struct process_info info;
+
+	if (collector__is_name_due(process->slot, collector->name_turn,
+				   collector->model.process_count) &&
+	    !proc__info(process->pid, &info))
+		memcpy(process->comm, info.comm, sizeof(process->comm) - 1);
+}
+
 /* --- the filter --- */
 
 /* Judged once: after exec the process has another slot. */

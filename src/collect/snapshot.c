@@ -248,13 +248,13 @@ static int refresh_processes(struct reading *reading)
 	struct model *model = &collector->model;
 	int ret = 0;
 
+	collector->name_turn++;
 	for (uint32_t slot = 0; slot < collector->options.max_processes && !ret; slot++)
 		if (collector->records[slot].state != PROCESS_FREE &&
 		    collector->index_of[slot] == NO_PROCESS)
 			ret = collector__add_process(collector, slot);
 	for (size_t i = 0; i < model->process_count; i++) {
 		struct process *process = &model->processes[i];
-		struct process_info info;
 
 		if (process->slot == NO_PROCESS)
 			continue;
@@ -263,8 +263,8 @@ static int refresh_processes(struct reading *reading)
 			process->ended_ns = collector->records[process->slot].ended_ns;
 			memcpy(process->comm, collector->records[process->slot].comm,
 			       sizeof(process->comm) - 1);
-		} else if (!proc__info(process->pid, &info)) {
-			memcpy(process->comm, info.comm, sizeof(process->comm) - 1);
+		} else {
+			collector__refresh_name(collector, process);
 		}
 		collector__look_at_sharer(collector, process);
 		read_sticky(process, &collector->records[process->slot]);

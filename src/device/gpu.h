@@ -19,6 +19,12 @@
 #define GPU_NAME_SIZE 96 /* NVML_DEVICE_NAME_V2_BUFFER_SIZE */
 #define GPU_BUS_ID_SIZE 32
 
+/* How long commands that look once wait for NVML, and what they say if it does not answer. */
+#define GPU_WAIT_MS 2000
+#define GPU_TIMED_OUT \
+	"GPUs and their memory are unknown: NVML has not answered in %d s; see nvidia-smi, which " \
+	"may hang too, and dmesg"
+
 /* A GPU, or one instance of a divided GPU (MIG). */
 struct gpu {
 	unsigned int index;	  /* of the whole GPU, as NVML and nvidia-smi count */

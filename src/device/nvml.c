@@ -20,6 +20,7 @@ struct shared {
 	pthread_cond_t changed;	    /* by CLOCK_MONOTONIC */
 	struct gpu_snapshot *fresh; /* not taken yet */
 	bool requested;		    /* a snapshot is wanted; the thread clears it afterwards */
+	bool with_power;	    /* set before the thread is started */
 	bool stop;
 	int failure;	/* why NVML is unavailable: the thread has left; otherwise 0 */
 	bool left;	/* the thread is about to end */
@@ -93,7 +94,7 @@ static void *run(void *arg)
 		return NULL;
 	}
 	while (wait_for_question(shared))
-		hand_over(shared, nvml_library__read(library));
+		hand_over(shared, nvml_library__read(library, shared->with_power));
 	nvml_library__close(library);
 	leave(shared, 0);
 	return NULL;
@@ -145,6 +146,19 @@ static void start(struct nvml *nvml)
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
+}
+
+void nvml__ask_power(struct nvml *nvml)
+{
+	nvml->shared->with_power = true;
+}
+
+void nvml__begin(struct nvml *nvml)
+{
+	if (nvml->started)
+		return;
+	nvml->shared->requested = true;
+	start(nvml);
 }
 
 static struct timespec deadline(unsigned int ms)

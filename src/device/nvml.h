@@ -18,6 +18,15 @@ struct nvml *nvml__new(void);
 /* Takes at most 100 ms: a thread that hangs in NVML is abandoned. */
 void nvml__free(struct nvml *nvml);
 
+/* Snapshots will have power and temperature. Call it first. */
+void nvml__ask_power(struct nvml *nvml);
+
+/*
+ * Starts the thread and a first query, and does not wait: loading NVML takes longer than a query.
+ * Has no effect if the thread has been started. A refresh makes a query of its own soon after it.
+ */
+void nvml__begin(struct nvml *nvml);
+
 /*
  * Returns the latest snapshot. It is not older than NVML_INTERVAL_MS if NVML answers within
  * `wait_ms`; if an earlier query is still unanswered, the function does not wait. NULL if there is

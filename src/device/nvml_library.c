@@ -100,6 +100,7 @@ struct nvml_library {
 /* The state of one reading. */
 struct survey {
 	const struct nvml_library *nvml;
+	bool with_power;
 	struct gpu_snapshot *snapshot;
 	nvml_device handles[NVML_MAX_GPUS];
 };
@@ -266,7 +267,6 @@ static void ask_power(const struct nvml_library *nvml, nvml_device device, struc
 	unsigned int celsius;
 
 	gpu->milliwatts = ask_number(nvml->power, device);
-	gpu->celsius = GPU_UNKNOWN_NUMBER;
 	if (nvml->temperature &&
 	    nvml->temperature(device, NVML_TEMPERATURE_GPU, &celsius) == NVML_SUCCESS &&
 	    celsius <= MAX_CELSIUS)
@@ -306,13 +306,20 @@ static struct gpu *add_gpu(struct survey *survey, nvml_device device, unsigned i
 		return NULL;
 	survey->handles[snapshot->gpu_count] = device;
 	gpu = &snapshot->gpus[snapshot->gpu_count++];
-	*gpu = (struct gpu){.index = index, .mig = GPU_NONE, .minor = UINT32_MAX};
+	*gpu = (struct gpu){
+		.index = index,
+		.mig = GPU_NONE,
+		.minor = UINT32_MAX,
+		.milliwatts = GPU_UNKNOWN_NUMBER,
+		.celsius = GPU_UNKNOWN_NUMBER,
+	};
 	ask_text(nvml->uuid, device, gpu->uuid, GPU_UUID_SIZE);
 	ask_text(nvml->name, device, gpu->name, GPU_NAME_SIZE);
 	ask_memory(nvml, device, gpu);
 	ask_link(nvml, device, gpu);
 	ask_utilization(nvml, device, gpu);
-	ask_power(nvml, device, gpu);
+	if (survey->with_power)
+		ask_power(nvml, device, gpu);
 	return gpu;
 }
 
@@ -510,9 +517,13 @@ static void survey_processes(struct survey *survey)
 	}
 }
 
-struct gpu_snapshot *nvml_library__read(const struct nvml_library *nvml)
+struct gpu_snapshot *nvml_library__read(const struct nvml_library *nvml, bool with_power)
 {
-	struct survey survey = {.nvml = nvml, .snapshot = calloc(1, sizeof(struct gpu_snapshot))};
+	struct survey survey = {
+		.nvml = nvml,
+		.with_power = with_power,
+		.snapshot = calloc(1, sizeof(struct gpu_snapshot)),
+	};
 
 	if (!survey.snapshot)
 		return NULL;

@@ -47,7 +47,10 @@ struct nvml_library;
 int nvml_library__open(struct nvml_library **out);
 void nvml_library__close(struct nvml_library *library);
 
-/* Queries everything; a GPU that does not answer has unknown values. NULL if out of memory. */
-struct gpu_snapshot *nvml_library__read(const struct nvml_library *library);
+/*
+ * Queries everything; a GPU that does not answer has unknown values. Power and temperature, which
+ * take the driver long, only `with_power`. NULL if out of memory.
+ */
+struct gpu_snapshot *nvml_library__read(const struct nvml_library *library, bool with_power);
 
 #endif

@@ -14,16 +14,16 @@
 #include "stack/stacks.h"
 #include "symbol/python_process.h"
 #include "target/command_line.h"
+#include "target/mounts.h"
 #include "target/proc_maps.h"
 #include "target/proc.h"
-
-#define NVML_TRIES 10 /* of 50 ms each: NVML has only just been started */
 
 struct dumper {
 	struct memory_reader *memory;
 	const struct log *log;
 	struct thread_reader *reader;
 	struct attribution *attribution;
+	unsigned int nvml_wait_ms; /* 0 once NVML has been waited for in vain */
 };
 
 /* A dump with the owner of its texts. */
@@ -55,6 +55,7 @@ int dumper__new(struct memory_reader *memory, const struct log *log, struct dump
 	if (!dumper)
 		return error__set(err, -ENOMEM, "out of memory");
 	dumper->memory = memory;
+	dumper->nvml_wait_ms = GPU_WAIT_MS;
 	dumper->log = log;
 	dumper->attribution = attribution__new(memory);
 	ret = dumper->attribution ? thread_reader__new(&dumper->reader, err) :
@@ -228,7 +229,8 @@ static int find_waiting(const struct dumper *dumper, const struct subject *subje
 }
 
 static int name_process(const struct dumper *dumper, struct subjects *subjects,
-			struct subject *subject, bool threads_alone, struct kept_dump *kept)
+			struct subject *subject, const struct dump_request *request,
+			struct kept_dump *kept)
 {
 	struct dump *dump = &kept->dump;
 	struct dump_process *process = &dump->processes[dump->count];
@@ -241,10 +243,12 @@ static int name_process(const struct dumper *dumper, struct subjects *subjects,
 	process->process = &dump->model.processes[dump->count++];
 	dump->model.process_count = dump->count;
 	process->unseen = subject->threads.unseen;
-	process->maps_cuda = dump__maps_cuda(subject->pid);
+	process->maps_cuda = !request->calls_alone && dump__maps_cuda(subject->pid);
 	process->process->pid = subject->pid;
 	process->process->start_ns = main_look(subject)->stack.start_ns;
-	if (!threads_alone) {
+	if (!request->threads_alone) {
+		if (process->maps_cuda)
+			attribution__begin(dumper->attribution);
 		process->command = command_line__from_proc(subject->pid);
 		describe(dumper, process->process, subject);
 	}
@@ -253,15 +257,22 @@ static int name_process(const struct dumper *dumper, struct subjects *subjects,
 	return find_waiting(dumper, subject, process);
 }
 
-/* NVML answers in a thread of its own, so it works while the dump goes on. */
-static void find_gpus(const struct dumper *dumper, struct dump *dump)
+/* NVML has worked while stacks were named. */
+static void find_gpus(struct dumper *dumper, struct dump *dump)
 {
+	const struct gpu_snapshot *snapshot;
 	bool uses = false;
+	int failure;
 
 	for (size_t i = 0; i < dump->count; i++)
 		uses = uses || dump->processes[i].maps_cuda;
-	for (int i = 0; i < NVML_TRIES && uses && !dump->model.gpu_count; i++)
-		attribution__refresh(dumper->attribution, &dump->model);
+	if (!uses)
+		return;
+	snapshot = attribution__snapshot(dumper->attribution, dumper->nvml_wait_ms, &failure);
+	dump->nvml_timed_out = !snapshot && !failure;
+	if (dump->nvml_timed_out)
+		dumper->nvml_wait_ms = 0;
+	attribution__refresh(dumper->attribution, &dump->model);
 }
 
 /* --- a dump --- */
@@ -287,7 +298,7 @@ static void clear_subjects(struct subjects *subjects)
 	free(subjects->list);
 }
 
-static int take(const struct dumper *dumper, const struct dump_request *request,
+static int take(struct dumper *dumper, const struct dump_request *request,
 		struct subjects *subjects, struct kept_dump *kept)
 {
 	int ret = new_stacks(dumper, request->calls_alone, &kept->stacks);
@@ -297,9 +308,10 @@ static int take(const struct dumper *dumper, const struct dump_request *request,
 	take_threads(dumper, subjects, request->calls_alone);
 	kept->dump.boot_ns = clock__boot_ns();
 	kept->dump.taken_ns = kept->dump.boot_ns - request->since_ns;
+	mounts__keep();
 	for (size_t i = 0; i < subjects->count && !ret; i++)
-		ret = name_process(dumper, subjects, &subjects->list[i], request->threads_alone,
-				   kept);
+		ret = name_process(dumper, subjects, &subjects->list[i], request, kept);
+	mounts__forget();
 	if (!ret && !request->threads_alone)
 		find_gpus(dumper, &kept->dump);
 	return ret;

@@ -25,7 +25,7 @@ struct dump_request {
 	bool threads_alone; /* skip the processes' identity and their GPUs */
 	/*
 	 * name only the functions that are needed to find the calls, which is much faster; other
-	 * frames have their object, and there are no Python frames
+	 * frames have their object, there are no Python frames, and `maps_cuda` is not set
 	 */
 	bool calls_alone;
 };
@@ -38,7 +38,10 @@ int dumper__new(struct memory_reader *memory, const struct log *log, struct dump
 		struct error *err);
 void dumper__free(struct dumper *dumper); /* NULL ok; free its dumps first */
 
-/* Returns 0 or -ENOMEM. Waits for NVML at most half a second. */
+/*
+ * Returns 0 or -ENOMEM. Waits for NVML at most GPU_WAIT_MS, and no more after it did not
+ * answer.
+ */
 int dumper__take(struct dumper *dumper, const struct dump_request *request, struct dump **out);
 void dump__free(struct dump *dump); /* NULL ok */
 

@@ -19,6 +19,8 @@ enum {
 
 #define CRITICAL_SHARE 0.5
 #define REASONS_SIZE 160
+#define IDLE_SIZE 160
+#define SHOWN_SHARE 0.001 /* less than this rounds to 0.0 % and proves nothing worth saying */
 
 /*
  * The share of the window in which the GPU waited, proven or approximate; SHARE_UNKNOWN: neither is
@@ -64,10 +66,28 @@ static const char *report_reasons(const struct host_reasons *reasons, char text[
 	return text;
 }
 
+/* How long the GPU waits; what is not proved is not called idle time. */
+static void say_idle(const struct verdict *verdict, char text[IDLE_SIZE])
+{
+	const char *proved = verdict->beside.pid ? "has nothing to do for the program" : "is idle";
+	struct quantity busy = quantity__share(verdict->busy);
+
+	if (verdict->unfed >= SHOWN_SHARE)
+		snprintf(text, IDLE_SIZE, "%s at least %s (proved)%s%s,", proved,
+			 quantity__share(verdict->unfed).text,
+			 verdict->busy == SHARE_UNKNOWN ? "" : ", busy about ",
+			 verdict->busy == SHARE_UNKNOWN ? "" : busy.text);
+	else if (verdict->busy != SHARE_UNKNOWN)
+		snprintf(text, IDLE_SIZE, "is busy about %s (NVML; no idle time is proved),",
+			 busy.text);
+	else
+		snprintf(text, IDLE_SIZE, "has nothing to do for a time that is not known,");
+}
+
 static int report(const struct verdict *verdict, const struct host_reasons *reasons,
 		  struct finding *finding)
 {
-	char text[REASONS_SIZE];
+	char text[REASONS_SIZE], idle[IDLE_SIZE];
 
 	finding__number(finding, "window_ns", (double)verdict->window_ns, UNIT_NS);
 	finding__number(finding, "launches", (double)verdict->launches, UNIT_COUNT);
@@ -78,15 +98,11 @@ static int report(const struct verdict *verdict, const struct host_reasons *reas
 		finding__number(finding, "unfed_proved", verdict->unfed, UNIT_SHARE);
 	if (verdict->busy != SHARE_UNKNOWN)
 		finding__number(finding, "busy_nvml", verdict->busy, UNIT_SHARE);
-	return finding__evidence(
-		finding,
-		"over %s the GPU %s at least %s (proved)%s%s, and holds the program up %s%s",
-		quantity__time((double)verdict->window_ns).text,
-		verdict->beside.pid ? "has nothing to do for the program" : "is idle",
-		quantity__share(verdict->unfed > 0 ? verdict->unfed : 0).text,
-		verdict->busy == SHARE_UNKNOWN ? "" : ", busy about ",
-		verdict->busy == SHARE_UNKNOWN ? "" : quantity__share(verdict->busy).text,
-		quantity__share(verdict->held).text, report_reasons(reasons, text));
+	say_idle(verdict, idle);
+	return finding__evidence(finding, "over %s the GPU %s and holds the program up %s%s",
+				 quantity__time((double)verdict->window_ns).text, idle,
+				 quantity__share(verdict->held).text,
+				 report_reasons(reasons, text));
 }
 
 static bool runs_python(const struct stack *stack)

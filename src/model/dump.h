@@ -97,8 +97,9 @@ struct dump {
 	struct model model; /* .processes are the ones below, .gpus come from NVML */
 	struct dump_process *processes;
 	size_t count;
-	uint64_t boot_ns;  /* when the threads were taken, CLOCK_BOOTTIME */
-	uint64_t taken_ns; /* duration since gpuprobe's start */
+	uint64_t boot_ns;    /* when the threads were taken, CLOCK_BOOTTIME */
+	uint64_t taken_ns;   /* duration since gpuprobe's start */
+	bool nvml_timed_out; /* GPUs are unknown: NVML has not answered in GPU_WAIT_MS */
 };
 
 #endif

@@ -137,12 +137,12 @@ static char *cut(const char *name)
 	return strdup(text);
 }
 
-static char *make_label(struct kernels_by_name *kernels, const char *readable)
+static char *make_label(struct kernels_by_name *kernels, const char *readable, const char *mangled)
 {
 	char label[KERNEL_LABEL_SIZE], unique[KERNEL_LABEL_SIZE];
 
 	kernel_label__write(readable, label);
-	return label_set__take(&kernels->labels, label, unique) ? NULL : strdup(unique);
+	return label_set__take(&kernels->labels, label, mangled, unique) ? NULL : strdup(unique);
 }
 
 static int set_strings(struct kernels_by_name *kernels, struct shown_kernel *shown,
@@ -152,7 +152,7 @@ static int set_strings(struct kernels_by_name *kernels, struct shown_kernel *sho
 	uint64_t begin = clock__thread_ns();
 	char *brief = readable ? kernel_name__short(readable) : NULL;
 
-	shown->label = readable ? make_label(kernels, readable) : NULL;
+	shown->label = readable ? make_label(kernels, readable, mangled) : NULL;
 	kernels->names_ns += clock__thread_ns() - begin;
 	shown->mangled = strdup(mangled);
 	shown->full = readable ? cut(readable) : NULL;

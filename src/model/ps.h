@@ -86,6 +86,7 @@ struct ps_row {
 	char call[PS_CALL_SIZE], by[PS_CALL_SIZE];
 	pid_t call_tid; /* that thread; 0: none */
 	enum ps_state state;
+	bool blocked;	  /* idle, but a thread sleeps in the kernel and no signal wakes it */
 	uint64_t idle_ns; /* how long an idle main thread has not run; 0: unknown */
 
 	int32_t ancestor; /* the nearest one that is listed, too; 0: none */

@@ -55,6 +55,14 @@ static enum ps_state state_of(const struct dump_process *look, const struct dump
 	return look->unseen ? PS_UNKNOWN : PS_IDLE;
 }
 
+static bool is_blocked(const struct dump_process *look)
+{
+	for (size_t i = 0; i < look->thread_count; i++)
+		if (look->threads[i].run == DUMP_SLEEPS_ON)
+			return true;
+	return false;
+}
+
 void ps_row__judge(struct ps_row *row, const struct dump_process *look)
 {
 	const struct dump_thread *thread = most_important(look);
@@ -65,6 +73,7 @@ void ps_row__judge(struct ps_row *row, const struct dump_process *look)
 	row->threads = look->thread_count + look->unseen;
 	row->in_cuda = look->in_cuda;
 	row->state = state_of(look, thread);
+	row->blocked = row->state == PS_IDLE && is_blocked(look);
 	row->call_tid = thread ? thread->tid : 0;
 	snprintf(row->call, sizeof(row->call), "%s", thread && thread->call ? thread->call : "");
 	snprintf(row->by, sizeof(row->by), "%s", thread && thread->by ? thread->by : "");

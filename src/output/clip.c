@@ -5,23 +5,13 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/width.h"
 
 #define CUT "\xe2\x80\xa6" /* an ellipsis, one column */
 
-/* A character, or a byte that is not part of one. It is written as a whole or not at all. */
-struct piece {
-	size_t bytes;
-	int columns;
-};
-
-static struct piece first_piece(const char *text)
+static struct width_piece first_piece(const char *text)
 {
-	size_t length = escape__printable(text, strnlen(text, 4));
-
-	if (length)
-		return (struct piece){.bytes = length,
-				      .columns = *text == '\\' ? 2 : escape__columns(text, length)};
-	return (struct piece){.bytes = 1, .columns = strchr("\n\t\r", *text) ? 2 : 4};
+	return width__first(text, strnlen(text, 4), WIDTH_RAW);
 }
 
 static void put_piece(FILE *out, const char *text, size_t bytes)
@@ -37,7 +27,7 @@ int clip__columns(const char *text)
 	int columns = 0;
 
 	while (text && *text && columns < INT_MAX - 4) {
-		struct piece piece = first_piece(text);
+		struct width_piece piece = first_piece(text);
 
 		columns += piece.columns;
 		text += piece.bytes;
@@ -51,9 +41,9 @@ struct halves {
 	int columns; /* of both, excluding the mark of the cut */
 };
 
-static struct piece beginning_of(const char *text, int columns)
+static struct width_piece beginning_of(const char *text, int columns)
 {
-	struct piece kept = {0}, next;
+	struct width_piece kept = {0}, next;
 
 	for (; text[kept.bytes]; kept.bytes += next.bytes) {
 		next = first_piece(text + kept.bytes);
@@ -65,9 +55,9 @@ static struct piece beginning_of(const char *text, int columns)
 }
 
 /* What precedes the end of a text of `all` columns. No end begins with a combining mark. */
-static struct piece before_end_of(const char *text, int all, int columns)
+static struct width_piece before_end_of(const char *text, int all, int columns)
 {
-	struct piece passed = {0}, next;
+	struct width_piece passed = {0}, next;
 
 	for (; text[passed.bytes]; passed.bytes += next.bytes) {
 		next = first_piece(text + passed.bytes);
@@ -82,8 +72,8 @@ static struct piece before_end_of(const char *text, int all, int columns)
 static struct halves halves_of(const char *text, int all, int columns)
 {
 	int room = columns - 1;
-	struct piece first = beginning_of(text, room - room / 2),
-		     passed = before_end_of(text, all, room / 2);
+	struct width_piece first = beginning_of(text, room - room / 2),
+			   passed = before_end_of(text, all, room / 2);
 
 	return (struct halves){.begin = first.bytes,
 			       .end = passed.bytes,
@@ -108,7 +98,7 @@ void clip__print(FILE *out, const char *text, int columns)
 	}
 	halves = halves_of(text, all, columns);
 	for (size_t at = 0; at < halves.begin;) {
-		struct piece piece = first_piece(text + at);
+		struct width_piece piece = first_piece(text + at);
 
 		put_piece(out, text + at, piece.bytes);
 		at += piece.bytes;

@@ -5,15 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Columns of UTF-8: counts the bytes that begin a character. */
-static int columns(const char *text, size_t length)
-{
-	int count = 0;
-
-	for (size_t i = 0; i < length; i++)
-		count += ((unsigned char)text[i] & 0xc0) != 0x80;
-	return count;
-}
+#include "base/width.h"
 
 /* Whether it begins with a number, or is one with its name: "bytes=12". */
 static bool is_number(const char *word, size_t length)
@@ -25,33 +17,36 @@ static bool is_number(const char *word, size_t length)
 	return word[0] >= '0' && word[0] <= '9';
 }
 
-/* Length of the next word and the words that must stay on its line: a number keeps its unit. */
-static size_t next_piece(const char *text)
+/* `ends` are the characters that end a word. */
+static size_t piece_of(const char *text, const char *ends)
 {
-	size_t length = strcspn(text, " ");
+	size_t length = strcspn(text, ends);
 	const char *word = text;
 
 	while (is_number(word, (size_t)(text + length - word)) && text[length] == ' ' &&
-	       text[length + 1] && text[length + 1] != ' ') {
+	       text[length + 1] && !strchr(ends, text[length + 1])) {
 		word = text + length + 1;
-		length += 1 + strcspn(word, " ");
+		length += 1 + strcspn(word, ends);
 	}
 	return length;
 }
 
-void wrap__print(FILE *out, const char *text, int indent, int hanging, int width)
+size_t wrap__piece(const char *line)
+{
+	return piece_of(line, " \n");
+}
+
+void wrap__continue(FILE *out, const char *text, int column, int indent, int width)
 {
 	const char *blank = "";
-	int column = indent;
 
-	fprintf(out, "%*s", indent, "");
 	for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
-		size_t length = next_piece(text);
-		int piece = columns(text, length);
+		size_t length = piece_of(text, " ");
+		int piece = (int)width__columns(text, length);
 
 		if (*blank && column + 1 + piece > width) {
-			fprintf(out, "\n%*s", indent + hanging, "");
-			column = indent + hanging;
+			fprintf(out, "\n%*s", indent, "");
+			column = indent;
 			blank = "";
 		}
 		fprintf(out, "%s%.*s", blank, (int)length, text);
@@ -60,4 +55,10 @@ void wrap__print(FILE *out, const char *text, int indent, int hanging, int width
 		text += length;
 	}
 	fputc('\n', out);
+}
+
+void wrap__print(FILE *out, const char *text, int indent, int hanging, int width)
+{
+	fprintf(out, "%*s", indent, "");
+	wrap__continue(out, text, indent, indent + hanging, width);
 }

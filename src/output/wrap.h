@@ -3,7 +3,14 @@
 #ifndef OUTPUT_WRAP_H
 #define OUTPUT_WRAP_H
 
+#include <stddef.h>
 #include <stdio.h>
+
+/*
+ * Bytes of the first word of a line, with the words that must stay on its line: a number keeps its
+ * unit.
+ */
+size_t wrap__piece(const char *line);
 
 /*
  * Writes the words of `text`, which must be printable, in lines of up to `width` columns; a longer
@@ -11,5 +18,8 @@
  * `hanging` more. A number stays on one line with its unit. Ends with a newline.
  */
 void wrap__print(FILE *out, const char *text, int indent, int hanging, int width);
+
+/* The same behind `column` columns that are written; each line after it has `indent` blanks. */
+void wrap__continue(FILE *out, const char *text, int column, int indent, int width);
 
 #endif

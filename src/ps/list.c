@@ -16,7 +16,6 @@
 #include "target/command_line.h"
 #include "target/proc.h"
 
-#define NVML_WAIT_MS 2000
 #define NVML_ROWS 1024 /* for processes that only NVML lists: others cannot crowd them out */
 #define MPS_COMM "nvidia-cuda-mps" /* all that the kernel keeps of the daemons' names */
 #define GENERATIONS_MAX 16	   /* ancestors that are looked through for one that is listed */
@@ -291,10 +290,7 @@ static void note_nvml(struct ps *ps, const struct gpu_snapshot *snapshot, int fa
 		ps__note(ps, "GPUs and their memory are unknown: cannot use NVML: %s",
 			 strerror(-failure));
 	else if (!snapshot)
-		ps__note(ps,
-			 "GPUs and their memory are unknown: NVML has not answered in %d s; see "
-			 "nvidia-smi, which may hang too, and dmesg",
-			 NVML_WAIT_MS / 1000);
+		ps__note(ps, GPU_TIMED_OUT, GPU_WAIT_MS / 1000);
 	else if (snapshot->gpu_count && !snapshot->uses_known)
 		ps__note(ps, "memory of processes is unknown: NVML does not report it here; "
 			     "gpuprobe check says what helps");
@@ -351,7 +347,7 @@ static int take_nvml(struct run *run)
 {
 	int failure, ret;
 	const struct gpu_snapshot *snapshot =
-		attribution__snapshot(run->request->attribution, NVML_WAIT_MS, &failure);
+		attribution__snapshot(run->request->attribution, GPU_WAIT_MS, &failure);
 
 	note_nvml(run->ps, snapshot, failure);
 	if (!snapshot)

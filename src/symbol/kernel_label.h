@@ -13,7 +13,7 @@
 
 /*
  * Writes the label of the kernel with the readable name `readable`: demangled, plain, or still
- * mangled if no demangler could read it. Two kernels may have the same label; label_set.h numbers
+ * mangled if no demangler could read it. Two kernels may have the same label; label_set.h marks
  * them. The label has no '#', and is not empty unless the name is. The time is linear in the length
  * of the name; real names take a few microseconds.
  */

@@ -117,7 +117,7 @@ char *kernel_name__from_host_symbol(const char *symbol)
 }
 
 /* FNV-1a, folded into 32 bits. */
-static uint32_t hash(const char *s)
+uint32_t kernel_name__hash(const char *s)
 {
 	uint64_t h = 0xcbf29ce484222325;
 
@@ -153,6 +153,6 @@ size_t kernel_name__cut(const char *full, char *out, size_t out_size, size_t lim
 	out[kept] = '\0';
 	if (limit < HASH_SIZE)
 		return kept;
-	snprintf(out + kept, out_size - kept, "#%08x", hash(full));
+	snprintf(out + kept, out_size - kept, "#%08x", kernel_name__hash(full));
 	return kept + HASH_SIZE;
 }

@@ -53,6 +53,9 @@ char *kernel_name__short(const char *demangled);
  */
 char *kernel_name__from_host_symbol(const char *symbol);
 
+/* A hash of the name, the same in every run. Programs can choose names of equal hashes. */
+uint32_t kernel_name__hash(const char *name);
+
 /*
  * Writes `full` to `out`, cut to at most `limit` bytes (and to what out_size holds). A cut name
  * ends in '#' and eight hexadecimal digits, a hash of the whole name; the cut is at a UTF-8

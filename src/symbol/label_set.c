@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Numbers equal labels, see label_set.h.
+// Marks equal labels, see label_set.h.
 #include "symbol/label_set.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/table.h"
+#include "symbol/kernel_name.h"
 #include "symbol/plain_label.h"
 
-/* Room for " #999999": a process has room for fewer names than that. */
-#define STEM_MAX (KERNEL_LABEL_MAX - 8)
+/* Room for " #3f2a.999999": a process has room for fewer names than that. */
+#define MARK_MAX 13
+#define STEM_MAX (KERNEL_LABEL_MAX - MARK_MAX)
 
 struct label_use {
-	char label[KERNEL_LABEL_SIZE]; /* or what stays of it before a number */
-	unsigned int kernels;	       /* that have it, the numbered ones included */
+	char label[KERNEL_LABEL_SIZE]; /* with its mark, if it has one */
+	unsigned int kernels;	       /* that have it, and those with numbers behind it */
 	UT_hash_handle hh;
 };
 
@@ -37,27 +39,27 @@ static struct label_use *take(struct label_set *set, const char *label)
 	return use;
 }
 
-int label_set__take(struct label_set *set, const char *label, char unique[KERNEL_LABEL_SIZE])
+int label_set__take(struct label_set *set, const char *label, const char *mangled,
+		    char unique[KERNEL_LABEL_SIZE])
 {
-	char stem[KERNEL_LABEL_SIZE];
 	struct label_use *use = take(set, label);
+	char marked[KERNEL_LABEL_SIZE];
 	size_t length;
 
-	if (!use)
-		return -ENOMEM;
-	if (!use->kernels) {
-		use->kernels = 1;
-		snprintf(unique, KERNEL_LABEL_SIZE, "%s", label);
-		return 0;
+	if (use && use->kernels) {
+		length = plain_label__cut(label, strlen(label), marked, STEM_MAX);
+		snprintf(marked + length, sizeof(marked) - length, " #%04x",
+			 kernel_name__hash(mangled) & 0xffff);
+		use = take(set, marked);
+		label = marked;
 	}
-	/* Long labels may have the same stem, which then counts for all of them. */
-	length = plain_label__cut(label, strlen(label), stem, STEM_MAX);
-	use = take(set, stem);
 	if (!use)
 		return -ENOMEM;
-	if (!use->kernels)
-		use->kernels = 1;
-	snprintf(unique, KERNEL_LABEL_SIZE, "%.*s #%u", (int)length, stem, ++use->kernels);
+	if (!use->kernels++)
+		snprintf(unique, KERNEL_LABEL_SIZE, "%s", label);
+	else
+		snprintf(unique, KERNEL_LABEL_SIZE, "%.*s.%u", (int)strlen(label), label,
+			 use->kernels);
 	return 0;
 }
 

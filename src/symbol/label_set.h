@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The labels of a program's kernels. Equal ones get numbers, so that each label is one kernel. */
+/* The labels of a program's kernels. Equal ones get marks, so that each label is one kernel. */
 #ifndef SYMBOL_LABEL_SET_H
 #define SYMBOL_LABEL_SET_H
 
@@ -16,11 +16,13 @@ struct label_set {
 };
 
 /*
- * Writes the label of a further kernel: `label` itself the first time, then "label #2", "label #3",
- * at most KERNEL_LABEL_MAX bytes long. `label` comes from kernel_label__write. Returns 0 or
- * -ENOMEM.
+ * Writes the label of a further kernel: `label` itself the first time, then "label #3f2a", at most
+ * KERNEL_LABEL_MAX bytes long. The mark comes from the kernel's mangled name, so that it is the
+ * same in other runs and commands. Marks that are equal by chance get numbers: "label #3f2a.2".
+ * `label` comes from kernel_label__write. Returns 0 or -ENOMEM.
  */
-int label_set__take(struct label_set *set, const char *label, char unique[KERNEL_LABEL_SIZE]);
+int label_set__take(struct label_set *set, const char *label, const char *mangled,
+		    char unique[KERNEL_LABEL_SIZE]);
 
 /* Frees the contents; the caller owns the struct. */
 void label_set__clear(struct label_set *set);

@@ -48,7 +48,7 @@ int launch_labels__write(struct launch_labels *labels, size_t *all_bytes, const 
 		memcpy(label, plain, KERNEL_LABEL_SIZE);
 		return 0;
 	}
-	ret = label_set__take(&labels->set, plain, label);
+	ret = label_set__take(&labels->set, plain, mangled, label);
 	if (!ret)
 		ret = remember(labels, mangled, label);
 	*all_bytes += labels->bytes + labels->set.bytes - before;

@@ -32,7 +32,7 @@ static void shorten(const char *name)
 	free(brief);
 }
 
-/* The second kernel of that label gets a number. */
+/* The second kernel of that label gets a mark. */
 static void label(const char *name)
 {
 	char text[KERNEL_LABEL_SIZE], unique[KERNEL_LABEL_SIZE];
@@ -40,9 +40,9 @@ static void label(const char *name)
 
 	kernel_label__write(name, text);
 	MUST(strlen(text) <= KERNEL_LABEL_MAX && !strchr(text, '#') && !*text == !*name);
-	MUST(!label_set__take(&set, text, unique) && !strcmp(unique, text));
-	MUST(!label_set__take(&set, text, unique) && strlen(unique) <= KERNEL_LABEL_MAX);
-	MUST(strstr(unique, " #2"));
+	MUST(!label_set__take(&set, text, name, unique) && !strcmp(unique, text));
+	MUST(!label_set__take(&set, text, name, unique) && strlen(unique) <= KERNEL_LABEL_MAX);
+	MUST(strstr(unique, " #"));
 	label_set__clear(&set);
 }
 

@@ -111,6 +111,7 @@ void dump_json__print(FILE *out, const struct dump *dump, const struct dump_view
 		write_process(&json, dump, view, &dump->processes[i]);
 	json__array_end(&json);
 	json_process__write_machine(&json, &dump->model);
+	json__key_bool(&json, "nvml_timed_out", dump->nvml_timed_out);
 	json__object_end(&json);
 	fputc('\n', out);
 }

@@ -115,4 +115,6 @@ void dump_text__print(FILE *out, const struct dump *dump, const struct dump_view
 		dump_head__print(out, &dump->model, &dump->processes[i], view->on_terminal);
 		dump_text__print_threads(out, &dump->processes[i], view);
 	}
+	if (dump->nvml_timed_out)
+		fprintf(out, "\n" GPU_TIMED_OUT "\n", GPU_WAIT_MS / 1000);
 }

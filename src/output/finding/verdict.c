@@ -19,7 +19,7 @@
 #define LINE_WIDTH 100
 #define COMMAND_COLUMNS 60
 #define SEVERAL_THREADS 1.5
-#define SHOWN_SHARE 0.0005 /* smallest share that does not print as 0.0 % */
+#define SHOWN_SHARE 0.001 /* smallest share that prints as a number */
 
 static const char *sentence_of(const struct verdict *verdict)
 {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text_stream.h"
+#include "base/width.h"
 #include "model/gpu_label.h"
 #include "output/monitor/parts.h"
 #include "output/wrap.h"
@@ -25,32 +26,26 @@ struct quantity monitor_line__rate(enum quantity_form form, double per_second)
 
 /* --- lines --- */
 
-/* Bytes of the line's first `columns` characters. */
-static size_t bytes_of(const char *line, size_t length, int columns)
+static size_t fit(const char *line, size_t length, int columns)
 {
-	size_t end = 0;
-
-	for (; end < length; end++)
-		if (((unsigned char)line[end] & 0xc0) != 0x80 && !columns--)
-			break;
-	return end;
+	return width__fit(line, length, columns > 0 ? (size_t)columns : 0);
 }
 
 static void put_line(FILE *out, const char *line, size_t length, int columns)
 {
-	size_t end = bytes_of(line, length, columns);
+	size_t end = fit(line, length, columns);
 
 	if (end == length)
 		fprintf(out, "%.*s\n", (int)length, line);
 	else
-		fprintf(out, "%.*s" CUT "\n",
-			(int)bytes_of(line, length, columns - (int)strlen(CUT)), line);
+		fprintf(out, "%.*s" CUT "\n", (int)fit(line, length, columns - (int)strlen(CUT)),
+			line);
 }
 
 /* The last line of a text that goes on: as many words as leave room for the mark. */
 static void put_last_line(FILE *out, const char *line, size_t length, int columns)
 {
-	size_t end = bytes_of(line, length, columns - (int)strlen(" " CUT)), blank = end;
+	size_t end = fit(line, length, columns - (int)strlen(" " CUT)), blank = end;
 
 	while (end < length && blank && line[blank] != ' ')
 		blank--;

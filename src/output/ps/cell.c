@@ -134,6 +134,8 @@ static void state_text(const struct ps_row *row, char text[PS_CELL_SIZE])
 	const char *word = ps_words__state(row->state);
 	struct quantity time;
 
+	if (row->blocked)
+		word = "blocked";
 	append(text, "%s%s", word ? word : "", row->state == PS_STUCK ? "?" : "");
 	if (row->state != PS_IDLE || row->idle_ns < SHORTEST_IDLE_NS)
 		return;

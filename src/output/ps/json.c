@@ -72,6 +72,10 @@ static void write_threads(struct json *j, const struct ps_row *row)
 	key_count(j, "call_tid", (uint64_t)row->call_tid, row->call_tid != 0);
 	json__key_string(j, "state", ps_words__state(row->state));
 	key_count(j, "main_thread_idle_ns", row->idle_ns, row->idle_ns != 0);
+	if (row->looked_at)
+		json__key_bool(j, "blocked", row->blocked);
+	else
+		json__key_string(j, "blocked", NULL);
 }
 
 static void write_row(struct json *j, const struct ps *ps, const struct ps_row *row)

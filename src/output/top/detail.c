@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/escape.h"
 #include "base/quantity.h"
 #include "base/text_stream.h"
 #include "finding/verdict.h"
 #include "model/copied.h"
 #include "model/profile.h"
 #include "model/steps.h"
+#include "output/clip.h"
 #include "output/dump/dump.h"
 #include "output/dump/parts.h"
 #include "output/enum_names.h"
@@ -22,13 +22,18 @@
 #include "output/kernel_text.h"
 #include "output/report/line.h"
 #include "output/report/parts.h"
+#include "output/trace/text.h"
+#include "output/prose.h"
 #include "output/wrap.h"
 
 #define KERNELS_SHOWN 20
 #define SITES_SHOWN 10
 #define ERRORS_SHOWN 10
-#define MOST_COLUMNS 100 /* of a sentence: longer lines are hard to read */
+/* Of a line; sentences have at most PROSE_WIDTH, since longer lines are hard to read. */
+#define MOST_COLUMNS 200
 #define LEAST_COLUMNS 40
+#define CUT_ROOM 3	/* for an ellipsis, and the end of the text */
+#define RATE_COLUMNS 31 /* before a kernel's name */
 
 /* --- who it is, and how fast --- */
 
@@ -102,6 +107,12 @@ static int columns_of(const struct top_detail *detail)
 	return detail->width > LEAST_COLUMNS ? detail->width : LEAST_COLUMNS;
 }
 
+/* Of a sentence. */
+static int prose_columns(const struct top_detail *detail)
+{
+	return columns_of(detail) < PROSE_WIDTH ? columns_of(detail) : PROSE_WIDTH;
+}
+
 /* Prints nothing without memory. */
 static void print_verdict(FILE *out, const struct top_detail *detail)
 {
@@ -119,7 +130,7 @@ static void print_verdict(FILE *out, const struct top_detail *detail)
 		fputs("no verdict yet: it takes a second of work", sentence);
 	if (!fclose(sentence)) {
 		text[strcspn(text, "\n")] = '\0';
-		wrap__print(out, text, 0, 4, columns_of(detail));
+		wrap__print(out, text, 0, 4, prose_columns(detail));
 	}
 	free(text);
 }
@@ -140,7 +151,7 @@ static void print_advice(FILE *out, const struct top_detail *detail)
 			continue;
 		given |= bit;
 		fprintf(out, "\nadvice on %s\n", kind->id);
-		wrap__print(out, kind->advice, 4, 0, columns_of(detail));
+		wrap__print(out, kind->advice, 4, 0, prose_columns(detail));
 	}
 }
 
@@ -197,15 +208,15 @@ static int by_rate(const void *a, const void *b)
 	return x->kernel < y->kernel ? -1 : x->kernel > y->kernel;
 }
 
-static void print_kernel(FILE *out, const struct ranked *ranked)
+static void print_kernel(FILE *out, const struct ranked *ranked, int columns)
 {
 	const struct kernel *kernel = ranked->kernel;
 	char room[KERNEL_TEXT_SIZE];
 
-	fprintf(out, "    %12s %12s  ",
+	fprintf(out, "    %12s %12s  ", /* RATE_COLUMNS */
 		ranked->rate == KERNEL_RATE_UNKNOWN ? "-" : quantity__rate(ranked->rate).text,
 		quantity__count(kernel->launches).text);
-	escape__text(out, kernel_text__name(kernel, false, room));
+	clip__print(out, kernel_text__name(kernel, false, room), columns - RATE_COLUMNS);
 	fputc('\n', out);
 }
 
@@ -231,7 +242,7 @@ static void print_kernels(FILE *out, const struct top_detail *detail)
 	if (ranked && count)
 		qsort(ranked, count, sizeof(*ranked), by_rate);
 	for (size_t i = 0; ranked && i < count && i < KERNELS_SHOWN; i++)
-		print_kernel(out, &ranked[i]);
+		print_kernel(out, &ranked[i], columns_of(detail));
 	print_rest(out, KERNELS_SHOWN, count, "kernel");
 	free(ranked);
 }
@@ -308,6 +319,44 @@ static void print(FILE *out, const struct top_detail *detail)
 	report_line__losses(out, detail->model);
 }
 
+/* A word that has no room in a line is cut in the middle. */
+static int add_line(struct top_page *page, const char *line, size_t length, int columns)
+{
+	char *text = malloc(length + CUT_ROOM);
+	int ret;
+
+	if (!text)
+		return -ENOMEM;
+	memcpy(text, line, length);
+	*trace_text__cut(text, text + length, (size_t)columns) = '\0';
+	ret = top_page__add_lines(page, *text ? text : "\n");
+	free(text);
+	return ret;
+}
+
+/* Adds the text, wrapped for the terminal. */
+static int add_wrapped(struct top_page *page, char *text, const struct top_detail *detail)
+{
+	char *wrapped = NULL;
+	size_t bytes = 0;
+	FILE *out = text_stream__open(&wrapped, &bytes);
+	int ret = 0;
+
+	if (!out)
+		return -ENOMEM;
+	prose__print(out, text, (size_t)columns_of(detail));
+	if (fclose(out))
+		return -ENOMEM;
+	for (const char *line = wrapped; *line && !ret;) {
+		size_t length = strcspn(line, "\n");
+
+		ret = add_line(page, line, length, columns_of(detail));
+		line += length + (line[length] == '\n');
+	}
+	free(wrapped);
+	return ret;
+}
+
 int top_detail__add(struct top_page *page, const struct top_detail *detail)
 {
 	char *text = NULL;
@@ -320,7 +369,7 @@ int top_detail__add(struct top_page *page, const struct top_detail *detail)
 	print(out, detail);
 	if (fclose(out))
 		return -ENOMEM;
-	ret = top_page__add_lines(page, text);
+	ret = add_wrapped(page, text, detail);
 	free(text);
 	return ret;
 }

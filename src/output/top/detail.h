@@ -17,7 +17,7 @@ struct top_detail {
 	const struct findings *state;	     /* for the verdict */
 	const struct finding_list *findings; /* of this process */
 	const struct dump *dump;	     /* of this process; NULL: it cannot be looked at */
-	int width;			     /* of the terminal, for sentences */
+	int width;			     /* of the terminal; 40 to 200 columns are used */
 };
 
 /*

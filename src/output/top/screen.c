@@ -18,6 +18,7 @@
 #include "output/top/text.h"
 #include "output/top/view.h"
 
+#define ESCAPE 27
 #define ESCAPE_MS 25 /* a key's sequence comes at once; the key Escape comes alone */
 
 enum color {
@@ -213,16 +214,39 @@ static int key_of(int key)
 	case KEY_ENTER:
 	case '\r':
 	case '\n': return TOP_KEY_ENTER;
-	case 27: return TOP_KEY_ESCAPE;
+	case ESCAPE: return TOP_KEY_ESCAPE;
 	case KEY_BACKSPACE:
 	case 127:
 	case 8: return TOP_KEY_BACKSPACE;
-	case KEY_F(1): return 'h';
-	case KEY_F(4): return '/';
-	case KEY_F(5): return 't';
-	case KEY_F(10): return 'q';
-	default: return key < 256 ? key : 0;
+	case KEY_F(1): return TOP_KEY_F1;
+	case KEY_F(4): return TOP_KEY_F4;
+	case KEY_F(5): return TOP_KEY_F5;
+	case KEY_F(10): return TOP_KEY_F10;
+	default: return key < 256 ? key : TOP_KEY_OTHER;
 	}
+}
+
+/*
+ * Takes the rest of a key's sequence that the terminal's description does not have, as of Ctrl and
+ * an arrow: its letters are not typed. Returns false if the key was Escape.
+ */
+static bool skip_sequence(void)
+{
+	int key = getch();
+
+	if (key == 'O') {
+		getch();
+		return true;
+	}
+	if (key != '[') {
+		if (key != ERR)
+			ungetch(key);
+		return false;
+	}
+	do
+		key = getch();
+	while (key >= ' ' && key < '@');
+	return true;
 }
 
 int top_screen__key(struct top_screen *screen)
@@ -230,7 +254,9 @@ int top_screen__key(struct top_screen *screen)
 	int key = getch();
 
 	(void)screen;
-	return key == ERR ? TOP_NO_KEY : key_of(key);
+	if (key == ERR)
+		return TOP_NO_KEY;
+	return key == ESCAPE && skip_sequence() ? TOP_KEY_OTHER : key_of(key);
 }
 
 bool top_screen__hung_up(const struct top_screen *screen)

@@ -8,6 +8,7 @@
 #include <wchar.h>
 
 #include "base/escape.h"
+#include "base/width.h"
 
 #define MOST_MARKS 2 /* characters without a column behind one character */
 
@@ -35,15 +36,13 @@ static struct walk begin(const char *text, enum top_text_form form)
 	};
 }
 
-/* Columns of the character of `bytes` bytes; -1: a terminal does not show it. */
-static int width_of(const char *text, size_t bytes)
+/* Whether the terminal shows the character: ncurses writes none that the locale does not know. */
+static bool is_shown(const char *text, size_t bytes)
 {
 	mbstate_t state = {0};
 	wchar_t character;
 
-	if (mbrtowc(&character, text, bytes, &state) != bytes)
-		return -1;
-	return wcwidth(character);
+	return mbrtowc(&character, text, bytes, &state) == bytes && wcwidth(character) >= 0;
 }
 
 static struct piece escaped_byte(const char *at)
@@ -62,17 +61,17 @@ static struct piece escaped_byte(const char *at)
 
 static struct piece character(struct walk *walk, size_t bytes)
 {
-	struct piece piece = {.bytes = bytes, .columns = 1};
+	struct width_piece width = width__first(walk->at, bytes, WIDTH_ESCAPED);
+	struct piece piece = {.bytes = bytes, .columns = width.columns};
 
 	if (bytes > 1 && !walk->utf8) {
 		strcpy(piece.text, "?");
+		piece.columns = 1;
 		return piece;
 	}
-	memcpy(piece.text, walk->at, bytes);
-	if (bytes > 1)
-		piece.columns = width_of(walk->at, bytes);
-	if (piece.columns < 0)
+	if (bytes > 1 && !is_shown(walk->at, bytes))
 		return escaped_byte(walk->at);
+	memcpy(piece.text, walk->at, bytes);
 	if (!piece.columns && walk->marks == MOST_MARKS)
 		piece.text[0] = '\0';
 	walk->marks = piece.columns ? 0 : walk->marks + !!piece.text[0];

@@ -128,6 +128,18 @@ static enum top_action type(struct top_view *view, int key)
 
 /* --- keys --- */
 
+/* The letter that does the same as a function key. */
+static int letter_of(int key)
+{
+	switch (key) {
+	case TOP_KEY_F1: return 'h';
+	case TOP_KEY_F4: return '/';
+	case TOP_KEY_F5: return 't';
+	case TOP_KEY_F10: return 'q';
+	default: return key;
+	}
+}
+
 static void sort_by(struct top_view *view, enum top_sort sort)
 {
 	view->sort = sort;
@@ -214,6 +226,7 @@ enum top_action top_view__key(struct top_view *view, int key, const struct top_l
 	view->mistake = NULL;
 	if (view->prompt)
 		return type(view, key);
+	key = letter_of(key);
 	if (view->mode != TOP_TABLE) {
 		key_of_page(view, key, rows, lines);
 		if (key == ' ' || key == 'd')

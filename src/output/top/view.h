@@ -25,6 +25,12 @@ enum top_key {
 	TOP_KEY_ENTER,
 	TOP_KEY_ESCAPE,
 	TOP_KEY_BACKSPACE,
+	/* as in htop; at a prompt they do nothing */
+	TOP_KEY_F1,
+	TOP_KEY_F4,
+	TOP_KEY_F5,
+	TOP_KEY_F10,
+	TOP_KEY_OTHER, /* does nothing */
 };
 
 enum top_mode {

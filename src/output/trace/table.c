@@ -6,6 +6,7 @@
  * that the other columns leave, a long result at the end goes to the next line, and no line is
  * wider than the terminal.
  */
+#include "base/width.h"
 #include "output/trace/private.h"
 
 #define RED "\033[31m"
@@ -201,7 +202,7 @@ static char *write_below(struct trace_output *output, const struct trace_view *v
 	begin = at;
 	end = trace_cell__write(view, output->options.columns[i], begin);
 	end = trace_text__cut(begin, end, output->options.width);
-	blank = output->options.width - trace_text__width(begin, (size_t)(end - begin));
+	blank = output->options.width - width__columns(begin, (size_t)(end - begin));
 	memmove(begin + blank, begin, (size_t)(end - begin));
 	memset(begin, ' ', blank);
 	return end + blank;
@@ -221,13 +222,13 @@ static char *write_cell(struct trace_output *output, const struct trace_view *vi
 	char *begin = at;
 
 	at = trace_cell__write(view, output->options.columns[i], at);
-	cell->width = trace_text__width(begin, (size_t)(at - begin));
+	cell->width = width__columns(begin, (size_t)(at - begin));
 	cell->grew = cell->width > output->widths[i] && grow(output, i, cell->width);
 	if (cell->width <= limit)
 		return at;
 	cell->does_not_fit = can_follow(output, i, cell->width);
 	at = cell->does_not_fit ? begin : trace_text__cut(begin, at, limit);
-	cell->width = trace_text__width(begin, (size_t)(at - begin));
+	cell->width = width__columns(begin, (size_t)(at - begin));
 	return at;
 }
 

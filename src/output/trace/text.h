@@ -64,8 +64,6 @@ char *trace_text__escaped(char *at, const char *text, size_t length, char specia
  */
 char *trace_text__json(char *at, const char *text, size_t length);
 
-/* Columns that a printable UTF-8 text fills on a terminal. */
-size_t trace_text__width(const char *text, size_t length);
 /*
  * Cuts the text from `begin` to `end` in the middle, with a "…", if it is wider than `columns`.
  * Returns its new end; needs room for two more bytes.

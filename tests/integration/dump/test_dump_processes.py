@@ -65,6 +65,30 @@ def test_text(stuck, tmp_path):
         program.release()
 
 
+HANGING_NVML = """
+#include <unistd.h>
+int nvmlInit_v2(void) { for (;;) pause(); }
+int nvmlShutdown(void) { return 0; }
+int nvmlDeviceGetCount_v2(unsigned int *count) { return 1; }
+int nvmlDeviceGetHandleByIndex_v2(unsigned int index, void **device) { return 1; }
+"""
+
+
+def test_nvml_hangs(stuck, tmp_path):
+    """The dump waits for NVML 2 s, not for its answer, and says that GPUs are unknown."""
+    (tmp_path / "nvml.c").write_text(HANGING_NVML)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "libnvidia-ml.so.1",
+                    tmp_path / "nvml.c"], check=True)
+    words = ["env", f"LD_LIBRARY_PATH={tmp_path}"]
+    with Stuck(SLEEPS, stuck.get(), log=tmp_path / "log") as program:
+        said = dump.run(program.pid, args=[], before=words).stdout
+        assert said.endswith("\n\nGPUs and their memory are unknown: NVML has not answered in 2 s; "
+                             "see nvidia-smi, which may hang too, and dmesg\n")
+        answer = json.loads(dump.run(program.pid, before=words).stdout)
+        assert answer["nvml_timed_out"] is True and answer["gpus"] == []
+        program.release()
+
+
 def test_without_cuda(tmp_path):
     """A program that uses none is dumped all the same where it is asked for by name."""
     way = Way("none", system_call=dump.READ)

@@ -92,6 +92,21 @@ def test_a_session(tmp_path, watched):
         assert_restored(screen)
 
 
+def test_keys_that_type_nothing(tmp_path, watched):
+    """Neither those that ncurses knows nor others: Ctrl and an arrow, F20, a keypad's key."""
+    with top(tmp_path, watched) as screen:
+        screen.wait_for(HINT, str(watched.pid))
+        screen.keys("/", "a", "F1", "F5", "Up")
+        for sequence in (b"\x1b[1;5C", b"\x1b[34~", b"\x1bOq"):
+            screen.tmux("send-keys", "-H", *(f"{byte:02x}" for byte in sequence))
+        screen.keys("b")
+        screen.wait_for("filter (empty: all): ab_")
+        screen.keys("Escape")
+        screen.wait_for(HINT)
+        screen.keys("F1")
+        screen.wait_for("sort by memory")
+
+
 def test_any_size(tmp_path, watched):
     """However small the terminal is, and while it changes. SIGHUP ends it."""
     with top(tmp_path, watched, width=80, height=24) as screen:

@@ -230,6 +230,28 @@ static void test_no_loss_without_pages(void **state)
 	free(collector.model.processes);
 }
 
+/* Each name is read once in a round of turns, and no reading reads many. */
+static void test_names_take_turns(void **state)
+{
+	static const size_t counts[] = {1, NAMES_READ - 1, NAMES_READ, 500, 65536};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		size_t turns = counts[i] / NAMES_READ + 1, read = 0;
+
+		for (uint32_t turn = 7; turn < 7 + turns; turn++) {
+			size_t now = 0;
+
+			for (uint32_t slot = 0; slot < counts[i]; slot++)
+				now += collector__is_name_due(slot, turn, counts[i]);
+			assert_true(now <= NAMES_READ);
+			read += now;
+		}
+		assert_int_equal(read, counts[i]);
+	}
+	assert_true(collector__is_name_due(5, 9, NAMES_READ - 1));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -243,6 +265,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_in_the_maps_stays),
 		cmocka_unit_test(test_loss_of_what_nobody_was_shown),
 		cmocka_unit_test(test_no_loss_without_pages),
+		cmocka_unit_test(test_names_take_turns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,7 +83,7 @@ static struct gpu_snapshot *read_fake(const char *words)
 
 	load_fake(words);
 	CHECK(!nvml_library__open(&library));
-	return nvml_library__read(library);
+	return nvml_library__read(library, true);
 }
 
 static void list(void)
@@ -147,6 +147,8 @@ static void in_a_thread(void)
 	load_fake("");
 	s = nvml__refresh(nvml, FOR_EVER_MS);
 	CHECK(s && s->gpu_count == 4 && s->begun_ns == began);
+	CHECK(s->gpus[0].milliwatts == GPU_UNKNOWN_NUMBER &&
+	      s->gpus[0].celsius == GPU_UNKNOWN_NUMBER);
 	/* No new query so soon. */
 	pass_ms(NVML_INTERVAL_MS - 1);
 	again = nvml__refresh(nvml, FOR_EVER_MS);
@@ -212,6 +214,33 @@ static void waiting(void)
 	nvml__free(nvml);
 }
 
+/* A query that was begun is answered without a wait; the first refresh makes its own. */
+static void begun(void)
+{
+	struct nvml *nvml = nvml__new();
+	void *fake = load_fake("hang");
+	void (*let_go)(void) = (void (*)(void))dlsym(fake, "fakeLetGo");
+	const struct gpu_snapshot *first;
+	uint64_t began;
+
+	CHECK(let_go);
+	nvml__ask_power(nvml);
+	nvml__begin(nvml);
+	nvml__begin(nvml);
+	/* It is at work, so this does not wait for it. */
+	CHECK(!nvml__refresh(nvml, FOR_EVER_MS) && !nvml__requested_ns(nvml));
+	let_go();
+	first = nvml__wait(nvml, FOR_EVER_MS);
+	CHECK(first && first->gpus[0].milliwatts == 123456 && first->gpus[0].celsius == 66);
+	began = first->begun_ns;
+	pass_ms(1);
+	first = nvml__refresh(nvml, FOR_EVER_MS);
+	CHECK(first && first->begun_ns > began && nvml__requested_ns(nvml));
+	nvml__begin(nvml);
+	CHECK(nvml__refresh(nvml, FOR_EVER_MS) == first);
+	nvml__free(nvml);
+}
+
 static void without_a_driver(void)
 {
 	struct nvml_library *library;
@@ -262,6 +291,12 @@ static void waits_for_an_answer(void **state)
 	run_apart(waiting);
 }
 
+static void begins_early(void **state)
+{
+	(void)state;
+	run_apart(begun);
+}
+
 static void works_without(void **state)
 {
 	(void)state;
@@ -277,6 +312,7 @@ int main(void)
 		cmocka_unit_test(answers_from_a_thread),
 		cmocka_unit_test(never_hangs),
 		cmocka_unit_test(waits_for_an_answer),
+		cmocka_unit_test(begins_early),
 		cmocka_unit_test(works_without),
 	};
 

@@ -181,6 +181,7 @@ static void finding_a_step(void **state)
 	assert_true(found->steady && found->step_ns);
 	is_near(found->share, 0.8);
 	is_near(found->a_step_ns, 8 * MS);
+	assert_non_null(strstr(found->evidence, "the GPU is idle at least 80.0 % (proved), and"));
 	/* Startup alone is no finding, however idle it was. */
 	s->process.profile->totals.queues[0].idle_ns = 0;
 	s->process.profile->threads[0].time[TIME_WAIT].ns = 20 * NS_PER_S;
@@ -198,6 +199,7 @@ static double cost_beside(uint32_t busy_percent)
 	struct gpu gpu = {.busy_percent = busy_percent};
 	struct process_gpu used = {.gpu = 0};
 	struct scene *s = scene();
+	const struct finding *found;
 	struct run run;
 	double share;
 
@@ -210,7 +212,11 @@ static double cost_beside(uint32_t busy_percent)
 	s->process.profile->threads[0].time[TIME_WAIT].ns = 7 * NS_PER_S;
 	run__begin(&run, &s->process, 1);
 	run.model.now_ns = s->model.now_ns;
-	share = run__only(&run, "host-bound")->share;
+	found = run__only(&run, "host-bound");
+	share = found->share;
+	/* Not "idle at least 0.0 %": nothing is proved. */
+	assert_non_null(strstr(found->evidence, "the GPU is busy about "));
+	assert_non_null(strstr(found->evidence, "0 % (NVML; no idle time is proved), and holds "));
 	run__end(&run);
 	free_scene(s);
 	return share;

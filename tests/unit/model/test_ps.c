@@ -141,6 +141,9 @@ static void test_states(void **state)
 	assert_int_equal(JUDGE(COLLECTIVE, LAUNCHING).state, PS_WAITING);
 	assert_int_equal(JUDGE(THREAD(.run = DUMP_STOPPED), SPINNING).state, PS_STOPPED);
 	assert_int_equal(JUDGE(THREAD(.run = DUMP_FROZEN)).state, PS_STOPPED);
+	assert_false(JUDGE(ASLEEP, ASLEEP).blocked);
+	assert_true(JUDGE(ASLEEP, THREAD(.run = DUMP_SLEEPS_ON)).blocked);
+	assert_false(JUDGE(LAUNCHING, THREAD(.run = DUMP_SLEEPS_ON)).blocked);
 }
 
 static void test_unseen_threads_may_do_anything(void **state)

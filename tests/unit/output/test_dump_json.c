@@ -52,7 +52,8 @@ static void test_a_process(void **state)
 		"\"gpus\":[{\"gpu\":\"0\",\"index\":0,\"mig\":null,\"uuid\":\"GPU-1\",\"name\":"
 		"\"H100 80GB\","
 		"\"pci_bus_id\":null,"
-		"\"total_bytes\":null,\"used_bytes\":null,\"busy_percent\":0}]}\n");
+		"\"total_bytes\":null,\"used_bytes\":null,\"busy_percent\":0}],"
+		"\"nvml_timed_out\":false}\n");
 	free(text);
 }
 
@@ -67,7 +68,7 @@ static void test_nothing(void **state)
 	scene.dump.model.gpu_count = 0;
 	text = printed(dump_json__print, &scene);
 	assert_string_equal(text, "{\"schema\":1,\"boot_ns\":100000000000,\"taken_ns\":700,"
-				  "\"processes\":[],\"gpus\":[]}\n");
+				  "\"processes\":[],\"gpus\":[],\"nvml_timed_out\":false}\n");
 	free(text);
 }
 

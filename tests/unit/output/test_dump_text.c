@@ -56,6 +56,18 @@ static void test_a_process(void **state)
 	expect(&scene, HEAD "2 threads, 2 in CUDA\n" MAIN AUTOGRAD);
 }
 
+static void test_without_an_answer_of_nvml(void **state)
+{
+	struct dump_scene scene;
+
+	(void)state;
+	make_scene(&scene);
+	expect_no_part(&scene, "NVML");
+	scene.dump.nvml_timed_out = true;
+	expect_part(&scene, "\n\nGPUs and their memory are unknown: NVML has not answered in 2 s; "
+			    "see nvidia-smi, which may hang too, and dmesg\n");
+}
+
 static void test_nothing(void **state)
 {
 	struct dump_scene scene;
@@ -476,6 +488,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_process),
+		cmocka_unit_test(test_without_an_answer_of_nvml),
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_other_threads_are_summed_up),
 		cmocka_unit_test(test_a_thread_that_runs_python_is_shown),

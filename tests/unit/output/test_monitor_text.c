@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "base/width.h"
 #include "golden_file.h"
 #include "model_builder.h"
 #include "output/monitor/monitor.h"
@@ -232,15 +233,11 @@ static struct monitor_text *new_text(struct monitor_text_options options)
 static size_t lines_within(const char *text, int columns)
 {
 	size_t lines = 0;
-	int column = 0;
 
-	for (; *text; text++) {
-		column += ((unsigned char)*text & 0xc0) != 0x80;
-		if (*text != '\n')
-			continue;
-		if (column - 1 > columns)
-			fail_msg("a line has %d columns, not %d", column - 1, columns);
-		column = 0;
+	for (size_t length; *text; text += length + 1) {
+		length = strcspn(text, "\n");
+		if (width__columns(text, length) > (size_t)columns)
+			fail_msg("more than %d columns: %.*s", columns, (int)length, text);
 		lines++;
 	}
 	return lines;
@@ -308,6 +305,40 @@ static void a_hundred_processes_fit_80_lines(void **state)
 	expect_reports(100, 80, 80);
 	expect_reports(100, 100, 80);
 	expect_reports(100, 160, 80);
+}
+
+#define WIDE "\u8a13\u7df4\u5b66\u7fd2"
+
+/* Characters of two columns and of none. */
+static void wide_names_fit(void **state)
+{
+	static char evidence[] = "one " WIDE WIDE WIDE WIDE " two " WIDE WIDE WIDE WIDE
+				 " three e\u0301e\u0301e\u0301 " WIDE WIDE WIDE WIDE WIDE
+				 " four " WIDE WIDE WIDE WIDE WIDE WIDE WIDE;
+	static const int widths[] = {80, 100, 160};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(widths) / sizeof(*widths); i++) {
+		struct monitor_text *text = new_text((struct monitor_text_options){
+			.columns = widths[i], .cut_names = true, .top = 20, .cut = true});
+		struct scene *scene = new_scene(3);
+		char *report;
+
+		for (size_t k = 0; k < 3; k++) {
+			snprintf(scene->processes[k].command, sizeof(scene->processes[k].command),
+				 "/opt/" WIDE WIDE WIDE WIDE " " WIDE WIDE WIDE WIDE WIDE WIDE);
+			scene->kernels[k][0].name = scene->kernels[k][0].short_name =
+				(char *)WIDE WIDE WIDE WIDE WIDE WIDE WIDE WIDE WIDE WIDE;
+		}
+		scene->found[0].evidence = evidence;
+		work(scene, 5 * NS_PER_S);
+		report = print(text, scene);
+		lines_within(report, widths[i]);
+		assert_non_null(strstr(report, WIDE));
+		free(report);
+		free(scene);
+		monitor_text__free(text);
+	}
 }
 
 static void expect_has(const char *text, const char *part)
@@ -507,6 +538,7 @@ int main(void)
 		cmocka_unit_test(one_process_fits_40_lines),
 		cmocka_unit_test(ten_processes_fit_60_lines),
 		cmocka_unit_test(a_hundred_processes_fit_80_lines),
+		cmocka_unit_test(wide_names_fit),
 		cmocka_unit_test(top_shows_what_was_cut),
 		cmocka_unit_test(without_returns_no_memory_is_known),
 		cmocka_unit_test(a_reused_pid_has_its_own_rates),

@@ -169,6 +169,18 @@ static void test_room_for_commands(void **state)
 	}
 }
 
+static void test_a_blocked_one_is_not_idle(void **state)
+{
+	struct ps_scene scene;
+
+	(void)state;
+	make_scene(&scene);
+	expect_part(&scene, 0, " idle 3 h ");
+	for (size_t i = 0; i < scene.ps.count; i++)
+		scene.rows[i].blocked = scene.rows[i].state == PS_IDLE;
+	expect_part(&scene, 0, " blocked 3 h ");
+}
+
 static void test_several_are_stuck(void **state)
 {
 	struct ps_scene scene;
@@ -280,6 +292,7 @@ int main(void)
 		cmocka_unit_test(test_terminals),
 		cmocka_unit_test(test_every_width),
 		cmocka_unit_test(test_room_for_commands),
+		cmocka_unit_test(test_a_blocked_one_is_not_idle),
 		cmocka_unit_test(test_several_are_stuck),
 		cmocka_unit_test(test_all_are_left_out),
 		cmocka_unit_test(test_nothing),

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/width.h"
 #include "golden_file.h"
 #include "output/trace/text.h"
 #include "stat_scene.h"
@@ -66,7 +67,7 @@ static size_t widest_line(const char *text)
 	size_t widest = 0;
 
 	for (const char *line = text; *line; line = strchr(line, '\n') + 1) {
-		size_t width = trace_text__width(line, strcspn(line, "\n"));
+		size_t width = width__columns(line, strcspn(line, "\n"));
 
 		widest = width > widest ? width : widest;
 	}

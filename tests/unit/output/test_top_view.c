@@ -134,6 +134,33 @@ static void filters(void **state)
 	assert_string_equal(view.filter, "");
 }
 
+static void types_no_function_keys(void **state)
+{
+	static const int keys[] = {TOP_KEY_F1, TOP_KEY_F4,    TOP_KEY_F5, TOP_KEY_F10,
+				   TOP_KEY_UP, TOP_KEY_OTHER, '\t',	  1};
+
+	(void)state;
+	press('/');
+	type("a");
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		assert_int_equal(press(keys[i]), TOP_DRAW);
+		assert_int_equal(view.prompt, TOP_ASKS_FILTER);
+		assert_string_equal(view.input, "a");
+	}
+	press(TOP_KEY_ESCAPE);
+	assert_string_equal(view.filter, "");
+	press(TOP_KEY_OTHER);
+	press(TOP_KEY_F5);
+	assert_true(view.tree);
+	press(TOP_KEY_F4);
+	assert_int_equal(view.prompt, TOP_ASKS_FILTER);
+	press(TOP_KEY_ESCAPE);
+	press(TOP_KEY_F1);
+	assert_int_equal(view.mode, TOP_HELP);
+	press(TOP_KEY_F1);
+	assert_int_equal(press(TOP_KEY_F10), TOP_QUIT);
+}
+
 static void takes_a_character_back_as_a_whole(void **state)
 {
 	(void)state;
@@ -229,6 +256,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(stays_with_the_process, begin, end),
 		cmocka_unit_test_setup_teardown(sorts, begin, end),
 		cmocka_unit_test_setup_teardown(filters, begin, end),
+		cmocka_unit_test_setup_teardown(types_no_function_keys, begin, end),
 		cmocka_unit_test_setup_teardown(takes_a_character_back_as_a_whole, begin, end),
 		cmocka_unit_test_setup_teardown(takes_an_interval, begin, end),
 		cmocka_unit_test_setup_teardown(opens_a_process_and_comes_back, begin, end),

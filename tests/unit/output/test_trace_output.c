@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "base/width.h"
 #include "golden_file.h"
 #include "output/trace/output.h"
 #include "output/trace/text.h"
@@ -267,7 +268,7 @@ static void expect_no_wider(const struct trace_output_options *options)
 
 	take_colours_away(text);
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
-		assert_true(trace_text__width(line, strlen(line)) <= options->width);
+		assert_true(width__columns(line, strlen(line)) <= options->width);
 	free(text);
 }
 

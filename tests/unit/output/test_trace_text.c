@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/json.h"
+#include "base/width.h"
 #include "output/trace/text.h"
 #include "random_numbers.h"
 
@@ -302,8 +303,8 @@ static void widths(void **unused)
 				   "0123456789";
 
 	(void)unused;
-	assert_int_equal(trace_text__width("abc", 3), 3);
-	assert_int_equal(trace_text__width(text, strlen(text)), 18);
+	assert_int_equal(width__columns("abc", 3), 3);
+	assert_int_equal(width__columns(text, strlen(text)), 18);
 }
 
 static void expect_cut(const char *text, size_t columns, const char *expected)
@@ -313,7 +314,7 @@ static void expect_cut(const char *text, size_t columns, const char *expected)
 	strcpy(room, text);
 	*trace_text__cut(room, room + strlen(room), columns) = '\0';
 	assert_string_equal(room, expected);
-	assert_true(trace_text__width(room, strlen(room)) <= columns);
+	assert_true(width__columns(room, strlen(room)) <= columns);
 }
 
 /* In the middle, so that both ends can be told apart. */

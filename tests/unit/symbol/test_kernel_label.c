@@ -99,7 +99,7 @@ static void tells_real_kernels_apart(void **state)
 
 		label_of(mangled, label);
 		assert_true(*label);
-		assert_int_equal(label_set__take(&framework->labels, label, unique), 0);
+		assert_int_equal(label_set__take(&framework->labels, label, mangled, unique), 0);
 		framework->kernels++;
 		framework->numbered += strchr(unique, '#') != NULL;
 	}

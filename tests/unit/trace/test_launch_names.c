@@ -86,7 +86,7 @@ static const char *label_of(struct launch_names *names, uint32_t process, uint64
 	return label;
 }
 
-/* A kernel has one label, by whichever handle it is launched; another one's has a number. */
+/* A kernel has one label, by whichever handle it is launched; another one's has a mark. */
 static void kernels_of_a_process_have_different_labels(void **state)
 {
 	struct launch_names *names = launch_names__new(false, NULL);
@@ -98,9 +98,9 @@ static void kernels_of_a_process_have_different_labels(void **state)
 	assert_int_equal(report(names, 1, 21, "_Z1kIiEvPKT_", 0), 0);
 	assert_int_equal(report(names, 2, 20, "_Z1kIiEvPKT_", 0), 0);
 	assert_string_equal(label_of(names, 1, 10), "k<int>");
-	assert_string_equal(label_of(names, 1, 20), "k<int> #2");
+	assert_string_equal(label_of(names, 1, 20), "k<int> #0440");
 	assert_string_equal(label_of(names, 1, 11), "k<int>");
-	assert_string_equal(label_of(names, 1, 21), "k<int> #2");
+	assert_string_equal(label_of(names, 1, 21), "k<int> #0440");
 	assert_string_equal(label_of(names, 2, 20), "k<int>");
 	launch_names__free(names);
 	names = launch_names__new(true, NULL);
