@@ -268,7 +268,9 @@ def overhead_row(loop):
 MISSES = {
     "item_each_step": "the repaired program waits for its own launches. "
         "Predicting all of the GPU's idle time is therefore twice "
-        "what the repair saves.",
+        "what the repair saves. Since then gpuprobe predicts what the first reason's statement of "
+        "the loop takes: by the reasons above 39.0 %, a ratio of 0.90. For the other programs that "
+        "gives ratios of 0.71 to 1.15.",
     "tiny_optimiser": "the repaired program launches less, and its GPU still waits for it. "
         "The prediction is the maximum.",
     "uncached": "NVML calls the GPU busy while the driver allocates and frees, "
