@@ -390,11 +390,11 @@ bool host_reasons__awaits_requests(const struct host_reasons *reasons)
 	if (!reason || !reasons->process->serves)
 		return false;
 	if (host_kind__is_at_a_socket(reason->stack))
-		return true;
+		return !reason->thread->asks;
 	count = host_reasons__hops(reasons, reason, hops);
 	for (size_t i = 0; i < count && hops[i].who->pid == reasons->process->pid; i++)
 		if (hops[i].kind == HOST_QUEUE && host_kind__is_at_a_socket(hops[i].stack))
-			return true;
+			return !hops[i].thread->asks;
 	return false;
 }
 

@@ -15,6 +15,7 @@
 #include "host/followed.h"
 #include "host/partners.h"
 #include "host/result.h"
+#include "host/socket_waits.h"
 #include "probe/cpu_samples.h"
 #include "probe/host_object.h"
 #include "target/cpu_limit.h"
@@ -232,6 +233,9 @@ static void read_limits(struct host_watch *watch)
 		if (watch->looks % SOCKETS_EVERY == 0)
 			look_at_sockets(&watch->limited[i]);
 	}
+	if (watch->looks % SOCKETS_EVERY == 0)
+		socket_waits__look(&watch->list, &watch->partners, watch->limited,
+				   watch->limited_count);
 }
 
 /*

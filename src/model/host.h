@@ -53,6 +53,8 @@ struct host_thread {
 	 */
 	bool submits;
 	bool ended;
+	/* its process listens for connections, but it waits at one that the process made itself */
+	bool asks;
 	uint64_t watched_ns;
 	/* most time first; .count 0 ends the list */
 	struct host_partner wakers[HOST_ACTIVITIES][HOST_PARTNERS];

@@ -445,6 +445,20 @@ def test_a_server_waits_for_requests(nothing_left):
     assert report["findings"] == []
 
 
+@pytest.mark.parametrize("way", ["recv", "epoll"])
+def test_a_program_that_listens_and_waits_for_an_answer(way, nothing_left):
+    """It is no idle server: its batches come late."""
+    done = diagnose("--json", "--", paths.PYTHON, PROGRAMS / "remote_data.py", 9, way)
+    report = json.loads(next(line for line in done.stdout.splitlines()
+                             if line.startswith('{"schema"')))
+    process, = report["processes"]
+    assert process["verdict"]["kind"] == "host-bound"
+    first = next(r for r in process["reasons"] if r["kind"] != "preempted")
+    frames = [frame["function"] for frame in first["stack"]["frames"]]
+    assert first["kind"] == "queue" and "fetch" in frames
+    assert "host-bound" in [finding["id"] for finding in report["findings"]]
+
+
 @pytest.mark.parametrize("share,kind", [(0.3, "GPU-bound"), (0.7, "no work")])
 def test_a_program_that_is_stopped(share, kind, nothing_left):
     """Inside of a wait, mostly: that is no wait for the GPU."""
