@@ -25,7 +25,8 @@ struct host_bpf;
 /* The descriptor at which a thread waits most, if its process listens for connections. */
 struct socket_wait {
 	int32_t fd;
-	uint8_t tries; /* 0: none was looked at */
+	uint8_t tries;	/* 0: none was looked at */
+	bool is_polled; /* in poll or select */
 	enum socket_role role;
 };
 

@@ -423,6 +423,27 @@ os._exit(0)
 """
 
 
+# In poll(2), of which gpuprobe sees no descriptor: it asks /proc.
+PLAIN_SERVER = """
+import socketserver, threading
+class Answer(socketserver.BaseRequestHandler):
+    def handle(self):
+        self.request.settimeout(60)
+        while self.request.recv(10):
+            for _ in range(15):
+                need(launch(kernel))
+            need(driver.cuCtxSynchronize())
+            self.request.send(b"done")
+start()
+_, [kernel] = module("token")
+server = socketserver.TCPServer(("127.0.0.1", 0), Answer)
+print("PORT", server.server_address[1], flush=True)
+threading.Timer(10, server.shutdown).start()
+server.serve_forever()
+os._exit(0)
+"""
+
+
 def ask(port, until):
     """A client of few requests, which is no part of the program."""
     with socket.create_connection(("127.0.0.1", port)) as connection:
@@ -432,9 +453,11 @@ def ask(port, until):
             connection.recv(10)
 
 
-def test_a_server_waits_for_requests(nothing_left):
+@pytest.mark.parametrize("server", [SERVER, pytest.param(PLAIN_SERVER, marks=pytest.mark.slow)],
+                         ids=["epoll", "poll"])
+def test_a_server_waits_for_requests(server, nothing_left):
     """That its GPU is idle is nobody's fault."""
-    with subprocess.Popen([paths.GPUPROBE, "diagnose", "--json", "--", *script(SERVER)], text=True,
+    with subprocess.Popen([paths.GPUPROBE, "diagnose", "--json", "--", *script(server)], text=True,
                           stdout=subprocess.PIPE, env=environment(CUDA_SIM_CLOCK=CLOCK)) as probe:
         port = next(int(line.split()[1]) for line in probe.stdout if line.startswith("PORT"))
         client = threading.Thread(target=ask, args=(port, time.monotonic() + 9))
@@ -448,7 +471,9 @@ def test_a_server_waits_for_requests(nothing_left):
     assert report["findings"] == []
 
 
-@pytest.mark.parametrize("way", ["recv", "epoll"])
+@pytest.mark.waits("for batches, nine seconds")
+@pytest.mark.parametrize("way", ["recv", *(pytest.param(way, marks=pytest.mark.slow)
+                                           for way in ("epoll", "poll"))])
 def test_a_program_that_listens_and_waits_for_an_answer(way, nothing_left):
     """It is no idle server: its batches come late."""
     done = diagnose("--json", "--", paths.PYTHON, PROGRAMS / "remote_data.py", 9, way)

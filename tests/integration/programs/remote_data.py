@@ -2,7 +2,9 @@
 """Training that gets its batches from a data service over the network. It also listens, as
 trainings with a dashboard or a rendezvous do, and nobody connects.
 
-usage: remote_data.py SECONDS [recv|epoll]
+usage: remote_data.py SECONDS [recv|epoll|poll]
+
+A socket with a timeout waits in poll(2), as those of most HTTP clients do.
 """
 import multiprocessing
 import os
@@ -15,7 +17,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from cuda import driver, made, need, ptx, start  # noqa: E402
 
 SECONDS = float(sys.argv[1])
-WAITS_IN_EPOLL = sys.argv[2:] == ["epoll"]
+WAY = sys.argv[2] if sys.argv[2:] else "recv"
 LATE = 0.02  # s that the service takes for a batch
 
 
@@ -51,11 +53,12 @@ def main():
     service = multiprocessing.Process(target=serve, args=(listener,))
     service.start()
     connection = socket.create_connection(listener.getsockname())
+    connection.settimeout(60 if WAY == "poll" else None)
     listener.close()
     dashboard = listening()
     start()
     kernel = made(driver.cuModuleGetFunction, made(driver.cuModuleLoadData, ptx("step")), b"step")
-    poll = select.epoll() if WAITS_IN_EPOLL else None
+    poll = select.epoll() if WAY == "epoll" else None
     if poll:
         poll.register(connection, select.EPOLLIN)
     began = time.monotonic()
