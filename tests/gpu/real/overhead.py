@@ -16,7 +16,10 @@ neither; the slowest step of that time is given separately.
 
 A step that takes more than twice the median counts as twice the median: probes add a quarter at
 most, so that the rest is the machine's. How many there were, with gpuprobe and without, is in the
-result. A budget (--max-overhead) holds for each second, so whiles last whole seconds.
+result.
+
+A budget (--max-overhead) holds for each second, and what a second costs too much the next one pays
+back. So a loop that is watched with a budget is watched for two whole seconds at a time.
 """
 import argparse
 import datetime
@@ -41,7 +44,7 @@ import paired  # noqa: E402  pylint: disable=wrong-import-position
 from intervals import pairs  # noqa: E402  pylint: disable=wrong-import-position
 from steady import WARM_UP_STEPS  # noqa: E402  pylint: disable=wrong-import-position
 
-MARGIN = 0.3  # seconds at either end of a watch that are not counted: probes come and go
+MARGIN = 0.2  # seconds at either end of a watch that are not counted: probes come and go
 AFTER = 0.2  # seconds after a watch that are not counted: the kernel frees what gpuprobe had
 LONG = 2  # times the median: what a step takes more than that is not counted
 SETTLING = 2  # seconds of a loop that are not counted
@@ -52,7 +55,8 @@ class Loop:
     title: str
     bar: float  # the most that it may cost; None: told for information
     program: str  # of the corpus; None: launches.c
-    while_seconds: float  # of each while
+    while_seconds: float  # of each while without gpuprobe
+    watched_seconds: float  # of each while with it
     # Steps from one wait for the GPU to the next: between others the clock only measures
     # submissions.
     stride: int = 1
@@ -63,9 +67,10 @@ DRY = 3  # so many times as long are whiles on a machine that tests keep busy
 
 LOOPS = {
     "launch_bound": Loop("launch-bound: training with an optimizer of tiny kernels",
-                         0.03, "tiny_optimiser", 1),
-    "sound": Loop("sound: training, compiled, GPU-bound", 0.01, "compiled", 2, stride=20),
-    "launches": Loop("nothing but launches of an empty kernel, per launch", None, None, 0.7),
+                         0.03, "tiny_optimiser", 1, 2),
+    "sound": Loop("sound: training, compiled, GPU-bound", 0.01, "compiled", 2.5, 2.5,
+                  stride=20),
+    "launches": Loop("nothing but launches of an empty kernel, per launch", None, None, 1, 2),
 }
 
 
@@ -98,15 +103,16 @@ def with_gpuprobe(run, seconds, gpuprobe, work):
 
 def whiles(run, seconds, gpuprobe, rounds, deadline, work):
     """[(whether gpuprobe was there, begin, end)], in the order of their times,
-    and why it ended early or None."""
+    and why it ended early or None. `seconds`: without gpuprobe, and with it."""
+    alone, watched = seconds
     found = []
     for _ in range(rounds):
         began = time.monotonic()
-        found += [without_gpuprobe(seconds), with_gpuprobe(run, seconds, gpuprobe, work)]
+        found += [without_gpuprobe(alone), with_gpuprobe(run, watched, gpuprobe, work)]
         # The next round takes as long as this one, and one more while follows.
-        if 2 * time.monotonic() - began + seconds + AFTER > deadline:
-            return [*found, without_gpuprobe(seconds)], "out of time"
-    return [*found, without_gpuprobe(seconds)], None
+        if 2 * time.monotonic() - began + alone + AFTER > deadline:
+            return [*found, without_gpuprobe(alone)], "out of time"
+    return [*found, without_gpuprobe(alone)], None
 
 
 def steps_in(times, begin, end):
@@ -166,7 +172,8 @@ def measure(run, loop, options, gpuprobe, deadline, work):
     run.wait_until_ready()
     run.go()
     time.sleep(SETTLING)
-    seconds = loop.while_seconds * (DRY if options.dry else 1)
+    longer = DRY if options.dry else 1
+    seconds = loop.while_seconds * longer, loop.watched_seconds * longer
     found, why = whiles(run, seconds, gpuprobe, options.rounds, deadline, work)
     told, times = run.stop()
     return result_of(loop, told, times, found, why)

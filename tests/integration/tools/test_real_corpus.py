@@ -277,7 +277,7 @@ def test_the_middle_of_rounds():
 
 def test_long_steps_of_the_overhead():
     """None counts more than twice the median of those without gpuprobe; how many is told."""
-    loop = overhead.Loop("", 0.03, "tiny_optimiser", 1)
+    loop = overhead.Loop("", 0.03, "tiny_optimiser", 1, 2)
     lengths = [10] * 30 + [11] * 30 + [10] * 30  # ms
     lengths[35], lengths[70] = 500, 90
     times = [0]
