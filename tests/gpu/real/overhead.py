@@ -16,13 +16,14 @@ neither; the slowest step of that time is given separately.
 
 A step that takes more than twice the median counts as twice the median: probes add a quarter at
 most, so that the rest is the machine's. How many there were, with gpuprobe and without, is in the
-result.
+result, and so is the cost with all that they took.
 
 A budget (--max-overhead) holds for each second, and what a second costs too much the next one pays
 back. So a loop that is watched with a budget is watched for two whole seconds at a time.
 """
 import argparse
 import datetime
+import math
 import pathlib
 import shutil
 import statistics
@@ -146,15 +147,17 @@ def result_of(loop, told, times, found, why):
         raise Failed("a while had too few steps")
     alone = [step for is_watched, inside in steps if not is_watched for step in inside]
     most = LONG * statistics.median(alone)
-    blocks = [("diagnose" if is_watched else None,
-               mean_of(inside, most) / 1e9 / told["units"] / loop.stride)
-              for is_watched, inside in steps]
+    unit = 1e9 * told["units"] * loop.stride
+    blocks, whole = ([("diagnose" if is_watched else None, mean_of(inside, limit) / unit)
+                      for is_watched, inside in steps] for limit in (most, math.inf))
     beside = pairs(blocks, "diagnose")
     if len(beside) < 2:
         raise Failed(f"{len(beside)} rounds give no interval")
     return {"title": loop.title, "bar": loop.bar, "rounds": len(beside),
             "step_seconds": statistics.fmean(seconds for tool, seconds in blocks if tool is None),
             "cost": paired.interval([watched / plain - 1 for watched, plain in beside]),
+            "cost_with_long_steps": paired.interval(
+                [watched / plain - 1 for watched, plain in pairs(whole, "diagnose")]),
             "added_ns": paired.interval([(watched - plain) * 1e9 for watched, plain in beside]),
             "long_steps": long_steps(steps, most),
             "slowest_seconds": max(b - a for a, b in zip(times, times[1:])) / 1e9,
@@ -163,9 +166,10 @@ def result_of(loop, told, times, found, why):
 
 
 def long_steps(steps, most):
-    """Of how many steps a part was not counted: [with gpuprobe, without it]."""
-    return [sum(step > most for is_watched, inside in steps if is_watched == watched
-                for step in inside) for watched in (True, False)]
+    """Of how many steps a part was not counted, and of how many: with gpuprobe, without it."""
+    both = [[step for is_watched, inside in steps if is_watched == watched for step in inside]
+            for watched in (True, False)]
+    return [[sum(step > most for step in some), len(some)] for some in both]
 
 
 def measure(run, loop, options, gpuprobe, deadline, work):
@@ -209,10 +213,11 @@ def measure_all(options, names, work):
 
 def line_of(result):
     cost = result["cost"]
+    watched, alone = (f"{few} of {count}" for few, count in result["long_steps"])
     return (
         f"{100 * cost['mean']:.2f} % ({100 * cost['low']:.2f} to {100 * cost['high']:.2f} %) of "
-        f"{1e6 * result['step_seconds']:,.1f} us, {result['rounds']} rounds, long steps: "
-        f"{result['long_steps'][0]} with gpuprobe, {result['long_steps'][1]} without")
+        f"{1e6 * result['step_seconds']:,.1f} us, {result['rounds']} rounds; "
+        f"long steps: {watched} with gpuprobe, {alone} without")
 
 
 def options_of(argv):

@@ -289,7 +289,8 @@ def test_long_steps_of_the_overhead():
     result = overhead.result_of(loop, {"units": 1}, times, found, None)
     plain, watched = 10, (29 * 11 + 20) / 30
     late = (29 * 10 + 20) / 30
-    assert result["long_steps"] == [2, 2]
+    assert result["long_steps"] == [[2, 60], [2, 90]]
+    assert result["cost_with_long_steps"]["most"] > 1.5 * result["cost"]["most"] + 1
     assert result["cost"]["least"] == pytest.approx(watched / late - 1)
     assert result["cost"]["most"] == pytest.approx(watched / ((plain + late) / 2) - 1)
     assert result["slowest_seconds"] == 0.5
