@@ -93,9 +93,13 @@ static uint64_t sum_of(const struct host_thread *thread)
 	return ns;
 }
 
-/* Lowers *least to what the reason has in common with the thread's places. */
+struct loop_search {
+	uint32_t depth; /* of the innermost function that all stacks so far have in common */
+	bool submits;	/* a call into CUDA is among them */
+};
+
 static void look_at_thread(const struct host_reason *reason, const struct host_thread *thread,
-			   uint32_t *least)
+			   struct loop_search *search)
 {
 	uint64_t ns = sum_of(thread);
 
@@ -107,20 +111,25 @@ static void look_at_thread(const struct host_reason *reason, const struct host_t
 			continue;
 		depth = common_depth(reason->stack, place->stack);
 		/* Another thread may have a loop of its own. */
-		if (depth < *least && (depth || thread == reason->thread))
-			*least = depth;
+		if (!depth && thread != reason->thread)
+			continue;
+		search->depth = depth < search->depth ? depth : search->depth;
+		search->submits = search->submits || place->class != HOST_OUTSIDE;
 	}
 }
 
-/* Depth of the loop's function in the reason's stack; 0: the stacks have none in common. */
+/*
+ * Depth of the loop's function in the reason's stack. 0: the stacks have none in common, or none of
+ * them submits work, so that their innermost function may be only a part of the loop.
+ */
 static uint32_t loop_depth(const struct host_reasons *reasons, const struct host_reason *reason)
 {
-	uint32_t least = common_depth(reason->stack, reason->stack);
+	struct loop_search search = {.depth = common_depth(reason->stack, reason->stack)};
 
 	for (size_t i = 0; i < reasons->process->thread_count; i++)
 		if (reasons->process->threads[i].submits)
-			look_at_thread(reason, &reasons->process->threads[i], &least);
-	return least;
+			look_at_thread(reason, &reasons->process->threads[i], &search);
+	return search.submits ? search.depth : 0;
 }
 
 /* Without line numbers, a function is one statement. */

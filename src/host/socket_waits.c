@@ -9,7 +9,8 @@
 #include "dump/system_call.h"
 #include "target/text_file.h"
 
-#define TRIES 3 /* a socket may be closed or not yet connected when it is looked at */
+#define TRIES 3	  /* a socket may be closed or not yet connected when it is looked at */
+#define SOCKETS 4 /* at a time: the tables of sockets may be long. Others come next time */
 
 struct most_awaited {
 	uint64_t ns;
@@ -61,14 +62,21 @@ static int32_t polled(const struct followed_thread *thread, struct memory_reader
 	}
 }
 
-static void look_at(struct followed_thread *thread, int32_t fd, bool is_polled)
+/* A look at all threads. */
+struct look {
+	struct memory_reader *memory;
+	unsigned int sockets; /* looked at */
+};
+
+static void look_at(struct look *look, struct followed_thread *thread, int32_t fd, bool is_polled)
 {
 	struct socket_wait *wait = &thread->socket;
 
 	if (!wait->tries || wait->fd != fd)
 		*wait = (struct socket_wait){.fd = fd, .is_polled = is_polled};
-	if (wait->role != SOCKET_UNKNOWN || wait->tries == TRIES)
+	if (wait->role != SOCKET_UNKNOWN || wait->tries == TRIES || look->sockets == SOCKETS)
 		return;
+	look->sockets++;
 	wait->tries++;
 	wait->role = socket_role__of(thread->who.pid, fd);
 }
@@ -77,14 +85,14 @@ static void look_at(struct followed_thread *thread, int32_t fd, bool is_polled)
  * The kernel's records have the descriptors of other calls than poll and select. A thread that is
  * in none of these now will be again.
  */
-static void look_at_thread(struct followed_thread *thread, const struct most_awaited *most,
-			   uint64_t waited_ns, struct memory_reader *memory)
+static void look_at_thread(struct look *look, struct followed_thread *thread,
+			   const struct most_awaited *most, uint64_t waited_ns)
 {
 	bool is_polled = 2 * most->ns <= waited_ns;
-	int32_t fd = is_polled ? polled(thread, memory) : most->fd;
+	int32_t fd = is_polled ? polled(thread, look->memory) : most->fd;
 
 	if (fd >= 0)
-		look_at(thread, fd, is_polled);
+		look_at(look, thread, fd, is_polled);
 	else if (fd == DESCRIPTORS_SOME || !thread->socket.is_polled)
 		thread->socket = (struct socket_wait){0};
 }
@@ -93,6 +101,7 @@ void socket_waits__look(struct followed_list *list, const struct partners *partn
 			const struct socket_waiters *waiters, struct memory_reader *memory)
 {
 	struct most_awaited most[HOST_THREADS] = {0};
+	struct look look = {.memory = memory};
 
 	find_most_awaited(list, partners, most);
 	for (size_t i = 0; i < HOST_THREADS; i++) {
@@ -101,6 +110,6 @@ void socket_waits__look(struct followed_list *list, const struct partners *partn
 
 		if (waited_ns && thread->used && thread->marked && thread->who.pid &&
 		    listens(thread, waiters))
-			look_at_thread(thread, &most[i], waited_ns, memory);
+			look_at_thread(&look, thread, &most[i], waited_ns);
 	}
 }
