@@ -59,6 +59,7 @@ struct search {
 	const struct step_anchor *known;
 	size_t known_count;
 	struct candidate best;
+	struct candidate copying; /* the best of those whose rounds copy to the device */
 	struct candidate longest; /* among those that do not qualify for `best` */
 };
 
@@ -275,10 +276,30 @@ static void look_at(struct search *search, const struct submission *submissions,
 
 	if (!consider(search, submissions, count, mask, &candidate))
 		return;
-	if (is_step(&candidate))
-		keep_shortest(&search->best, &candidate);
-	else
+	if (!is_step(&candidate)) {
 		keep_longest(&search->longest, &candidate);
+		return;
+	}
+	keep_shortest(&search->best, &candidate);
+	if (candidate.copies)
+		keep_shortest(&search->copying, &candidate);
+}
+
+/*
+ * Equal layers in succession repeat, too. They are parts of a step if a copy to the device, its
+ * input, begins each so many of them. A wait after so many does not tell: it may as well be a log
+ * line every ten steps.
+ */
+static const struct candidate *choose(const struct search *search)
+{
+	const struct candidate *best = &search->best, *copying = &search->copying;
+
+	if (!best->period.launches)
+		return &search->longest;
+	return !best->copies && !best->acts && copying->period.launches &&
+			       copying->period.outside <= OUTSIDE_NOTHING ?
+		       copying :
+		       best;
 }
 
 static void look_at_all(struct search *search, uint64_t mask)
@@ -317,7 +338,7 @@ int period__find(const uint64_t *codes, size_t count, const struct step_anchor *
 	sum_up(&search);
 	for (size_t i = 0; i < sizeof(masks) / sizeof(*masks); i++)
 		look_at_all(&search, masks[i]);
-	*out = search.best.period.launches ? search.best.period : search.longest.period;
+	*out = choose(&search)->period;
 	ret = 0;
 out:
 	free(search.contexts);

@@ -2,8 +2,12 @@
 /*
  * Threads or streams that meet on the legacy default stream. It waits for all the others, and they
  * wait for it, so work that could run concurrently is serialized.
+ *
+ * If launches are sampled, the watched ones decide, and each stands for others of its thread. Waits
+ * are all watched.
  */
 #include <errno.h>
+#include <math.h>
 
 #include "base/quantity.h"
 #include "finding/rules.h"
@@ -18,10 +22,16 @@ static const char assumption[] =
 	"the threads or streams that meet have equal work, and the GPU has room to do it in "
 	"parallel";
 
+/* Launches of one or several threads, as counted or with the estimated ones. */
+struct launch_sums {
+	double all, legacy;
+	double behind, crossings;
+};
+
 /* Sums over the threads that meet there. */
 struct meeting {
-	uint64_t threads, at_once, launches, legacy_launches;
-	uint64_t behind, crossings;
+	uint64_t threads, at_once;
+	struct launch_sums seen, estimated;
 	struct time_totals waits;
 };
 
@@ -44,6 +54,23 @@ static uint64_t count_beside(const struct profile *profile, const struct thread_
 	return count;
 }
 
+static void add_launches(struct launch_sums *sums, const struct thread_profile *thread,
+			 double scale)
+{
+	sums->all += round(scale * (double)thread->launches);
+	sums->legacy += round(scale * (double)thread->legacy_launches);
+	sums->behind += round(scale * (double)thread->legacy_behind);
+	sums->crossings += round(scale * (double)thread->legacy_crossings);
+}
+
+/* Launches that each watched one stands for. */
+static double scale_of(const struct profile *profile, const struct thread_profile *thread)
+{
+	double seen = (double)thread->launches;
+
+	return seen > 0 ? (seen + (double)profile__missed_launches(profile, thread)) / seen : 1;
+}
+
 static void add(struct meeting *meeting, const struct profile *profile,
 		const struct thread_profile *thread)
 {
@@ -55,10 +82,8 @@ static void add(struct meeting *meeting, const struct profile *profile,
 	if (beside > meeting->at_once)
 		meeting->at_once = beside;
 	meeting->threads++;
-	meeting->launches += thread->launches;
-	meeting->legacy_launches += thread->legacy_launches;
-	meeting->behind += thread->legacy_behind;
-	meeting->crossings += thread->legacy_crossings;
+	add_launches(&meeting->seen, thread, 1);
+	add_launches(&meeting->estimated, thread, scale_of(profile, thread));
 	meeting->waits.calls += thread->legacy_waits.calls;
 	meeting->waits.ns += thread->legacy_waits.ns;
 }
@@ -71,14 +96,15 @@ static uint64_t side_by_side(const struct meeting *meeting)
 
 static int fill_in(struct finding *finding, const struct meeting *meeting)
 {
-	uint64_t met = meeting->behind + meeting->crossings;
+	const struct launch_sums *launches = &meeting->estimated;
 	double ways = (double)side_by_side(meeting);
 
-	finding__number(finding, "launches", (double)meeting->launches, UNIT_COUNT);
-	finding__number(finding, "legacy_launches", (double)meeting->legacy_launches, UNIT_COUNT);
-	finding__number(finding, "behind_other_threads", (double)meeting->behind, UNIT_COUNT);
-	finding__number(finding, "between_streams", (double)meeting->crossings, UNIT_COUNT);
-	finding__number(finding, "met_share", (double)met / (double)meeting->launches, UNIT_SHARE);
+	finding__number(finding, "launches", launches->all, UNIT_COUNT);
+	finding__number(finding, "legacy_launches", launches->legacy, UNIT_COUNT);
+	finding__number(finding, "behind_other_threads", launches->behind, UNIT_COUNT);
+	finding__number(finding, "between_streams", launches->crossings, UNIT_COUNT);
+	finding__number(finding, "met_share",
+			(launches->behind + launches->crossings) / launches->all, UNIT_SHARE);
 	finding__number(finding, "waits", (double)meeting->waits.calls, UNIT_COUNT);
 	finding__number(finding, "wait_ns", (double)meeting->waits.ns, UNIT_NS);
 	finding__number(finding, "threads", (double)meeting->threads, UNIT_COUNT);
@@ -90,10 +116,9 @@ static int fill_in(struct finding *finding, const struct meeting *meeting)
 		"of %s launches by %s thread%s, %s went to the legacy default stream while another "
 		"thread waited for it, and %s switched between it and a stream that waits for it; "
 		"waits that cover it took %s",
-		quantity__amount((double)meeting->launches).text,
+		quantity__amount(launches->all).text,
 		quantity__amount((double)meeting->threads).text, meeting->threads == 1 ? "" : "s",
-		quantity__amount((double)meeting->behind).text,
-		quantity__amount((double)meeting->crossings).text,
+		quantity__amount(launches->behind).text, quantity__amount(launches->crossings).text,
 		quantity__time((double)meeting->waits.ns).text);
 }
 
@@ -107,9 +132,9 @@ int default_stream__detect(const struct finding_input *input, const struct proce
 
 	for (size_t i = 0; profile && i < profile->thread_count; i++)
 		add(&meeting, profile, &profile->threads[i]);
-	met = (double)(meeting.behind + meeting.crossings);
-	if (!meeting.launches || met < input->thresholds[LEAST_CALLS] ||
-	    met < input->thresholds[LEAST_SHARE] * (double)meeting.launches)
+	met = meeting.seen.behind + meeting.seen.crossings;
+	if (meeting.seen.all <= 0 || met < input->thresholds[LEAST_CALLS] ||
+	    met < input->thresholds[LEAST_SHARE] * meeting.seen.all)
 		return 0;
 	finding = finding_list__add(out, input, process);
 	if (!finding)

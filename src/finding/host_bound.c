@@ -9,6 +9,7 @@
 
 #include "base/quantity.h"
 #include "finding/host_reasons.h"
+#include "finding/repair.h"
 #include "finding/rules.h"
 #include "finding/verdict.h"
 
@@ -119,6 +120,39 @@ static const char *name_of(const struct host_thread *thread, const struct stack 
 	return thread->tid == thread->pid && runs_python(stack) ? "MainThread" : thread->comm;
 }
 
+/*
+ * The share of the window that the program can save: at most the time in which the GPU waits. Less
+ * if the program's other work keeps the GPU waiting even after the main reason is repaired.
+ */
+static double predict(const struct host_reasons *reasons, double waiting, const char **assumption)
+{
+	struct repair repair;
+
+	*assumption = "the GPU never has to wait, the best case";
+	if (!repair__of_main_reason(reasons, &repair) || repair.share >= waiting)
+		return waiting;
+	*assumption =
+		repair.everywhere ?
+			"the first reason takes no time anywhere, and the rest as long as now" :
+			"the first reason's statement in the loop takes no time, and the rest "
+			"as long as now";
+	return repair.share;
+}
+
+/* Critical if the repair makes the program twice as fast. */
+static void report_cost(const struct verdict *verdict, const struct host_reasons *reasons,
+			double waiting, struct finding *finding)
+{
+	const char *assumption;
+	double saved = predict(reasons, waiting, &assumption);
+
+	if (saved >= CRITICAL_SHARE)
+		finding->severity = SEVERITY_CRITICAL;
+	finding__cost(finding, (uint64_t)(waiting * (double)verdict->window_ns),
+		      verdict->window_ns);
+	finding__saving(finding, (uint64_t)(saved * (double)verdict->window_ns), assumption);
+}
+
 /* Names the thread of the main reason. */
 static int name_thread(const struct verdict *verdict, const struct host_reasons *reasons,
 		       struct finding *finding)
@@ -147,14 +181,8 @@ static int add(const struct finding_input *input, const struct process *process,
 	ret = host_reasons__of(process, input->model->now_ns, &reasons);
 	if (ret)
 		return ret;
-	if (share >= CRITICAL_SHARE)
-		finding->severity = SEVERITY_CRITICAL;
-	if (share != SHARE_UNKNOWN) {
-		finding__cost(finding, (uint64_t)(share * (double)verdict->window_ns),
-			      verdict->window_ns);
-		finding__saving(finding, (uint64_t)(share * (double)verdict->window_ns),
-				"the GPU never has to wait, the best case");
-	}
+	if (share != SHARE_UNKNOWN)
+		report_cost(verdict, &reasons, share, finding);
 	ret = name_thread(verdict, &reasons, finding);
 	if (!ret)
 		ret = report(verdict, &reasons, finding);

@@ -382,6 +382,12 @@ size_t host_reasons__hops(const struct host_reasons *reasons, const struct host_
 	return count;
 }
 
+/* If the socket is unknown, the function tells that it is one. */
+static bool awaits_clients(const struct host_thread *thread, const struct stack *stack)
+{
+	return thread->serves || (!thread->asks && host_kind__is_at_a_socket(stack));
+}
+
 bool host_reasons__awaits_requests(const struct host_reasons *reasons)
 {
 	const struct host_reason *reason = host_reasons__main_wait(reasons);
@@ -390,11 +396,11 @@ bool host_reasons__awaits_requests(const struct host_reasons *reasons)
 
 	if (!reason || !reasons->process->serves)
 		return false;
-	if (host_kind__is_at_a_socket(reason->stack))
+	if (awaits_clients(reason->thread, reason->stack))
 		return true;
 	count = host_reasons__hops(reasons, reason, hops);
 	for (size_t i = 0; i < count && hops[i].who->pid == reasons->process->pid; i++)
-		if (hops[i].kind == HOST_QUEUE && host_kind__is_at_a_socket(hops[i].stack))
+		if (hops[i].kind == HOST_QUEUE && awaits_clients(hops[i].thread, hops[i].stack))
 			return true;
 	return false;
 }

@@ -87,7 +87,7 @@ const struct host_reason *host_reasons__main_wait(const struct host_reasons *rea
 
 /*
  * Whether this is a server waiting for its clients: its threads wait in a queue most of the time,
- * and they or the threads they wait for are at a socket.
+ * and they or the threads they wait for are at a socket that the process did not connect itself.
  */
 bool host_reasons__awaits_requests(const struct host_reasons *reasons);
 

@@ -606,7 +606,7 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_PROFILE,
 		.steady = true,
-		.every = EVERY_CALL,
+		.every = EVERY_COPY | EVERY_WAIT,
 		.title = "the legacy default stream makes work wait that could run in parallel",
 		.advice = "The legacy default stream waits for all other streams and they for it, "
 			  "even across "

@@ -14,12 +14,21 @@
 #include "host/counts.h"
 #include "host/code_locations.h"
 #include "model/steady.h"
+#include "target/socket_role.h"
 
 #define SUBMITTERS_MAX 128 /* for threads that submit; the rest is for threads that wake them */
 #define WAKERS_MAX (HOST_THREADS - SUBMITTERS_MAX)
 #define HOPS_MAX 3 /* from a submitting thread to one that is followed because of it */
 
 struct host_bpf;
+
+/* The descriptor at which a thread waits most, if its process listens for connections. */
+struct socket_wait {
+	int32_t fd;
+	uint8_t tries;	/* 0: none was looked at */
+	bool is_polled; /* in poll or select */
+	enum socket_role role;
+};
 
 struct followed_thread {
 	bool used;
@@ -32,6 +41,7 @@ struct followed_thread {
 	uint32_t generation; /* of its number */
 	struct code_locations *locations;
 	uint64_t began_ns; /* start of being followed */
+	struct socket_wait socket;
 	/* The marks of the process because of which it is followed, as last reported. */
 	struct steady_marks steady;
 	struct host_counts marks[SITE_MARKS]; /* its counts at each mark */

@@ -160,6 +160,8 @@ static void make_thread(const struct making *making, size_t index)
 	thread->pid = from->who.pid;
 	thread->submits = from->submits;
 	thread->ended = counts.ended;
+	thread->serves = from->socket.role == SOCKET_SERVES;
+	thread->asks = from->socket.role == SOCKET_ASKS;
 	if (counts.at_ns > since_ns)
 		thread->watched_ns = counts.at_ns - since_ns;
 	read_comm(thread, &from->who);

@@ -15,10 +15,12 @@
 #include "host/followed.h"
 #include "host/partners.h"
 #include "host/result.h"
+#include "host/socket_waits.h"
 #include "probe/cpu_samples.h"
 #include "probe/host_object.h"
 #include "target/cpu_limit.h"
 #include "target/listening.h"
+#include "target/memory_reader.h"
 
 #define FOUND_MAX 256 /* threads read at once */
 #define SEARCHES_AT_FIRST 50
@@ -36,6 +38,7 @@ struct host_watch {
 	struct followed_list list;
 	struct drain *drain;
 	struct partners partners;
+	struct memory_reader *memory;
 	struct limited_process limited[LIMITED_MAX];
 	size_t limited_count;
 	struct host_side side;
@@ -52,8 +55,9 @@ int host_watch__new(const struct gpuprobe_bpf *monitor, const struct host_watch_
 		return error__set(err, -ENOMEM, "out of memory");
 	watch->options = *options;
 	watch->drain = drain__new(options->stacks);
-	ret = watch->drain ? host_object__load(monitor, &watch->skeleton, err) :
-			     error__set(err, -ENOMEM, "out of memory");
+	watch->memory = memory_reader__new(NULL);
+	ret = watch->drain && watch->memory ? host_object__load(monitor, &watch->skeleton, err) :
+					      error__set(err, -ENOMEM, "out of memory");
 	if (ret)
 		goto fail;
 	ret = followed_list__init(&watch->list, watch->skeleton);
@@ -90,6 +94,7 @@ void host_watch__free(struct host_watch *watch)
 	bpf_link__destroy(watch->iterator);
 	host_bpf__destroy(watch->skeleton);
 	drain__free(watch->drain);
+	memory_reader__free(watch->memory);
 	free(watch);
 }
 
@@ -225,6 +230,13 @@ static bool follow_wakers(struct host_watch *watch)
 	return any;
 }
 
+static void look_at_socket_waits(struct host_watch *watch)
+{
+	const struct socket_waiters waiters = {watch->limited, watch->limited_count};
+
+	socket_waits__look(&watch->list, &watch->partners, &waiters, watch->memory);
+}
+
 static void read_limits(struct host_watch *watch)
 {
 	for (size_t i = 0; i < watch->limited_count; i++) {
@@ -232,6 +244,8 @@ static void read_limits(struct host_watch *watch)
 		if (watch->looks % SOCKETS_EVERY == 0)
 			look_at_sockets(&watch->limited[i]);
 	}
+	if (watch->looks % SOCKETS_EVERY == 0)
+		look_at_socket_waits(watch);
 }
 
 /*

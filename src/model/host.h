@@ -53,6 +53,11 @@ struct host_thread {
 	 */
 	bool submits;
 	bool ended;
+	/*
+	 * if its process listens for connections, the socket at which it waits: one that listens or
+	 * was accepted, or one that the process connected. Both false: unknown
+	 */
+	bool serves, asks;
 	uint64_t watched_ns;
 	/* most time first; .count 0 ends the list */
 	struct host_partner wakers[HOST_ACTIVITIES][HOST_PARTNERS];

@@ -117,9 +117,17 @@ static void write_cost(FILE *out, const struct finding *finding, enum quantity_f
 		fprintf(out, ", in %s", finding->kind->cost);
 }
 
+static double saved_a_step(const struct finding *finding)
+{
+	return (double)finding->saving_ns / (double)finding->cost_ns * finding->a_step_ns;
+}
+
 static void write_saving(FILE *out, const struct finding *finding, enum quantity_form form)
 {
 	fprintf(out, "saving: about %s", quantity__time_as(form, finding->saving_ns).text);
+	if (finding->step_ns && finding->cost_ns)
+		fprintf(out, " (%s a step)",
+			quantity__time_of(saved_a_step(finding), (double)finding->step_ns).text);
 	if (finding->assumption)
 		fprintf(out, ", if %s", finding->assumption);
 }

@@ -26,6 +26,9 @@ class Program:
     environment: dict = field(default_factory=dict)
     cpus: float = None  # the CPUs that its cgroup allows it in the steady loop, repaired excepted
     gpus: int = 1
+    # It loads busy.c itself, by steady.record_busy(). NCCL refuses connections in a process into
+    # which the driver has injected a library.
+    records_busy: bool = False
 
     @property
     def path(self):
@@ -83,7 +86,7 @@ SOUND = [
     Program("busy_server", "a server with many requests",
             "second", GPU_BOUND, modules=("server.py",)),
     Program("data_parallel", "data-parallel training on two GPUs", "second", GPU_BOUND, gpus=2,
-            environment={"NCCL_SOCKET_IFNAME": "lo"}),
+            environment={"NCCL_SOCKET_IFNAME": "lo"}, records_busy=True),
     Program("jax_training", "training in JAX, compiled", "second", GPU_BOUND),
     Program("streams", "inference on several streams", "first", GPU_BOUND),
 ]

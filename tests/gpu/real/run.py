@@ -103,8 +103,8 @@ def environment_of(session, program, kind):
         if kind == "truth":
             found["CUDA_SIM_TRUTH"] = f"{session.work}/{program.name}.truth.json"
     elif kind == "truth" and session.busy:
-        found.update(CUDA_INJECTION64_PATH=session.busy,
-                     BUSY_OUT=f"{session.work}/{program.name}.busy")
+        loaded_by = "BUSY_LIBRARY" if program.records_busy else "CUDA_INJECTION64_PATH"
+        found.update({loaded_by: session.busy, "BUSY_OUT": f"{session.work}/{program.name}.busy"})
     return found
 
 

@@ -301,4 +301,5 @@ def test_text(command):
                            "--steps", "60", "--cpu", "0.002"],
                           text=True, capture_output=True, timeout=60, check=True)
     assert re.search(r"(?m)^process \d+ \(steps --steps 60.*\)(, GPU \S+)?: 5[89] steps of [\d.]+ "
-                     r"ms \(p99 [\d.]+ ms\), 10 launches each\n", done.stdout), done.stdout
+                     r"ms \((on average; median [\d.]+ \ws, )?p99 [\d.]+ \ws\), "
+                     r"10 launches each\n", done.stdout), done.stdout

@@ -2,22 +2,28 @@
 """tests/gpu/real, which seldom runs on a GPU: its list, how it judges,
 and its runners with a stand-in on the simulated CUDA."""
 import array
+import os
 import random
 import re
 import subprocess
 import sys
+import types
 
 import pytest
 
 from lib import paths
 
 REAL = paths.ROOT / "tests/gpu/real"
-sys.path[:0] = [str(REAL)]
+sys.path[:0] = [str(REAL), str(paths.ROOT / "bench/gpu")]
 import cgroup  # noqa: E402
 import corpus  # noqa: E402
+import intervals  # noqa: E402
+import overhead  # noqa: E402
 import page  # noqa: E402
+import paired  # noqa: E402
 import report  # noqa: E402
 import results  # noqa: E402
+import run as run_programs  # noqa: E402
 import running  # noqa: E402
 import truth  # noqa: E402
 
@@ -220,6 +226,74 @@ def test_dry(tmp_path):
     text = (tmp_path / "page.md").read_text()
     assert "4. a lock held by another thread" in text and "inference on several streams" in text
     assert not list(tmp_path.glob("gpuprobe-real-*"))
+
+
+BUSY = """
+#include <stdio.h>
+#include <stdlib.h>
+int InitializeInjection(void)
+{
+	FILE *file = fopen(getenv("BUSY_OUT"), "w");
+	return file && fputs("recorded", file) >= 0 && !fclose(file);
+}
+"""
+
+
+def test_a_program_loads_cupti_itself(tmp_path):
+    """Where the driver cannot: in ranks of a job."""
+    session = types.SimpleNamespace(options=types.SimpleNamespace(dry=False), work=str(tmp_path),
+                                    busy=str(tmp_path / "busy.so"))
+    late = run_programs.environment_of(session, corpus.ALL["data_parallel"], "truth")
+    early = run_programs.environment_of(session, corpus.ALL["compiled"], "truth")
+    assert late["BUSY_LIBRARY"] == early["CUDA_INJECTION64_PATH"] == session.busy
+    assert "CUDA_INJECTION64_PATH" not in late and "BUSY_LIBRARY" not in early
+    (tmp_path / "busy.c").write_text(BUSY)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", session.busy, tmp_path / "busy.c"], check=True)
+    record = [sys.executable, "-c", "import steady; steady.record_busy()"]
+    for environment, status in (({}, 0), (late, 0),
+                                ({**late, "BUSY_OUT": f"{tmp_path}/no/such"}, 1)):
+        ran = subprocess.run(record, cwd=corpus.PROGRAMS, env={**os.environ, **environment},
+                             capture_output=True, check=False)
+        assert ran.returncode == status
+    assert (tmp_path / "data_parallel.busy").read_text() == "recorded"
+    with open(corpus.ALL["data_parallel"].path, encoding="utf-8") as file:
+        assert "record_busy()" in file.read()
+
+
+def test_the_middle_of_rounds():
+    """A few bad rounds hardly move it, nor make its interval wide."""
+    draw = random.Random(3)
+    rounds = [0.02 + draw.gauss(0, 0.02) for _ in range(40)]
+    quiet, bad = paired.interval(rounds), paired.interval([*rounds, 0.5, 0.7, -0.4])
+    assert quiet["low"] < 0.02 < quiet["high"] and quiet["high"] - quiet["low"] < 0.02
+    assert bad["mean"] == pytest.approx(quiet["mean"], abs=0.005)
+    assert bad["high"] - bad["low"] < 1.3 * (quiet["high"] - quiet["low"])
+    assert bad["n"] == 43 and (bad["least"], bad["most"]) == (-0.4, 0.7)
+    assert paired.interval(rounds) == quiet  # no chance
+    # Student's interval of the same rounds is several times as wide.
+    student = intervals.interval([*rounds, 0.5, 0.7, -0.4])
+    assert student["high"] - student["low"] > 3 * (bad["high"] - bad["low"])
+
+
+def test_long_steps_of_the_overhead():
+    """None counts more than twice the median of those without gpuprobe; how many is told."""
+    loop = overhead.Loop("", 0.03, "tiny_optimiser", 1, 2)
+    lengths = [10] * 30 + [11] * 30 + [10] * 30  # ms
+    lengths[35], lengths[70] = 500, 90
+    times = [0]
+    for length in lengths:
+        times.append(times[-1] + length * 1000000)
+    ends = [times[0], times[30], times[60], times[90]]
+    found = [(i == 1, begin, end) for i, (begin, end) in enumerate(zip(ends, ends[1:]))]
+    found += [(True, *found[1][1:]), found[2]]
+    result = overhead.result_of(loop, {"units": 1}, times, found, None)
+    plain, watched = 10, (29 * 11 + 20) / 30
+    late = (29 * 10 + 20) / 30
+    assert result["long_steps"] == [[2, 60], [2, 90]]
+    assert result["cost_with_long_steps"]["most"] > 1.5 * result["cost"]["most"] + 1
+    assert result["cost"]["least"] == pytest.approx(watched / late - 1)
+    assert result["cost"]["most"] == pytest.approx(watched / ((plain + late) / 2) - 1)
+    assert result["slowest_seconds"] == 0.5
 
 
 def test_dry_overhead(tmp_path):

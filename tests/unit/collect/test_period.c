@@ -150,6 +150,40 @@ static void layers_are_no_steps(void **state)
 	check(&sequence, 249, 60);
 }
 
+/* Nothing but layers: the input tells where a step begins. */
+static void equal_layers_with_an_input(void **state)
+{
+	struct sequence sequence = {0};
+
+	(void)state;
+	for (int step = 0; step < 60; step++) {
+		rounds(&sequence, "H", 1);
+		rounds(&sequence, "abcdefghij", 24);
+		rounds(&sequence, "DW", 1);
+	}
+	check(&sequence, 240, 60);
+	/* Two more launches among as many as these do not show that it is a step. */
+	for (int step = 0; step < 40; step++) {
+		rounds(&sequence, "Hy", 1);
+		rounds(&sequence, "abcdefghijklmnopqrst", 32);
+		rounds(&sequence, "zW", 1);
+	}
+	check(&sequence, 642, 40);
+	/* Steps with a log line after every ten of them look like layers with a wait. */
+	for (int step = 0; step < 40; step++) {
+		rounds(&sequence, "abcdefghijklmnopqrst", 10);
+		rounds(&sequence, "DW", 1);
+	}
+	check(&sequence, 20, 400);
+	/* Copies at irregular times begin no step. */
+	for (int step = 0; step < 60; step++) {
+		rounds(&sequence, "H", 1);
+		rounds(&sequence, "abcdefghij", 20 + (size_t)step * 7 % 13);
+	}
+	assert_int_equal(find(&sequence).launches, 10);
+	free(sequence.codes);
+}
+
 /*
  * Logging every few steps does not join these into one step, and an occasional event is not a step
  * by itself.
@@ -354,10 +388,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equal_rounds),	       cmocka_unit_test(nothing_repeats),
-		cmocka_unit_test(layers_are_no_steps), cmocka_unit_test(things_in_between),
-		cmocka_unit_test(chance_is_no_period), cmocka_unit_test(few_rounds),
-		cmocka_unit_test(long_period),	       cmocka_unit_test(known_anchor),
-		cmocka_unit_test(latest_round),
+		cmocka_unit_test(layers_are_no_steps), cmocka_unit_test(equal_layers_with_an_input),
+		cmocka_unit_test(things_in_between),   cmocka_unit_test(chance_is_no_period),
+		cmocka_unit_test(few_rounds),	       cmocka_unit_test(long_period),
+		cmocka_unit_test(known_anchor),	       cmocka_unit_test(latest_round),
 #ifdef FAILING_MEMORY
 		cmocka_unit_test(no_memory),
 #endif

@@ -387,6 +387,39 @@ static void default_stream(void **state)
 	case__free(c);
 }
 
+/* The watched launches are a sample: their share counts, and each stands for ten. */
+static void default_stream_by_a_sample(void **state)
+{
+	struct finding_case *c = case__new();
+	struct thread_missed missed = {.launches = 9000};
+	const uint64_t kind = 1ull << (finding_kind__find("default-stream") - finding_kinds);
+
+	(void)state;
+	c->threads[0].launches = 1000;
+	c->threads[0].legacy_launches = 500;
+	c->threads[0].legacy_crossings = 300;
+	c->threads[0].legacy_waits = totals(10, NS_PER_S);
+	c->profile.missed = &missed;
+	c->profile.missed_count = 1;
+	c->process.family_calls[RATE_LAUNCH].sampled = true;
+	assert_int_equal(case__detect(c), 1);
+	assert_int_equal(c->list.sampled_kinds & kind, 0);
+	assert_true(finding__value(&c->list.items[0], "launches") == 10000);
+	assert_true(finding__value(&c->list.items[0], "between_streams") == 3000);
+	assert_true(finding__value(&c->list.items[0], "met_share") == 0.3);
+	assert_int_equal(c->list.items[0].cost_ns, NS_PER_S);
+	/* Fewer than a hundred were watched. */
+	c->threads[0].legacy_crossings = 99;
+	c->threads[0].launches = 200;
+	assert_int_equal(case__detect(c), 0);
+	/* Waits have to be complete. */
+	c->threads[0].legacy_crossings = 300;
+	c->process.family_calls[RATE_WAIT].sampled = true;
+	assert_int_equal(case__detect(c), 0);
+	assert_int_equal(c->list.sampled_kinds & kind, kind);
+	case__free(c);
+}
+
 /* --- getters --- */
 
 static void chatty_getters(void **state)
@@ -449,6 +482,7 @@ int main(void)
 		cmocka_unit_test(few_implicit_waits),
 		cmocka_unit_test(idle_gaps),
 		cmocka_unit_test(default_stream),
+		cmocka_unit_test(default_stream_by_a_sample),
 		cmocka_unit_test(chatty_getters),
 		cmocka_unit_test(nothing_is_no_finding),
 	};

@@ -257,13 +257,18 @@ static void knows_who_awaits_requests(void **state)
 	const struct {
 		const struct stack *own, *feeders;
 		bool serves, fed, awaits;
+		bool serves_there, asks_there; /* what is known of the socket */
 	} rows[] = {
-		{&polls, &receives, true, false, true},
-		{&polls, &receives, false, false, false},
-		{&reads_pipe, &receives, true, false, false},
-		{&gets, &receives, true, true, true},
-		{&gets, &reads_pipe, true, true, false},
-		{&gets, &receives, false, true, false},
+		{&polls, &receives, true, false, true, false, false},
+		{&polls, &receives, false, false, false, false, false},
+		{&polls, &receives, true, false, false, false, true},
+		{&reads_pipe, &receives, true, false, false, false, false},
+		{&reads_pipe, &receives, true, false, true, true, false},
+		{&gets, &receives, true, true, true, false, false},
+		{&gets, &receives, true, true, false, false, true},
+		{&gets, &reads_pipe, true, true, false, false, false},
+		{&gets, &reads_pipe, true, true, true, true, false},
+		{&gets, &receives, false, true, false, false, false},
 	};
 
 	(void)state;
@@ -273,6 +278,9 @@ static void knows_who_awaits_requests(void **state)
 		own[0].stack = rows[i].own;
 		feeders[0].stack = rows[i].feeders;
 		host.serves = rows[i].serves;
+		threads[rows[i].fed].asks = rows[i].asks_there;
+		threads[rows[i].fed].serves = rows[i].serves_there;
+		threads[!rows[i].fed].asks = threads[!rows[i].fed].serves = false;
 		threads[0].wakers[ACTIVITY_QUEUE][0] =
 			rows[i].fed ? partner(2, 1) : (struct host_partner){0};
 		reasons = reasons_of(&host);

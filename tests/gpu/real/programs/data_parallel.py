@@ -11,7 +11,7 @@ import torch.distributed
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
-from steady import Loop
+from steady import Loop, record_busy
 
 GPUS, LAYERS, WIDTH, BATCH = 2, 12, 4096, 8192
 STEPS_PER_WORD = 20
@@ -46,6 +46,9 @@ def one_rank(rank, over):
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=os.environ.get("MASTER_PORT", "29511"))
     torch.cuda.set_device(rank)
     torch.distributed.init_process_group("nccl", rank=rank, world_size=GPUS)
+    torch.distributed.barrier(device_ids=[rank])  # NCCL connects the ranks at the first collective
+    if rank == 0:
+        record_busy()
     train(rank, over)
     torch.distributed.destroy_process_group()
 

@@ -12,6 +12,7 @@ units of work in a step, seconds of the steady loop, median and mean seconds of 
 """
 import argparse
 import array
+import ctypes
 import json
 import os
 import signal
@@ -21,6 +22,14 @@ import threading
 import time
 
 WARM_UP_STEPS = 5
+
+
+def record_busy():
+    """From now on CUPTI records when the GPU works, if BUSY_LIBRARY names the library of busy.c.
+    For programs that cannot start with CUDA_INJECTION64_PATH."""
+    library = os.environ.get("BUSY_LIBRARY")
+    if library and not ctypes.CDLL(library).InitializeInjection():
+        raise SystemExit("CUPTI records nothing")
 
 
 class Loop:
