@@ -59,26 +59,64 @@ static __always_inline bool will_not_return(const struct call *call, u64 sp, boo
 	       !is_in_progress(call->sp);
 }
 
-__noinline int abandon_gone_calls(struct thread *thread, u64 sp, u32 entering)
+/* Global: the verifier goes through it once, not for each depth. */
+__noinline int abandon_innermost(struct thread *thread, u64 sp, u32 entering)
 {
 	struct call *call;
 	u32 depth;
 
 	if (!thread)
+		return false;
+	depth = thread->depth;
+	if (!depth || depth > CALL_DEPTH)
+		return false;
+	call = &thread->calls[(depth - 1) & (CALL_DEPTH - 1)];
+	if (!will_not_return(call, sp, entering))
+		return false;
+	thread->depth = depth - 1;
+	if (call->start_ns < handed_over_ns)
+		lose(LOSS_HANDED_OVER);
+	abandon_call(thread, call);
+	return true;
+}
+
+__noinline int abandon_further(struct thread *thread, u64 sp, u32 entering)
+{
+	if (!thread)
 		return 0;
-	for (int i = 0; i < CALL_DEPTH; i++) {
-		depth = thread->depth;
-		if (!depth || depth > CALL_DEPTH)
+	for (int i = 0; i < CALL_DEPTH; i++)
+		if (!abandon_innermost(thread, sp, entering))
 			break;
-		call = &thread->calls[(depth - 1) & (CALL_DEPTH - 1)];
-		if (!will_not_return(call, sp, entering))
-			break;
-		thread->depth = depth - 1;
-		if (call->start_ns < handed_over_ns)
-			lose(LOSS_HANDED_OVER);
-		abandon_call(thread, call);
-	}
 	return 0;
+}
+
+enum calls_where {
+	CALLS_HERE = 0,
+	CALLS_ELSEWHERE,
+	CALLS_GONE
+};
+
+/*
+ * Where the followed calls of the thread are, whose stack pointer is `sp` now. Global: the verifier
+ * goes through it once.
+ */
+__noinline int where_calls_are(const struct thread *thread, u64 sp)
+{
+	u64 innermost;
+	u32 depth;
+
+	if (!thread || !thread->depth)
+		return CALLS_HERE;
+	depth = thread->depth;
+	innermost = thread->calls[(depth - 1) & (CALL_DEPTH - 1)].sp;
+	if (is_one_stack(sp, innermost))
+		return CALLS_HERE;
+	if (is_on_signal_stack(sp) || !is_on_signal_stack(innermost)) {
+		for (u32 i = 0; i < CALL_DEPTH; i++)
+			if (i < depth && is_in_progress(thread->calls[i].sp))
+				return CALLS_ELSEWHERE;
+	}
+	return CALLS_GONE;
 }
 
 /*
@@ -86,24 +124,13 @@ __noinline int abandon_gone_calls(struct thread *thread, u64 sp, u32 entering)
  * If the thread jumped out of all calls on that stack, they are undone. So are the calls of a
  * signal handler that was left.
  */
-__noinline int calls_wait_elsewhere(struct thread *thread, u64 sp)
+static __always_inline bool calls_wait_elsewhere(struct thread *thread, u64 sp)
 {
-	u64 innermost;
-	u32 depth;
+	int where = where_calls_are(thread, sp);
 
-	if (!thread || !thread->depth)
-		return false;
-	depth = thread->depth;
-	innermost = thread->calls[(depth - 1) & (CALL_DEPTH - 1)].sp;
-	if (is_one_stack(sp, innermost))
-		return false;
-	if (is_on_signal_stack(sp) || !is_on_signal_stack(innermost)) {
-		for (u32 i = 0; i < CALL_DEPTH; i++)
-			if (i < depth && is_in_progress(thread->calls[i].sp))
-				return true;
-	}
-	abandon_gone_calls(thread, ~0ull, false);
-	return false;
+	if (where == CALLS_GONE)
+		abandon_further(thread, ~0ull, false);
+	return where == CALLS_ELSEWHERE;
 }
 
 /*
@@ -119,29 +146,43 @@ static __always_inline bool stands_for_driver(const volatile struct function_des
 }
 
 /*
- * The driver was loaded inside a runtime call. If the driver call that enters now is the same act,
- * it takes over from the runtime call. Launches are excluded: they have been counted already.
+ * Whether the runtime call is the same act as a driver call of `row` and is counted only until the
+ * driver's functions have probes. Global: the verifier goes through it once.
  */
-__noinline int leave_to_driver(struct thread *thread, u32 row, u32 operation)
+__noinline int gives_way(const struct call *call, u32 row, u32 operation)
 {
 	const volatile struct function_desc *function;
-	u64 sp = 0;
 
+	if (!call)
+		return false;
+	function = function_at(call->row);
+	return function && stands_for_driver(function) && is_same_act(call, row, operation);
+}
+
+/*
+ * The stack pointer of the outermost call that gives way to a driver call of `row`; 0: none does.
+ * Launches are excluded: they have been counted already. Global: the verifier goes through it once.
+ */
+__noinline u64 call_that_gives_way(const struct thread *thread, u32 row, u32 operation)
+{
 	if (!thread || operation == OP_LAUNCH || operation == OP_GRAPH_LAUNCH)
 		return 0;
-	for (u32 i = 0; i < CALL_DEPTH; i++) {
-		if (i >= thread->depth)
-			break;
-		function = function_at(thread->calls[i].row);
-		if (!function || !stands_for_driver(function) ||
-		    !is_same_act(&thread->calls[i], row, operation))
-			continue;
-		sp = thread->calls[i].sp + 1;
-		break;
-	}
-	if (sp)
-		abandon_gone_calls(thread, sp, false);
+	for (u32 i = 0; i < CALL_DEPTH && i < thread->depth; i++)
+		if (gives_way(&thread->calls[i], row, operation))
+			return thread->calls[i].sp;
 	return 0;
+}
+
+/*
+ * The driver was loaded inside a runtime call. If the driver call that enters now is the same act,
+ * it takes over from the runtime call.
+ */
+static __always_inline void leave_to_driver(struct thread *thread, u32 row, u32 operation)
+{
+	u64 sp = call_that_gives_way(thread, row, operation);
+
+	if (sp)
+		abandon_further(thread, sp + 1, false);
 }
 
 #endif

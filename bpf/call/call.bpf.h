@@ -28,10 +28,19 @@
 #define RESULT_ABANDONED 0x7fffffff
 
 /*
- * call/abandon.bpf.h: undoes the thread's calls that are gone. `sp` is its stack pointer now,
- * `entering` says whether another call enters there.
+ * call/abandon.bpf.h: undoes the thread's innermost call if that is gone, and returns whether it
+ * was; and the further ones. `sp` is its stack pointer now, `entering` says whether another call
+ * enters there.
  */
-int abandon_gone_calls(struct thread *thread, u64 sp, u32 entering);
+int abandon_innermost(struct thread *thread, u64 sp, u32 entering);
+int abandon_further(struct thread *thread, u64 sp, u32 entering);
+
+/* Undoes the thread's calls that are gone: mostly none. */
+static __always_inline void abandon_gone_calls(struct thread *thread, u64 sp, bool entering)
+{
+	if (abandon_innermost(thread, sp, entering))
+		abandon_further(thread, sp, entering);
+}
 
 static __always_inline const volatile struct function_desc *function_at(u32 row)
 {
@@ -69,20 +78,24 @@ static __always_inline u64 argument_here(struct pt_regs *ctx, u32 location)
 	return location & LOCATION_32 ? (u32)value : value;
 }
 
+/* The name by which the kernel knows a probe's context in a global function's arguments. */
+struct bpf_user_pt_regs_t {
+};
+
 /*
  * Not inlined: it has so many callers that it would make up a sixth of the program, and the
- * verifier's time grows with the length.
+ * verifier's time grows with the length. Global: the verifier goes through it once.
  */
-static __noinline u64 argument_at(struct pt_regs *ctx, u32 location)
+__noinline u64 argument_at(struct bpf_user_pt_regs_t *ctx, u32 location)
 {
-	return argument_here(ctx, location);
+	return argument_here((struct pt_regs *)ctx, location);
 }
 
 /* The argument that has `role` in `function`, at its entry; 0 if there is none. */
 static __always_inline u64 argument(struct pt_regs *ctx,
 				    const volatile struct function_desc *function, enum role role)
 {
-	return argument_at(ctx, function->location[role]);
+	return argument_at((struct bpf_user_pt_regs_t *)ctx, function->location[role]);
 }
 
 /* The address of a structure passed by value on the stack. */
@@ -140,30 +153,55 @@ static __always_inline bool is_same_act(const struct call *call, u32 row, u8 ope
 	return function && function->kind == call->kind;
 }
 
+#define ANY_KIND ~0u
+
+/*
+ * Index of the outermost call in progress that is the same act as a call of `row`; CALL_DEPTH: none
+ * is. Global: the verifier does not follow the result once per call.
+ */
+__noinline u32 same_act_around(const struct thread *thread, u32 row, u32 operation)
+{
+	const volatile struct function_desc *function;
+	u32 kind = ANY_KIND;
+
+	if (!thread)
+		return CALL_DEPTH;
+	if (is_object_act(operation)) {
+		function = function_at(row);
+		if (!function)
+			return CALL_DEPTH;
+		kind = function->kind;
+	}
+	for (u32 i = 0; i < CALL_DEPTH && i < thread->depth; i++)
+		if (thread->calls[i].operation == operation &&
+		    (kind == ANY_KIND || thread->calls[i].kind == kind))
+			return i;
+	return CALL_DEPTH;
+}
+
 /*
  * Whether a call in progress is the same act as the call that enters now at `site`. If both have
  * the same stack pointer, one function jumped to the other, or to the same function of another
  * library. A new call that replaces one that never returned has put its own return address there,
- * so is_in_progress() tells the two cases apart. Global: the verifier goes through it once, not for
- * each path to it.
+ * so is_in_progress() tells the two cases apart. Calls that are gone have been abandoned before.
+ * Global: the verifier goes through it once, not for each path to it.
  */
-__noinline int call_is_nested(struct thread *thread, u64 sp, u32 site, u32 operation)
+__noinline int call_is_nested(struct thread *thread, u32 site, u32 operation)
 {
+	struct call *call;
+	u32 at;
+
 	if (!thread)
 		return 0;
-	drop_gone_calls(thread, sp);
-	for (u32 i = 0; i < CALL_DEPTH; i++) {
-		if (i >= thread->depth)
-			break;
-		if (!is_same_act(&thread->calls[i], site & SITE_ROW, operation))
-			continue;
-		if (is_in_progress(thread->calls[i].sp)) {
-			note_shim(thread->slot, thread->calls[i].driver, site);
-			return true;
-		}
-		thread->depth = i;
-		break;
+	at = same_act_around(thread, site & SITE_ROW, operation);
+	if (at >= CALL_DEPTH)
+		return false;
+	call = &thread->calls[at & (CALL_DEPTH - 1)];
+	if (is_in_progress(call->sp)) {
+		note_shim(thread->slot, call->driver, site);
+		return true;
 	}
+	thread->depth = at;
 	return false;
 }
 
@@ -221,7 +259,7 @@ static __always_inline struct call *call_enter(struct thread *thread, struct pt_
 	struct call *call;
 	u32 depth;
 
-	if (thread->depth && call_is_nested(thread, ctx->sp, site, operation))
+	if (thread->depth && call_is_nested(thread, site, operation))
 		return NULL;
 	depth = thread->depth;
 	if (depth >= CALL_DEPTH) {
@@ -248,6 +286,19 @@ static __always_inline bool is_unfollowed_again(const struct unfollowed_call *ou
 }
 
 #define MADE_BY_OTHERS (-1)
+#define MADE_BY_SAME 1
+
+/*
+ * What the unfollowed call `outer` is to a call that enters at `sp` and `site`: MADE_BY_SAME if it
+ * encloses it and is the same act, MADE_BY_OTHERS if it is another act, 0 if it does not enclose
+ * it. Global: the verifier goes through it once.
+ */
+__noinline int unfollowed_made(const struct unfollowed_call *outer, u64 sp, u32 site, u32 operation)
+{
+	if (!outer || !outer->sp || !is_within_unfollowed(outer, sp, site))
+		return 0;
+	return is_unfollowed_again(outer, site, operation) ? MADE_BY_SAME : MADE_BY_OTHERS;
+}
 
 /*
  * Index plus 1 of the unfollowed call that encloses a call entering at `sp` and `site` and is the
@@ -262,13 +313,11 @@ __noinline int unfollowed_same_act(const struct unfollowed_calls *all, u64 sp, u
 	if (!all)
 		return 0;
 	for (int i = 0; i < UNFOLLOWED_CALLS; i++) {
-		const struct unfollowed_call *outer = &all->calls[i];
+		int made = unfollowed_made(&all->calls[i], sp, site, operation);
 
-		if (!outer->sp || !is_within_unfollowed(outer, sp, site))
-			continue;
-		if (is_unfollowed_again(outer, site, operation))
+		if (made == MADE_BY_SAME)
 			return i + 1;
-		found = MADE_BY_OTHERS;
+		found |= made;
 	}
 	return found;
 }

@@ -21,7 +21,7 @@ struct {
 /* Threads that have ended and whose profile userspace has not read yet. */
 volatile __u32 ended_accounts;
 
-static __noinline int open_counter_slot(struct thread *thread)
+__noinline int open_counter_slot(struct thread *thread)
 {
 	struct thread_counts *own;
 	u32 number;
@@ -44,7 +44,7 @@ static __noinline int open_counter_slot(struct thread *thread)
 }
 
 /* Adds the thread's counters to the maps and frees its slot. */
-static __noinline int fold_counter_slot(struct thread *thread)
+__noinline int fold_counter_slot(struct thread *thread)
 {
 	struct thread_counts *own;
 	u32 number;

@@ -166,15 +166,15 @@ static __always_inline u64 at_least_one(u64 number)
 }
 
 /*
- * A height or depth of 0 means that the array has fewer dimensions. Global: the verifier goes
- * through it once, not for each level.
+ * `bytes` and the bytes of a level. A height or depth of 0 means that the array has fewer
+ * dimensions. Global: the verifier goes through it once, not for each level.
  */
-__noinline u64 bytes_of_level(const struct array_shape *shape, u32 level)
+__noinline u64 with_level(const struct array_shape *shape, u32 level, u64 bytes)
 {
 	u64 width, height, depth;
 
 	if (!shape)
-		return 0;
+		return bytes;
 	width = at_least_one(shape->extent.width >> (level & 63));
 	height = at_least_one(shape->extent.height >> (level & 63));
 	depth = at_least_one(shape->flags & ARRAY_IN_LAYERS ? shape->extent.depth :
@@ -183,14 +183,21 @@ __noinline u64 bytes_of_level(const struct array_shape *shape, u32 level)
 		width = (width + 3) & ~3ull;
 		height = (height + 3) & ~3ull;
 	}
-	return product_of(product_of(product_of(width, height), depth), shape->bits) / 8;
+	return sum_of(bytes,
+		      product_of(product_of(product_of(width, height), depth), shape->bits) / 8);
 }
 
-/* The level with a single element is the last one. */
-static __always_inline u64 sum_levels(const struct array_shape *shape, u32 levels)
+/*
+ * The level with a single element is the last one. Global: the verifier goes through it once, not
+ * for each way to read the shape.
+ */
+__noinline u64 sum_levels(const struct array_shape *shape, u32 levels)
 {
-	u64 longest = shape->extent.width, bytes = 0;
+	u64 longest, bytes = 0;
 
+	if (!shape)
+		return 0;
+	longest = shape->extent.width;
 	if (shape->extent.height > longest)
 		longest = shape->extent.height;
 	if (!(shape->flags & ARRAY_IN_LAYERS) && shape->extent.depth > longest)
@@ -198,7 +205,7 @@ static __always_inline u64 sum_levels(const struct array_shape *shape, u32 level
 	for (u32 level = 0; level < ARRAY_LEVELS && level < levels; level++) {
 		if (level && !(longest >> level))
 			break;
-		bytes = sum_of(bytes, bytes_of_level(shape, level));
+		bytes = with_level(shape, level, bytes);
 	}
 	return bytes;
 }

@@ -8,6 +8,18 @@
 #define PID_LEVELS 32 /* the kernel's limit of nested pid namespaces */
 
 /*
+ * The number in the kernel's struct upid at `address` if it is that of gpuprobe's pid namespace,
+ * otherwise 0. Global: the verifier goes through it once, not for each level.
+ */
+__noinline s32 number_at_level(u64 address)
+{
+	struct upid *number = (void *)address;
+
+	return BPF_CORE_READ(number, ns, ns.inum) == config.pidns_inum ? BPF_CORE_READ(number, nr) :
+									 0;
+}
+
+/*
  * The number that the kernel's struct pid at `address` has in gpuprobe's pid namespace; 0 if none.
  * A pid has a number in each namespace from the initial one down to its own. gpuprobe does not know
  * the depth of its own namespace, so it is recognized by its inode. Global: the verifier goes
@@ -16,19 +28,18 @@
 __noinline s32 pid_number(u64 address)
 {
 	struct pid *pid = (void *)address;
-	struct upid *number;
+	s32 number = 0;
 	u32 level;
 
 	if (!pid)
 		return 0;
 	level = BPF_CORE_READ(pid, level);
-	number = (void *)pid + bpf_core_field_offset(struct pid, numbers);
-	for (u32 i = 0; i < PID_LEVELS && i <= level; i++) {
-		if (BPF_CORE_READ(number, ns, ns.inum) == config.pidns_inum)
-			return BPF_CORE_READ(number, nr);
-		number = (void *)number + bpf_core_type_size(struct upid);
+	address += bpf_core_field_offset(struct pid, numbers);
+	for (u32 i = 0; i < PID_LEVELS && i <= level && !number; i++) {
+		number = number_at_level(address);
+		address += bpf_core_type_size(struct upid);
 	}
-	return 0;
+	return number;
 }
 
 /* The pid of `task`'s thread in gpuprobe's pid namespace; 0 if it has none. */

@@ -205,7 +205,7 @@ __noinline int launch_within(struct thread *thread, u64 sp, u32 site, u32 follow
 	if (!process)
 		return LAUNCH_IS_PART;
 	shimmed = several_drivers && note_driver(process, site) ? LAUNCH_IS_SHIMMED : 0;
-	if (follows && (both_layers || shimmed) && call_is_nested(thread, sp, site, OP_LAUNCH))
+	if (follows && (both_layers || shimmed) && call_is_nested(thread, site, OP_LAUNCH))
 		return LAUNCH_IS_PART;
 	if ((!follows || (shimmed && !sees_launches_return())) &&
 	    !unfollowed_begins(thread, sp, site, OP_LAUNCH))

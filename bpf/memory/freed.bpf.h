@@ -81,6 +81,20 @@ __noinline int was_freed(const struct allocation_key *key)
 	return found_aside || (found_shown && key->space == SPACE_ADDRESS);
 }
 
+/* Global: the verifier goes through it once, not for each entry. */
+__noinline int forget_freed_at(struct process_record *process, const struct allocation_key *key,
+			       u32 i)
+{
+	if (!process || !key)
+		return 0;
+	i &= FREED_KEPT - 1;
+	if (key->space == SPACE_ADDRESS && process->freed[i] == key->address)
+		process->freed[i] = 0;
+	if (process->aside[i] == aside_entry(key))
+		process->aside[i] = 0;
+	return 0;
+}
+
 /*
  * The address is in use again but there is no room to record that: its next free is not a double
  * free.
@@ -88,20 +102,14 @@ __noinline int was_freed(const struct allocation_key *key)
 __noinline int forget_freed(const struct allocation_key *key)
 {
 	struct process_record *process;
-	u64 aside;
 
 	if (!key)
 		return 0;
 	process = process_at(key->slot);
 	if (!process)
 		return 0;
-	aside = aside_entry(key);
-	for (u32 i = 0; i < FREED_KEPT; i++) {
-		if (key->space == SPACE_ADDRESS && process->freed[i] == key->address)
-			process->freed[i] = 0;
-		if (process->aside[i] == aside)
-			process->aside[i] = 0;
-	}
+	for (u32 i = 0; i < FREED_KEPT; i++)
+		forget_freed_at(process, key, i);
 	return 0;
 }
 

@@ -136,21 +136,6 @@ static __always_inline bool is_live_range(u32 slot, const struct range_record *r
 	return record && record->size == range->size && !died_with_context(slot, record);
 }
 
-static __always_inline const struct range_record *range_at_level(u32 slot, u64 address, u32 level)
-{
-	struct range_key key = {.slot = slot, .level = level};
-	const struct range_record *range;
-	u64 block = address >> (level & 63);
-
-	for (u32 back = 0; back < RANGE_BLOCKS && back <= block; back++) {
-		key.block = block - back;
-		range = bpf_map_lookup_elem(&ranges, &key);
-		if (range && address >= range->address && address - range->address < range->size)
-			return range;
-	}
-	return NULL;
-}
-
 /* A search for the range that contains an address. */
 struct range_search {
 	u64 address;
@@ -162,19 +147,42 @@ struct range_search {
 	u64 begins; /* start of the memory, if found */
 };
 
+/*
+ * Looks at one block of a level. Returns whether a range there contains the address; it may be gone.
+ * Global: the verifier goes through it once.
+ */
+__noinline int search_block(struct range_search *search, u64 block, u32 level)
+{
+	struct range_key key = {.block = block, .level = level};
+	const struct range_record *range;
+
+	if (!search)
+		return false;
+	key.slot = search->slot;
+	range = bpf_map_lookup_elem(&ranges, &key);
+	if (!range || search->address < range->address ||
+	    search->address - range->address >= range->size)
+		return false;
+	if (!is_live_range(search->slot, range))
+		return true;
+	search->found = true;
+	search->kind = range->kind;
+	search->device = range->device;
+	search->begins = range->address;
+	return true;
+}
+
 /* A step of bpf_loop: searches the lowest remaining level. */
 static long search_level(u64 index __attribute__((unused)), struct range_search *search)
 {
-	const struct range_record *range =
-		range_at_level(search->slot, search->address, lowest_level(search->levels));
+	u32 level = lowest_level(search->levels);
+	u64 block = search->address >> (level & 63);
 
-	if (range && is_live_range(search->slot, range)) {
-		search->found = true;
-		search->kind = range->kind;
-		search->device = range->device;
-		search->begins = range->address;
+	for (u32 back = 0; back < RANGE_BLOCKS && back <= block; back++)
+		if (search_block(search, block - back, level))
+			break;
+	if (search->found)
 		return 1;
-	}
 	search->levels &= search->levels - 1;
 	return !search->levels;
 }

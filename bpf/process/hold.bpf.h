@@ -43,9 +43,14 @@ static __always_inline bool can_be_let_go(struct task_struct *task)
 	       BPF_CORE_READ(task, real_cred, suid.val) == config.hold_user;
 }
 
-/* Whether it is stopped, or will be as soon as it runs. */
-static __always_inline bool is_stopped(struct task_struct *task)
+/*
+ * Whether the task at `address` is stopped, or will be as soon as it runs. Global: the verifier goes
+ * through it once.
+ */
+__noinline u32 is_stopped(u64 address)
 {
+	struct task_struct *task = (void *)address;
+
 	return BPF_CORE_READ(task, signal, flags) & SIGNAL_STOP_STOPPED ||
 	       BPF_CORE_READ(task, signal, group_stop_count) ||
 	       BPF_CORE_READ(task, signal, shared_pending.signal.sig[0]) & 1ul << (SIGSTOP - 1);
@@ -62,8 +67,7 @@ __noinline u32 stopped_above(u64 address)
 	u32 stopped = 0;
 
 	for (int i = 0; i < STOPPED_ANCESTORS; i++) {
-		if (is_stopped(task))
-			stopped |= 1u << i;
+		stopped |= is_stopped((u64)task) << i;
 		task = BPF_CORE_READ(task, real_parent);
 	}
 	return stopped;

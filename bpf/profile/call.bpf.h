@@ -31,8 +31,7 @@ static __always_inline void note_start_sums(struct start_sums *sums,
  * A thread's first launch has returned. The process's first thread to get here stores what it has
  * done so far.
  */
-static __noinline int note_first_launch(struct thread *thread, struct thread_profile *profile,
-					u64 end_ns)
+__noinline int note_first_launch(struct thread *thread, struct thread_profile *profile, u64 end_ns)
 {
 	struct process_profile *process = thread ? process_profile_at(thread->slot) : NULL;
 
@@ -44,25 +43,35 @@ static __noinline int note_first_launch(struct thread *thread, struct thread_pro
 	return 0;
 }
 
+/* Global: the verifier does not follow the result once per class. */
+__noinline u32 setup_of(u32 operation, u32 kind)
+{
+	return setup_class_of(operation, kind);
+}
+
+__noinline u32 time_of(u32 operation)
+{
+	return time_class_of(operation);
+}
+
 static __always_inline bool is_in_setup(const struct thread *thread)
 {
 	for (u32 i = 0; i < CALL_DEPTH && i < thread->depth; i++)
-		if (setup_class_of(thread->calls[i].operation, thread->calls[i].kind) <
-		    SETUP_CLASSES)
+		if (setup_of(thread->calls[i].operation, thread->calls[i].kind) < SETUP_CLASSES)
 			return true;
 	return false;
 }
 
 /* A setup call has returned. */
-static __noinline int profile_setup(struct thread *thread, const struct call *call,
-				    struct thread_profile *profile)
+__noinline int profile_setup(struct thread *thread, const struct call *call,
+			     struct thread_profile *profile)
 {
 	u32 class, outer;
 
 	if (!thread || !call || !profile || is_in_setup(thread))
 		return 0;
-	class = setup_class_of(call->operation, call->kind);
-	outer = time_class_of(thread->depth ? thread->calls[0].operation : call->operation);
+	class = setup_of(call->operation, call->kind);
+	outer = time_of(thread->depth ? thread->calls[0].operation : call->operation);
 	barrier_var(class);
 	barrier_var(outer);
 	if (class >= SETUP_CLASSES || outer >= TIME_CLASSES)

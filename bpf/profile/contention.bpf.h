@@ -61,10 +61,15 @@ static __always_inline u64 overlap_of(const struct long_call *a, const struct lo
 	return to > from ? to - from : 0;
 }
 
-/* Index plus 1 of the pair's record, created if needed; 0: there is no room. */
-static __always_inline u32 pair_of(struct process_profile *process, const struct long_call *held,
-				   const struct long_call *holder)
+/*
+ * Index plus 1 of the pair's record, created if needed; 0: there is no room. Global: the verifier
+ * does not follow the result once per record.
+ */
+__noinline u32 pair_of(struct process_profile *process, const struct long_call *held,
+		       const struct long_call *holder)
 {
+	if (!process || !held || !holder)
+		return 0;
 	for (u32 i = 0; i < CONTENTIONS; i++) {
 		struct contention *pair = &process->contentions[i];
 
@@ -146,6 +151,24 @@ __noinline int count_pair(struct process_profile *process, u32 held_at, u32 hold
 	return 0;
 }
 
+/*
+ * Compares the call listed last, at `at`, with the one at `other`. Global: otherwise the verifier
+ * would go through it for each call of the list.
+ */
+__noinline int compare_with(struct process_profile *process, u32 at, u32 other)
+{
+	u32 holds;
+
+	if (!process)
+		return 0;
+	at &= LONG_CALLS - 1;
+	other &= LONG_CALLS - 1;
+	holds = process->long_calls[at].holds;
+	if (!process->long_calls[other].end_ns || process->long_calls[other].holds == holds)
+		return 0;
+	return holds ? count_pair(process, other, at) : count_pair(process, at, other);
+}
+
 /* Threads that were delayed together return together, so this tries more often than lock_word(). */
 static __always_inline bool lock_long_calls(struct process_profile *process)
 {
@@ -179,8 +202,7 @@ static __always_inline u32 list_long_call(struct process_profile *process,
 	return at;
 }
 
-static __noinline int compare_long_call(struct thread *thread, struct call *call, u64 stack,
-					u32 holds)
+__noinline int compare_long_call(struct thread *thread, struct call *call, u64 stack, u32 holds)
 {
 	struct process_profile *process = thread ? process_profile_at(thread->slot) : NULL;
 	u32 at;
@@ -192,16 +214,8 @@ static __noinline int compare_long_call(struct thread *thread, struct call *call
 		return 0;
 	}
 	at = list_long_call(process, thread, call, stack, holds);
-	for (u32 i = 0; i < LONG_CALLS; i++) {
-		const struct long_call *other = &process->long_calls[i];
-
-		if (!other->end_ns || other->holds == holds)
-			continue;
-		if (holds)
-			count_pair(process, i, at);
-		else
-			count_pair(process, at, i);
-	}
+	for (u32 i = 0; i < LONG_CALLS; i++)
+		compare_with(process, at, i);
 	unlock_word(&process->long_lock);
 	return 0;
 }

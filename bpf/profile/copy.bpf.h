@@ -65,19 +65,20 @@ static __always_inline u8 host_of_copy(u64 flags)
 	return flags & TALLY_PAGEABLE ? COPY_HOST_PAGEABLE : COPY_HOST_UNKNOWN;
 }
 
-static __noinline int note_copy_size(u32 slot, const struct call *call, u32 async)
+__noinline int note_copy_size(u32 slot, const struct call *call, u32 async)
 {
-	struct copy_size_key key = {
-		.slot = slot,
-		.kind = call->kind,
-		.async = async,
-		.host = host_of_copy(call->arg[COPY_FLAGS]),
-		.device = call->device,
-	};
-	struct copy_size_record *record = bpf_map_lookup_elem(&copy_sizes, &key), *empty;
-	u32 zero = 0, bucket = size_bucket(call->arg[COPY_BYTES]);
+	struct copy_size_key key = {.slot = slot, .async = async};
+	struct copy_size_record *record, *empty;
+	u32 zero = 0, bucket;
 	int error;
 
+	if (!call)
+		return 0;
+	key.kind = call->kind;
+	key.host = host_of_copy(call->arg[COPY_FLAGS]);
+	key.device = call->device;
+	bucket = size_bucket(call->arg[COPY_BYTES]);
+	record = bpf_map_lookup_elem(&copy_sizes, &key);
 	if (!record) {
 		empty = bpf_map_lookup_elem(&empty_copy_size, &zero);
 		if (!empty)

@@ -27,7 +27,7 @@ struct {
  * An event is recorded. Earlier waits for it were no mistake: a program that cycles through several
  * events also waits for each before its first use.
  */
-static __noinline int note_recorded(u32 slot, u64 event)
+__noinline int note_recorded(u32 slot, u64 event)
 {
 	struct process_profile *process = process_profile_at(slot);
 	struct object_record *object = event_object(slot, event);
@@ -46,7 +46,7 @@ static __noinline int note_recorded(u32 slot, u64 event)
 }
 
 /* An event was waited for, or queried. Returns whether it was created but never recorded. */
-static __noinline int note_unrecorded(u32 slot, u64 event, u32 query)
+__noinline int note_unrecorded(u32 slot, u64 event, u32 query)
 {
 	struct process_profile *process = process_profile_at(slot);
 	struct object_record *object = event_object(slot, event);
@@ -62,10 +62,14 @@ static __noinline int note_unrecorded(u32 slot, u64 event, u32 query)
 
 /* --- call sites --- */
 
-/* The entry of this site, newly taken if needed; NULL: there is no room. */
-static __always_inline struct missing_site *missing_site_of(struct process_profile *process,
-							    u32 row, u64 stack)
+/*
+ * Index of the site's entry, newly taken if needed; MISSING_SITES: there is no room. Global: the
+ * verifier does not follow the result once per entry.
+ */
+__noinline u32 missing_site_of(struct process_profile *process, u32 row, u64 stack)
 {
+	if (!process)
+		return MISSING_SITES;
 	for (u32 i = 0; i < MISSING_SITES; i++) {
 		struct missing_site *site = &process->missing_sites[i];
 
@@ -76,26 +80,28 @@ static __always_inline struct missing_site *missing_site_of(struct process_profi
 		}
 		if (*(volatile u32 *)&site->used == MISSING_SITE_READY && site->row == row &&
 		    site->stack == stack)
-			return site;
+			return i;
 	}
-	return NULL;
+	return MISSING_SITES;
 }
 
 /* Counts a call of one of the four kinds at its call site. */
-static __noinline int note_missing_site(struct process_profile *process, const struct call *call,
-					u64 stack)
+__noinline int note_missing_site(struct process_profile *process, const struct call *call,
+				 u64 stack)
 {
 	struct missing_site *site;
 	u64 number;
+	u32 at;
 
 	if (!process || !call)
 		return 0;
 	number = __sync_fetch_and_add(&process->missing_calls, 1) + 1;
 	process->missing_row = call->row;
 	process->missing_stack = stack;
-	site = missing_site_of(process, call->row, stack);
-	if (!site)
+	at = missing_site_of(process, call->row, stack);
+	if (at >= MISSING_SITES)
 		return 0;
+	site = &process->missing_sites[at & (MISSING_SITES - 1)];
 	__sync_fetch_and_add(&site->calls, 1);
 	if (call->operation == OP_FREE)
 		__sync_fetch_and_add(&site->bytes, call->noted);
@@ -205,7 +211,7 @@ static __noinline int note_followed(const struct stream_key *at, u64 epoch)
 }
 
 /* Whether the stream, about to be destroyed, has work that was never waited for. */
-static __noinline int ends_with_work(u32 slot, u64 handle)
+__noinline int ends_with_work(u32 slot, u64 handle)
 {
 	struct stream_key key = {.slot = slot, .stream = handle};
 	const struct stream_record *stream = bpf_map_lookup_elem(&streams, &key);
@@ -269,7 +275,7 @@ static __noinline int note_target(const struct stream_key *at, u64 address, u64 
 }
 
 /* The memory is being freed. Returns the bytes of uncovered copies to it. */
-static __noinline u64 target_goes(u32 slot, u64 address)
+__noinline u64 target_goes(u32 slot, u64 address)
 {
 	struct target_key key = {.address = address, .slot = slot};
 	const struct target_record *target = bpf_map_lookup_elem(&copy_targets, &key);
@@ -311,7 +317,7 @@ static long leave_target(struct bpf_map *map __attribute__((unused)), struct tar
  * The process ends. If it was killed or reports failure, it has no use for the results of pending
  * copies.
  */
-static __noinline int note_targets_left(u32 slot, u32 exit_code)
+__noinline int note_targets_left(u32 slot, u32 exit_code)
 {
 	struct process_profile *profile = process_profile_at(slot);
 	const struct process_record *process = process_at(slot);

@@ -76,23 +76,28 @@ static __always_inline struct thread_profile *submitter_at(const struct process_
 	return bpf_map_lookup_elem(&thread_accounts, &number);
 }
 
+/* Whether the list's index `i` is free. Global: the verifier goes through it once. */
+__noinline int is_free_index(const struct process_profile *process, u32 i, u32 slot)
+{
+	const struct thread_profile *other;
+
+	if (!process || i >= process->submitter_count)
+		return true;
+	other = submitter_at(process, i);
+	return !other || other->slot != slot || other->ended_ns || !other->submits;
+}
+
 /*
  * A free index in the list, maybe of a thread that has ended; SUBMITTERS: none. The caller holds
  * the lock.
  */
 __noinline u32 index_for_submitter(const struct process_profile *process, u32 slot)
 {
-	const struct thread_profile *other;
-
 	if (!process)
 		return SUBMITTERS;
-	for (u32 i = 0; i < SUBMITTERS; i++) {
-		if (i >= process->submitter_count)
+	for (u32 i = 0; i < SUBMITTERS; i++)
+		if (is_free_index(process, i, slot))
 			return i;
-		other = submitter_at(process, i);
-		if (!other || other->slot != slot || other->ended_ns || !other->submits)
-			return i;
-	}
 	return SUBMITTERS;
 }
 
@@ -165,27 +170,40 @@ static __always_inline void end_submission(struct thread_profile *profile, const
 }
 
 /*
+ * The earlier one of `earliest` and the start of the submission in progress in the listed thread
+ * `i`, unless that is that of `own_counter_slot`. Global: the verifier goes through it once.
+ */
+__noinline u64 earlier_submission(const struct process_profile *process, u32 i, u32 slot,
+				  u32 own_counter_slot, u64 earliest)
+{
+	const struct thread_profile *other;
+	u64 began;
+
+	if (!process)
+		return earliest;
+	other = submitter_at(process, i);
+	if (!other || other->slot != slot ||
+	    process->submitters[i & (SUBMITTERS - 1)] == own_counter_slot)
+		return earliest;
+	began = *(volatile const u64 *)&other->submitting_ns;
+	return began && began < earliest ? began : earliest;
+}
+
+/*
  * Start of the earliest submission in progress in other threads of the process; NO_SUBMISSION:
  * none.
  */
 __noinline u64 earliest_submission(const struct process_profile *process, u32 slot,
 				   u32 own_counter_slot)
 {
-	u64 earliest = NO_SUBMISSION, began;
-	const struct thread_profile *other;
+	u64 earliest = NO_SUBMISSION;
 
 	if (!process)
 		return 0;
 	for (u32 i = 0; i < SUBMITTERS; i++) {
 		if (i >= process->submitter_count)
 			break;
-		other = submitter_at(process, i);
-		if (!other || other->slot != slot ||
-		    process->submitters[i & (SUBMITTERS - 1)] == own_counter_slot)
-			continue;
-		began = *(volatile const u64 *)&other->submitting_ns;
-		if (began && began < earliest)
-			earliest = began;
+		earliest = earlier_submission(process, i, slot, own_counter_slot, earliest);
 	}
 	return earliest;
 }
@@ -372,7 +390,7 @@ static __always_inline bool note_stream_work(struct thread *thread, u64 id, u64 
  * The stream ends, or may end: its work can no longer be tracked by stream. A new epoch begins, so
  * that launches on a later stream with the same handle are not taken for more of the same.
  */
-static __noinline int loosen_stream(u32 slot, u64 handle)
+__noinline int loosen_stream(u32 slot, u64 handle)
 {
 	struct process_profile *process = process_profile_at(slot);
 	struct stream_key key = {.slot = slot, .stream = handle};

@@ -365,7 +365,7 @@ static __noinline int join_work(struct thread *thread, struct call *call)
 }
 
 /* Successful calls other than launches and waits. */
-static __noinline int other_leave(struct thread *thread, struct call *call)
+static __always_inline int other_leave(struct thread *thread, struct call *call)
 {
 	switch (call->operation) {
 	case OP_COPY:
@@ -427,7 +427,7 @@ static __noinline int spoil_unknown(struct thread *thread)
 }
 
 /* A call has returned, and profile_leave has handled it. Returns WANTS_*, or 0. */
-static __noinline int work_leave(struct thread *thread, struct call *call, s32 result)
+__noinline int work_leave(struct thread *thread, struct call *call, s32 result)
 {
 	struct thread_profile *profile;
 	int wants = 0;

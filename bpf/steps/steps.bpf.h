@@ -95,40 +95,61 @@ static __always_inline void subtract_step_sums(struct step_sums *sums, const str
 	const u64 *from = (const u64 *)less;
 
 	for (u32 i = 0; i < sizeof(*sums) / sizeof(*to); i++)
-		to[i] = to[i] > from[i] ? to[i] - from[i] : 0;
+		to[i] = positive_difference(to[i], from[i]);
 }
 
-/* Sums of the thread and its helpers. */
-static __always_inline void gather_step_sums(const struct step_record *record,
-					     struct step_sums *sums)
+/* Adds the sums of a helper; 0: there is none. Global: the verifier goes through it once. */
+__noinline int add_helper(struct step_sums *sums, u32 number, u32 slot)
 {
 	const struct step_record *helper;
 
-	*sums = record->totals;
-	for (u32 i = 0; i < STEP_HELPERS; i++) {
-		u32 number = record->counted[i];
-
-		helper = number ? step_record_at(number) : NULL;
-		if (helper && helper->slot == record->slot)
-			add_step_sums(sums, &helper->totals);
-	}
+	if (!sums || !number)
+		return 0;
+	helper = step_record_at(number);
+	if (helper && helper->slot == slot)
+		add_step_sums(sums, &helper->totals);
+	return 0;
 }
 
-/* Keeps the step in place of the fastest of the slowest ones, if it is slower. */
-static __always_inline void keep_slow_step(struct step_record *record, u64 ns,
-					   const struct step_sums *sums)
+/* Sums of the thread and its helpers. Global: the verifier goes through it once. */
+__noinline int gather_step_sums(const struct step_record *record, struct step_sums *sums)
 {
-	u64 least = record->slowest[0].ns;
+	if (!record || !sums)
+		return 0;
+	*sums = record->totals;
+	for (u32 i = 0; i < STEP_HELPERS; i++)
+		add_helper(sums, record->counted[i], record->slot);
+	return 0;
+}
+
+/*
+ * Index of the fastest of the slowest steps. Global: the verifier does not follow the result once
+ * per step.
+ */
+__noinline u32 fastest_slow_step(const struct step_record *record)
+{
+	u64 least;
 	u32 at = 0;
 
+	if (!record)
+		return STEP_SLOWEST;
+	least = record->slowest[0].ns;
 	for (u32 i = 1; i < STEP_SLOWEST; i++) {
 		if (record->slowest[i].ns >= least)
 			continue;
 		least = record->slowest[i].ns;
 		at = i;
 	}
-	barrier_var(at);
-	if (ns <= least || at >= STEP_SLOWEST)
+	return at;
+}
+
+/* Keeps the step in place of the fastest of the slowest ones, if it is slower. */
+static __always_inline void keep_slow_step(struct step_record *record, u64 ns,
+					   const struct step_sums *sums)
+{
+	u32 at = fastest_slow_step(record);
+
+	if (at >= STEP_SLOWEST || ns <= record->slowest[at].ns)
 		return;
 	record->slowest[at].begin_ns = record->begin_ns;
 	record->slowest[at].ns = ns;
@@ -166,10 +187,10 @@ static __always_inline void count_step(struct step_record *record, u64 ns,
  */
 static __always_inline bool has_other_helpers(struct step_record *record)
 {
-	bool other = false;
+	u32 other = 0;
 
 	for (u32 i = 0; i < STEP_HELPERS; i++) {
-		other |= record->counted[i] != record->helpers[i];
+		other |= record->counted[i] ^ record->helpers[i];
 		record->counted[i] = record->helpers[i];
 	}
 	return other;
@@ -181,7 +202,7 @@ static __always_inline bool has_other_helpers(struct step_record *record)
  */
 __noinline int end_step(struct step_record *record, u64 at_ns)
 {
-	struct step_sums now_sums, sums;
+	struct step_sums now_sums = {}, sums;
 	u64 ns;
 
 	if (!record || !record->anchor.serial)
@@ -227,6 +248,7 @@ __noinline int change_anchor(struct step_record *record)
 	record->changing++;
 	barrier();
 	words = &record->from;
+#pragma unroll 8
 	for (u32 i = 0; i < STEP_WORDS; i++)
 		words[i] = 0;
 	record->anchor = record->wanted;

@@ -327,23 +327,36 @@ static __always_inline u64 next_epoch(u32 slot)
 	return process ? __sync_fetch_and_add(&process->epoch, 1) + 2 : 0;
 }
 
+/* Another thread has raised it since. Global: the verifier goes through the loop once. */
+__noinline int raise_covered_again(u64 *covered, u64 *covered_ns, u64 epoch)
+{
+	u64 seen;
+
+	for (u32 i = 0; i < COVER_TRIES && covered && covered_ns; i++) {
+		seen = *(volatile u64 *)covered;
+		if (epoch <= seen)
+			break;
+		*(volatile u64 *)covered_ns = now();
+		if (__sync_val_compare_and_swap(covered, seen, epoch) == seen)
+			break;
+	}
+	return 0;
+}
+
 /*
  * The time is written first: a reader that sees the new epoch must not see an older wait's time.
  * The epoch never goes back when two waits end at once; otherwise copies covered by the later one
  * would be in flight again.
  */
-static __always_inline void raise_covered(volatile u64 *covered, volatile u64 *covered_ns,
-					  u64 epoch)
+static __always_inline void raise_covered(u64 *covered, u64 *covered_ns, u64 epoch)
 {
-	u64 seen = *covered, before;
+	u64 seen = *(volatile u64 *)covered;
 
-	for (u32 i = 0; i < COVER_TRIES && epoch > seen; i++) {
-		*covered_ns = now();
-		before = __sync_val_compare_and_swap(covered, seen, epoch);
-		if (before == seen)
-			return;
-		seen = before;
-	}
+	if (epoch <= seen)
+		return;
+	*(volatile u64 *)covered_ns = now();
+	if (__sync_val_compare_and_swap(covered, seen, epoch) != seen)
+		raise_covered_again(covered, covered_ns, epoch);
 }
 
 /*
@@ -458,7 +471,7 @@ static __always_inline struct object_record *event_object(u32 slot, u64 event)
 }
 
 /* From now on the event may be recorded unseen: a wait for it proves nothing. */
-static __noinline int recorded_elsewhere(u32 slot, u64 event)
+__noinline int recorded_elsewhere(u32 slot, u64 event)
 {
 	struct object_record *object = event_object(slot, event);
 	struct process_record *process = process_at(slot);

@@ -9,6 +9,8 @@
 
 #include <linux/types.h>
 
+#include "gpuprobe/positive.h"
+
 #define HOLDS_KEPT 8	     /* the latest holds; a power of two */
 #define STOPPED_ANCESTORS 16 /* bits of record_library.stopped_above */
 
@@ -30,7 +32,7 @@ static inline __u64 holds__within(const struct holds *holds, __u64 from_ns, __u6
 		__u64 from = holds->kept[i].from_ns > from_ns ? holds->kept[i].from_ns : from_ns;
 		__u64 to = holds->kept[i].to_ns < to_ns ? holds->kept[i].to_ns : to_ns;
 
-		sum += to > from ? to - from : 0;
+		sum += positive_difference(to, from);
 	}
 	return sum;
 }

@@ -16,6 +16,7 @@ extern const volatile struct function_desc functions[MAX_FUNCTIONS]
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC diagnostic ignored "-Wpointer-arith"
 #pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #ifdef __clang__
 #pragma GCC diagnostic ignored "-Wgnu-variable-sized-type-not-at-end"
 #endif
