@@ -28,6 +28,7 @@
 struct record_state {
 	struct step_thread *thread; /* the model's thread; NULL: the record belongs to none */
 	uint64_t start_ns;
+	bool sampled;	   /* the process's launches, at some time */
 	uint32_t serial;   /* of the latest anchor; continues from earlier threads */
 	uint64_t searched; /* submissions at the latest search */
 	/* no new search before this reading, unless submissions have doubled */
@@ -172,7 +173,7 @@ static bool is_same_anchor(const struct step_anchor *a, const struct step_anchor
  * The index of the thread's phase with this anchor. If there is none, adds a phase, if necessary in
  * place of the one with the least time.
  */
-static size_t find_phase(struct step_thread *thread, const struct step_anchor *anchor)
+static size_t find_phase(struct step_thread *thread, const struct step_anchor *anchor, bool sampled)
 {
 	size_t least = thread->phase_count ? (thread->current + 1) % thread->phase_count : 0;
 
@@ -186,7 +187,7 @@ static size_t find_phase(struct step_thread *thread, const struct step_anchor *a
 			if (i != thread->current && thread->phases[i].ns < thread->phases[least].ns)
 				least = i;
 	}
-	thread->phases[least] = (struct step_phase){.anchor = *anchor};
+	thread->phases[least] = (struct step_phase){.anchor = *anchor, .sampled = sampled};
 	return least;
 }
 
@@ -196,7 +197,7 @@ static void take_anchor(struct steps *steps, struct step_record *shared, struct 
 {
 	struct step_thread *thread = state->thread;
 
-	thread->current = find_phase(thread, &period->anchor);
+	thread->current = find_phase(thread, &period->anchor, state->sampled);
 	thread->phases[thread->current].anchor.launches = period->launches;
 	free(thread->round);
 	thread->round = period__latest_round(steps->history.codes,
@@ -377,6 +378,7 @@ static int read_record(const struct reading *reading, struct steps *steps, uint3
 		return 0;
 	if (!steps_of(process))
 		return -ENOMEM;
+	state->sampled = process__is_estimated(process, RATE_LAUNCH);
 	over = __atomic_load_n(&shared->ended_ns, __ATOMIC_ACQUIRE) ||
 	       reading__reaps(reading, process);
 	if (!step_copies__record(shared, &steps->copy) && !over)

@@ -8,6 +8,7 @@
 #include "finding/history.h"
 #include "finding/step_cost.h"
 #include "finding/threshold.h"
+#include "finding/verdict.h"
 #include "model/profile.h"
 #include "model/steady.h"
 
@@ -128,6 +129,15 @@ static bool is_taken(const struct findings *findings, const struct finding_kind 
 	return false;
 }
 
+/* The GPU has enough work, so what the process could do faster costs nothing. */
+static bool is_gpu_bound(const struct model *model, const struct process *process)
+{
+	struct verdict verdict;
+
+	verdict__judge(model, process, &verdict);
+	return verdict.kind == VERDICT_GPU_BOUND;
+}
+
 static void pass_over(const struct finding_kind *kind, struct finding_list *list)
 {
 	list->sampled_kinds |= 1ull << (kind - finding_kinds);
@@ -207,7 +217,8 @@ static int detect_kind(const struct findings *findings, const struct model *mode
 		const struct process *process = &model->processes[i];
 
 		if (((kind->needs & NEEDS_PROFILE) && !process->profile) ||
-		    is_taken(findings, kind, process))
+		    is_taken(findings, kind, process) ||
+		    (kind->host_limits && is_gpu_bound(model, process)))
 			continue;
 		if (!knows_every(kind, process)) {
 			pass_over(kind, list);

@@ -124,6 +124,7 @@ const struct finding_kind finding_kinds[] = {
 		.severity = SEVERITY_WARNING,
 		.needs = NEEDS_PROFILE,
 		.steady = true,
+		.host_limits = true,
 		.every = EVERY_COPY | EVERY_WAIT,
 		.title = "many short launches back to back: the CPU cannot feed the GPU",
 		.advice =

@@ -134,12 +134,20 @@ uint64_t step_phase__steady_ns(const struct step_phase *phase)
 	return phase->first_count ? phase->first[phase->first_count - 1].begin_ns : phase->first_ns;
 }
 
+static bool is_rather_main_phase(const struct step_phase *phase, const struct step_phase *other)
+{
+	if (phase->sampled != other->sampled)
+		return other->sampled;
+	return phase->ns > other->ns;
+}
+
 const struct step_phase *step_thread__main_phase(const struct step_thread *thread)
 {
 	const struct step_phase *best = NULL;
 
 	for (size_t i = 0; i < thread->phase_count; i++)
-		if (thread->phases[i].steps && (!best || thread->phases[i].ns > best->ns))
+		if (thread->phases[i].steps &&
+		    (!best || is_rather_main_phase(&thread->phases[i], best)))
 			best = &thread->phases[i];
 	return best;
 }

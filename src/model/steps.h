@@ -28,6 +28,7 @@ struct process;
  */
 struct step_phase {
 	struct step_anchor anchor; /* its `launches` are those of the thread alone */
+	bool sampled; /* found while launches were sampled: what repeats may not be whole steps */
 	uint64_t steps, ns, max_ns;
 	uint64_t first_ns, latest_ns; /* start of the first, end of the latest; CLOCK_BOOTTIME */
 	/* with other launches in between, or a different number of them: excluded from `steps` */
@@ -92,7 +93,10 @@ void step_phase__add_record(struct step_phase *phase, const struct step_record *
  */
 uint64_t step_phase__steady_ns(const struct step_phase *phase);
 
-/* The phase in which a thread spent most time in steps; NULL: none. */
+/*
+ * The phase in which a thread spent most time in steps; one that was found before launches were
+ * sampled, if there is one. NULL: none.
+ */
 const struct step_phase *step_thread__main_phase(const struct step_thread *thread);
 
 /* The steps of a process: those of one thread, which the others work for. */

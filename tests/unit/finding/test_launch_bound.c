@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "finding_launches.h"
+#include "model/steady.h"
 
 /*
  * 1.2 million launches of 4 us with 2 us between them, back to back, of three kernels: 7.2 of 10 s.
@@ -237,6 +238,43 @@ static void short_lives_are_not_launch_bound(void **state)
 	assert_int_equal(findings_of_active(99 * NS_PER_MS), 0);
 }
 
+/* The same launches, in the steady time of a GPU that NVML calls busy for this share. */
+static bool is_found_beside(uint32_t busy_percent)
+{
+	struct gpu gpu = {.busy_percent = busy_percent};
+	struct process_gpu used = {.gpu = 0};
+	struct finding_case *c = launching();
+	struct thread_profile launched = c->threads[0];
+	bool found;
+
+	c->model.gpus = &gpu;
+	c->model.gpu_count = 1;
+	c->process.gpus = &used;
+	c->process.gpu_count = 1;
+	c->profile.totals.queues[0].launched_epoch = 1;
+	c->threads[0] = (struct thread_profile){
+		.tid = launched.tid, .start_ns = BEGAN, .first_ns = BEGAN, .latest_ns = BEGAN};
+	c->threads[0].time[TIME_LAUNCH].calls = 1;
+	c->model.now_ns = BEGAN + NS_PER_S;
+	assert_int_equal(steady__follow(&c->model, &c->process), 0);
+	c->threads[0] = launched;
+	c->model.now_ns = BEGAN + WATCHED;
+	assert_int_equal(steady__follow(&c->model, &c->process), 0);
+	assert_true(case__detect(c) != SIZE_MAX);
+	found = case__find(c, "launch-bound");
+	steady__free(c->profile.steady);
+	end(c);
+	return found;
+}
+
+/* Launches that are not watched may have met a full queue. */
+static void a_gpu_with_enough_work_is_not_launch_bound(void **state)
+{
+	(void)state;
+	assert_true(is_found_beside(30));
+	assert_false(is_found_beside(98));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -248,6 +286,7 @@ int main(void)
 		cmocka_unit_test(waits_are_not_launch_bound),
 		cmocka_unit_test(few_launches_are_not_launch_bound),
 		cmocka_unit_test(short_lives_are_not_launch_bound),
+		cmocka_unit_test(a_gpu_with_enough_work_is_not_launch_bound),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -169,6 +169,13 @@ static void phases(void **state)
 	step_phase__add_record(&only->phases[1], &few);
 	step_summary__make(&process, &summary);
 	assert_ptr_equal(summary.phase, &only->phases[1]);
+	/* What repeats among sampled launches may be several steps, or a part of one. */
+	only->phases[1].sampled = true;
+	step_summary__make(&process, &summary);
+	assert_ptr_equal(summary.phase, &only->phases[0]);
+	only->phases[0].sampled = true;
+	step_summary__make(&process, &summary);
+	assert_ptr_equal(summary.phase, &only->phases[1]);
 	free_process(&process);
 }
 
