@@ -248,7 +248,6 @@ __noinline int change_anchor(struct step_record *record)
 	record->changing++;
 	barrier();
 	words = &record->from;
-#pragma unroll 8
 	for (u32 i = 0; i < STEP_WORDS; i++)
 		words[i] = 0;
 	record->anchor = record->wanted;

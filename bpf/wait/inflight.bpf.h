@@ -327,13 +327,12 @@ static __always_inline u64 next_epoch(u32 slot)
 	return process ? __sync_fetch_and_add(&process->epoch, 1) + 2 : 0;
 }
 
-/* Another thread has raised it since. Global: the verifier goes through the loop once. */
+/* Another thread has raised it since. Global: the verifier goes through it once. */
 __noinline int raise_covered_again(u64 *covered, u64 *covered_ns, u64 epoch)
 {
-	u64 seen;
-
 	for (u32 i = 0; i < COVER_TRIES && covered && covered_ns; i++) {
-		seen = *(volatile u64 *)covered;
+		u64 seen = *(volatile u64 *)covered;
+
 		if (epoch <= seen)
 			break;
 		*(volatile u64 *)covered_ns = now();
@@ -359,10 +358,7 @@ static __always_inline void raise_covered(u64 *covered, u64 *covered_ns, u64 epo
 		raise_covered_again(covered, covered_ns, epoch);
 }
 
-/*
- * Settles finished copies unless another thread holds the stream: then that thread settles them, or
- * the next one.
- */
+/* Settles finished copies unless another thread holds the stream: then a later call does. */
 static __always_inline void try_settle(struct stream_record *stream, u32 slot)
 {
 	if (__sync_val_compare_and_swap(&stream->lock, 0, 1))

@@ -17,8 +17,8 @@
 
 #define CHUNK LAUNCH_SAMPLE /* calls timed together: each chunk contains one sampled launch */
 /* the median counts: other activity of the machine also affects programs */
-#define CHUNKS 40
-#define WARM_UP 5	     /* chunks before the first one that counts */
+#define CHUNKS 16
+#define WARM_UP 3	     /* chunks before the first one that counts */
 #define COLD_CHUNKS 5	     /* chunks with caches filled by other work */
 #define WORK_BYTES (4 << 20) /* memory that the other work uses */
 #define WORK_LINES 4096	     /* cache lines of it that are touched between two calls */

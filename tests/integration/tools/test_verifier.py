@@ -11,7 +11,7 @@ import pytest
 
 from lib import paths
 
-MOST = {"monitor": 180_000, "stat": 240_000, "trace": 50_000}
+MOST = {"monitor": 110_000, "stat": 140_000, "trace": 35_000}
 
 
 @pytest.mark.plain("the verifier looks at the same programs")
