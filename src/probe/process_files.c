@@ -9,6 +9,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "api/api.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/table.h"
@@ -80,6 +81,7 @@ struct scan {
 	size_t count;
 	bool maps_coroutines; /* the process has a coroutine library */
 	bool maps_cuda;	      /* the process has a file named like a CUDA library */
+	bool maps_allocator;  /* the process has the library of an allocator */
 	bool maps_nameless;   /* it has a nameless file that may be one */
 	bool has_probes;      /* one of its files has probes */
 	int late[FILE_ROLES]; /* files without probes at since_ns */
@@ -227,6 +229,9 @@ static bool has_role(const struct scan *scan, const struct mapping *mapping, enu
 		return false;
 	if (has_role_by_name(base, role))
 		return true;
+	*role = ROLE_OF_ALLOCATOR;
+	if (scan->attacher->selection.tensors && api__has_allocator(base))
+		return true;
 	*role = ROLE_OF_PROGRAM;
 	return !*base || !strcmp(scan->program, mapping->path);
 }
@@ -249,6 +254,7 @@ static int gather(const struct mapping *mapping, void *arg)
 	if (!has_role(scan, mapping, &candidate.role))
 		return 0;
 	scan->maps_cuda |= is_of_cuda(candidate.role);
+	scan->maps_allocator |= candidate.role == ROLE_OF_ALLOCATOR;
 	if (scan->count == CANDIDATES_MAX)
 		return -E2BIG;
 	candidate.is_nameless = !strcmp(mapping->path, "/");
@@ -461,6 +467,14 @@ static bool has_probes(struct scan *scan, const struct candidate *candidate)
 	return true;
 }
 
+static void report_skip(struct attacher *attacher, const struct error *error)
+{
+	if (attacher->skips_reported++ < SKIPS_TOLD_MAX)
+		log__warn(attacher->log, "%s", error->text);
+	else
+		log__info(attacher->log, "%s", error->text);
+}
+
 /* Takes ownership of `fd`. Returns whether the file has new probes. */
 static bool attach_new(struct scan *scan, const struct candidate *candidate, int fd,
 		       const struct seen_key *key)
@@ -468,7 +482,10 @@ static bool attach_new(struct scan *scan, const struct candidate *candidate, int
 	struct attacher *attacher = scan->attacher;
 	const struct seen_key probed = key_of(candidate, -1);
 	char name[PATH_MAX + 32];
-	const struct open_file open = {.fd = fd, .name = name, .expected = &candidate->identity};
+	const struct open_file open = {.fd = fd,
+				       .name = name,
+				       .base = mapping__base_name(candidate->mapping.path),
+				       .expected = &candidate->identity};
 	struct attached_file *file;
 	struct error error = {""};
 	int ret;
@@ -488,15 +505,14 @@ static bool attach_new(struct scan *scan, const struct candidate *candidate, int
 	if (candidate->identity.inode)
 		remember_seen(attacher, file ? &probed : key, file ? file->number : 0);
 	note_file(scan, candidate->role, file);
-	if (ret == -ENOEXEC)
+	if (ret == -ENOEXEC && candidate->role == ROLE_OF_ALLOCATOR)
+		report_skip(attacher, &error);
+	else if (ret == -ENOEXEC)
 		log__debug(attacher->log, "%s", error.text);
 	if (ret >= 0 || ret == -ENOEXEC)
 		return ret > 0;
 	attacher->counts.skipped++;
-	if (attacher->skips_reported++ < SKIPS_TOLD_MAX)
-		log__warn(attacher->log, "%s", error.text);
-	else
-		log__info(attacher->log, "%s", error.text);
+	report_skip(attacher, &error);
 	return false;
 }
 
@@ -666,7 +682,8 @@ int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_sca
 		attacher__claim(attacher);
 	if (what == SCAN_FORKED)
 		scan.late[ROLE_OF_LIBRARY] += attacher->shared_ns > since_ns;
-	if (scan.count && (scan.maps_cuda || scan.maps_nameless || what == SCAN_PROGRAM))
+	if (scan.count && (scan.maps_cuda || scan.maps_allocator || scan.maps_nameless ||
+			   what == SCAN_PROGRAM))
 		identify(&scan);
 	note_code(&scan, what);
 	attacher->unfollows = is_switcher(&scan);
@@ -676,6 +693,7 @@ int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_sca
 		attach_role(&scan, ROLE_OF_LIBRARY);
 	if (what == SCAN_PROGRAM || scan.maps_cuda)
 		attach_role(&scan, ROLE_OF_PROGRAM);
+	attach_role(&scan, ROLE_OF_ALLOCATOR);
 	if (attacher->unfollows)
 		warn_of_switcher(&scan, attacher->last_number != before);
 	attacher->unfollows = false;

@@ -29,6 +29,17 @@ static int take_age(const struct option_row *row, void *field, const char *text,
 		"-o, --older '%.100s': give milliseconds, or a time such as 500ms, 2s or 1m", text);
 }
 
+static int take_level(const struct option_row *row, void *field, const char *text,
+		      struct error *err)
+{
+	enum memleak_levels *levels = field;
+
+	(void)text;
+	(void)err;
+	*levels |= (enum memleak_levels)row->min;
+	return 0;
+}
+
 static int positive(const char *name, const char *text, const double *interval, struct error *err)
 {
 	if (*interval > 0)
@@ -50,6 +61,14 @@ static int take_interval_option(const struct option_row *row, void *field, const
 #define LIMIT(member) .offset = offsetof(struct memleak_command, limits.member)
 
 static const struct option_row rows[] = {
+	{"tensors", 0, NULL,
+	 "show tensors of frameworks such as PyTorch by call site\n"
+	 "[those of processes that have any]",
+	 take_level, FIELD(output.levels), .min = MEMLEAK_TENSORS},
+	{"segments", 0, NULL,
+	 "show the memory that frameworks take from CUDA, not their\n"
+	 "tensors; with --tensors both",
+	 take_level, FIELD(output.levels), .min = MEMLEAK_SEGMENTS},
 	{"show-allocs", 'a', NULL, "also list each allocation: address, size, age", option__flag,
 	 FIELD(output.show_allocations)},
 	{"older", 'o', "AGE",
@@ -90,6 +109,8 @@ static const struct option_row rows[] = {
 	 LIMIT(max_processes), .max = MAX_PROCESSES},
 	{"max-allocations", 0, "N", "live allocations [1048576]", arguments__take_capacity,
 	 LIMIT(max_allocations), .max = MAX_ENTRIES},
+	{"max-tensors", 0, "N", "live tensors [1048576]", arguments__take_capacity,
+	 LIMIT(max_tensors), .max = MAX_ENTRIES},
 	{.help = ""},
 	{.rows = log_rows, FIELD(log_level)},
 	{0},
@@ -146,6 +167,7 @@ int memleak_options__parse(struct memleak_command *options, int argc, char **arg
 		.window_ns = GROWTH_WINDOW_NS,
 		.log_level = LOG_WARN,
 	};
+	options->limits.max_tensors = options->limits.max_allocations;
 	stack_choice__init(&options->stacks, STACK_FP);
 	ret = option_table__parse(&memleak_option_table, options, argc, argv, err);
 	first = optind;
@@ -163,6 +185,8 @@ int memleak_options__parse(struct memleak_command *options, int argc, char **arg
 	ret = stack_choice__check(&options->stacks, err);
 	if (ret)
 		return ret;
+	if (options->output.levels == MEMLEAK_SEGMENTS)
+		options->limits.max_tensors = 0;
 	options->output.older_ns = options->filter.older_ns;
 	options->output.some_sizes = options->filter.min_bytes || options->filter.max_bytes;
 	return targets__take_command(&options->targets, argc, argv, PROGRAM, err);

@@ -508,7 +508,12 @@ int session__new(const struct targets *targets, double duration, const struct se
  */
 static void listen_to_mappings(struct session *session)
 {
-	const struct listener_hooks hooks = {.mapped = on_mapped, .lost = on_lost, .arg = session};
+	const struct listener_hooks hooks = {
+		.allocators = session->probes.selection->tensors,
+		.mapped = on_mapped,
+		.lost = on_lost,
+		.arg = session,
+	};
 	struct error err = {""};
 
 	if (session->command || !listener__new(session->loop, &hooks, &session->listener, &err))
