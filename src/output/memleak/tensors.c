@@ -17,17 +17,36 @@ static struct quantity count_of(const struct memleak_options *options, uint64_t 
 						 quantity__count(count);
 }
 
-static void print_segments(FILE *out, const struct tensors *tensors,
-			   const struct memleak_options *options)
+/* "2.3 GiB unused (1.9 GiB pinned by 41 tensors)" */
+static void print_unused(FILE *out, const struct tensor_segments *segments, bool modelled,
+			 const struct memleak_options *options)
 {
-	const struct tensor_segments *segments = &tensors->segments;
+	bool pinned = segments->pinned_bytes > 0;
 
 	fprintf(out, ", %s unused", bytes_of(options, segments->unused_bytes).text);
-	if (segments->pinned_bytes)
-		fprintf(out, " (%s pinned by %s tensor%s)",
+	if (modelled || pinned)
+		fprintf(out, " (%s%s", modelled ? "modelled" : "", modelled && pinned ? "; " : "");
+	if (pinned)
+		fprintf(out, "%s pinned by %s tensor%s",
 			bytes_of(options, segments->pinned_bytes).text,
 			count_of(options, segments->pinning).text,
 			report_line__plural(segments->pinning));
+	if (modelled || pinned)
+		fputc(')', out);
+}
+
+/* What the line above does not include. */
+static void print_unknown(FILE *out, bool since_attach, uint64_t frees,
+			  const struct memleak_options *options)
+{
+	fputs(REPORT_INDENT, out);
+	if (since_attach)
+		fputs("since attach: older segments and tensors are unknown", out);
+	if (frees)
+		fprintf(out, "%s%s free%s of tensors that were not seen allocated",
+			since_attach ? "; " : "", count_of(options, frees).text,
+			report_line__plural(frees));
+	fputc('\n', out);
 }
 
 void memleak_tensors__print(FILE *out, const struct process *process,
@@ -44,17 +63,10 @@ void memleak_tensors__print(FILE *out, const struct process *process,
 		count_of(options, tensors->live_count).text,
 		report_line__plural(tensors->live_count));
 	if (segments->count)
-		print_segments(out, tensors, options);
-	if (process->since_attach || unknown)
-		fputs(segments->count ? " (since attach, modelled)" : " (since attach)", out);
+		print_unused(out, segments, process->since_attach || unknown, options);
 	fputc('\n', out);
-	if (unknown)
-		fprintf(out,
-			REPORT_INDENT
-			"%s freed tensor%s %s not seen allocated: from before attach, or "
-			"by calls without a probe\n",
-			count_of(options, unknown).text, report_line__plural(unknown),
-			unknown == 1 ? "was" : "were");
+	if (process->since_attach || unknown)
+		print_unknown(out, process->since_attach, unknown, options);
 }
 
 /* --- JSON --- */
