@@ -107,6 +107,12 @@ $(SIM_OUT)/faults: $(SIM_FAULTS) $(SIM_COMMON) | $(SIM_LIBRARIES) $(SIM_LINKS)
 # Frame pointers distinguish the call sites.
 $(SIM_FAULTS): CFLAGS += -fno-omit-frame-pointer -fno-optimize-sibling-calls
 
+$(SIM_OBJ)/workloads/tensors.o: CFLAGS += -Isim -fno-omit-frame-pointer \
+	-fno-optimize-sibling-calls
+
+$(SIM_OUT)/tensors: $(SIM_OBJ)/workloads/tensors.o $(SIM_COMMON) | $(SIM_LIBRARIES) $(SIM_LINKS)
+	$(SIM_LINK) -l:libc10_cuda.so -lcudart -lcuda
+
 # These two get CUDA in their own way.
 $(SIM_OUT)/dlopener: $(SIM_OBJ)/workloads/dlopener.o $(SIM_COMMON)
 	$(SIM_LINK) -ldl

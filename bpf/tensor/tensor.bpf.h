@@ -227,10 +227,12 @@ static __noinline int tensor_made(u32 slot, u64 address, u64 bytes, s32 on, u64 
 	const struct tensor_key key = {.address = address, .slot = slot};
 	const struct tensor_record tensor = {
 		.bytes = bytes, .start_ns = now(), .stack = stack, .device = on};
-	int untracked = record_tensor(&key, &tensor);
+	int untracked;
 
+	/* Without counters nothing is recorded: userspace finds the process's tensors by them. */
 	if (!device)
 		return 0;
+	untracked = record_tensor(&key, &tensor);
 	__sync_fetch_and_add(&device->made, 1);
 	add_to_sum(&device->made_bytes, bytes);
 	if (untracked) {

@@ -9,6 +9,8 @@
 
 #include "api/api.h"
 #include "base/array.h"
+#include "probe/nop5.h"
+#include "target/probe_point.h"
 #include "target/usdt_notes.h"
 
 /* One search in a file. */
@@ -89,6 +91,23 @@ static int read_operands(const struct search *search, const struct usdt_point *f
 	return 0;
 }
 
+/* The kernel would end forked children there. */
+static bool is_harmful(const struct search *search, const struct usdt_point *found)
+{
+	uint8_t code[ELF_CODE_SIZE];
+	long n = elf_file__read(search->file, found->file_offset, code, sizeof(code));
+
+	return n > 0 && probe_point__is_nop5(code, (size_t)n) && nop5__is_harmful();
+}
+
+static bool is_known(const struct search *search, uint64_t file_offset)
+{
+	for (size_t i = 0; i < search->count; i++)
+		if (search->sites[i].file_offset == file_offset)
+			return true;
+	return false;
+}
+
 static int take_point(const struct usdt_point *found, void *arg)
 {
 	struct search *search = arg;
@@ -100,8 +119,15 @@ static int take_point(const struct usdt_point *found, void *arg)
 				  .semaphore = found->semaphore};
 	int ret;
 
-	if (!row)
+	/* Two notes of one place would count each piece twice. */
+	if (!row || is_known(search, found->file_offset))
 		return 0;
+	if (is_harmful(search, found))
+		return error__set(
+			search->err, -ENOEXEC,
+			"%s: %s:%s is a five-byte nop, where probes kill forked children on "
+			"this kernel: %s's tensors are not watched there",
+			elf_file__name(search->file), row->provider, row->name, row->allocator);
 	ret = read_operands(search, found, row, &point);
 	if (ret)
 		return ret;

@@ -62,11 +62,11 @@ static int take_interval_option(const struct option_row *row, void *field, const
 
 static const struct option_row rows[] = {
 	{"tensors", 0, NULL,
-	 "show tensors of frameworks such as PyTorch by call site\n"
-	 "[those of processes that have any]",
+	 "show tensors of PyTorch by call site [those of\n"
+	 "processes that have any]",
 	 take_level, FIELD(output.levels), .min = MEMLEAK_TENSORS},
 	{"segments", 0, NULL,
-	 "show the memory that frameworks take from CUDA, not their\n"
+	 "show what frameworks take from CUDA, not their\n"
 	 "tensors; with --tensors both",
 	 take_level, FIELD(output.levels), .min = MEMLEAK_SEGMENTS},
 	{"show-allocs", 'a', NULL, "also list each allocation: address, size, age", option__flag,
