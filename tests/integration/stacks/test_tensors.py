@@ -7,6 +7,7 @@ import json
 import re
 import signal
 import subprocess
+import time
 
 import pytest
 
@@ -83,6 +84,18 @@ def beside(running, *args, links=None):
                             stderr=subprocess.PIPE, text=True)
 
 
+def read_until(gpuprobe, running, condition):
+    """The tensors in the first report that meets the condition."""
+    end = time.monotonic() + 60
+    for line in gpuprobe.stdout:
+        assert time.monotonic() < end, line
+        report = json.loads(line)
+        tensors = report["processes"] and tensors_of(report, running.process.pid)
+        if tensors and condition(tensors):
+            return tensors
+    raise AssertionError("gpuprobe ended before")
+
+
 def test_exact_counts(links):
     """Pieces of all sizes, so at all points of both names, from one thread and from several."""
     commands = ("make 20 1000\nmake 10 1048577\nmake 3 30000001\nmake 1 10485759\nchurn 40 2000\n"
@@ -93,11 +106,28 @@ def test_exact_counts(links):
     assert (tensors["unknown_frees"], tensors["missed_frees"], tensors["untracked"]) == (0, 0, 0)
     assert not tensors["since_attach"]
     assert [device["device"] for device in tensors["devices"]] == [0]
-    kept = site_of(tensors, "keep")
-    assert (kept["made"], kept["freed"], kept["allocations"]) == (34, 25, 9)
-    work = site_of(tensors, "work")
-    assert (work["made"], work["freed"], work["bytes"]) == (1200, 600, 600 * 3000)
-    assert {frame["kind"] for frame in kept["stack"]["frames"]} == {"python"}
+    sites = tensors["by_site"]["sites"]
+    assert sum(site["allocations"] for site in sites) == tensors["live"]
+    assert sum(site["bytes"] for site in sites) == tensors["live_bytes"]
+
+
+def test_call_sites():
+    """Of a running interpreter, which gpuprobe knows when it attaches: Python frames alone."""
+    with Running() as running:
+        running.do("make 1 100")
+        gpuprobe = beside(running, "--json", "-o", "0", "0.2")
+        wait_until_watching(gpuprobe)
+        running.do("threads 4 300 3000")
+        running.do("make 10 2000")
+        running.do("drop 4")
+        tensors = read_until(gpuprobe, running, lambda tensors: tensors["frees"] == 603)
+        gpuprobe.send_signal(signal.SIGINT)
+        gpuprobe.communicate(timeout=60)
+    kept, work = (site_of(tensors, function) for function in ("keep", "work"))
+    assert (kept["made"], kept["allocations"], kept["peak_bytes"]) == (10, 10, 20000)
+    assert (work["made"], work["freed"], work["bytes"]) == (1200, 603, 597 * 3000)
+    for site in (kept, work):
+        assert {frame["kind"] for frame in site["stack"]["frames"]} == {"python"}
 
 
 def test_segments_and_holes():
@@ -128,11 +158,9 @@ def test_attach_in_the_middle(links):
         assert malloc > 0 and free > 0
         running.do("make 10 700")
         after = running.do("drop 25")
-        for line in gpuprobe.stdout:
-            report = json.loads(line)
-            tensors = report["processes"] and tensors_of(report, running.process.pid)
-            if tensors and tensors["frees"] + tensors["unknown_frees"] == 25:
-                break
+        tensors = read_until(
+            gpuprobe, running,
+            lambda tensors: tensors["frees"] + tensors["unknown_frees"] == 25)
         gpuprobe.send_signal(signal.SIGKILL)
         gpuprobe.communicate(timeout=60)
         wait_until(lambda: running.watchers() == (0, 0), "the semaphores fall")
