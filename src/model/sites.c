@@ -409,8 +409,8 @@ int site_table__list(const struct site_table *table, struct process *process, in
 	int ret = list_sites(table, process, mark, find, arg);
 
 	if (!ret)
-		ret = site_table__list_live(table, &process->live_sites,
-					    &process->live_site_count, find, arg);
+		ret = site_table__list_live(table, &process->live_sites, &process->live_site_count,
+					    find, arg);
 	for (size_t i = 0; i < process->live_listed; i++)
 		process->live[i].stack =
 			process->live[i].stack_id ? find(arg, process->live[i].stack_id) : NULL;

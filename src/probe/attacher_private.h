@@ -58,7 +58,7 @@ struct attacher {
 	const struct log *log;
 	struct allocator_points points; /* with selection.tensors */
 	bool *wanted;			/* by row */
-	bool *slow;   /* by row: its probe is single-stepped in some file */
+	bool *slow;			/* by row: its probe is single-stepped in some file */
 	struct attached_file *files;
 	size_t file_count;
 	uint64_t last_number;	       /* last number given to a file */

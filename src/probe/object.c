@@ -140,8 +140,7 @@ static void name_allocators(struct config *config, const struct object_options *
 		uint64_t name = 0;
 		size_t known = 0;
 
-		memcpy(&name, api_probes[i].library,
-		       strnlen(api_probes[i].library, sizeof(name)));
+		memcpy(&name, api_probes[i].library, strnlen(api_probes[i].library, sizeof(name)));
 		while (known < count && config->allocator_names[known] != name)
 			known++;
 		if (known == count && count < ALLOCATOR_NAMES)

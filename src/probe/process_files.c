@@ -682,8 +682,8 @@ int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_sca
 		attacher__claim(attacher);
 	if (what == SCAN_FORKED)
 		scan.late[ROLE_OF_LIBRARY] += attacher->shared_ns > since_ns;
-	if (scan.count && (scan.maps_cuda || scan.maps_allocator || scan.maps_nameless ||
-			   what == SCAN_PROGRAM))
+	if (scan.count &&
+	    (scan.maps_cuda || scan.maps_allocator || scan.maps_nameless || what == SCAN_PROGRAM))
 		identify(&scan);
 	note_code(&scan, what);
 	attacher->unfollows = is_switcher(&scan);

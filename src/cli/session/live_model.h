@@ -66,7 +66,7 @@ struct live_model_options {
 	struct live_model_limits limits;
 	size_t top; /* live allocations listed per process; 0: all */
 	struct stack_choice stacks;
-	bool tensor_python; /* tensors get Python frames alone, where there are any */
+	bool tensor_python;	  /* tensors get Python frames alone, where there are any */
 	unsigned int stack_sites; /* calls whose stacks are taken, 1 << enum site_kind */
 	/* filter of live_sites */
 	struct live_filter live_filter;
