@@ -260,6 +260,7 @@ static void print_sums(const struct printer *printer, const struct memleak_sums 
 
 static void print_head(const struct printer *printer, const struct all_sums *all)
 {
+	bool with_tensors = all->with_tensors || printer->options->levels == MEMLEAK_TENSORS;
 	size_t processes = printer->model->process_count;
 	FILE *out = printer->out;
 
@@ -272,11 +273,11 @@ static void print_head(const struct printer *printer, const struct all_sums *all
 		      out);
 		return;
 	}
-	if (all->with_tensors || printer->options->levels == MEMLEAK_TENSORS)
+	if (with_tensors)
 		print_sums(printer, &all->tensors, true);
-	if (!all->with_segments && (all->with_tensors || printer->options->levels))
+	if (with_tensors && !all->with_segments)
 		return;
-	if (all->with_tensors)
+	if (with_tensors)
 		print_time(printer);
 	print_sums(printer, &all->segments, false);
 }
@@ -436,10 +437,21 @@ static int print_ended_level(const struct printer *printer, const struct memleak
 	return 0;
 }
 
+static void print_no_tensors(const struct printer *printer, const struct process *p)
+{
+	print_time(printer);
+	fprintf(printer->out, "process %d (", p->pid);
+	escape__text(printer->out, p->comm);
+	fputs(") ended: no tensor was seen\n", printer->out);
+}
+
 static int print_ended(const struct printer *printer, const struct process *p)
 {
 	struct memleak_level level;
 	int ret = 0;
+
+	if (!p->tensors && printer->options->levels == MEMLEAK_TENSORS)
+		print_no_tensors(printer, p);
 
 	if (memleak_level__shows_tensors(p, printer->options)) {
 		memleak_level__of_tensors(&level, p, printer->growth);
