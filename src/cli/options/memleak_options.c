@@ -29,6 +29,19 @@ static int take_age(const struct option_row *row, void *field, const char *text,
 		"-o, --older '%.100s': give milliseconds, or a time such as 500ms, 2s or 1m", text);
 }
 
+/* The default, which another --stack may have changed. */
+static int take_stack(const struct option_row *row, void *field, const char *text,
+		      struct error *err)
+{
+	struct stack_choice *choice = field;
+
+	if (strcmp(text, "python") != 0)
+		return stack_choice__take_row(row, field, text, err);
+	choice->mode = STACK_FP;
+	choice->given[OPT_STACK] = NULL;
+	return 0;
+}
+
 static int take_level(const struct option_row *row, void *field, const char *text,
 		      struct error *err)
 {
@@ -102,7 +115,10 @@ static const struct option_row rows[] = {
 	 WORDS(api_words)},
 	{.rows = library_rows, FIELD(targets)},
 	{.help = "Call stacks:"},
-	{.rows = stack_needed_rows, FIELD(stacks)},
+	{"stack", 0, "python|fp|dwarf|auto",
+	 STACK_HELP ";\npython: of tensors Python frames, else fp [python]", take_stack,
+	 FIELD(stacks), .min = OPT_STACK},
+	{.rows = stack_storage_rows, FIELD(stacks)},
 	{.rows = all_frames_rows, FIELD(output.all_frames)},
 	{.help = CAPACITIES},
 	{"max-processes", 0, "N", "processes at a time [4096]", arguments__take_capacity,
