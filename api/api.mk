@@ -21,8 +21,9 @@ $(BUILD)/api/error.o: src/base/error.c
 $(BUILD)/api/generate: $(BUILD)/api/generate.o $(BUILD)/api/error.o $(API_OBJS)
 	$(HOSTCC) $(LDFLAGS) -o $@ $^
 
-$(API_GENERATED): $(BUILD)/api/generate api/functions.tsv api/errors.tsv api/enums.tsv
+$(API_GENERATED): $(BUILD)/api/generate api/functions.tsv api/errors.tsv api/enums.tsv \
+		api/allocators.tsv
 	@mkdir -p $(@D)
-	$(BUILD)/api/generate api/functions.tsv api/errors.tsv api/enums.tsv $@
+	$(BUILD)/api/generate api/functions.tsv api/errors.tsv api/enums.tsv api/allocators.tsv $@
 
 -include $(wildcard $(BUILD)/api/*.d)

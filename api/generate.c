@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// generate FUNCTIONS.TSV ERRORS.TSV ENUMS.TSV OUT.C: generates the C tables of the CUDA API from
-// its description, at build time. If the description is wrong, OUT.C stays unchanged.
+// generate FUNCTIONS.TSV ERRORS.TSV ENUMS.TSV ALLOCATORS.TSV OUT.C: generates the C tables of the
+// CUDA API from its description, at build time. If the description is wrong, OUT.C stays unchanged.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,8 +40,9 @@ int main(int argc, char **argv)
 	struct table *table;
 	int rc;
 
-	if (argc != 5) {
-		fputs("usage: generate FUNCTIONS.TSV ERRORS.TSV ENUMS.TSV OUT.C\n", stderr);
+	if (argc != 6) {
+		fputs("usage: generate FUNCTIONS.TSV ERRORS.TSV ENUMS.TSV ALLOCATORS.TSV OUT.C\n",
+		      stderr);
 		return 2;
 	}
 	table = table__new();
@@ -53,7 +54,9 @@ int main(int argc, char **argv)
 	if (!rc)
 		rc = read_file(table, argv[3], table__read_values, &err);
 	if (!rc)
-		rc = write_file(table, argv[4], &err);
+		rc = read_file(table, argv[4], table__read_probes, &err);
+	if (!rc)
+		rc = write_file(table, argv[5], &err);
 	table__free(table);
 	if (rc)
 		fprintf(stderr, "%s\n", err.text);

@@ -14,6 +14,7 @@ static const char functions_header[] =
 	"layer\tsymbol\tfamily\toperation\tkind\tflags\troles\targuments\tnote";
 static const char codes_header[] = "layer\tcode\tname";
 static const char values_header[] = "type\tvalue\tname";
+static const char probes_header[] = "allocator\tlibrary\tprovider\tprobe\taction\toperands";
 
 /* Adds the row in `text` to the table. */
 typedef int (*row_reader)(struct table *table, struct row *row, char *text);
@@ -37,9 +38,16 @@ void table__free(struct table *table)
 		free(table->values[i].type);
 		free(table->values[i].name);
 	}
+	for (i = 0; i < table->probe_count; i++) {
+		free(table->probes[i].allocator);
+		free(table->probes[i].library);
+		free(table->probes[i].provider);
+		free(table->probes[i].name);
+	}
 	free(table->functions);
 	free(table->codes);
 	free(table->values);
+	free(table->probes);
 	free(table);
 }
 
@@ -306,4 +314,100 @@ int table__read_values(struct table *table, FILE *in, const char *file, struct e
 				 a->line);
 	}
 	return 0;
+}
+
+/* --- allocators --- */
+
+/* Words go into C strings without escapes. */
+static bool is_plain_word(const char *text)
+{
+	return *text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					   "0123456789_.-")];
+}
+
+static int parse_operands(const struct row *row, char *text, struct api_probe_operands *operands)
+{
+	static const char *const words[] = {
+		[TENSOR_POINTER] = "pointer", [TENSOR_DEVICE] = "device", [TENSOR_BYTES] = "bytes",
+		[TENSOR_STREAM] = "stream",   [TENSOR_ROLES] = "-",
+	};
+	char *word;
+
+	while ((word = strsep(&text, ","))) {
+		size_t role = 0;
+
+		while (role <= TENSOR_ROLES && strcmp(word, words[role]) != 0)
+			role++;
+		if (role > TENSOR_ROLES)
+			return row__fail(row, "%s is not the meaning of an operand", word);
+		if (operands->count == API_OPERANDS)
+			return row__fail(row, "more than %d operands", API_OPERANDS);
+		for (size_t i = 0; role < TENSOR_ROLES && i < operands->count; i++)
+			if (operands->roles[i] == role)
+				return row__fail(row, "two operands are the %s", word);
+		operands->roles[operands->count++] = (uint8_t)role;
+	}
+	return 0;
+}
+
+static bool has_operand(const struct api_probe_operands *operands, enum tensor_role role)
+{
+	for (size_t i = 0; i < operands->count; i++)
+		if (operands->roles[i] == role)
+			return true;
+	return false;
+}
+
+static int parse_probe(const struct row *row, struct table_probe *probe)
+{
+	int rc;
+
+	for (size_t i = 0; i < 4; i++)
+		if (!is_plain_word(row->fields[i]))
+			return row__fail(row, "%s is not a name", row->fields[i]);
+	if (!strcmp(row->fields[4], "allocate"))
+		probe->action = TENSOR_ALLOCATES;
+	else if (!strcmp(row->fields[4], "free"))
+		probe->action = TENSOR_FREES;
+	else
+		return row__fail(row, "unknown action %s", row->fields[4]);
+	rc = parse_operands(row, row->fields[5], &probe->operands);
+	if (rc)
+		return rc;
+	if (!has_operand(&probe->operands, TENSOR_POINTER))
+		return row__fail(row, "no operand is the pointer");
+	if (probe->action == TENSOR_ALLOCATES && !has_operand(&probe->operands, TENSOR_BYTES))
+		return row__fail(row, "no operand is the bytes");
+	return 0;
+}
+
+static int read_probe(struct table *table, struct row *row, char *text)
+{
+	struct table_probe *probes, probe = {0};
+	int rc = row__split(row, text, 6);
+
+	if (!rc)
+		rc = parse_probe(row, &probe);
+	if (rc)
+		return rc;
+	probes = reallocarray(table->probes, table->probe_count + 1, sizeof(*probes));
+	if (!probes)
+		return -ENOMEM;
+	table->probes = probes;
+	probe.allocator = strdup(row->fields[0]);
+	probe.library = strdup(row->fields[1]);
+	probe.provider = strdup(row->fields[2]);
+	probe.name = strdup(row->fields[3]);
+	probes[table->probe_count++] = probe;
+	return probe.allocator && probe.library && probe.provider && probe.name ? 0 : -ENOMEM;
+}
+
+int table__read_probes(struct table *table, FILE *in, const char *file, struct error *err)
+{
+	struct row row = {.file = file, .err = err};
+	int rc = read_rows(table, in, &row, probes_header, read_probe);
+
+	if (rc)
+		return rc == -ENOMEM ? error__set(err, rc, "%s: out of memory", file) : rc;
+	return table->probe_count ? 0 : row__fail(&row, "the table is empty");
 }

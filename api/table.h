@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * functions.tsv, enums.tsv and errors.tsv in memory: read, checked, sorted, and written as C.
+ * functions.tsv, enums.tsv, errors.tsv and allocators.tsv in memory: read, checked, sorted, and written as C.
  * functions.tsv documents its columns.
  *
  * An inconsistency is a one-line error, "FILE:LINE: what".
@@ -56,6 +56,13 @@ struct table_value {
 	unsigned int line;
 };
 
+/* A probe point of an allocator. */
+struct table_probe {
+	char *allocator, *library, *provider, *name;
+	struct api_probe_operands operands;
+	uint8_t action; /* enum tensor_action */
+};
+
 struct table {
 	struct table_function *functions; /* by symbol (strcmp), then soname, the newest last */
 	size_t function_count;
@@ -63,6 +70,8 @@ struct table {
 	size_t code_count;
 	struct table_value *values; /* of enumerations, by type (strcmp), then value */
 	size_t value_count;
+	struct table_probe *probes; /* in the file's order */
+	size_t probe_count;
 };
 
 /* An empty table, or NULL if out of memory. */
@@ -76,6 +85,7 @@ void table__free(struct table *table);
 int table__read_functions(struct table *table, FILE *in, const char *file, struct error *err);
 int table__read_codes(struct table *table, FILE *in, const char *file, struct error *err);
 int table__read_values(struct table *table, FILE *in, const char *file, struct error *err);
+int table__read_probes(struct table *table, FILE *in, const char *file, struct error *err);
 
 /*
  * Writes the C file whose contents src/api/api_tables.h declares. Returns 0, or -EIO if the stream

@@ -115,9 +115,28 @@ static void write_values(const struct table *table, FILE *out)
 	      out);
 }
 
+static void write_probes(const struct table *table, FILE *out)
+{
+	const struct table_probe *probe;
+	size_t i, n;
+
+	fputs("\nconst struct api_probe api_probes[] = {\n", out);
+	for (i = 0; i < table->probe_count; i++) {
+		probe = &table->probes[i];
+		fprintf(out, "\t{ \"%s\", \"%s\", \"%s\", \"%s\", { %u, {", probe->allocator,
+			probe->library, probe->provider, probe->name, probe->operands.count);
+		for (n = 0; n < probe->operands.count; n++)
+			fprintf(out, " %u,", probe->operands.roles[n]);
+		fprintf(out, " } }, %u },\n", probe->action);
+	}
+	fputs("};\nconst size_t api_probe_count = sizeof(api_probes) / sizeof(api_probes[0]);\n",
+	      out);
+}
+
 int table__write(const struct table *table, FILE *out)
 {
-	fputs("// Made by api/generate from functions.tsv, errors.tsv and enums.tsv.\n"
+	fputs("// Made by api/generate from functions.tsv, errors.tsv, enums.tsv and "
+	      "allocators.tsv.\n"
 	      "#include \"api/api.h\"\n"
 	      "#include \"api/api_tables.h\"\n\n",
 	      out);
@@ -125,5 +144,6 @@ int table__write(const struct table *table, FILE *out)
 	write_functions(table, out);
 	write_codes(table, out);
 	write_values(table, out);
+	write_probes(table, out);
 	return ferror(out) ? -EIO : 0;
 }

@@ -16,6 +16,7 @@
  *   rate              how many calls threads make, on request
  *   steps, step_call  what threads submit repeatedly, on request
  *   memory, launch, copy, wait, context, module   the families of the API
+ *   tensor            pieces that frameworks' allocators hand out, on request: a program of its own
  *
  * The program exists in three versions for three kinds of links; userspace loads one
  * (src/probe/links.h). call_session runs at entry and at return; call_entry and call_return are
@@ -43,6 +44,7 @@
 #include "call/rate.bpf.h"
 #include "steps/step_call.bpf.h"
 #include "stack/take_stack.bpf.h"
+#include "tensor/tensor.bpf.h"
 #include "memory/virtual.bpf.h"
 #include "wait/wait.bpf.h"
 

@@ -26,8 +26,10 @@ SIM_CUDART_12 := $(call sim_objects,cudart,runtime12)
 SIM_CUDART_STATIC := $(call sim_objects,cudart,static) $(call sim_objects,record,static)
 SIM_NVML := $(call sim_objects,nvml,shared) $(SIM_OBJ)/shared/record/parse.o
 
+SIM_C10 := $(call sim_objects,c10,shared)
+
 SIM_LIBRARIES := $(addprefix $(SIM_OUT)/,libcuda.so.1 libcudart.so.13 libcudart.so.12 \
-	libnvidia-ml.so.1 libcudart_static.a)
+	libnvidia-ml.so.1 libcudart_static.a libc10_cuda.so)
 SIM_LINKS := $(addprefix $(SIM_OUT)/,libcuda.so libcudart.so)
 
 SIM_WORKLOADS := $(patsubst sim/workloads/%.c,$(SIM_OUT)/%, \
@@ -74,6 +76,11 @@ $(SIM_OUT)/libcudart.so.12: $(SIM_CUDART_12) $(SIM_RECORD) sim/cudart/libcudart1
 $(SIM_OUT)/libnvidia-ml.so.1: $(SIM_NVML)
 	$(CC) -shared -Wl,-soname,libnvidia-ml.so.1 $(SIM_LDFLAGS) -o $@ $^
 
+# A framework's allocator, with static probe points.
+$(SIM_OUT)/libc10_cuda.so: $(SIM_C10) $(SIM_OUT)/libcudart.so.13 | $(SIM_LINKS)
+	$(CC) -shared -Wl,-soname,libc10_cuda.so $(SIM_LDFLAGS) -o $@ $(SIM_C10) -L$(SIM_OUT) \
+		-lcudart -pthread
+
 $(SIM_OUT)/libcudart_static.a: $(SIM_CUDART_STATIC)
 	rm -f $@
 	$(AR) rcs $@ $^
@@ -99,6 +106,12 @@ $(SIM_OUT)/faults: $(SIM_FAULTS) $(SIM_COMMON) | $(SIM_LIBRARIES) $(SIM_LINKS)
 
 # Frame pointers distinguish the call sites.
 $(SIM_FAULTS): CFLAGS += -fno-omit-frame-pointer -fno-optimize-sibling-calls
+
+$(SIM_OBJ)/workloads/tensors.o: CFLAGS += -Isim -fno-omit-frame-pointer \
+	-fno-optimize-sibling-calls
+
+$(SIM_OUT)/tensors: $(SIM_OBJ)/workloads/tensors.o $(SIM_COMMON) | $(SIM_LIBRARIES) $(SIM_LINKS)
+	$(SIM_LINK) -l:libc10_cuda.so -lcudart -lcuda
 
 # These two get CUDA in their own way.
 $(SIM_OUT)/dlopener: $(SIM_OBJ)/workloads/dlopener.o $(SIM_COMMON)

@@ -68,6 +68,7 @@
 	X(HOST_MAP_FULL, "host_map_full", \
 	  "samples and sleeps of followed threads that had no room in a table: their time has no " \
 	  "stack") \
+	X(TENSOR_MAP_FULL, "tensor_map_full", "tensors beyond --max-tensors") \
 	X(UNREADABLE, "unreadable", "results that could not be read from the program's memory") \
 	X(LIBRARY_SKIPPED, "library_skipped", \
 	  "files of processes that may be CUDA libraries and got no probes: see the warnings") \

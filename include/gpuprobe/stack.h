@@ -42,6 +42,7 @@ struct stack_caller {
 
 #define STACK_CUT 0x01	       /* native[] may be incomplete: the kernel's limit was reached */
 #define STACK_INTERRUPTED 0x02 /* registers.ip is the next instruction, not a return address */
+#define STACK_PYTHON 0x04      /* Python frames alone: no native frame was looked for */
 
 struct stack_record {
 	__u64 id;

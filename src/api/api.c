@@ -94,3 +94,11 @@ const struct api_value *api__values(const char *type, size_t *count)
 	*count = (size_t)(end - first);
 	return first;
 }
+
+bool api__has_allocator(const char *base)
+{
+	for (size_t i = 0; i < api_probe_count; i++)
+		if (!strncmp(base, api_probes[i].library, strlen(api_probes[i].library)))
+			return true;
+	return false;
+}

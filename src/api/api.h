@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The CUDA API as data for userspace. api/generate.c generates it at build time from the TSV files
- * in api/ (functions.tsv, enums.tsv, errors.tsv). A row's number is its index in the table; it is
+ * in api/ (functions.tsv, enums.tsv, errors.tsv, allocators.tsv). A row's number is its index in the table; it is
  * the cookie of every probe and the `row` of every BPF map key.
  */
 #ifndef API_API_H
@@ -13,6 +13,7 @@
 
 #include "gpuprobe/function.h"
 #include "gpuprobe/rate.h"
+#include "gpuprobe/tensor.h"
 
 /* How to read a pointer argument if its type does not say. */
 enum api_passing {
@@ -62,6 +63,29 @@ struct api_value {
 	const char *name;
 	int value;
 };
+
+#define API_OPERANDS 8
+
+/* The meanings of a probe point's operands, in their order. */
+struct api_probe_operands {
+	uint8_t count;
+	uint8_t roles[API_OPERANDS]; /* enum tensor_role; TENSOR_ROLES: not used */
+};
+
+/* A static probe point at which a framework's allocator reports a piece of memory. */
+struct api_probe {
+	const char *allocator; /* "PyTorch" */
+	const char *library;   /* how the file's name begins: "libc10_cuda.so" */
+	const char *provider, *name;
+	struct api_probe_operands operands;
+	uint8_t action; /* enum tensor_action */
+};
+
+extern const struct api_probe api_probes[];
+extern const size_t api_probe_count;
+
+/* Whether a file of this base name may have an allocator of the table. */
+bool api__has_allocator(const char *base);
 
 /* The soname major to use for a library whose major is unknown. */
 #define API_NEWEST (-1)

@@ -13,6 +13,7 @@
 #include "collect/ranges.h"
 #include "collect/shares.h"
 #include "collect/site_maps.h"
+#include "collect/tensors.h"
 #include "gen/gpuprobe.skel.h"
 #include "model/devices.h"
 
@@ -173,6 +174,8 @@ static int take_allocation(struct reading *reading, struct process *process, con
 
 	if (is_dead(collector, key->slot, record))
 		return key_list__add(&collector->dead, key, sizeof(*key)) ? -ENOMEM : ELEMENT_SKIP;
+	if (tensors__take_segment(reading, process, key, record))
+		return -ENOMEM;
 	if (memory_kind__is_device(record->kind) && key->space != SPACE_ENDING &&
 	    reading__lists(reading, process) && list_live(collector, process, record, &allocation))
 		return -ENOMEM;

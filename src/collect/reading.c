@@ -12,7 +12,8 @@ static unsigned int conditions(const struct reading *reading)
 	const struct collector *collector = reading->collector;
 
 	return (reading->reap ? ON_REAP : 0) | (collector->profile_maps ? WITH_PROFILE : 0) |
-	       (collector->stacks ? WITH_STACKS : 0);
+	       (collector->stacks ? WITH_STACKS : 0) |
+	       (collector->options.tensors ? WITH_TENSORS : 0);
 }
 
 int reading__run(struct reading *reading, const struct reading_step *steps, size_t count)

@@ -35,6 +35,7 @@ enum {
 	ON_REAP = 1 << 0,
 	WITH_PROFILE = 1 << 1,
 	WITH_STACKS = 1 << 2,
+	WITH_TENSORS = 1 << 3,
 };
 
 /* What a step does if an earlier one has failed. */

@@ -29,6 +29,7 @@
 #include "collect/site_maps.h"
 #include "collect/steps.h"
 #include "collect/tally.h"
+#include "collect/tensors.h"
 #include "gen/gpuprobe.skel.h"
 #include "gpuprobe/profile.h"
 #include "gpuprobe/rate.h"
@@ -406,7 +407,13 @@ static const struct reading_step steps[] = {
 	 * After contexts and tallies. The tallies show who has live memory, and memory that died
 	 * with its context is subtracted from them.
 	 */
+	{.run = tensors__begin_reading, .only = WITH_TENSORS, .on_failure = FAILED_RUN},
+	{IN_MAP(tensor_devices, tensor_device_key, slot), .take = tensors__take_device, .only = WITH_TENSORS},
+	{IN_MAP(tensor_counts, tensor_count_key, slot), .only = ON_REAP | WITH_TENSORS},
 	{.run = memory__read},
+	/* After the allocations, which may be their segments. */
+	{.run = tensors__read, .only = WITH_TENSORS},
+	{IN_MAP(tensor_sites, tensor_site_key, slot), .take = tensors__take_site, .only = WITH_TENSORS},
 	/* After the allocations, which may add ranges. */
 	{.run = memory__clear_ranges},
 	{.run = pools__begin},
@@ -455,6 +462,7 @@ static const struct reading_step steps[] = {
 	{.run = site_maps__name_stacks, .only = WITH_STACKS},
 	/* Last: naming a stack may drop another, and none is named before the model is used. */
 	{.run = site_maps__list, .only = WITH_STACKS},
+	{.run = tensors__list_all, .only = WITH_STACKS | WITH_TENSORS},
 	{.run = profile_maps__list_stacks, .only = WITH_PROFILE | WITH_STACKS},
 
 	/* After everything that can fail: a failed reading deletes nothing of ended processes. */

@@ -12,6 +12,7 @@
 #include "model/profile.h"
 #include "model/growth_history.h"
 #include "model/process_index.h"
+#include "model/tensors.h"
 
 #define WINDOW_LEAST_NS (10 * NS_PER_S)
 #define NO_STACK UINT64_MAX
@@ -38,6 +39,7 @@ struct growing_site {
 struct growth {
 	uint64_t window_ns;
 	size_t max;
+	bool of_tensors;
 	struct growing_site *sites; /* a uthash table */
 	uint64_t samples;
 	uint64_t sampled_ns;
@@ -61,6 +63,15 @@ struct growth *growth__new(uint64_t window_ns, size_t max)
 		return NULL;
 	growth->window_ns = window_ns;
 	growth->max = max;
+	return growth;
+}
+
+struct growth *growth__new_of_tensors(uint64_t window_ns, size_t max)
+{
+	struct growth *growth = growth__new(window_ns, max);
+
+	if (growth)
+		growth->of_tensors = true;
 	return growth;
 }
 
@@ -149,13 +160,14 @@ static int sample_amount(struct growth *growth, const struct growth_amount *amou
 	return 0;
 }
 
-static int sample_sites(struct growth *growth, const struct process *process, uint64_t now_ns)
+static int sample_sites(struct growth *growth, const struct process *process,
+			const struct live_site *sites, size_t count, uint64_t unknown,
+			uint64_t now_ns)
 {
-	uint64_t unknown = count_unknown_frees(process);
 	int ret = 0;
 
-	for (size_t i = 0; i < process->live_site_count && !ret; i++) {
-		const struct live_site *live = &process->live_sites[i];
+	for (size_t i = 0; i < count && !ret; i++) {
+		const struct live_site *live = &sites[i];
 		struct growth_amount amount = {.key = key_of_stack(process, live->stack),
 					       .bytes = live->bytes,
 					       .count = live->count,
@@ -192,9 +204,17 @@ static int sample_sizes(struct growth *growth, const struct process *process, ui
 static int sample_process(struct growth *growth, const struct model *model,
 			  const struct process *process)
 {
+	const struct tensors *tensors = process->tensors;
+
+	if (growth->of_tensors)
+		return tensors ? sample_sites(growth, process, tensors->live_sites,
+					      tensors->live_site_count,
+					      tensors->total.unknown_frees, model->now_ns) :
+				 0;
 	if (!model->stacks && process->profile)
 		return sample_sizes(growth, process, model->now_ns);
-	return sample_sites(growth, process, model->now_ns);
+	return sample_sites(growth, process, process->live_sites, process->live_site_count,
+			    count_unknown_frees(process), model->now_ns);
 }
 
 /*

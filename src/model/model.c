@@ -9,6 +9,7 @@
 #include "model/kernels.h"
 #include "model/sites.h"
 #include "model/steps.h"
+#include "model/tensors.h"
 
 void process__clear(struct process *process)
 {
@@ -22,6 +23,8 @@ void process__clear(struct process *process)
 	process->profile = NULL;
 	process_steps__free(process->steps);
 	process->steps = NULL;
+	tensors__free(process->tensors);
+	process->tensors = NULL;
 	free(process->live);
 	free(process->freed);
 	free(process->failures);
@@ -58,7 +61,7 @@ size_t process__bytes(const struct process *p)
 {
 	size_t bytes = sizeof(*p) + kernel_table__bytes(p->kernel_table) +
 		       site_table__bytes(p->site_table) + profile__bytes(p->profile) +
-		       process_steps__bytes(p->steps);
+		       process_steps__bytes(p->steps) + tensors__bytes(p->tensors);
 
 	bytes += p->live_listed * sizeof(*p->live) + p->freed_listed * sizeof(*p->freed);
 	bytes += p->pool_count * sizeof(*p->pools) + p->kernel_count * sizeof(*p->kernels);

@@ -31,6 +31,7 @@ struct profile;
 struct host_process;
 struct host_side;
 struct process_steps;
+struct tensors;
 
 /*
  * Live allocations are all allocations minus those in never_live, replaced and with_context, and
@@ -372,6 +373,8 @@ struct process {
 	struct profile *profile; /* NULL: no profile is kept, see model/profile.h */
 	/* NULL: steps are not looked for, or no thread submits work; see model/steps.h */
 	struct process_steps *steps;
+	/* what a framework hands out of memory from CUDA, see model/tensors.h; NULL: none was seen */
+	struct tensors *tensors;
 
 	/* Sources of the lists above; only for model/ and collect/. */
 	struct cuda_environment *environment; /* NULL: unknown; malloc */

@@ -382,15 +382,15 @@ static size_t merge_live(struct live_site *sites, size_t count)
 	return used;
 }
 
-static int list_live(const struct site_table *table, struct process *process, site_stack_fn find,
-		     void *arg)
+int site_table__list_live(const struct site_table *table, struct live_site **sites,
+			  size_t *site_count, site_stack_fn find, void *arg)
 {
 	size_t room = HASH_COUNT(table->live), count = 0;
-	struct live_site *list = realloc(process->live_sites, (room ? room : 1) * sizeof(*list));
+	struct live_site *list = realloc(*sites, (room ? room : 1) * sizeof(*list));
 
 	if (!list)
 		return -ENOMEM;
-	process->live_sites = list;
+	*sites = list;
 	for (const struct live_count *live = table->live; live; live = live->hh.next)
 		list[count++] = (struct live_site){
 			.stack = live->stack ? find(arg, live->stack) : NULL,
@@ -399,7 +399,7 @@ static int list_live(const struct site_table *table, struct process *process, si
 			.oldest_ns = live->oldest_ns,
 			.newest_ns = live->newest_ns,
 		};
-	process->live_site_count = merge_live(list, count);
+	*site_count = merge_live(list, count);
 	return 0;
 }
 
@@ -409,7 +409,8 @@ int site_table__list(const struct site_table *table, struct process *process, in
 	int ret = list_sites(table, process, mark, find, arg);
 
 	if (!ret)
-		ret = list_live(table, process, find, arg);
+		ret = site_table__list_live(table, &process->live_sites, &process->live_site_count,
+					    find, arg);
 	for (size_t i = 0; i < process->live_listed; i++)
 		process->live[i].stack =
 			process->live[i].stack_id ? find(arg, process->live[i].stack_id) : NULL;

@@ -81,6 +81,10 @@ int site_table__add_live(struct site_table *table, uint64_t stack, uint64_t byte
 int site_table__list(const struct site_table *table, struct process *process, int mark,
 		     site_stack_fn find, void *arg);
 
+/* The same for live sites alone, into a list (malloc) that the caller owns and frees. */
+int site_table__list_live(const struct site_table *table, struct live_site **list, size_t *count,
+			  site_stack_fn find, void *arg);
+
 /*
  * Removes all references to stacks from the process's lists until they are rewritten; lists of
  * sites become empty.

@@ -187,6 +187,27 @@ out:
 	return ret;
 }
 
+/* Probes the points of an allocator. Returns 1 or a negative errno. */
+static int attach_allocator(struct attacher *attacher, const struct open_file *open,
+			    struct elf_file *file, struct attached_file *attached,
+			    struct error *err)
+{
+	struct link_point *sites = NULL;
+	size_t count = 0;
+	int ret = allocator_points__find(&attacher->points, file, open->base, &sites, &count, err);
+
+	if (ret)
+		return ret;
+	ret = link_new(attacher, open->fd, attached, sites, count, err);
+	if (ret)
+		error__prefix(err, ret, "%s", elf_file__name(file));
+	else
+		log__info(attacher->log, "%s: %zu probe points of an allocator",
+			  elf_file__name(file), count);
+	free(sites);
+	return ret ? ret : 1;
+}
+
 void attacher__count_file(struct attacher *attacher, const struct attached_file *file, int sign)
 {
 	struct attacher_counts *counts = &attacher->counts;
@@ -229,8 +250,10 @@ static int attach_file(struct attacher *attacher, const struct open_file *open,
 				    .is_followed = !attacher->selection.no_returns &&
 						   !attacher->unfollows};
 	unsigned int layers = 0;
-	int ret;
+	int ret = 0;
 
+	if (role == ROLE_OF_ALLOCATOR)
+		new.is_followed = false;
 	if (attacher->is_patient && attacher->selection.of_machine &&
 	    elf_file__has_more_symbols(file, SYMBOLS_MAX, NAME_BYTES_MAX))
 		return error__set(err, -EFBIG,
@@ -238,10 +261,11 @@ static int attach_file(struct attacher *attacher, const struct open_file *open,
 				  "or --libcuda-path "
 				  "names it",
 				  elf_file__name(file));
-	ret = cuda_library__layers(file, &layers);
+	if (role != ROLE_OF_ALLOCATOR)
+		ret = cuda_library__layers(file, &layers);
 	if (ret)
 		return error__set(err, ret, "%s: out of memory", elf_file__name(file));
-	if (!layers) {
+	if (!layers && role != ROLE_OF_ALLOCATOR) {
 		if (role == ROLE_OF_PROGRAM)
 			return 0;
 		return error__set(
@@ -270,7 +294,10 @@ static int attach_file(struct attacher *attacher, const struct open_file *open,
 	new.number = new.links = ++attacher->last_number;
 	if (layers & LAYER_BIT(LAYER_DRIVER))
 		new.driver = number_driver(attacher);
-	ret = attach_library(attacher, open->fd, file, &new, err);
+	if (role == ROLE_OF_ALLOCATOR)
+		ret = attach_allocator(attacher, open, file, &new, err);
+	else
+		ret = attach_library(attacher, open->fd, file, &new, err);
 	if (ret > 0)
 		note_driver(attacher, layers);
 	/*

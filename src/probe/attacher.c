@@ -99,6 +99,7 @@ int attacher__new(const struct selection *selection, enum link_kind links,
 	attacher->both_layers = programs->both_layers;
 	attacher->several_drivers = programs->several_drivers;
 	attacher->driver_counts = programs->driver_counts;
+	attacher->points.map = programs->tensor_points;
 	attacher->releases = links != LINKS_TRACEFS;
 	attacher->confined_to = programs->confined_to;
 	attacher->handing_over = programs->handing_over;
@@ -130,6 +131,11 @@ int attacher__new(const struct selection *selection, enum link_kind links,
 	return 0;
 }
 
+bool attacher__wants_tensors(const struct attacher *attacher)
+{
+	return attacher->selection.tensors;
+}
+
 void attacher__free(struct attacher *attacher)
 {
 	if (!attacher)
@@ -143,6 +149,7 @@ void attacher__free(struct attacher *attacher)
 	attacher__forget_seen(attacher);
 	for (size_t i = 0; i < attacher->file_count; i++)
 		attacher__forget_sites(&attacher->files[i]);
+	allocator_points__clear(&attacher->points);
 	for (size_t i = 0; i < DRIVERS_TOLD; i++)
 		free(attacher->driver_paths[i]);
 	free(attacher->wanted);

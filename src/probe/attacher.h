@@ -63,6 +63,9 @@ int attacher__new(const struct selection *selection, enum link_kind links,
 /* Detaches everything. */
 void attacher__free(struct attacher *attacher);
 
+/* Whether libraries of frameworks' allocators get probes. */
+bool attacher__wants_tensors(const struct attacher *attacher);
+
 /*
  * Call before the first file is attached for a process that runs already, so that its hooks on
  * CUDA's libraries are known by then (hooks.h). Call attacher__forget_expected when the files of

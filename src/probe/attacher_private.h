@@ -3,6 +3,7 @@
 #ifndef PROBE_ATTACHER_PRIVATE_H
 #define PROBE_ATTACHER_PRIVATE_H
 
+#include "probe/allocator_points.h"
 #include "probe/attacher.h"
 #include "probe/family_links.h"
 #include "probe/file_shares.h"
@@ -55,8 +56,9 @@ struct attacher {
 	struct hooks *hooks;
 	bool expects; /* the running processes have been noted for their hooks */
 	const struct log *log;
-	bool *wanted; /* by row */
-	bool *slow;   /* by row: its probe is single-stepped in some file */
+	struct allocator_points points; /* with selection.tensors */
+	bool *wanted;			/* by row */
+	bool *slow;			/* by row: its probe is single-stepped in some file */
 	struct attached_file *files;
 	size_t file_count;
 	uint64_t last_number;	       /* last number given to a file */
@@ -100,6 +102,7 @@ enum file_role {
 	ROLE_OF_DRIVER,
 	ROLE_OF_LIBRARY,
 	ROLE_OF_PROGRAM,
+	ROLE_OF_ALLOCATOR, /* the library of a framework's allocator */
 	FILE_ROLES
 };
 
@@ -110,6 +113,7 @@ int attacher__open(const char *path, struct error *err);
 struct open_file {
 	int fd;				      /* for reading */
 	const char *name;		      /* for messages */
+	const char *base;		      /* the file's base name, for ROLE_OF_ALLOCATOR */
 	const struct file_identity *expected; /* that it must be; NULL, or .inode 0: unknown */
 };
 

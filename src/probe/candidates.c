@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/api.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "probe/seen_files.h"
@@ -61,6 +62,9 @@ static bool has_role(const struct candidates *found, const struct mapping *mappi
 		return false;
 	if (has_role_by_name(base, role))
 		return true;
+	*role = ROLE_OF_ALLOCATOR;
+	if (found->attacher->selection.tensors && api__has_allocator(base))
+		return true;
 	*role = ROLE_OF_PROGRAM;
 	return !*base || !strcmp(found->program, mapping->path);
 }
@@ -77,6 +81,7 @@ static int gather(const struct mapping *mapping, void *arg)
 	if (!has_role(found, mapping, &candidate.role))
 		return 0;
 	found->maps_cuda |= candidate__is_of_cuda(candidate.role);
+	found->maps_allocator |= candidate.role == ROLE_OF_ALLOCATOR;
 	if (found->count == CANDIDATES_MAX)
 		return -E2BIG;
 	candidate.is_nameless = !strcmp(mapping->path, "/");

@@ -144,17 +144,17 @@ bool links__are_orphaned(const struct links *links, uint64_t file)
 }
 
 static int attach_multi(struct links *links, const struct bpf_program *program, int type,
-			const struct linked_file *file, const uint64_t *offsets,
-			const uint64_t *cookies, size_t count, bool on_return, struct error *err)
+			const struct linked_file *file, const struct multi_link_sites *sites,
+			bool on_return, struct error *err)
 {
 	struct holder holder = {.file = file->number, .link_fd = -1, .perf_fd = -1};
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file->fd);
-	holder.link_fd = multi_link__create_in(file->only, bpf_program__fd(program), type, path,
-					       offsets, cookies, count, on_return);
+	holder.link_fd = multi_link__create_at(file->only, bpf_program__fd(program), type, path,
+					       sites, on_return);
 	if (holder.link_fd < 0)
-		return error__set(err, holder.link_fd, "cannot attach %zu probes: %s", count,
+		return error__set(err, holder.link_fd, "cannot attach %zu probes: %s", sites->count,
 				  strerror(-holder.link_fd));
 	if (ARRAY_APPEND(links->holders, links->count, holder)) {
 		sigkill_safe__run(close_one, &holder, 1);
@@ -168,7 +168,7 @@ static int attach_multi(struct links *links, const struct bpf_program *program, 
  * cookie.
  */
 static int attach_event(struct links *links, const struct bpf_program *program,
-			const struct linked_file *file, const uint64_t *offsets, size_t count,
+			const struct linked_file *file, const struct tracefs_sites *sites,
 			bool on_return, uint64_t cookie, struct error *err)
 {
 	struct holder holder = {
@@ -176,7 +176,7 @@ static int attach_event(struct links *links, const struct bpf_program *program,
 	LIBBPF_OPTS(bpf_link_create_opts, options, .perf_event.bpf_cookie = cookie);
 	int ret;
 
-	ret = tracefs__add(links->tracefs, holder.event, on_return, file->fd, offsets, count, err);
+	ret = tracefs__add(links->tracefs, holder.event, on_return, file->fd, sites, err);
 	if (ret < 0)
 		return ret;
 	links->next_event++;
@@ -235,10 +235,13 @@ static int attach_round(struct links *links, const struct link_point **remaining
 			struct error *err)
 {
 	const struct link_point **taken = calloc(count, sizeof(*taken));
-	uint64_t *offsets = calloc(count, sizeof(*offsets));
+	uint64_t *offsets = calloc(2 * count, sizeof(*offsets));
 	bool used[4096] = {false};
-	const struct bpf_program *program =
-		on_return ? links->programs.on_return : links->programs.entry;
+	const struct bpf_program *program = on_return		 ? links->programs.on_return :
+					    remaining[0]->tensor ? links->programs.tensor :
+								   links->programs.entry;
+	struct tracefs_sites sites = {.offsets = offsets,
+				      .counters = offsets ? offsets + count : NULL};
 	size_t n = 0;
 	int ret = -ENOMEM;
 
@@ -256,12 +259,13 @@ static int attach_round(struct links *links, const struct link_point **remaining
 		}
 		used[low] = true;
 		offsets[n] = remaining[i]->file_offset;
+		offsets[count + n] = remaining[i]->semaphore;
 		taken[n++] = remaining[i];
 	}
+	sites.count = n;
 	ret = on_return ? 0 : remember_sites(links, links->next_event, taken, n, err);
 	if (!ret)
-		ret = attach_event(links, program, file, offsets, n, on_return, links->next_event,
-				   err);
+		ret = attach_event(links, program, file, &sites, on_return, links->next_event, err);
 out:
 	free(taken);
 	free(offsets);
@@ -291,17 +295,17 @@ static int attach_multi_returns(struct links *links, const struct linked_file *f
 				const struct link_point *sites, size_t count, struct error *err)
 {
 	uint64_t *offsets = calloc(count, sizeof(*offsets));
-	size_t returns = 0;
+	struct multi_link_sites returns = {.offsets = offsets};
 	int ret = 0;
 
 	if (!offsets)
 		return error__set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < count; i++)
 		if (sites[i].wants_return)
-			offsets[returns++] = sites[i].file_offset;
-	if (returns)
+			offsets[returns.count++] = sites[i].file_offset;
+	if (returns.count)
 		ret = attach_multi(links, links->programs.on_return, ATTACH_UPROBE_MULTI, file,
-				   offsets, NULL, returns, true, err);
+				   &returns, true, err);
 	free(offsets);
 	return ret;
 }
@@ -309,8 +313,13 @@ static int attach_multi_returns(struct links *links, const struct linked_file *f
 static int attach_all_multi(struct links *links, const struct linked_file *file,
 			    const struct link_point *sites, size_t count, struct error *err)
 {
-	uint64_t *offsets = calloc(count * 2, sizeof(*offsets));
+	uint64_t *offsets = calloc(count * 3, sizeof(*offsets));
 	uint64_t *cookies = offsets ? offsets + count : NULL;
+	uint64_t *counters = offsets ? cookies + count : NULL;
+	const struct multi_link_sites all = {.offsets = offsets,
+					     .cookies = cookies,
+					     .counters = sites[0].tensor ? counters : NULL,
+					     .count = count};
 	int ret;
 
 	if (!offsets)
@@ -318,17 +327,23 @@ static int attach_all_multi(struct links *links, const struct linked_file *file,
 	for (size_t i = 0; i < count; i++) {
 		offsets[i] = sites[i].file_offset;
 		cookies[i] = cookie_of(&sites[i], file->only);
+		counters[i] = sites[i].semaphore;
+	}
+	if (sites[0].tensor) {
+		ret = attach_multi(links, links->programs.tensor, ATTACH_UPROBE_MULTI, file, &all,
+				   false, err);
+		goto out;
 	}
 	if (links->kind == LINKS_SESSION) {
 		ret = attach_multi(links, links->programs.session, ATTACH_UPROBE_SESSION, file,
-				   offsets, cookies, count, false, err);
+				   &all, false, err);
 		goto out;
 	}
 	/* Returns first: no call may be seen entering without its return being probed. */
 	ret = attach_multi_returns(links, file, sites, count, err);
 	if (!ret)
-		ret = attach_multi(links, links->programs.entry, ATTACH_UPROBE_MULTI, file, offsets,
-				   cookies, count, false, err);
+		ret = attach_multi(links, links->programs.entry, ATTACH_UPROBE_MULTI, file, &all,
+				   false, err);
 out:
 	free(offsets);
 	return ret;

@@ -24,11 +24,17 @@ struct links;
 
 /* One function to probe. */
 struct link_point {
-	uint16_t row;	      /* in the API table */
-	uint8_t driver;	      /* number of its driver library, SITE_DRIVER_SHIFT; 0: none */
-	bool wants_return;    /* ignored by session links, where the BPF program decides */
-	bool unfollowed;      /* its calls are only counted at entry; wants no return */
+	uint16_t row;	   /* in the API table */
+	uint8_t driver;	   /* number of its driver library, SITE_DRIVER_SHIFT; 0: none */
+	bool wants_return; /* ignored by session links, where the BPF program decides */
+	bool unfollowed;   /* its calls are only counted at entry; wants no return */
+	/*
+	 * a static probe point of an allocator: `row` is TENSOR_ROW and its number; no function begins
+	 * there. All sites of a file are, or none.
+	 */
+	bool tensor;
 	uint64_t file_offset; /* of its first instruction */
+	uint64_t semaphore;   /* file offset of a probe point's counter of watchers; 0: none */
 };
 
 /* A file to probe. */

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "api/api.h"
 #include "target/proc_maps.h"
 
 #define PAGES 16 /* per CPU: about 400 mappings, those of 100 programs that start */
@@ -42,6 +43,14 @@ struct lost_record {
 	uint64_t id, count;
 };
 
+static bool is_of_interest(const struct mapping_events *events, const char *path)
+{
+	const char *base = mapping__base_name(path);
+
+	return mapping__is_named_like_cuda(path) ||
+	       (events->hooks.allocators && base && api__has_allocator(base));
+}
+
 static void take_mapping(const struct mapping_events *events, const struct mmap2_record *record)
 {
 	size_t room = record->header.size - sizeof(*record) - sizeof(uint64_t);
@@ -51,7 +60,7 @@ static void take_mapping(const struct mapping_events *events, const struct mmap2
 
 	/* 0 or less: the process is in another pid namespace. */
 	if (event.pid <= 0 || !memchr(record->path, '\0', room) ||
-	    !mapping__is_named_like_cuda(record->path))
+	    !is_of_interest(events, record->path))
 		return;
 	memcpy(&event.time_ns, (const char *)record + record->header.size - sizeof(event.time_ns),
 	       sizeof(event.time_ns));

@@ -11,6 +11,7 @@
 #ifndef PROBE_MAPPING_EVENTS_H
 #define PROBE_MAPPING_EVENTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -27,6 +28,7 @@ struct mapping_event {
 };
 
 struct mapping_events_hooks {
+	bool allocators; /* report libraries of frameworks' allocators, too */
 	void (*mapped)(const struct mapping_event *event, void *arg);
 	/* `count` records, of any process and file, were lost since the last reading. */
 	void (*lost)(uint64_t count, void *arg);

@@ -57,17 +57,17 @@ static void create(void *arg)
 	creation->result = fd < 0 ? -errno : (int)fd;
 }
 
-int multi_link__create_in(pid_t pid, int program, int type, const char *path,
-			  const uint64_t *offsets, const uint64_t *cookies, size_t count,
-			  bool on_return)
+int multi_link__create_at(pid_t pid, int program, int type, const char *path,
+			  const struct multi_link_sites *sites, bool on_return)
 {
 	const struct link_create_attr attr = {
 		.prog_fd = (uint32_t)program,
 		.attach_type = (uint32_t)type,
 		.path = (uintptr_t)path,
-		.offsets = (uintptr_t)offsets,
-		.cookies = (uintptr_t)cookies,
-		.count = (uint32_t)count,
+		.offsets = (uintptr_t)sites->offsets,
+		.ref_ctr_offsets = (uintptr_t)sites->counters,
+		.cookies = (uintptr_t)sites->cookies,
+		.count = (uint32_t)sites->count,
 		.multi_flags = on_return ? FLAG_RETURN : 0,
 		.pid = (uint32_t)pid,
 	};
@@ -75,6 +75,16 @@ int multi_link__create_in(pid_t pid, int program, int type, const char *path,
 
 	sigkill_safe__run(create, &creation, 1);
 	return creation.result;
+}
+
+int multi_link__create_in(pid_t pid, int program, int type, const char *path,
+			  const uint64_t *offsets, const uint64_t *cookies, size_t count,
+			  bool on_return)
+{
+	const struct multi_link_sites sites = {
+		.offsets = offsets, .cookies = cookies, .count = count};
+
+	return multi_link__create_at(pid, program, type, path, &sites, on_return);
 }
 
 int multi_link__create(int program, int type, const char *path, const uint64_t *offsets,

@@ -27,6 +27,19 @@ int multi_link__create_in(pid_t pid, int program, int type, const char *path,
 			  const uint64_t *offsets, const uint64_t *cookies, size_t count,
 			  bool on_return);
 
+/* Where a link is, for multi_link__create_at. */
+struct multi_link_sites {
+	const uint64_t *offsets;
+	const uint64_t *cookies; /* NULL: all 0 */
+	/* file offsets of 16-bit counters that the kernel raises while the link exists; NULL: none */
+	const uint64_t *counters;
+	size_t count;
+};
+
+/* As multi_link__create_in, with counters. */
+int multi_link__create_at(pid_t pid, int program, int type, const char *path,
+			  const struct multi_link_sites *sites, bool on_return);
+
 /*
  * Whether the link's process has lost the main thread by which the kernel identifies it: the
  * process has ended and been waited for, or another of its threads has executed a program.

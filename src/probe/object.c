@@ -131,6 +131,23 @@ static int fill_stack_constants(struct config *config, const struct object_optio
 	return stack_maps__configure(config, &stacks, err);
 }
 
+/* The libraries of allocators, by the start of their names. */
+static void name_allocators(struct config *config, const struct object_options *options)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; options->max_tensors && i < api_probe_count; i++) {
+		uint64_t name = 0;
+		size_t known = 0;
+
+		memcpy(&name, api_probes[i].library, strnlen(api_probes[i].library, sizeof(name)));
+		while (known < count && config->allocator_names[known] != name)
+			known++;
+		if (known == count && count < ALLOCATOR_NAMES)
+			config->allocator_names[count++] = name;
+	}
+}
+
 static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_options *options,
 			  struct error *err)
 {
@@ -157,6 +174,9 @@ static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_opt
 	rodata->config.launch_returns = sample > 0;
 	rodata->config.max_kernels = options->max_kernels;
 	rodata->config.max_allocations = options->max_allocations;
+	rodata->config.max_tensors = options->max_tensors;
+	rodata->config.tensor_python = options->tensor_python;
+	name_allocators(&rodata->config, options);
 	ret = fill_stack_constants(&rodata->config, options, err);
 	if (ret)
 		return ret;
@@ -257,6 +277,30 @@ static void size_maps(struct gpuprobe_bpf *skeleton, const struct object_options
 				       bpf_map__map_flags(growing[i]) | BPF_F_NO_PREALLOC);
 }
 
+/* The program of tensors and its maps exist only if they are watched. */
+static void choose_tensors(struct gpuprobe_bpf *skeleton, const struct object_options *options,
+			   bool lazy)
+{
+	bool watches = options->max_tensors > 0;
+	struct bpf_map *maps[] = {skeleton->maps.tensor_points, skeleton->maps.tensors,
+				  skeleton->maps.tensor_devices, skeleton->maps.tensor_sites,
+				  skeleton->maps.tensor_counts};
+
+	bpf_program__set_autoload(skeleton->progs.tensor_point, watches);
+	if (options->links != LINKS_TRACEFS)
+		bpf_program__set_expected_attach_type(skeleton->progs.tensor_point,
+						      ATTACH_UPROBE_MULTI);
+	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++) {
+		bpf_map__set_autocreate(maps[i], watches);
+		if (lazy && bpf_map__type(maps[i]) == BPF_MAP_TYPE_HASH)
+			bpf_map__set_map_flags(maps[i], BPF_F_NO_PREALLOC);
+	}
+	bpf_map__set_max_entries(skeleton->maps.tensors, options->max_tensors);
+	bpf_map__set_max_entries(skeleton->maps.tensor_sites, 4 * options->max_stacks);
+	bpf_map__set_max_entries(skeleton->maps.tensor_devices, 8 * options->max_processes);
+	bpf_map__set_max_entries(skeleton->maps.tensor_counts, options->max_processes);
+}
+
 static int attach_tracepoints(struct gpuprobe_bpf *skeleton, struct error *err)
 {
 	const struct tracepoint points[] = {
@@ -286,6 +330,7 @@ int object__load(const struct object_options *options, const struct features *fe
 	size_stack_maps(skeleton, options);
 	size_profile_maps(skeleton, options, features->lazy_maps);
 	size_step_maps(skeleton, options);
+	choose_tensors(skeleton, options, features->lazy_maps);
 	if (options->rates) {
 		bpf_map__set_max_entries(skeleton->maps.thread_rates, RATE_THREADS);
 		bpf_map__set_max_entries(skeleton->maps.free_rates, RATE_THREADS);
@@ -316,6 +361,8 @@ void object__programs(struct gpuprobe_bpf *skeleton, struct probe_programs *prog
 		.session = skeleton->progs.call_session,
 		.entry = skeleton->progs.call_entry,
 		.on_return = skeleton->progs.call_return,
+		.tensor = skeleton->progs.tensor_point,
+		.tensor_points = skeleton->maps.tensor_points,
 		.sites = skeleton->maps.sites,
 		.watched = skeleton->maps.watched,
 		.held = skeleton->maps.held,

@@ -39,6 +39,8 @@ struct object_options {
 	uint32_t max_allocations;
 	uint32_t max_kernels;
 	uint32_t max_inflight;
+	uint32_t max_tensors; /* 0: tensors are not watched */
+	bool tensor_python;   /* a tensor's stack has Python frames alone, where there are any */
 };
 
 /*

@@ -130,7 +130,8 @@ static int note_offset(const struct mapping *mapping, void *arg)
 static int attach_event(struct attached *attached, unsigned int i, uint64_t offset,
 			struct error *err)
 {
-	int fd = tracefs__add(attached->tracefs, i, i == 1, attached->file, &offset, 1, err);
+	const struct tracefs_sites sites = {.offsets = &offset, .count = 1};
+	int fd = tracefs__add(attached->tracefs, i, i == 1, attached->file, &sites, err);
 
 	if (fd < 0)
 		return fd;

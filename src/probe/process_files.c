@@ -180,6 +180,14 @@ static bool has_probes(struct scan *scan, const struct candidate *candidate)
 	return true;
 }
 
+static void report_skip(struct attacher *attacher, const struct error *error)
+{
+	if (attacher->skips_reported++ < SKIPS_TOLD_MAX)
+		log__warn(attacher->log, "%s", error->text);
+	else
+		log__info(attacher->log, "%s", error->text);
+}
+
 /* Takes ownership of `fd`. Returns whether the file has new probes. */
 static bool attach_new(struct scan *scan, const struct candidate *candidate, int fd,
 		       const struct seen_key *key)
@@ -188,7 +196,10 @@ static bool attach_new(struct scan *scan, const struct candidate *candidate, int
 	const struct seen_key probed =
 		seen_files__key(&candidate->mapping, &candidate->identity, -1);
 	char name[PATH_MAX + 32];
-	const struct open_file open = {.fd = fd, .name = name, .expected = &candidate->identity};
+	const struct open_file open = {.fd = fd,
+				       .name = name,
+				       .base = mapping__base_name(candidate->mapping.path),
+				       .expected = &candidate->identity};
 	struct attached_file *file;
 	struct error error = {""};
 	int ret;
@@ -208,15 +219,14 @@ static bool attach_new(struct scan *scan, const struct candidate *candidate, int
 	if (candidate->identity.inode)
 		seen_files__remember(attacher, file ? &probed : key, file ? file->number : 0);
 	note_file(scan, candidate->role, file);
-	if (ret == -ENOEXEC)
+	if (ret == -ENOEXEC && candidate->role == ROLE_OF_ALLOCATOR)
+		report_skip(attacher, &error);
+	else if (ret == -ENOEXEC)
 		log__debug(attacher->log, "%s", error.text);
 	if (ret >= 0 || ret == -ENOEXEC)
 		return ret > 0;
 	attacher->counts.skipped++;
-	if (attacher->skips_reported++ < SKIPS_TOLD_MAX)
-		log__warn(attacher->log, "%s", error.text);
-	else
-		log__info(attacher->log, "%s", error.text);
+	report_skip(attacher, &error);
 	return false;
 }
 
@@ -365,8 +375,8 @@ int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_sca
 		attacher__claim(attacher);
 	if (what == SCAN_FORKED)
 		scan.late[ROLE_OF_LIBRARY] += attacher->shared_ns > since_ns;
-	if (scan.found.count &&
-	    (scan.found.maps_cuda || scan.found.maps_nameless || what == SCAN_PROGRAM))
+	if (scan.found.count && (scan.found.maps_cuda || scan.found.maps_allocator ||
+				 scan.found.maps_nameless || what == SCAN_PROGRAM))
 		candidates__identify(&scan.found);
 	note_code(&scan, what);
 	attacher->unfollows = is_switcher(&scan);
@@ -376,6 +386,7 @@ int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_sca
 		attach_role(&scan, ROLE_OF_LIBRARY);
 	if (what == SCAN_PROGRAM || scan.found.maps_cuda)
 		attach_role(&scan, ROLE_OF_PROGRAM);
+	attach_role(&scan, ROLE_OF_ALLOCATOR);
 	if (attacher->unfollows)
 		warn_of_switcher(&scan, attacher->last_number != before);
 	attacher->unfollows = false;

@@ -16,9 +16,11 @@
 struct probe_programs {
 	const struct bpf_program *session; /* with session links, otherwise the next two */
 	const struct bpf_program *entry, *on_return;
-	struct bpf_map *sites;		/* for tracefs links */
-	struct bpf_map *watched, *held; /* processes by pid */
-	struct bpf_map *holds;		/* for these two see gpuprobe/holds.h */
+	const struct bpf_program *tensor; /* for probe points of allocators; NULL: not loaded */
+	struct bpf_map *tensor_points;	  /* their operands, by number */
+	struct bpf_map *sites;		  /* for tracefs links */
+	struct bpf_map *watched, *held;	  /* processes by pid */
+	struct bpf_map *holds;		  /* for these two see gpuprobe/holds.h */
 	volatile uint64_t *let_go_ns;
 	volatile uint32_t *both_layers;	    /* launches are probed at both layers; may be NULL */
 	volatile uint32_t *driver_counts;   /* a driver has probes, call/state.bpf.h; or NULL */

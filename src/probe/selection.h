@@ -36,6 +36,7 @@ struct selection {
 	bool getters;	     /* ASK_GETTER, by `api`; with API_AUTO in each layer */
 	bool no_returns;     /* calls are only counted at entry: no return is probed */
 	bool of_machine;     /* all processes are watched */
+	bool tensors;	     /* probe points of frameworks' allocators, in addition */
 	bool by_family;	     /* the probes of a family can be detached, see attacher__watch */
 	/* replaces all of the above; NULL: none */
 	const struct function_choice *choice;

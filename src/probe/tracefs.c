@@ -278,18 +278,22 @@ static int read_event_id(const struct tracefs *tracefs, unsigned int event)
 }
 
 int tracefs__add(struct tracefs *tracefs, unsigned int event, bool on_return, int fd,
-		 const uint64_t *offsets, size_t count, struct error *err)
+		 const struct tracefs_sites *sites, struct error *err)
 {
-	char line[128];
+	char line[128], counter[32];
 	int ret = 0;
 
-	for (size_t i = 0; i < count && !ret; i++) {
+	for (size_t i = 0; i < sites->count && !ret; i++) {
+		*counter = '\0';
+		if (sites->counters && sites->counters[i])
+			snprintf(counter, sizeof(counter), "(0x%" PRIx64 ")", sites->counters[i]);
 		/*
 		 * The path goes through our descriptor: there is no file name to quote, and it is
 		 * exactly the file that was inspected.
 		 */
-		snprintf(line, sizeof(line), "%c:%s/e%u /proc/self/fd/%d:0x%" PRIx64 "\n",
-			 on_return ? 'r' : 'p', tracefs->group, event, fd, offsets[i]);
+		snprintf(line, sizeof(line), "%c:%s/e%u /proc/self/fd/%d:0x%" PRIx64 "%s\n",
+			 on_return ? 'r' : 'p', tracefs->group, event, fd, sites->offsets[i],
+			 counter);
 		ret = write_definition(tracefs, line);
 	}
 	if (!ret)

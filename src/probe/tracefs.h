@@ -31,13 +31,21 @@ int tracefs__new(struct tracefs **out, struct error *err);
 /* Does not remove events: call tracefs__remove once nothing uses them. */
 void tracefs__free(struct tracefs *tracefs);
 
+/* Sites of an event. */
+struct tracefs_sites {
+	const uint64_t *offsets;
+	/* file offsets of 16-bit counters that are raised while the event is open; 0, or NULL: none */
+	const uint64_t *counters;
+	size_t count;
+};
+
 /*
- * Defines event number `event` with `count` sites of the file that this process has open as `fd`,
- * and opens it. Returns the perf event's descriptor or a negative errno; on failure nothing stays
+ * Defines event number `event` with these sites of the file that this process has open as `fd`, and
+ * opens it. Returns the perf event's descriptor or a negative errno; on failure nothing stays
  * defined.
  */
 int tracefs__add(struct tracefs *tracefs, unsigned int event, bool on_return, int fd,
-		 const uint64_t *offsets, size_t count, struct error *err);
+		 const struct tracefs_sites *sites, struct error *err);
 
 /*
  * Detaches the probes of the events from number `first` on, whose descriptors the caller has

@@ -167,6 +167,8 @@ int call_chain__make(struct call_chain *chain, enum stack_mode mode,
 	int ret;
 
 	memset(chain, 0, sizeof(*chain));
+	if (record->flags & STACK_PYTHON)
+		return 0;
 	follow_pointers(chain, process, record);
 	chain->whole = chain->truncated || is_at_thread_entry(chain, processes, process);
 	chain->broken = !chain->whole;

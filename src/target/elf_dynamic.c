@@ -118,7 +118,7 @@ static Elf64_Shdr *read_sections(const struct elf_file *file, const Elf64_Ehdr *
 
 /* Finds a section that is loaded, or one that is not and has contents in the file. */
 static bool find_section(const struct elf_file *file, const char *name, bool loaded,
-			 uint64_t *vaddr)
+			 Elf64_Shdr *section)
 {
 	uint64_t count = 0, names;
 	bool found = false;
@@ -138,7 +138,7 @@ static bool find_section(const struct elf_file *file, const char *name, bool loa
 			continue;
 		text = elf_internal__string(file, names + sections[i].sh_name, SECTION_NAME_MAX);
 		found = text && strcmp(text, name) == 0;
-		*vaddr = sections[i].sh_addr;
+		*section = sections[i];
 		free(text);
 	}
 out:
@@ -148,14 +148,31 @@ out:
 
 bool elf_file__find_section(const struct elf_file *file, const char *name, uint64_t *vaddr)
 {
-	return find_section(file, name, true, vaddr);
+	Elf64_Shdr section;
+
+	if (!find_section(file, name, true, &section))
+		return false;
+	*vaddr = section.sh_addr;
+	return true;
+}
+
+bool elf_file__find_contents(const struct elf_file *file, const char *name,
+			     struct elf_section *section)
+{
+	Elf64_Shdr found;
+
+	if (!find_section(file, name, false, &found) ||
+	    !elf_internal__in_file(file, found.sh_offset, found.sh_size))
+		return false;
+	*section = (struct elf_section){.offset = found.sh_offset, .size = found.sh_size};
+	return true;
 }
 
 bool elf_file__has_lines(const struct elf_file *file)
 {
-	uint64_t vaddr;
+	Elf64_Shdr section;
 
-	return find_section(file, ".debug_line", false, &vaddr);
+	return find_section(file, ".debug_line", false, &section);
 }
 
 void elf_sections__read(struct elf_file *file, const Elf64_Ehdr *header)

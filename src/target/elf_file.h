@@ -143,6 +143,18 @@ uint64_t elf_file__object_size(struct elf_file *file, const char *name);
  */
 bool elf_file__find_section(const struct elf_file *file, const char *name, uint64_t *vaddr);
 
+/* Contents of a section in the file. */
+struct elf_section {
+	uint64_t offset, size;
+};
+
+/*
+ * Finds the section `name`, which is not loaded and has contents in the file. Returns false if there
+ * is none, or it is not within the file.
+ */
+bool elf_file__find_contents(const struct elf_file *file, const char *name,
+			     struct elf_section *section);
+
 /* Whether the file itself has DWARF's source lines (.debug_line). */
 bool elf_file__has_lines(const struct elf_file *file);
 

@@ -42,6 +42,21 @@ __asm__(".text\n.globl odd\n.type odd,@function\nodd:\n.cfi_startproc\n"
 	"\"cudaOdd:*{name}\":\nret\n.size \"cudaOdd:*{name}\",1\n");
 """
 
+# Two probe points, one with a semaphore, and a note of another type between them.
+POINTS = r"""
+unsigned short semaphore __attribute__((section(".probes"))) = 0;
+long counter = 1;
+#define POINT(type, where, watchers, name, operands) \
+	".4byte 8, 4f-3f, " #type "\n.asciz \"stapsdt\"\n3: .8byte " where ", base, " watchers "\n" \
+	".asciz \"provider\"\n.asciz \"" name "\"\n.asciz \"" operands "\"\n4: .balign 4\n"
+__asm__(".text\n1: nop\n2: nop\nret\n.pushsection .note.stapsdt,\"?\",\"note\"\n"
+	POINT(3, "1b", "semaphore", "malloc", "-8@%rax 4@$5 8@counter(%rip)")
+	POINT(4, "1b", "0", "other", "")
+	POINT(3, "2b", "0", "free", "8@-8(%r12,%r13,2) 1@%ah")
+	".popsection\n.pushsection .stapsdt.base,\"aG\",\"progbits\",.stapsdt.base,comdat\n"
+	"base: .space 1\n.popsection\n");
+"""
+
 
 def build(folder, name, *flags):
     source, out = folder / "seed.c", folder / name
@@ -102,6 +117,18 @@ def objects(seeds, folder):
     stacks(seeds, {"plain": plain, "other": other, "clang": clang})
     debuginfod(seeds, folder)
     check(seeds, files)
+    points(seeds, folder)
+
+
+def points(seeds, folder):
+    """A library with static probe points."""
+    source, out = folder / "points.c", folder / "points.so"
+    source.write_text(POINTS)
+    subprocess.run(["gcc", "-shared", "-fPIC", "-nostdlib", "-Os", "-Wl,-z,noseparate-code", "-o",
+                    out, source], check=True)
+    seeds.put("usdt_notes", "points", b"\x80" + out.read_bytes())
+    subprocess.run(["objcopy", "--remove-section=.stapsdt.base", out], check=True)
+    seeds.put("usdt_notes", "without_base", b"\x80" + out.read_bytes())
 
 
 def debuginfod(seeds, folder):

@@ -30,6 +30,7 @@ from machine import Machine, Results, shown
 from parallel import test_parallel
 from pytorch import test_expandable, test_late_attach, test_mode, test_pytorch, test_reconcile
 from stacks import test_stacks
+from tensors import test_tensors
 from trace import test_trace
 from verdicts import test_contention, test_late_rank
 from workloads import test_static_runtime, test_workloads
@@ -44,6 +45,7 @@ TESTS = {
     "graph": lambda machine, results: test_mode(machine, results, "graph"),
     "expandable": test_expandable,
     "reconcile": test_reconcile,
+    "tensors": test_tensors,
     "cupy": test_cupy,
     "jax": test_jax,
     "trace": test_trace,

@@ -110,6 +110,14 @@ stacks_of_python() {
 	grep '^ *<module> (hungry.py:5)$' leaks
 }
 
+# Probe points of a framework's allocator, with semaphores.
+tensors_of_an_allocator() {
+	"$GPUPROBE" memleak --json -- "$SIM/tensors" 30 20 > tensors
+	grep '^50 tensors made, 50000 bytes, 30 live' tensors
+	grep '"live":30,"live_bytes":30000,"allocations":50,"allocated_bytes":50000,"frees":20' tensors
+	grep '"function":"keep"' tensors
+}
+
 flame_of_live_bytes() {
 	"$GPUPROBE" flame --by live-bytes -o live.folded -- \
 		"$SIM/memory" --pairs 1 --keep 3 > out 2> err
@@ -548,6 +556,7 @@ run trace_failures traces_failures
 run trace_before traces_what_began_before
 run memleak_copies stacks_of_leaks dwarf
 run stacks_of_python stacks_of_python
+run memleak_tensors tensors_of_an_allocator
 run flame_of_live_bytes flame_of_live_bytes
 
 together "stat --json" \

@@ -26,6 +26,8 @@ enum link_kind {
  */
 #define SITE_DRIVER_SHIFT 24
 
+#define ALLOCATOR_NAMES 4
+
 struct config {
 	__u32 links;	     /* enum link_kind */
 	__u32 launch_sample; /* sample one launch in this many; a power of two; 1: every launch */
@@ -54,6 +56,15 @@ struct config {
 	__u64 min_wait_ns; /* shortest wait that counts as SITE_WAIT */
 	__u32 max_kernels; /* entries of the map `launches` */
 	__u32 max_allocations;
+	__u32 max_tensors; /* entries of the map `tensors`; 0: tensors are not watched */
+	/* a tensor's stack has Python frames alone, if its process has a Python interpreter */
+	__u8 tensor_python;
+	__u8 pad[3];
+	/*
+	 * with `hold`: the first eight characters of names of libraries with allocators of tensors,
+	 * zero-padded; 0: no more
+	 */
+	__u64 allocator_names[ALLOCATOR_NAMES];
 };
 
 #endif

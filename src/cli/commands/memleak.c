@@ -15,7 +15,8 @@ struct memleak {
 	const struct memleak_command *options;
 	const struct log *log;
 	struct live_run *live;
-	struct growth *growth;
+	struct growth *growth;	/* of memory from CUDA */
+	struct growth *tensors; /* of tensors; NULL: not watched */
 	bool warned;
 	struct stack_break broken; /* in stacks that were shown */
 };
@@ -27,36 +28,47 @@ static int print(FILE *out, void *arg)
 	const struct memleak *memleak = arg;
 	const struct memleak_command *options = memleak->options;
 	const struct model *model = live_model__model(memleak->live->live);
+	const struct memleak_growth growth = {memleak->growth, memleak->tensors};
 
 	if (options->json)
-		return memleak_json__print(out, model, memleak->growth, &options->output);
-	return memleak_text__print(out, model, memleak->growth, &options->output);
+		return memleak_json__print(out, model, &growth, &options->output);
+	return memleak_text__print(out, model, &growth, &options->output);
 }
 
 static void sample(void *arg)
 {
 	struct memleak *memleak = arg;
+	const struct model *model = live_model__model(memleak->live->live);
+	int ret = growth__sample(memleak->growth, model);
 
-	if (!growth__sample(memleak->growth, live_model__model(memleak->live->live)) ||
-	    memleak->warned)
+	if (memleak->tensors && !ret)
+		ret = growth__sample(memleak->tensors, model);
+	if (!ret || memleak->warned)
 		return;
 	memleak->warned = true;
 	log__warn(memleak->log, "out of memory: the growth of some call sites is not judged");
 }
 
+static void note_broken_in(struct memleak *memleak, const struct live_site *sites, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (memleak_site__shows(&sites[i], &memleak->options->output))
+			stack_break__note(&memleak->broken, sites[i].stack);
+}
+
 static void note_broken(struct memleak *memleak)
 {
+	const struct memleak_options *options = &memleak->options->output;
 	const struct model *model = live_model__model(memleak->live->live);
 
 	for (size_t i = 0; i < model->process_count; i++) {
 		const struct process *p = &model->processes[i];
 
-		for (size_t n = 0; n < p->live_site_count; n++) {
-			const struct live_site *live = &p->live_sites[n];
-
-			if (memleak_site__shows(live, &memleak->options->output))
-				stack_break__note(&memleak->broken, live->stack);
-		}
+		if (memleak_level__shows_segments(p, options))
+			note_broken_in(memleak, p->live_sites, p->live_site_count);
+		if (memleak_level__shows_tensors(p, options))
+			note_broken_in(memleak, p->tensors->live_sites,
+				       p->tensors->live_site_count);
 	}
 }
 
@@ -84,6 +96,7 @@ static int set_up(struct memleak *memleak, struct error *err)
 				.limits = options->limits,
 				.top = options->output.show_allocations ? 0 : 1,
 				.stacks = options->stacks,
+				.tensor_python = !options->stacks.given[OPT_STACK],
 				.stack_sites = 1u << SITE_ALLOCATION,
 				.live_filter = options->filter,
 			},
@@ -108,7 +121,9 @@ static int set_up(struct memleak *memleak, struct error *err)
 	int ret;
 
 	memleak->growth = growth__new(options->window_ns, GROWTH_SITES_MAX);
-	if (!memleak->growth)
+	if (options->limits.max_tensors)
+		memleak->tensors = growth__new_of_tensors(options->window_ns, GROWTH_SITES_MAX);
+	if (!memleak->growth || (options->limits.max_tensors && !memleak->tensors))
 		return error__set(err, -ENOMEM, "out of memory");
 	ret = live_run__new(&live, memleak->log, &memleak->live, err);
 	return ret ? ret : live_run__attach(memleak->live, err);
@@ -127,6 +142,7 @@ static int run(const struct memleak_command *options, int *status, struct error 
 		*status = live_run__status(memleak.live);
 	live_run__free(memleak.live);
 	growth__free(memleak.growth);
+	growth__free(memleak.tensors);
 	return ret;
 }
 

@@ -29,6 +29,30 @@ static int take_age(const struct option_row *row, void *field, const char *text,
 		"-o, --older '%.100s': give milliseconds, or a time such as 500ms, 2s or 1m", text);
 }
 
+/* The default, which another --stack may have changed. */
+static int take_stack(const struct option_row *row, void *field, const char *text,
+		      struct error *err)
+{
+	struct stack_choice *choice = field;
+
+	if (strcmp(text, "python") != 0)
+		return stack_choice__take_row(row, field, text, err);
+	choice->mode = STACK_FP;
+	choice->given[OPT_STACK] = NULL;
+	return 0;
+}
+
+static int take_level(const struct option_row *row, void *field, const char *text,
+		      struct error *err)
+{
+	enum memleak_levels *levels = field;
+
+	(void)text;
+	(void)err;
+	*levels |= (enum memleak_levels)row->min;
+	return 0;
+}
+
 static int positive(const char *name, const char *text, const double *interval, struct error *err)
 {
 	if (*interval > 0)
@@ -50,6 +74,14 @@ static int take_interval_option(const struct option_row *row, void *field, const
 #define LIMIT(member) .offset = offsetof(struct memleak_command, limits.member)
 
 static const struct option_row rows[] = {
+	{"tensors", 0, NULL,
+	 "show tensors of PyTorch by call site [those of\n"
+	 "processes that have any]",
+	 take_level, FIELD(output.levels), .min = MEMLEAK_TENSORS},
+	{"segments", 0, NULL,
+	 "show what frameworks take from CUDA, not their\n"
+	 "tensors; with --tensors both",
+	 take_level, FIELD(output.levels), .min = MEMLEAK_SEGMENTS},
 	{"show-allocs", 'a', NULL, "also list each allocation: address, size, age", option__flag,
 	 FIELD(output.show_allocations)},
 	{"older", 'o', "AGE",
@@ -83,13 +115,18 @@ static const struct option_row rows[] = {
 	 WORDS(api_words)},
 	{.rows = library_rows, FIELD(targets)},
 	{.help = "Call stacks:"},
-	{.rows = stack_needed_rows, FIELD(stacks)},
+	{"stack", 0, "python|fp|dwarf|auto",
+	 STACK_HELP ";\npython: of tensors Python frames, else fp [python]", take_stack,
+	 FIELD(stacks), .min = OPT_STACK},
+	{.rows = stack_storage_rows, FIELD(stacks)},
 	{.rows = all_frames_rows, FIELD(output.all_frames)},
 	{.help = CAPACITIES},
 	{"max-processes", 0, "N", "processes at a time [4096]", arguments__take_capacity,
 	 LIMIT(max_processes), .max = MAX_PROCESSES},
 	{"max-allocations", 0, "N", "live allocations [1048576]", arguments__take_capacity,
 	 LIMIT(max_allocations), .max = MAX_ENTRIES},
+	{"max-tensors", 0, "N", "live tensors [1048576]", arguments__take_capacity,
+	 LIMIT(max_tensors), .max = MAX_ENTRIES},
 	{.help = ""},
 	{.rows = log_rows, FIELD(log_level)},
 	{0},
@@ -155,6 +192,7 @@ int memleak_options__parse(struct memleak_command *options, int argc, char **arg
 		.output = {.top = 10},
 		.log_level = LOG_WARN,
 	};
+	options->limits.max_tensors = options->limits.max_allocations;
 	stack_choice__init(&options->stacks, STACK_FP);
 	ret = option_table__parse(&memleak_option_table, options, argc, argv, err);
 	first = optind;
@@ -175,6 +213,8 @@ int memleak_options__parse(struct memleak_command *options, int argc, char **arg
 	if (!options->window_ns)
 		options->window_ns = growth__window(run_seconds(options));
 	options->output.verdict_ns = GROWTH_LEAST_NS(options->window_ns);
+	if (options->output.levels == MEMLEAK_SEGMENTS)
+		options->limits.max_tensors = 0;
 	options->output.older_ns = options->filter.older_ns;
 	options->output.some_sizes = options->filter.min_bytes || options->filter.max_bytes;
 	return targets__take_command(&options->targets, argc, argv, PROGRAM, err);

@@ -69,7 +69,11 @@ int listener__new(struct event_base *loop, const struct listener_hooks *hooks,
 	const struct timeval every = {.tv_usec = LOOKS_MS * 1000};
 	struct listener *listener = calloc(1, sizeof(*listener));
 	const struct mapping_events_hooks events = {
-		.mapped = on_mapped, .lost = on_lost, .arg = listener};
+		.allocators = hooks->allocators,
+		.mapped = on_mapped,
+		.lost = on_lost,
+		.arg = listener,
+	};
 	int ret;
 
 	if (!listener)

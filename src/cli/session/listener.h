@@ -7,6 +7,7 @@
 #ifndef CLI_LISTENER_H
 #define CLI_LISTENER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -16,6 +17,7 @@ struct event_base;
 struct listener;
 
 struct listener_hooks {
+	bool allocators; /* listen to libraries of frameworks' allocators, too */
 	/* A process has mapped such a file. */
 	void (*mapped)(const struct mapping_event *event, void *arg);
 	/*

@@ -214,6 +214,8 @@ static int load_object(struct live_model *live, struct session_probes *probes,
 		.max_allocations = options->limits.max_allocations,
 		.max_kernels = options->limits.max_kernels,
 		.max_inflight = options->limits.max_inflight,
+		.max_tensors = options->limits.max_tensors,
+		.tensor_python = options->tensor_python,
 		.stack_mode = options->stacks.mode,
 		.stack_sites = options->stack_sites,
 		.stack_bytes = options->stacks.size,
@@ -279,6 +281,7 @@ int live_model__prepare(struct live_model *live, struct error *err)
 		.watch_gpus = options->watch_gpus,
 		.stack_mode = options->stacks.mode,
 		.max_stacks = options->stacks.max,
+		.tensors = options->limits.max_tensors > 0,
 		.follows_threads = options->host_rate > 0,
 		.live_filter = options->live_filter,
 		.filter = process_filter__is_set(&live->filter) ? &live->filter : NULL,
@@ -290,6 +293,7 @@ int live_model__prepare(struct live_model *live, struct error *err)
 		.getters = options->needs & NEEDS_GETTERS,
 		.of_machine = !(options->targets->command || options->targets->pid_count),
 		.no_returns = options->no_returns,
+		.tensors = options->limits.max_tensors > 0,
 	};
 	struct session_probes probes = {.selection = &selection, .programs = &live->programs};
 	int ret = load_object(live, &probes, &collect.launch_sample, err);

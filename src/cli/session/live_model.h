@@ -29,6 +29,7 @@ struct gpuprobe_bpf; /* the generated skeleton */
 
 struct live_model_limits {
 	uint32_t max_processes, max_allocations, max_kernels, max_inflight;
+	uint32_t max_tensors; /* 0: tensors are not watched; otherwise needs stacks */
 };
 
 /* Default limits. */
@@ -65,6 +66,7 @@ struct live_model_options {
 	struct live_model_limits limits;
 	size_t top; /* live allocations listed per process; 0: all */
 	struct stack_choice stacks;
+	bool tensor_python;	  /* tensors get Python frames alone, where there are any */
 	unsigned int stack_sites; /* calls whose stacks are taken, 1 << enum site_kind */
 	/* filter of live_sites */
 	struct live_filter live_filter;

@@ -257,7 +257,12 @@ void process_changes__free(struct process_changes *changes)
  */
 static void listen_to_mappings(struct process_changes *changes)
 {
-	const struct listener_hooks hooks = {.mapped = on_mapped, .lost = on_lost, .arg = changes};
+	const struct listener_hooks hooks = {
+		.allocators = attacher__wants_tensors(changes->attacher),
+		.mapped = on_mapped,
+		.lost = on_lost,
+		.arg = changes,
+	};
 	struct error err = {""};
 
 	if (changes->command || !listener__new(changes->loop, &hooks, &changes->listener, &err))

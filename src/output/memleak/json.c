@@ -4,13 +4,14 @@
 #include "output/json/parts.h"
 #include "output/memleak/memleak.h"
 #include "output/memleak/site.h"
+#include "output/memleak/tensors.h"
 #include "output/report/totals.h"
 #include "output/enum_names.h"
 
 struct writer {
 	struct json *j;
 	const struct model *model;
-	const struct growth *growth;
+	const struct memleak_growth *growth;
 	const struct memleak_options *options;
 };
 
@@ -78,6 +79,13 @@ static void write_site(const struct writer *writer, const struct memleak_site *s
 		json__u64(j, site->allocated);
 	else
 		json__null(j);
+	if (site->made) {
+		json__key_u64(j, "made", site->made->counts.made);
+		json__key_u64(j, "made_bytes", site->made->counts.made_bytes);
+		json__key_u64(j, "freed", site->made->counts.freed);
+		json__key_u64(j, "freed_bytes", site->made->counts.freed_bytes);
+		json__key_u64(j, "peak_bytes", site->made->counts.peak_bytes);
+	}
 	write_growth(j, &site->growth);
 	json__key_bool(j, "leak", site->leak);
 	json_stack__write(j, live->stack);
@@ -88,35 +96,76 @@ static void write_site(const struct writer *writer, const struct memleak_site *s
 
 static void write_sites(const struct writer *writer, const struct memleak_process *known)
 {
-	const struct process *process = known->process;
+	const struct memleak_level *level = &known->level;
 	struct memleak_site site;
 	unsigned int shown = 0;
 
 	json__key(writer->j, "sites");
 	json__array_begin(writer->j);
-	for (size_t i = 0; i < process->live_site_count; i++) {
-		if (!memleak_site__shows(&process->live_sites[i], writer->options))
+	for (size_t i = 0; i < level->site_count; i++) {
+		if (!memleak_site__shows(&level->sites[i], writer->options))
 			continue;
 		if (writer->options->top && shown++ == writer->options->top)
 			break;
-		memleak_site__know(writer->model, known, &process->live_sites[i], writer->growth,
-				   writer->options, &site);
+		memleak_site__know(writer->model, known, &level->sites[i], writer->options, &site);
 		write_site(writer, &site);
 	}
 	json__array_end(writer->j);
 }
 
-static int write_process(const struct writer *writer, const struct process *p)
+/* The call sites of a level, and their sums. */
+static int write_level(const struct writer *writer, const struct memleak_level *level)
 {
 	struct memleak_process known;
 	struct memleak_sums sums;
 	struct json *j = writer->j;
-	int ret;
+	int ret = memleak_process__begin(&known, level, writer->options);
 
-	ret = memleak_process__begin(&known, p, writer->options);
 	if (ret)
 		return ret;
-	memleak_site__sum(writer->model, &known, writer->growth, writer->options, &sums);
+	memleak_site__sum(writer->model, &known, writer->options, &sums);
+	json__key_u64(j, "call_sites", sums.sites);
+	json__key_u64(j, "growing", sums.growing);
+	json__key_u64(j, "bytes", sums.bytes);
+	json__key_u64(j, "allocations", sums.count);
+	json__key_u64(j, "left_out_bytes", sums.left_out_bytes);
+	json__key_u64(j, "left_out_allocations", sums.left_out_count);
+	write_sites(writer, &known);
+	memleak_process__end(&known);
+	return 0;
+}
+
+static int write_tensors(const struct writer *writer, const struct process *p)
+{
+	struct memleak_level level;
+	struct json *j = writer->j;
+	int ret;
+
+	if (!writer->growth->tensors)
+		return 0;
+	json__key(j, "tensors");
+	if (!p->tensors) {
+		json__null(j);
+		return 0;
+	}
+	json__object_begin(j);
+	memleak_tensors__write(j, p);
+	json__key(j, "by_site");
+	json__object_begin(j);
+	memleak_level__of_tensors(&level, p, writer->growth);
+	ret = write_level(writer, &level);
+	json__object_end(j);
+	json__object_end(j);
+	return ret;
+}
+
+static int write_process(const struct writer *writer, const struct process *p)
+{
+	struct memleak_level level;
+	struct json *j = writer->j;
+	int ret;
+
+	memleak_level__of_segments(&level, p, writer->growth);
 	json__object_begin(j);
 	json__key_i64(j, "pid", p->pid);
 	json__key_string(j, "comm", p->comm);
@@ -128,19 +177,14 @@ static int write_process(const struct writer *writer, const struct process *p)
 		json__key_u64(j, "live_at_exit_bytes", p->live_at_exit_bytes);
 		json__key_u64(j, "live_at_exit_allocations", p->live_at_exit_count);
 	}
-	json__key_u64(j, "call_sites", sums.sites);
-	json__key_u64(j, "growing", sums.growing);
-	json__key_u64(j, "bytes", sums.bytes);
-	json__key_u64(j, "allocations", sums.count);
-	json__key_u64(j, "left_out_bytes", sums.left_out_bytes);
-	json__key_u64(j, "left_out_allocations", sums.left_out_count);
-	write_sites(writer, &known);
+	ret = write_level(writer, &level);
+	if (!ret)
+		ret = write_tensors(writer, p);
 	json__object_end(j);
-	memleak_process__end(&known);
-	return 0;
+	return ret;
 }
 
-int memleak_json__print(FILE *out, const struct model *model, const struct growth *growth,
+int memleak_json__print(FILE *out, const struct model *model, const struct memleak_growth *growth,
 			const struct memleak_options *options)
 {
 	struct json j;
@@ -161,7 +205,7 @@ int memleak_json__print(FILE *out, const struct model *model, const struct growt
 			ret = write_process(&writer, &model->processes[i]);
 	json__array_end(&j);
 	json_parts__key_without_calls(&j, model);
-	json__key_u64(&j, "sites_not_followed", growth__unfollowed(growth));
+	json__key_u64(&j, "sites_not_followed", growth__unfollowed(growth->segments));
 	json_parts__key_lost(&j, model);
 	json__object_end(&j);
 	fputc('\n', out);

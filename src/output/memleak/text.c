@@ -15,6 +15,7 @@
 #include "output/folded_stack.h"
 #include "output/memleak/memleak.h"
 #include "output/memleak/site.h"
+#include "output/memleak/tensors.h"
 #include "output/report/line.h"
 #include "output/report/totals.h"
 #include "output/enum_names.h"
@@ -28,7 +29,7 @@
 struct printer {
 	FILE *out;
 	const struct model *model;
-	const struct growth *growth;
+	const struct memleak_growth *growth;
 	const struct memleak_options *options;
 };
 
@@ -50,10 +51,12 @@ static struct quantity time_text(const struct printer *printer, uint64_t ns)
 }
 
 /* "1.0 GiB in 1,000 allocations" */
-static void print_amount(const struct printer *printer, uint64_t bytes, uint64_t count)
+static void print_amount(const struct printer *printer, bool of_tensors, uint64_t bytes,
+			 uint64_t count)
 {
-	fprintf(printer->out, "%s in %s allocation%s", bytes_text(printer, bytes).text,
-		count_text(printer, count).text, report_line__plural(count));
+	fprintf(printer->out, "%s in %s %s%s", bytes_text(printer, bytes).text,
+		count_text(printer, count).text, of_tensors ? "tensor" : "allocation",
+		report_line__plural(count));
 }
 
 /* --- call sites --- */
@@ -113,6 +116,12 @@ static void print_evidence(const struct printer *printer, const struct memleak_s
 	if (site->growth.samples)
 		fprintf(out, ", %s sample%s", count_text(printer, site->growth.samples).text,
 			report_line__plural(site->growth.samples));
+	if (site->made)
+		fprintf(out, ", peak %s", bytes_text(printer, site->made->counts.peak_bytes).text);
+	if (site->made && !site->process->ended)
+		fprintf(out, ", %s made, %s freed",
+			count_text(printer, site->made->counts.made).text,
+			count_text(printer, site->made->counts.freed).text);
 	if (site->freed)
 		fprintf(out, ", %s of %s freed", count_text(printer, site->freed).text,
 			count_text(printer, site->allocated).text);
@@ -139,12 +148,13 @@ static void print_allocations(const struct printer *printer, const struct memlea
 	}
 }
 
-static void print_site(const struct printer *printer, const struct memleak_site *site)
+static void print_site(const struct printer *printer, const struct memleak_level *level,
+		       const struct memleak_site *site)
 {
 	FILE *out = printer->out;
 
 	fputs(REPORT_INDENT, out);
-	print_amount(printer, site->live->bytes, site->live->count);
+	print_amount(printer, level->tensors, site->live->bytes, site->live->count);
 	print_growth(printer, site);
 	if (site->leak)
 		fputs("  << leak\n", out);
@@ -160,21 +170,20 @@ static void print_site(const struct printer *printer, const struct memleak_site 
 static void print_sites(const struct printer *printer, const struct memleak_process *known,
 			struct memleak_sums rest)
 {
-	const struct process *process = known->process;
+	const struct memleak_level *level = &known->level;
 	struct memleak_site site;
 	uint64_t shown = 0;
 
-	for (size_t i = 0; i < process->live_site_count; i++) {
-		const struct live_site *live = &process->live_sites[i];
+	for (size_t i = 0; i < level->site_count; i++) {
+		const struct live_site *live = &level->sites[i];
 
 		if (!memleak_site__shows(live, printer->options))
 			continue;
 		if (printer->options->top && shown == printer->options->top)
 			break;
 		shown++;
-		memleak_site__know(printer->model, known, live, printer->growth, printer->options,
-				   &site);
-		print_site(printer, &site);
+		memleak_site__know(printer->model, known, live, printer->options, &site);
+		print_site(printer, level, &site);
 		rest.sites--;
 		rest.growing -= site.growth.verdict == GROWTH_GROWING;
 		rest.bytes = saturate__difference(rest.bytes, live->bytes);
@@ -185,7 +194,7 @@ static void print_sites(const struct printer *printer, const struct memleak_proc
 	fprintf(printer->out,
 		REPORT_INDENT "... and %s more call site%s: ", count_text(printer, rest.sites).text,
 		report_line__plural(rest.sites));
-	print_amount(printer, rest.bytes, rest.count);
+	print_amount(printer, level->tensors, rest.bytes, rest.count);
 	if (rest.growing)
 		fprintf(printer->out, ", %s of them growing",
 			count_text(printer, rest.growing).text);
@@ -205,7 +214,8 @@ static void print_time(const struct printer *printer)
 /* --- processes that run --- */
 
 /* "; left out: 20.0 MiB in 10 allocations younger than 500 ms" */
-static void print_left_out(const struct printer *printer, const struct memleak_sums *sums)
+static void print_left_out(const struct printer *printer, const struct memleak_sums *sums,
+			   bool of_tensors)
 {
 	const struct memleak_options *options = printer->options;
 	FILE *out = printer->out;
@@ -214,7 +224,7 @@ static void print_left_out(const struct printer *printer, const struct memleak_s
 	if (!sums->left_out_count)
 		return;
 	fputs("; left out: ", out);
-	print_amount(printer, sums->left_out_bytes, sums->left_out_count);
+	print_amount(printer, of_tensors, sums->left_out_bytes, sums->left_out_count);
 	if (options->older_ns) {
 		fprintf(out, " younger than %s", quantity__time((double)options->older_ns).text);
 		or = " or";
@@ -246,14 +256,33 @@ static void print_growing(const struct printer *printer, const struct memleak_su
 			count_text(printer, sums->too_early).text);
 }
 
-static void print_head(const struct printer *printer, const struct memleak_sums *sums,
-		       size_t processes)
+/* Sums over running processes, by level. */
+struct all_sums {
+	struct memleak_sums segments, tensors;
+	size_t running, ended, with_segments, with_tensors;
+};
+
+/* "3 call sites with live tensors, 1 of them growing" */
+static void print_sums(const struct printer *printer, const struct memleak_sums *sums,
+		       bool of_tensors)
 {
 	FILE *out = printer->out;
 
+	fprintf(out, "%s call site%s with live %s", count_text(printer, sums->sites).text,
+		report_line__plural(sums->sites), of_tensors ? "tensors" : "device memory");
+	print_growing(printer, sums);
+	print_left_out(printer, sums, of_tensors);
+	fputc('\n', out);
+}
+
+static void print_head(const struct printer *printer, const struct all_sums *all)
+{
+	bool with_tensors = all->with_tensors || printer->options->levels == MEMLEAK_TENSORS;
+	size_t processes = printer->model->process_count;
+	FILE *out = printer->out;
+
 	print_time(printer);
-	if (!processes && !printer->model->process_count &&
-	    report_line__no_call(out, printer->model))
+	if (!processes && report_line__no_call(out, printer->model))
 		return;
 	if (!processes) {
 		fputs(printer->model->final ? "no CUDA process was seen\n" :
@@ -261,20 +290,22 @@ static void print_head(const struct printer *printer, const struct memleak_sums 
 		      out);
 		return;
 	}
-	fprintf(out, "%s call site%s with live device memory",
-		count_text(printer, sums->sites).text, report_line__plural(sums->sites));
-	print_growing(printer, sums);
-	print_left_out(printer, sums);
-	fputc('\n', out);
+	if (with_tensors)
+		print_sums(printer, &all->tensors, true);
+	if (with_tensors && !all->with_segments)
+		return;
+	if (with_tensors)
+		print_time(printer);
+	print_sums(printer, &all->segments, false);
 }
 
-static void sum_process(const struct printer *printer, const struct process *p,
-			struct memleak_sums *all)
+static void sum_level(const struct printer *printer, const struct memleak_level *level,
+		      struct memleak_sums *all)
 {
-	const struct memleak_process known = {.process = p};
+	const struct memleak_process known = {.process = level->process, .level = *level};
 	struct memleak_sums sums;
 
-	memleak_site__sum(printer->model, &known, printer->growth, printer->options, &sums);
+	memleak_site__sum(printer->model, &known, printer->options, &sums);
 	all->sites += sums.sites;
 	all->growing += sums.growing;
 	all->too_early += sums.too_early;
@@ -282,47 +313,102 @@ static void sum_process(const struct printer *printer, const struct process *p,
 	all->left_out_count += sums.left_out_count;
 }
 
-static int print_process(const struct printer *printer, const struct process *p, bool named)
+static void sum_process(const struct printer *printer, const struct process *p,
+			struct all_sums *all)
+{
+	struct memleak_level level;
+
+	if (memleak_level__shows_tensors(p, printer->options)) {
+		memleak_level__of_tensors(&level, p, printer->growth);
+		sum_level(printer, &level, &all->tensors);
+		all->with_tensors++;
+	}
+	if (memleak_level__shows_segments(p, printer->options)) {
+		memleak_level__of_segments(&level, p, printer->growth);
+		sum_level(printer, &level, &all->segments);
+		all->with_segments++;
+	}
+}
+
+typedef int print_level_fn(const struct printer *printer, const struct memleak_level *level);
+
+/* Prints the levels that are to be shown: tensors, segments or both. */
+static int print_levels(const struct printer *printer, const struct process *p,
+			print_level_fn *print)
+{
+	struct memleak_level level;
+	int ret = 0;
+
+	if (memleak_level__shows_tensors(p, printer->options)) {
+		memleak_level__of_tensors(&level, p, printer->growth);
+		ret = print(printer, &level);
+	}
+	if (!ret && memleak_level__shows_segments(p, printer->options)) {
+		memleak_level__of_segments(&level, p, printer->growth);
+		ret = print(printer, &level);
+	}
+	return ret;
+}
+
+static int print_level(const struct printer *printer, const struct memleak_level *level)
 {
 	struct memleak_process known;
 	struct memleak_sums sums;
-	int ret = memleak_process__begin(&known, p, printer->options);
+	int ret;
 
+	if (level->tensors)
+		memleak_tensors__print(printer->out, level->process, printer->options);
+	ret = memleak_process__begin(&known, level, printer->options);
 	if (ret)
 		return ret;
-	memleak_site__sum(printer->model, &known, printer->growth, printer->options, &sums);
-	if ((sums.sites && named) || p->since_attach)
-		report_line__process(printer->out, p);
-	report_line__before_attach(printer->out, p, printer->options->form);
+	memleak_site__sum(printer->model, &known, printer->options, &sums);
 	if (sums.sites)
 		print_sites(printer, &known, sums);
 	memleak_process__end(&known);
 	return 0;
 }
 
+/* Whether a line names the process: some of its sites are to be shown, or it has more to say. */
+static bool is_named(const struct process *p, const struct memleak_options *options)
+{
+	if (memleak_level__shows_tensors(p, options))
+		return true;
+	for (size_t i = 0; i < p->live_site_count; i++)
+		if (memleak_site__shows(&p->live_sites[i], options))
+			return memleak_level__shows_segments(p, options);
+	return false;
+}
+
+static int print_process(const struct printer *printer, const struct process *p, bool named)
+{
+	if ((named && is_named(p, printer->options)) || p->since_attach)
+		report_line__process(printer->out, p);
+	report_line__before_attach(printer->out, p, printer->options->form);
+	return print_levels(printer, p, print_level);
+}
+
 static int print_running(const struct printer *printer)
 {
 	const struct model *model = printer->model;
-	struct memleak_sums all = {0};
-	size_t running = 0, ended = 0;
+	struct all_sums all = {.running = 0};
 	int ret = 0;
 
 	for (size_t i = 0; i < model->process_count; i++) {
 		const struct process *p = &model->processes[i];
 
-		ended += p->ended && report__shows(p);
+		all.ended += p->ended && report__shows(p);
 		if (p->ended)
 			continue;
-		running++;
+		all.running++;
 		sum_process(printer, p, &all);
 	}
-	if (!running && ended)
+	if (!all.running && all.ended)
 		return 0;
-	print_head(printer, &all, model->process_count);
+	print_head(printer, &all);
 	for (size_t i = 0; i < model->process_count && !ret; i++)
 		if (!model->processes[i].ended)
 			ret = print_process(printer, &model->processes[i],
-					    running > 1 || model->processes[i].since_attach);
+					    all.running > 1 || model->processes[i].since_attach);
 	return ret;
 }
 
@@ -330,18 +416,20 @@ static int print_running(const struct printer *printer)
 
 static void print_end(const struct printer *printer, const struct memleak_process *known)
 {
-	enum loss untracked = memleak_site__untracked(printer->model);
+	const struct memleak_level *level = &known->level;
+	enum loss untracked = memleak_site__untracked(printer->model, level->tensors);
 	const struct process *p = known->process;
 	struct memleak_sums sums;
 	FILE *out = printer->out;
 
-	memleak_site__sum(printer->model, known, printer->growth, printer->options, &sums);
+	memleak_site__sum(printer->model, known, printer->options, &sums);
 	print_time(printer);
 	fprintf(out, "process %d (", p->pid);
 	escape__text(out, p->comm);
 	fprintf(out, ")%s ended: ", p->since_attach ? " since attach" : "");
-	if (!p->live_at_exit_count) {
-		fprintf(out, "no device memory%s was live at exit",
+	if (!level->at_exit_count) {
+		fprintf(out, "no %s%s was live at exit",
+			level->tensors ? "tensor" : "device memory",
 			p->since_attach ? " allocated since attach" : "");
 		if (untracked != LOSS_COUNT)
 			print_untracked(printer, ", except perhaps of ", untracked);
@@ -350,24 +438,26 @@ static void print_end(const struct printer *printer, const struct memleak_proces
 		return;
 	}
 	if (sums.count) {
-		print_amount(printer, sums.bytes, sums.count);
+		print_amount(printer, level->tensors, sums.bytes, sums.count);
 		fputs(" leaked (live at exit)", out);
 	}
 	/* Allocations that the options leave out were live too. */
-	if (p->live_at_exit_count > sums.count) {
+	if (level->at_exit_count > sums.count) {
 		fputs(sums.count ? ", of " : "left out: ", out);
-		print_amount(printer, p->live_at_exit_bytes, p->live_at_exit_count);
+		print_amount(printer, level->tensors, level->at_exit_bytes, level->at_exit_count);
 		fputs(sums.count ? "" : " live at exit", out);
 	}
 	fputc('\n', out);
 	report_line__before_attach(out, p, printer->options->form);
+	if (level->tensors)
+		memleak_tensors__print(out, p, printer->options);
 	print_sites(printer, known, sums);
 }
 
-static int print_ended(const struct printer *printer, const struct process *p)
+static int print_ended_level(const struct printer *printer, const struct memleak_level *level)
 {
 	struct memleak_process known;
-	int ret = memleak_process__begin(&known, p, printer->options);
+	int ret = memleak_process__begin(&known, level, printer->options);
 
 	if (ret)
 		return ret;
@@ -376,14 +466,31 @@ static int print_ended(const struct printer *printer, const struct process *p)
 	return 0;
 }
 
-int memleak_text__print(FILE *out, const struct model *model, const struct growth *growth,
+static void print_no_tensors(const struct printer *printer, const struct process *p)
+{
+	print_time(printer);
+	fprintf(printer->out, "process %d (", p->pid);
+	escape__text(printer->out, p->comm);
+	fputs(") ended: no tensor was seen\n", printer->out);
+}
+
+static int print_ended(const struct printer *printer, const struct process *p)
+{
+	if (!p->tensors && printer->options->levels == MEMLEAK_TENSORS)
+		print_no_tensors(printer, p);
+	return print_levels(printer, p, print_ended_level);
+}
+
+int memleak_text__print(FILE *out, const struct model *model, const struct memleak_growth *growth,
 			const struct memleak_options *options)
 {
 	const struct printer printer = {
 		.out = out, .model = model, .growth = growth, .options = options};
-	size_t unfollowed = growth__unfollowed(growth);
+	size_t unfollowed = growth__unfollowed(growth->segments);
 	int ret = print_running(&printer);
 
+	if (growth->tensors)
+		unfollowed += growth__unfollowed(growth->tensors);
 	for (size_t i = 0; i < model->process_count && !ret; i++)
 		if (model->processes[i].ended && report__shows(&model->processes[i]))
 			ret = print_ended(&printer, &model->processes[i]);

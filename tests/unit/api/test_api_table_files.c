@@ -233,9 +233,58 @@ static void test_write_fails(void **state)
 	table__free(table);
 }
 
+#define PROBES "allocator\tlibrary\tprovider\tprobe\taction\toperands\n"
+
+static void test_probes(void **state)
+{
+	static const char text[] = "# of two frameworks\n" PROBES
+				   "One\tlibone.so\tone\tnew\tallocate\tbytes,-,pointer\n"
+				   "One\tlibone.so\tone\tdone\tfree\tpointer\n";
+	struct error err = {.text = ""};
+	struct table *table = table__new();
+
+	(void)state;
+	assert_non_null(table);
+	assert_int_equal(read_bytes(table, table__read_probes, text, strlen(text), &err), 0);
+	assert_int_equal(table->probe_count, 2);
+	assert_string_equal(table->probes[0].library, "libone.so");
+	assert_string_equal(table->probes[1].name, "done");
+	assert_int_equal(table->probes[0].action, TENSOR_ALLOCATES);
+	assert_int_equal(table->probes[1].action, TENSOR_FREES);
+	assert_int_equal(table->probes[0].operands.count, 3);
+	assert_int_equal(table->probes[0].operands.roles[0], TENSOR_BYTES);
+	assert_int_equal(table->probes[0].operands.roles[1], TENSOR_ROLES);
+	assert_int_equal(table->probes[0].operands.roles[2], TENSOR_POINTER);
+	table__free(table);
+}
+
+static void expect_bad_probe(const char *row, const char *what)
+{
+	char text[512], message[256];
+
+	snprintf(text, sizeof(text), "%s%s\n", PROBES, row);
+	snprintf(message, sizeof(message), "t.tsv:2: %s", what);
+	expect_error(table__read_probes, text, strlen(text), message);
+}
+
+static void test_bad_probes(void **state)
+{
+	(void)state;
+	expect_bad_probe("A b\tl\tp\tq\tfree\tpointer", "A b is not a name");
+	expect_bad_probe("A\tl\tp\tq\"\tfree\tpointer", "q\" is not a name");
+	expect_bad_probe("A\tl\tp\tq\tgrow\tpointer", "unknown action grow");
+	expect_bad_probe("A\tl\tp\tq\tfree\tplace", "place is not the meaning of an operand");
+	expect_bad_probe("A\tl\tp\tq\tfree\tpointer,pointer", "two operands are the pointer");
+	expect_bad_probe("A\tl\tp\tq\tfree\tbytes", "no operand is the pointer");
+	expect_bad_probe("A\tl\tp\tq\tallocate\tpointer", "no operand is the bytes");
+	expect_bad_probe("A\tl\tp\tq\tfree\tpointer,-,-,-,-,-,-,-,-", "more than 8 operands");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_probes),
+		cmocka_unit_test(test_bad_probes),
 		cmocka_unit_test(test_sorted),
 		cmocka_unit_test(test_forms),
 		cmocka_unit_test(test_bad_forms),

@@ -88,15 +88,16 @@ static void sample(struct scene *scene, uint64_t step)
 
 static char *print(const struct scene *scene, bool json)
 {
+	const struct memleak_growth growth = {scene->growth, NULL};
 	char *text = NULL;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
 
 	assert_non_null(out);
 	if (json)
-		memleak_json__print(out, &scene->model, scene->growth, &scene->options);
+		memleak_json__print(out, &scene->model, &growth, &scene->options);
 	else
-		memleak_text__print(out, &scene->model, scene->growth, &scene->options);
+		memleak_text__print(out, &scene->model, &growth, &scene->options);
 	fclose(out);
 	return text;
 }

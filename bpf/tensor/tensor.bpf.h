@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Tensors: allocations and frees of a framework's allocator, at its static probe points. One
+ * program for all points; a site's cookie has the number of its point. It is loaded only if tensors
+ * are watched.
+ *
+ * A point inside of the allocator reports each piece once, so there is no nesting and no return. An
+ * allocation is known when it has succeeded, a free before the allocator takes the memory back.
+ * The tensors of a forked child are its own: its slot is another one.
+ */
+#ifndef BPF_TENSOR_TENSOR_BPF_H
+#define BPF_TENSOR_TENSOR_BPF_H
+
+#include "core/site.bpf.h"
+#include "core/sum.bpf.h"
+#include "process/confined.bpf.h"
+#include "stack/take_stack.bpf.h"
+#include "tensor/operand.bpf.h"
+#include "tensor/state.bpf.h"
+
+/* Higher numbers of devices count as unknown: what a program makes of them is bounded. */
+#define TENSOR_DEVICES 128
+
+/* --- call sites --- */
+
+/* The process's Python frames alone, without a native walk. Returns 0 if the thread has none. */
+static __always_inline u64 python_stack(struct pt_regs *ctx, struct stack_scratch *scratch,
+					const struct process_record *process, u32 slot)
+{
+	const struct stack_origin origin = {
+		.start_ns = process->start_ns,
+		.owner = slot,
+		.pid = process->pid,
+		.interrupted = true,
+	};
+	struct stack_record *record = &scratch->record;
+
+	record->start_ns = origin.start_ns;
+	record->code_version = version_of_code(origin.pid);
+	record->function = 0;
+	record->owner = origin.owner;
+	record->pid = origin.pid;
+	record->pythons = 0;
+	record->flags = STACK_INTERRUPTED | STACK_PYTHON;
+	record->natives = 0;
+	record->callers = 0;
+	record->copied = 0;
+	record->chain = 0;
+	keep_registers(record, ctx, &origin);
+	walk_python_stack(scratch);
+	if (!record->pythons)
+		return 0;
+	return hash_python(scratch,
+			   mix(config.stack_seed, record->start_ns ^ (u64)record->pid << 32));
+}
+
+/* The id of the stack of a thread at a probe point; 0: it could not be taken. */
+static __noinline u64 tensor_stack(struct pt_regs *ctx, const struct thread *thread)
+{
+	struct stack_scratch *scratch = stack_scratch();
+	struct process_record *process = process_at(thread->slot);
+	struct stack_origin origin = {.owner = thread->slot, .interrupted = true};
+	u64 id = 0, known;
+
+	if (!scratch || !process)
+		return 0;
+	if (config.tensor_python)
+		id = python_stack(ctx, scratch, process, thread->slot);
+	if (!id) {
+		origin.start_ns = process->start_ns;
+		origin.pid = process->pid;
+		id = read_stack(scratch, ctx, ctx, &origin);
+		keep_callers(&scratch->record, thread);
+	}
+	known = reported_stack(&scratch->record, id);
+	if (known)
+		return known;
+	report_stack(&scratch->record);
+	return scratch->record.id;
+}
+
+/* --- counters --- */
+
+static __always_inline struct tensor_device_record *tensor_device(u32 slot, s32 device)
+{
+	const struct tensor_device_key key = {.slot = slot, .device = device};
+	struct tensor_device_record *record = bpf_map_lookup_elem(&tensor_devices, &key), zero = {};
+	int error;
+
+	if (record)
+		return record;
+	error = bpf_map_update_elem(&tensor_devices, &key, &zero, BPF_NOEXIST);
+	record = bpf_map_lookup_elem(&tensor_devices, &key);
+	if (!record)
+		lose_update(error, LOSS_TENSOR_MAP_FULL);
+	return record;
+}
+
+static __always_inline struct tensor_site_record *tensor_site(u32 slot, u64 stack)
+{
+	const struct tensor_site_key key = {.slot = slot, .stack = stack};
+	struct tensor_site_record *record = bpf_map_lookup_elem(&tensor_sites, &key), zero = {};
+	int error;
+
+	if (record)
+		return record;
+	error = bpf_map_update_elem(&tensor_sites, &key, &zero, BPF_NOEXIST);
+	record = bpf_map_lookup_elem(&tensor_sites, &key);
+	if (!record)
+		lose_update(error, LOSS_SITE_MAP_FULL);
+	return record;
+}
+
+/* Threads may raise it at once: the highest one that is written last is low by little. */
+static __always_inline void raise_peak(u64 *peak, u64 live)
+{
+	if (live > *(volatile u64 *)peak && live <= ~0ull >> 1)
+		*(volatile u64 *)peak = live;
+}
+
+static __always_inline void count_made_at(u32 slot, const struct tensor_record *tensor)
+{
+	struct tensor_site_record *site = tensor_site(slot, tensor->stack);
+
+	if (!site)
+		return;
+	__sync_fetch_and_add(&site->made, 1);
+	add_to_sum(&site->made_bytes, tensor->bytes);
+	raise_peak(&site->peak_bytes, site->made_bytes - site->freed_bytes);
+}
+
+static __always_inline void count_freed_at(u32 slot, const struct tensor_record *tensor)
+{
+	struct tensor_site_record *site = tensor_site(slot, tensor->stack);
+
+	if (!site)
+		return;
+	__sync_fetch_and_add(&site->freed, 1);
+	add_to_sum(&site->freed_bytes, tensor->bytes);
+}
+
+/*
+ * Whether the process may have one more tensor on record. One process may have three quarters of
+ * the map, the rest is for others.
+ */
+static __always_inline bool begin_tensor(u32 slot)
+{
+	const struct tensor_count_key key = {.slot = slot};
+	u64 *live = bpf_map_lookup_elem(&tensor_counts, &key), zero = 0;
+
+	if (!live) {
+		bpf_map_update_elem(&tensor_counts, &key, &zero, BPF_NOEXIST);
+		live = bpf_map_lookup_elem(&tensor_counts, &key);
+	}
+	if (!live || *(volatile u64 *)live >= config.max_tensors - config.max_tensors / 4)
+		return false;
+	__sync_fetch_and_add(live, 1);
+	return true;
+}
+
+static __always_inline void end_tensor(u32 slot)
+{
+	const struct tensor_count_key key = {.slot = slot};
+	u64 *live = bpf_map_lookup_elem(&tensor_counts, &key);
+
+	if (live)
+		__sync_fetch_and_add(live, -1);
+}
+
+/* --- allocations --- */
+
+/* The address is on record: its free was missed. Its tensor ends now. */
+static __always_inline int replace_tensor(const struct tensor_key *key,
+					  const struct tensor_record *fresh)
+{
+	struct tensor_record *found = bpf_map_lookup_elem(&tensors, key), old;
+	struct tensor_device_record *device;
+
+	if (!found)
+		return -1;
+	old = *found;
+	if (bpf_map_update_elem(&tensors, key, fresh, BPF_EXIST))
+		return -1;
+	count_freed_at(key->slot, &old);
+	device = tensor_device(key->slot, old.device);
+	if (device) {
+		__sync_fetch_and_add(&device->replaced, 1);
+		add_to_sum(&device->replaced_bytes, old.bytes);
+	}
+	return 0;
+}
+
+/* Returns 0 if the tensor is on record. Global: the verifier goes through it once. */
+__noinline int record_tensor(const struct tensor_key *at, const struct tensor_record *tensor)
+{
+	struct tensor_record fresh;
+	struct tensor_key key;
+	int error;
+
+	if (!at || !tensor)
+		return -1;
+	key = *at;
+	fresh = *tensor;
+	error = begin_tensor(key.slot) ? bpf_map_update_elem(&tensors, &key, &fresh, BPF_NOEXIST) :
+					 -7 /* E2BIG */;
+	if (error && error != -7)
+		end_tensor(key.slot);
+	if (error == -17 /* EEXIST */)
+		error = replace_tensor(&key, &fresh);
+	else if (error)
+		lose_update(error, LOSS_TENSOR_MAP_FULL);
+	if (!error)
+		count_made_at(key.slot, &fresh);
+	return error;
+}
+
+/* What was live on the device before, of tensors on record. */
+static __always_inline u64 live_bytes(const struct tensor_device_record *device)
+{
+	return device->made_bytes - device->freed_bytes - device->replaced_bytes -
+	       device->untracked_bytes;
+}
+
+static __noinline int tensor_made(u32 slot, u64 address, u64 bytes, s32 on, u64 stack)
+{
+	struct tensor_device_record *device = tensor_device(slot, on);
+	const struct tensor_key key = {.address = address, .slot = slot};
+	const struct tensor_record tensor = {
+		.bytes = bytes, .start_ns = now(), .stack = stack, .device = on};
+	int untracked;
+
+	/* Without counters nothing is recorded: userspace finds the process's tensors by them. */
+	if (!device)
+		return 0;
+	untracked = record_tensor(&key, &tensor);
+	__sync_fetch_and_add(&device->made, 1);
+	add_to_sum(&device->made_bytes, bytes);
+	if (untracked) {
+		__sync_fetch_and_add(&device->untracked, 1);
+		add_to_sum(&device->untracked_bytes, bytes);
+	}
+	raise_peak(&device->peak_bytes, live_bytes(device));
+	return 0;
+}
+
+/* --- frees --- */
+
+static __noinline int tensor_freed(u32 slot, u64 address)
+{
+	const struct tensor_key key = {.address = address, .slot = slot};
+	struct tensor_record *found = bpf_map_lookup_elem(&tensors, &key), old = {};
+	struct tensor_device_record *device;
+	bool known = found;
+
+	old.device = TENSOR_DEVICE_UNKNOWN;
+	if (found)
+		old = *found;
+	/* If two threads free one address, the second finds no record. */
+	if (known && bpf_map_delete_elem(&tensors, &key)) {
+		known = false;
+		old.device = TENSOR_DEVICE_UNKNOWN;
+	}
+	device = tensor_device(slot, old.device);
+	if (known) {
+		end_tensor(slot);
+		count_freed_at(slot, &old);
+	}
+	if (!device)
+		return 0;
+	if (!known) {
+		__sync_fetch_and_add(&device->unknown_frees, 1);
+		return 0;
+	}
+	__sync_fetch_and_add(&device->freed, 1);
+	add_to_sum(&device->freed_bytes, old.bytes);
+	return 0;
+}
+
+/* --- the program --- */
+
+/* The operand's value; `otherwise` if the point does not have it. */
+static __always_inline u64 operand_of(const struct operand_registers *registers,
+				      const struct tensor_point *point, enum tensor_role role,
+				      u64 otherwise)
+{
+	u64 value = 0;
+
+	return read_operand(registers, &point->operands[role], &value) ? otherwise : value;
+}
+
+static __always_inline s32 device_of(const struct operand_registers *registers,
+				     const struct tensor_point *point)
+{
+	u64 device = operand_of(registers, point, TENSOR_DEVICE, TENSOR_DEVICES);
+
+	return device < TENSOR_DEVICES ? (s32)device : TENSOR_DEVICE_UNKNOWN;
+}
+
+/* At a probe point. Always returns 0: before Linux 6.13 a 1 would remove the probe. */
+SEC("?uprobe")
+int tensor_point(struct pt_regs *ctx)
+{
+	u32 site = entry_site(ctx), number = (site & SITE_ROW) - TENSOR_ROW;
+	struct operand_registers registers;
+	struct tensor_point *point;
+	struct thread *thread;
+	u64 address, sp = ctx->sp;
+
+	barrier_var(sp);
+	point = bpf_map_lookup_elem(&tensor_points, &number);
+	if (!point || !point->action)
+		return 0;
+	thread = current_thread();
+	if (!thread || is_taken(&thread->taken, site, sp))
+		return 0;
+	read_registers(ctx, &registers);
+	address = operand_of(&registers, point, TENSOR_POINTER, 0);
+	if (!address)
+		return 0; /* freeing NULL frees nothing; or it could not be read, which is counted */
+	if (point->action == TENSOR_FREES)
+		tensor_freed(thread->slot, address);
+	else
+		tensor_made(thread->slot, address, operand_of(&registers, point, TENSOR_BYTES, 0),
+			    device_of(&registers, point),
+			    config.stack_mode ? tensor_stack(ctx, thread) : 0);
+	return 0;
+}
+
+#endif

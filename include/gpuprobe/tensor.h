@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Tensors: pieces of memory that a framework's own allocator hands out, as its static probe points
+ * (USDT) report them. The types that bpf/tensor/ and userspace share. Times are CLOCK_BOOTTIME
+ * nanoseconds.
+ *
+ * All counts are exact from the attach on. A free takes effect at its probe point, which comes
+ * before the allocator can hand the address out again.
+ */
+#ifndef GPUPROBE_TENSOR_H
+#define GPUPROBE_TENSOR_H
+
+#include <linux/types.h>
+
+#include "gpuprobe/operand.h"
+
+enum tensor_action {
+	TENSOR_ALLOCATES = 1,
+	TENSOR_FREES,
+};
+
+/* What an operand of a probe point means. */
+enum tensor_role {
+	TENSOR_POINTER = 0,
+	TENSOR_DEVICE,
+	TENSOR_BYTES,
+	TENSOR_STREAM,
+	TENSOR_ROLES,
+};
+
+/* A probe point, in the map `tensor_points` at the number in the site's cookie. */
+struct tensor_point {
+	struct probe_operand operands[TENSOR_ROLES];
+	__u8 action; /* enum tensor_action */
+	__u8 pad[7];
+};
+
+#define TENSOR_POINTS 1024 /* equal ones share a number */
+/* Added to the number in a site's cookie: no row of the API has it (process/confined.bpf.h). */
+#define TENSOR_ROW 0x8000
+
+#define TENSOR_DEVICE_UNKNOWN (-1)
+
+struct tensor_key {
+	__u64 address;
+	__u32 slot;
+	__u32 pad;
+};
+
+/* A live tensor. */
+struct tensor_record {
+	__u64 bytes; /* as requested */
+	__u64 start_ns;
+	__u64 stack; /* stack id; 0: it could not be taken */
+	__s32 device;
+	__u32 pad;
+};
+
+/* Of the map `tensor_counts`. */
+struct tensor_count_key {
+	__u32 slot;
+};
+
+struct tensor_device_key {
+	__u32 slot;
+	__s32 device; /* the framework's number, or TENSOR_DEVICE_UNKNOWN */
+};
+
+/* A process's counts on one device. Frees of unknown tensors are with the unknown device. */
+struct tensor_device_record {
+	__u64 made, made_bytes;
+	__u64 freed, freed_bytes; /* of tensors on record */
+	__u64 replaced,
+		replaced_bytes; /* their free was missed: the address was handed out again */
+	__u64 untracked, untracked_bytes; /* part of made: without room for a record */
+	__u64 unknown_frees;		  /* of addresses that were not on record */
+	__u64 peak_bytes;		  /* the most that was live at once, of tensors on record */
+};
+
+/* The same at one call site, that of the allocation; only tensors on record. */
+struct tensor_site_key {
+	__u64 stack;
+	__u32 slot;
+	__u32 pad;
+};
+
+struct tensor_site_record {
+	__u64 made, made_bytes;
+	__u64 freed, freed_bytes; /* with those whose free was missed */
+	__u64 peak_bytes;
+};
+
+#endif

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Takes tensors into the model, see tensors.h.
+#include "collect/tensors.h"
+
+#include <errno.h>
+
+#include "base/saturate.h"
+#include "collect/site_maps.h"
+#include "gen/gpuprobe.skel.h"
+#include "model/tensors.h"
+#include "stack/stacks.h"
+
+int tensors__begin_reading(struct reading *reading)
+{
+	struct model *model = &reading->collector->model;
+
+	for (size_t i = 0; i < model->process_count; i++) {
+		struct process *process = &model->processes[i];
+
+		if (!process->tensors)
+			continue;
+		/* Ended processes too: stacks may be dropped. */
+		tensors__forget_stacks(process->tensors);
+		if (process->slot != NO_PROCESS)
+			tensors__begin(process->tensors, reading__lists(reading, process));
+	}
+	return 0;
+}
+
+int tensors__take_device(struct reading *reading, struct process *process, const void *key,
+			 const void *value)
+{
+	(void)reading;
+	if (!process->tensors)
+		process->tensors = tensors__new();
+	if (!process->tensors ||
+	    tensors__add_device(process->tensors, ((const struct tensor_device_key *)key)->device,
+				value))
+		return -ENOMEM;
+	return ELEMENT_KEEP;
+}
+
+int tensors__take_segment(const struct reading *reading, struct process *process,
+			  const struct allocation_key *key, const struct allocation_record *record)
+{
+	if (!process->tensors || !reading__lists(reading, process) || key->space != SPACE_ADDRESS ||
+	    (record->kind != MEMORY_DEVICE && record->kind != MEMORY_MAPPED))
+		return 0;
+	return tensors__add_segment(process->tensors, key->address, record->size);
+}
+
+static int take_tensor(struct reading *reading, struct process *process, const void *key_data,
+		       const void *value)
+{
+	const struct tensor_key *key = key_data;
+	const struct tensor_record *record = value;
+	const struct collector *collector = reading->collector;
+	struct tensors *tensors = process->tensors;
+	const struct allocation_record filtered = {.size = record->bytes,
+						   .start_ns = record->start_ns};
+	const struct allocation tensor = {
+		.address = key->address,
+		.size = record->bytes,
+		.start_ns = record->start_ns,
+		.kind = MEMORY_DEVICE,
+		.device = record->device < 0 ? DEVICE_UNKNOWN : (uint8_t)record->device,
+		.stack_id = record->stack,
+	};
+
+	if (!tensors || !reading__lists(reading, process))
+		return ELEMENT_KEEP;
+	if (tensors__place(tensors, key->address, record->bytes))
+		return -ENOMEM;
+	if (site_maps__leaves_out(collector, process, &filtered)) {
+		saturate__add(&tensors->left_out_bytes, record->bytes);
+		tensors->left_out_count++;
+		return ELEMENT_KEEP;
+	}
+	return tensors__add_live(tensors, &tensor, stacks__same(collector->stacks, record->stack),
+				 !collector->options.top) ?
+		       -ENOMEM :
+		       ELEMENT_KEEP;
+}
+
+static const struct reading_step walk_tensors = {
+	IN_MAP(tensors, tensor_key, slot),
+	.take = take_tensor,
+};
+
+int tensors__read(struct reading *reading)
+{
+	struct model *model = &reading->collector->model;
+	bool needed = false;
+	int ret = 0;
+
+	for (size_t i = 0; i < model->process_count; i++)
+		needed |= model->processes[i].tensors &&
+			  reading__lists(reading, &model->processes[i]);
+	if (needed)
+		ret = reading__walk(reading, &walk_tensors);
+	for (size_t i = 0; i < model->process_count && !ret; i++)
+		if (model->processes[i].tensors && reading__lists(reading, &model->processes[i]))
+			ret = tensors__sum_segments(model->processes[i].tensors);
+	return ret;
+}
+
+int tensors__take_site(struct reading *reading, struct process *process, const void *key,
+		       const void *value)
+{
+	uint64_t stack = ((const struct tensor_site_key *)key)->stack;
+
+	(void)reading;
+	if (!process->tensors)
+		return ELEMENT_KEEP;
+	return tensors__set_site(process->tensors, stack, value) ? -ENOMEM : ELEMENT_KEEP;
+}
+
+static const struct stack *find_stack(void *arg, uint64_t id)
+{
+	return stacks__find(arg, id);
+}
+
+int tensors__list_all(struct reading *reading)
+{
+	struct collector *collector = reading->collector;
+	struct model *model = &collector->model;
+	int ret = 0;
+
+	for (size_t i = 0; i < model->process_count && !ret; i++)
+		if (model->processes[i].tensors && !model->processes[i].left_out)
+			ret = tensors__list(model->processes[i].tensors, find_stack,
+					    collector->stacks);
+	return ret;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A process's tensors: what a framework's allocator hands out of the segments that it takes from
+ * CUDA. NULL in struct process: none was seen. Plain data, filled by collect/tensors.h.
+ *
+ * Exact, from the attach on: counts and requested bytes. Modelled: how tensors fill their segments
+ * (struct tensor_segments), because the allocator's rounding is assumed and tensors from before the
+ * attach are not known.
+ */
+#ifndef MODEL_TENSORS_H
+#define MODEL_TENSORS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gpuprobe/tensor.h"
+#include "model/model.h"
+#include "model/sites.h"
+
+/* Counts on one device; on the unknown one only frees of unknown tensors. */
+struct tensor_device {
+	int32_t device; /* the framework's number, or TENSOR_DEVICE_UNKNOWN */
+	struct tensor_device_record counts;
+};
+
+/* Counts at one call site, that of the allocations. */
+struct tensor_site {
+	const struct stack *stack; /* NULL: unknown */
+	struct tensor_site_record counts;
+};
+
+/*
+ * How the process's tensors on record fill the memory that it has from CUDA: modelled. An allocation
+ * of CUDA is a segment here, and so is each mapping of expandable segments. Memory of the process
+ * that no framework holds is in them, too.
+ */
+struct tensor_segments {
+	uint64_t count, bytes;
+	uint64_t tensors, tensor_bytes; /* tensors inside, rounded up as PyTorch does */
+	uint64_t unused_bytes;		/* no tensor on record is there */
+	uint64_t pinned_bytes;		/* part of these: in segments with tensors */
+	uint64_t pinning;		/* tensors in these */
+	uint64_t largest_hole;		/* the longest unused stretch in one segment */
+};
+
+struct tensors_detail; /* sources of the lists; only for model/tensors.c */
+
+struct tensors {
+	struct tensor_device *devices; /* by number; the unknown one first */
+	size_t device_count;
+	struct tensor_device_record total; /* over devices; peak_bytes: of the fullest device */
+	uint64_t live_count, live_bytes;   /* on record, requested bytes */
+
+	struct tensor_site *sites; /* by stack, for tensors__site */
+	size_t site_count;
+	/* As live_sites, live and left_out_* in struct process. */
+	struct live_site *live_sites; /* largest first */
+	size_t live_site_count;
+	struct allocation *live;
+	size_t live_listed;
+	uint64_t left_out_bytes, left_out_count;
+
+	struct tensor_segments segments; /* as of the latest list */
+	struct tensors_detail *detail;
+};
+
+/* PyTorch rounds requests up to this. */
+#define TENSOR_ROUND 512
+
+/* NULL without memory. */
+struct tensors *tensors__new(void);
+void tensors__free(struct tensors *tensors);
+
+/* Approximate size in memory; 0 for NULL. */
+size_t tensors__bytes(const struct tensors *tensors);
+
+/* A reading begins: counts of devices are set anew, and lists if `with_lists`. */
+void tensors__begin(struct tensors *tensors, bool with_lists);
+
+/* Adds the counts of a device. Returns 0 or -ENOMEM. */
+int tensors__add_device(struct tensors *tensors, int32_t device,
+			const struct tensor_device_record *counts);
+
+/* Sets the counts of the site with this stack id. Returns 0 or -ENOMEM. */
+int tensors__set_site(struct tensors *tensors, uint64_t stack,
+		      const struct tensor_site_record *counts);
+
+/*
+ * For the lists: adds a segment; all of them before the first tensor. Then adds a tensor; `stack` is
+ * the id under which it is counted, and `listed` says whether it goes into `live`. Return 0 or
+ * -ENOMEM.
+ */
+int tensors__add_segment(struct tensors *tensors, uint64_t address, uint64_t bytes);
+int tensors__add_live(struct tensors *tensors, const struct allocation *tensor, uint64_t stack,
+		      bool listed);
+
+/* Fills in how tensors are in their segments, without regard to filters. Returns 0 or -ENOMEM. */
+int tensors__place(struct tensors *tensors, uint64_t address, uint64_t bytes);
+int tensors__sum_segments(struct tensors *tensors);
+
+/* Rewrites the lists that refer to stacks. Returns 0 or -ENOMEM. */
+int tensors__list(struct tensors *tensors, site_stack_fn find, void *arg);
+
+/* Removes all references to stacks until then. NULL is fine. */
+void tensors__forget_stacks(struct tensors *tensors);
+
+/* The counts of the site with this stack; NULL if there are none. */
+const struct tensor_site *tensors__site(const struct tensors *tensors, const struct stack *stack);
+
+#endif

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Allocates tensors by the stand-in for PyTorch's allocator, and prints what is true of them.
+
+usage: tensors.py LIBRARY, then commands on stdin, each answered by a line of JSON:
+  make N BYTES     N tensors in the function `keep`, which stay
+  churn N BYTES    N tensors in the function `churn`, each freed at once
+  drop N           frees N of those that stay, the oldest first
+  threads T N B    T threads, each makes N tensors of B bytes and frees every second one
+  fork N BYTES     a child makes N tensors, frees one of its parent's, answers with its counts
+  empty            returns unused segments to CUDA
+  count            the counts alone
+  quit
+"""
+import ctypes
+import json
+import os
+import sys
+import threading
+
+
+class Counts(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint64) for name in (
+        "allocations", "bytes", "frees", "freed_bytes", "live", "live_bytes", "rounded_bytes",
+        "segments", "segment_bytes")]
+
+
+c10 = ctypes.CDLL(sys.argv[1])
+c10.c10_allocate.restype = ctypes.c_void_p
+c10.c10_allocate.argtypes = (ctypes.c_size_t, ctypes.c_int, ctypes.c_size_t)
+c10.c10_free.argtypes = (ctypes.c_void_p,)
+kept = []
+
+
+def keep(count, size):
+    for _ in range(count):
+        kept.append(c10.c10_allocate(size, 0, 0))
+
+
+def churn(count, size):
+    for _ in range(count):
+        c10.c10_free(c10.c10_allocate(size, 0, 0))
+
+
+def drop(count):
+    for _ in range(count):
+        c10.c10_free(kept.pop(0))
+
+
+def work(count, size):
+    for i in range(count):
+        piece = c10.c10_allocate(size, 0, 0)
+        if i % 2:
+            c10.c10_free(piece)
+        else:
+            kept.append(piece)
+
+
+def run_threads(threads, count, size):
+    running = [threading.Thread(target=work, args=(count, size)) for _ in range(threads)]
+    for thread in running:
+        thread.start()
+    for thread in running:
+        thread.join()
+
+
+def counts():
+    now = Counts()
+    c10.c10_count(ctypes.byref(now))
+    return {name: getattr(now, name) for name, _ in Counts._fields_} | {
+        "malloc_watchers": c10.c10_malloc_watchers(),
+        "free_watchers": c10.c10_free_watchers(), "pid": os.getpid()}
+
+
+def fork(count, size):
+    """The child stays until its parent ends, so that reports show it."""
+    child = os.fork()
+    if child:
+        return
+    before = counts()
+    keep(count, size)
+    c10.c10_free(kept.pop(0))
+    after = counts()
+    print(json.dumps({key: after[key] - before[key] for key in ("allocations", "bytes", "frees")}
+                     | {"pid": os.getpid()}), flush=True)
+    while os.getppid() != 1 and sys.stdin.readline():
+        pass
+    os._exit(0)
+
+
+COMMANDS = {"make": keep, "churn": churn, "drop": drop, "threads": run_threads, "fork": fork,
+            "empty": c10.c10_empty_cache, "count": lambda: None}
+
+print(json.dumps(counts()), flush=True)
+for line in sys.stdin:
+    word, *numbers = line.split()
+    if word == "quit":
+        break
+    COMMANDS[word](*map(int, numbers))
+    if word != "fork":
+        print(json.dumps(counts()), flush=True)

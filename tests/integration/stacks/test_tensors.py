@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""
+Tensors in gpuprobe memleak: programs/tensors.py allocates by a stand-in for PyTorch's allocator,
+which has the same probe points and counts what it does.
+"""
+import json
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+from lib import paths
+from lib.probe import environment, wait_until, wait_until_watching
+from lib.script import PROGRAMS
+
+LIBRARY = paths.SIM / "libc10_cuda.so"
+KEYS = ("allocations", "allocated_bytes", "frees", "freed_bytes", "live", "live_bytes")
+TRUTH = ("allocations", "bytes", "frees", "freed_bytes", "live", "live_bytes")
+
+
+def program(library=LIBRARY):
+    return ["/usr/bin/python3", PROGRAMS / "tensors.py", library]
+
+
+def memleak(*args, commands="", links=None, library=LIBRARY):
+    """A whole run with these commands: gpuprobe's reports and the truth, line by line."""
+    done = subprocess.run([paths.GPUPROBE, "memleak", *map(str, args), "--", *program(library)],
+                          env=environment(GPUPROBE_LINKS=links, LD_LIBRARY_PATH=paths.SIM),
+                          text=True, capture_output=True, input=commands, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    return ([line for line in lines if "schema" in line],
+            [line for line in lines if "schema" not in line], done)
+
+
+def tensors_of(report, pid):
+    return next(process["tensors"] for process in report["processes"] if process["pid"] == pid)
+
+
+def counts(tensors):
+    return [tensors[key] for key in KEYS]
+
+
+def site_of(tensors, function):
+    sites = [site for site in tensors["by_site"]["sites"]
+             if site["stack"]["frames"][0]["function"] == function]
+    assert len(sites) == 1
+    return sites[0]
+
+
+class Running:
+    """The program beside the test."""
+
+    def __init__(self):
+        self.process = subprocess.Popen(program(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        env=environment(), text=True)
+        self.start = self.answer()
+
+    def answer(self):
+        return json.loads(self.process.stdout.readline())
+
+    def do(self, command):
+        self.process.stdin.write(command + "\n")
+        self.process.stdin.flush()
+        return self.answer()
+
+    def watchers(self):
+        now = self.do("count")
+        return now["malloc_watchers"], now["free_watchers"]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.process.stdin.close()
+        self.process.wait(timeout=60)
+
+
+def beside(running, *args, links=None):
+    return subprocess.Popen([paths.GPUPROBE, "memleak", "-p", str(running.process.pid), *args],
+                            env=environment(GPUPROBE_LINKS=links), stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True)
+
+
+def read_until(gpuprobe, running, condition):
+    """The tensors in the first report that meets the condition."""
+    end = time.monotonic() + 60
+    for line in gpuprobe.stdout:
+        assert time.monotonic() < end, line
+        report = json.loads(line)
+        tensors = report["processes"] and tensors_of(report, running.process.pid)
+        if tensors and condition(tensors):
+            return tensors
+    raise AssertionError("gpuprobe ended before")
+
+
+def test_exact_counts(links):
+    """Pieces of all sizes, so at all points of both names, from one thread and from several."""
+    commands = ("make 20 1000\nmake 10 1048577\nmake 3 30000001\nmake 1 10485759\nchurn 40 2000\n"
+                "churn 7 20000000\nthreads 4 300 3000\ndrop 25\nquit\n")
+    reports, truth, _ = memleak("--json", commands=commands, links=links)
+    tensors = tensors_of(reports[-1], truth[-1]["pid"])
+    assert counts(tensors) == [truth[-1][key] for key in TRUTH]
+    assert (tensors["unknown_frees"], tensors["missed_frees"], tensors["untracked"]) == (0, 0, 0)
+    assert not tensors["since_attach"]
+    assert [device["device"] for device in tensors["devices"]] == [0]
+    sites = tensors["by_site"]["sites"]
+    assert sum(site["allocations"] for site in sites) == tensors["live"]
+    assert sum(site["bytes"] for site in sites) == tensors["live_bytes"]
+
+
+def test_call_sites():
+    """Of a running interpreter, which gpuprobe knows when it attaches: Python frames alone."""
+    with Running() as running:
+        running.do("make 1 100")
+        gpuprobe = beside(running, "--json", "-o", "0", "0.2")
+        wait_until_watching(gpuprobe)
+        running.do("threads 4 300 3000")
+        running.do("make 10 2000")
+        running.do("drop 4")
+        tensors = read_until(gpuprobe, running, lambda tensors: tensors["frees"] == 603)
+        gpuprobe.send_signal(signal.SIGINT)
+        gpuprobe.communicate(timeout=60)
+    kept, work = (site_of(tensors, function) for function in ("keep", "work"))
+    assert (kept["made"], kept["allocations"], kept["peak_bytes"]) == (10, 10, 20000)
+    assert (work["made"], work["freed"], work["bytes"]) == (1200, 603, 597 * 3000)
+    for site in (kept, work):
+        assert {frame["kind"] for frame in site["stack"]["frames"]} == {"python"}
+
+
+def test_segments_and_holes():
+    """In two segments of 2 MiB: 39 pieces of 100 KiB, of which 20 go; one segment has none then."""
+    commands = "make 39 102400\ndrop 20\nquit\n"
+    reports, truth, _ = memleak("--json", commands=commands)
+    tensors = tensors_of(reports[-1], truth[-1]["pid"])
+    segments = tensors["segments"]
+    assert segments["modelled"]
+    assert segments["bytes"] == truth[-1]["segment_bytes"] == 2 * (2 << 20)
+    assert segments["tensor_bytes"] == truth[-1]["rounded_bytes"] == 19 * 102400
+    assert segments["unused_bytes"] == segments["bytes"] - segments["tensor_bytes"]
+    assert segments["pinned_bytes"] == (2 << 20) - 19 * 102400
+    assert segments["pinning_tensors"] == 19
+    assert segments["largest_hole_bytes"] == 2 << 20
+
+
+def test_attach_in_the_middle(links):
+    """
+    Counts begin at the attach. The semaphores are 0 before, and 0 again once gpuprobe was killed.
+    """
+    with Running() as running:
+        before = running.do("make 20 5000")
+        assert running.watchers() == (0, 0)
+        gpuprobe = beside(running, "--json", "0.2", links=links)
+        wait_until_watching(gpuprobe)
+        malloc, free = running.watchers()
+        assert malloc > 0 and free > 0
+        running.do("make 10 700")
+        after = running.do("drop 25")
+        tensors = read_until(
+            gpuprobe, running,
+            lambda tensors: tensors["frees"] + tensors["unknown_frees"] == 25)
+        gpuprobe.send_signal(signal.SIGKILL)
+        gpuprobe.communicate(timeout=60)
+        wait_until(lambda: running.watchers() == (0, 0), "the semaphores fall")
+        assert tensors["allocations"] == after["allocations"] - before["allocations"] == 10
+        assert tensors["allocated_bytes"] == after["bytes"] - before["bytes"] == 7000
+        assert (tensors["frees"], tensors["freed_bytes"], tensors["unknown_frees"]) == (5, 3500, 20)
+        assert (tensors["live"], tensors["since_attach"]) == (5, True)
+
+
+def test_forked_child_has_its_own():
+    commands = "make 3 1000\nfork 7 5000\nmake 2 1000\nquit\n"
+    reports, truth, _ = memleak("--json", commands=commands)
+    parent = next(line for line in reversed(truth) if "live" in line)
+    child = next(line for line in truth if "live" not in line)
+    assert counts(tensors_of(reports[-1], parent["pid"])) == [parent[key] for key in TRUTH]
+    tensors = tensors_of(reports[-1], child["pid"])
+    assert (tensors["allocations"], tensors["allocated_bytes"]) == (7, 35000)
+    # It frees one that its parent has made.
+    assert (tensors["frees"], tensors["unknown_frees"]) == (0, 1)
+
+
+def test_more_tensors_than_the_map_has():
+    reports, truth, done = memleak("--json", "--max-tensors", "64", commands="make 100 512\nquit\n")
+    tensors = tensors_of(reports[-1], truth[-1]["pid"])
+    assert (tensors["allocations"], tensors["allocated_bytes"]) == (100, 51200)
+    assert tensors["live"] == 100 - tensors["untracked"]
+    assert 0 < tensors["live"] <= 64
+    assert reports[-1]["lost"]["tensor_map_full"] == tensors["untracked"]
+    _, _, done = memleak("--max-tensors", "64", commands="make 100 512\nquit\n")
+    assert "tensors beyond --max-tensors" in done.stdout
+
+
+def test_what_a_person_reads():
+    _, _, done = memleak("-o", "0", commands="make 40 102400\ndrop 8\nquit\n")
+    text = [line for line in done.stdout.splitlines() if not line.startswith("{")]
+    assert re.fullmatch(r"\[[\d:]+\] process \d+ \(python3\) ended: 3\.1 MiB in 32 tensors leaked "
+                        r"\(live at exit\)", text[0])
+    assert text[1] == ("        4.0 MiB held, 3.1 MiB in 32 tensors, 896.0 KiB unused (896.0 KiB "
+                       "pinned by 32 tensors)")
+    assert text[2] == "        3.1 MiB in 32 tensors"
+    assert text[3].endswith("peak 3.9 MiB, 8 of 40 freed")
+
+
+def test_levels():
+    """Segments alone have no probes in the allocator."""
+    commands = "make 40 102400\nquit\n"
+    reports, truth, done = memleak("--segments", "--json", commands=commands)
+    assert "tensors" not in reports[-1]["processes"][0]
+    assert {line["malloc_watchers"] for line in truth} == {0}
+    _, _, done = memleak("--segments", "--tensors", commands=commands)
+    assert "3.9 MiB in 40 tensors leaked (live at exit)" in done.stdout
+    assert "4.0 MiB in 2 allocations leaked (live at exit)" in done.stdout
+    _, _, done = memleak("--tensors", commands="quit\n")
+    assert "no tensor was seen" in done.stdout or "no CUDA process was seen" in done.stdout
+
+
+@pytest.mark.parametrize("old,new,why", [
+    (b"-8@%rdi", b"-8@%xyz", "operands of pytorch:free are not understood"),
+    (b"pytorch\0free", b"pytorch\0fret", "has no probe points for allocations and frees"),
+])
+def test_unknown_version_is_skipped_aloud(tmp_path, old, new, why):
+    library = tmp_path / "libc10_cuda.so"
+    text = LIBRARY.read_bytes()
+    assert old in text
+    library.write_bytes(text.replace(old, new))
+    reports, _, done = memleak("--json", commands="make 3 1000\nquit\n", library=library)
+    assert why in done.stderr
+    assert reports[-1]["processes"][0]["tensors"] is None
+    assert reports[-1]["processes"][0]["allocations"] == 1
