@@ -5,9 +5,10 @@
 The unit tests (cmocka), as they are built and under sanitizers (BUILD/sanitized), the simulated
 CUDA's own checks, the integration tests (pytest, which need root) with a gpuprobe under sanitizers
 or, where that would change the test, with the plain one; beside them, one after another and at low
-priority, the old kernel's suite, the static checks and the fuzz targets; then the tests that bear
-no neighbour. --full adds the tests marked slow, runs the integration tests with both gpuprobes,
-unit tests and some others under valgrind (BUILD/valgrind), and makes the long parts longer.
+priority, the old kernel's suite and the static checks; then the tests that bear no neighbour, and
+beside them the fuzz targets, at the lowest priority. --full adds the tests marked slow, runs the
+integration tests with both gpuprobes, unit tests and some others under valgrind (BUILD/valgrind),
+and makes the long parts longer.
 
 A failure that may be by chance is tried once more at the end, alone (tests/runner/again.py). --only
 runs the steps that it names, one after another; --match leaves of the integration tests those that
@@ -36,20 +37,25 @@ from runner.units import Units  # noqa: E402
 
 VALGRIND = ROOT / "tests" / "valgrind"
 AROUND_VALGRIND = ["unshare", "--mount", VALGRIND / "around.sh"]
-# The order: beside the others, at low priority; beside them, since they hardly need a CPU; one
-# after another; nothing beside, before all other programs of the machine; and what only --full has.
-BESIDE = ["kernel", "static", "fuzz"]
-WAITING = ["waits"]
-TOGETHER = ["unit", "sanitized", "sim", "integration", "integration-plain"]
+# The order: beside the others, at low priority; beside them, since they wait more than they
+# compute; one after another; before all other programs of the machine, no test beside them; what
+# takes the CPU that those leave idle, at the lowest priority; and what only --full has.
+BESIDE = ["kernel", "static"]
+WAITING = ["waits", "integration-plain"]
+TOGETHER = ["unit", "sanitized", "sim", "integration"]
 ALONE = ["alone", "soak"]
+BESIDE_ALONE = ["fuzz"]
 FULL_ONLY = ["valgrind-unit", "valgrind", "alone-sanitized"]
-SHORT = {"fuzz": 6, "soak": 60, "static": []}
-FULL = {"fuzz": 300, "soak": 1800, "static": ["STATIC_STATES=225000", "STATIC_FLAGS=--all"]}
-LOW = 5
+# The kernel's tests are patterns of a shell: in SHORT, all but slow_*.
+SHORT = {"kernel": "[!s]* s[!l]*", "static": [], "fuzz": 6, "fuzz_jobs": 1, "soak": 60}
+FULL = {"kernel": "*", "static": ["STATIC_STATES=225000", "STATIC_FLAGS=--all"], "fuzz": 300,
+        "fuzz_jobs": 2, "soak": 1800}
+LOW, LOWEST = 5, 19
 DESCRIPTORS = 4096  # of one process, at most: a test has a thousand clients
-# Integration tests wait more than they compute; with three workers 3 minutes are saved,
-# and they hold up each other's watched programs: two failed by chance.
+# Most of the integration tests wait for the kernel and for programs two thirds of their time. With
+# four workers, on a machine that is busy besides, findings came too late for their tests.
 TWO_WORKERS = ["-n", "2", "--dist", "loadgroup"]
+THREE_WORKERS = ["-n", "3", "--dist", "loadgroup"]
 SANITIZERS = {
     "ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1",
     "UBSAN_OPTIONS": "print_stacktrace=1"}
@@ -73,10 +79,12 @@ def sim_checks(build):
 def command_steps(build, lengths):
     """The parts that are commands. Beside the others the kernel's emulation is slower
     than by itself."""
-    fuzz = ["tests/fuzz/run.py", "--seconds", str(lengths["fuzz"]), build]
+    fuzz = ["tests/fuzz/run.py", "--seconds", str(lengths["fuzz"]),
+            "--jobs", str(lengths["fuzz_jobs"]), build]
     static = ["make", "static", f"BUILD={build}", *lengths["static"]]
     kernel = ["GUEST_SECONDS=600", "tests/kernel/run.sh", build]
-    return [Command("kernel", ["env", *kernel], 4800, ["env", "KERNEL_TESTS={test}", *kernel]),
+    return [Command("kernel", ["env", f"KERNEL_TESTS={lengths['kernel']}", *kernel], 4800,
+                    ["env", "KERNEL_TESTS={test}", *kernel]),
             Command("static", static, 3000, [*static, "STATIC_ONLY={test}"]),
             Command("fuzz", fuzz, 14400, [*fuzz, "{test}"]),
             Command("soak", [*FIRST, "make", "soak", f"BUILD={build}",
@@ -101,7 +109,7 @@ def integration_steps(build, full, match):
                            before=before)
 
     return {"integration": step("sanitized", sanitized,
-                                "not alone and not waits and not plain", TWO_WORKERS),
+                                "not alone and not waits and not plain", THREE_WORKERS),
             "waits": step("waits", sanitized, "waits and not alone and not plain", TWO_WORKERS),
             "integration-plain": step("plain", plain, some, TWO_WORKERS),
             "alone": step("alone", plain, "alone", before=FIRST),
@@ -150,7 +158,10 @@ def run_all(steps, full):
     waiting = Beside([steps[name] for name in WAITING], 0)
     parts = [run_step(steps[name]) for name in TOGETHER]
     parts += waiting.finish() + beside.finish()
-    return parts + [run_step(steps[name]) for name in ALONE + (FULL_ONLY if full else [])]
+    beside = Beside([steps[name] for name in BESIDE_ALONE], LOWEST)
+    parts += [run_step(steps[name]) for name in ALONE]
+    parts += beside.finish()
+    return parts + [run_step(steps[name]) for name in (FULL_ONLY if full else [])]
 
 
 def read_arguments(arguments):

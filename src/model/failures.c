@@ -21,8 +21,7 @@ static uint64_t pack(const struct failure_key *key)
 void failures__begin(struct process *process)
 {
 	process->failure_count = 0;
-	process->other_failures = (struct failure){
-		.function = FAILURES_REST, .error = FAILURES_REST, .is_rest = true};
+	process->other_failures = (struct failure){0};
 }
 
 /* Index of the key, or where it would be inserted, in the ordered keys. */
@@ -114,8 +113,14 @@ static int by_count(const void *a, const void *b)
 
 int failures__finish(struct process *process)
 {
+	struct failure rest = process->other_failures;
+
+	/* Named here: a process that a reading finds in its middle has had no failures__begin. */
+	rest.function = FAILURES_REST;
+	rest.error = FAILURES_REST;
+	rest.is_rest = true;
 	if (process->failure_count)
 		qsort(process->failures, process->failure_count, sizeof(*process->failures),
 		      by_count);
-	return process->other_failures.count ? append(process, &process->other_failures) : 0;
+	return rest.count ? append(process, &rest) : 0;
 }

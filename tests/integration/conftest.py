@@ -119,19 +119,42 @@ def missing_links():
     return missing
 
 
-# Tests that also run with other kinds of links than sessions on each run: those of the begin and
-# end of processes and files, and of counted returns. `make test-full` runs all of them everywhere,
-# and the old kernel's suite tests tracefs links with all families, processes and files.
-ON_EACH_RUN = {"perf": {"test_command"},
-               "multi": {"test_command", "test_probed_files", "test_launches", "test_processes",
-                         "test_trace_calls", "test_trace_losses"}}
+# Tests that also run with other kinds of links than sessions on each run, by module; None: all of
+# them. They are about what is different: probes that come and go, threads and processes that end in
+# the middle of a call, counted returns. Where a library lies and how it comes into a process is
+# found out without regard to links. `make test-full` runs all tests with all kinds, and the old
+# kernel's suite tests tracefs links with all families, processes and files.
+COME_AND_GO = {"test_children_of_a_shell", "test_forks", "test_one_library_after_the_other",
+               "test_libraries_while_parents_are_looked_after",
+               "test_the_user_that_called_sudo_is_counted", "test_duration_ends_gpuprobe_only",
+               "test_command_that_ends_at_once", "test_ends_at_once",
+               "test_whole_machine_ends_at_once", "test_killed_at_random_moments"}
+IN_CALLS = {"test_forks", "test_exec_makes_another_process_of_the_same_pid", "test_short_lives",
+            "test_a_fork_after_cuda", "test_a_process_without_its_first_thread",
+            "test_exec_by_another_thread", "test_many_short_threads",
+            "test_counts_of_threads_that_end", "test_more_threads_than_count_for_themselves",
+            "test_more_counters_than_a_thread_has", "test_calls_that_never_return",
+            "test_a_free_that_is_left_when_its_address_is_anothers"}
+FILES = {"test_two_overlay_mounts_of_one_file", "test_library_deleted_while_mapped",
+         "test_stranger_with_an_unknown_library", "test_gpuprobe_in_a_pid_namespace"}
+ON_EACH_RUN = {"perf": {"test_command": COME_AND_GO},
+               "multi": {"test_command": COME_AND_GO, "test_processes": IN_CALLS,
+                         "test_probed_files": FILES, "test_launches": None,
+                         "test_trace_calls": None, "test_trace_losses": None}}
+
+
+def runs_each_time(item, kind):
+    """Whether `make test` runs the test with this kind of links."""
+    modules = ON_EACH_RUN.get(kind, {})
+    chosen = modules.get(item.module.__name__, ())
+    return kind == "session" or chosen is None or item.originalname in chosen
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     for item in items:
         kind = getattr(getattr(item, "callspec", None), "params", {}).get("links", "session")
-        if kind != "session" and item.module.__name__ not in ON_EACH_RUN[kind]:
+        if not runs_each_time(item, kind):
             item.add_marker(pytest.mark.slow)
 
 

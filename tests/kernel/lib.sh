@@ -197,14 +197,6 @@ probe() {
 	"$GPUPROBE" --json --top 0 --metrics-addr none "$@" > out 2> err
 }
 
-# exact WORKLOAD [ARG...]: gpuprobe runs it, and is to count all that it does.
-exact() {
-	workload=$SIM/$1
-	shift
-	probe --display-interval 0 -- "$workload" "$@"
-	keep out
-}
-
 # Starts gpuprobe beside the test, with its reports in `out`, and waits for the
 # first, which comes when all is attached. Sets `probe`. Lines that are written to
 # descriptor 3 COMMAND reads.

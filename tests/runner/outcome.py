@@ -45,11 +45,12 @@ class Outcome:
 
 @dataclass
 class Part:
-    """A finished step: its tests and the time that it took."""
+    """A finished step: its tests, the time that it took, and how idle the CPUs were meanwhile."""
 
     name: str
     tests: list = field(default_factory=list)
     seconds: float = 0.0
+    idle: float = 0.0
 
     def count(self, state):
         return sum(test.state == state for test in self.tests)

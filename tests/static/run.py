@@ -182,7 +182,7 @@ def python_jobs(flags):
     programs = sources("bench", "deploy", "tests", suffixes=(".py",))
     # grep leaves nothing where there is nothing else.
     command = f"/usr/bin/python3 -m pyflakes \"$@\" | grep -vE '{PYTHON_LEAVES}' || true"
-    return [Job(["bash", "-c", command, "-", *programs])]
+    return [Job(["bash", "-c", command, "-", *programs], files=programs)]
 
 
 def man_jobs(flags):

@@ -22,6 +22,7 @@ from lib.paths import workload
 from lib.probe import SECTIONS, Background, environment, wait_for_file, wait_until_watching
 from lib.scrape import Endpoint
 from lib.steady import Steady, build
+from lib.variants import some_of
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
@@ -246,7 +247,7 @@ def test_no_descriptor_for_a_new_library_of_a_trace(tmp_path, options, status):
 
 # --- outputs ---
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", some_of(COMMANDS, "monitor", "trace", "stat", "flame"))
 def test_full_disk(name, tmp_path):
     """A file system of a page: an error, and the program has run to its end."""
     disk = tmp_path / "disk"
@@ -308,7 +309,7 @@ def may_write_no_file():
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", some_of(COMMANDS, "monitor", "trace", "flame"))
 def test_file_that_must_not_grow(name, tmp_path):
     """At the limit of ulimit -f: an error as for a full disk, without the signal,
     which the program would still get."""
@@ -328,7 +329,7 @@ def test_file_that_must_not_grow(name, tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("name", OUTPUT)
+@pytest.mark.parametrize("name", some_of(OUTPUT, "trace", "flame"))
 def test_pipe_that_nobody_reads(name, number, tmp_path):
     """It is waited for, and a signal ends that; COMMAND has not begun."""
     os.mkfifo(tmp_path / "pipe")

@@ -21,13 +21,14 @@ import pytest
 
 from lib import paths
 from lib.fuse import Served
-from lib.probe import environment, wait_until_watching
+from lib.probe import Background, environment, wait_until_watching
 from lib.script import PROGRAMS, script
 from lib.undisturbed import SPINS, undisturbed
 
 STEPS = PROGRAMS / "host_steps.py"
 MARGIN = 0.05  # s, for what begins and ends while gpuprobe finds the thread
 CLOCK = "kernel=20us"
+WAITS = pytest.mark.waits("its program sleeps, for seconds")
 
 
 def diagnose(*args, env=None):
@@ -131,6 +132,7 @@ def test_computing(nothing_left):
     assert finding is None or finding["stack"] == first["stack"]
 
 
+@WAITS
 def test_sleeping(nothing_left):
     run = Steps("sleep", 5)
     check_reasons(run)
@@ -146,13 +148,17 @@ def test_the_start_is_left_out(nothing_left):
     # The thread was followed for four seconds of the start, which are none of the steady time.
     assert run.first["kind"] == "sleep"
     assert place(run.first)[0] == "rest"
-    assert run.seconds <= 6 + MARGIN
+    log = run.own["log"]
+    assert run.seconds <= 1.02 * (log[-1][0] - log[0][0]) + MARGIN
     prepared = sum(r["seconds"] for r in run.reasons if place(r)[0] == "prepare")
     assert prepared <= 0.02 * run.seconds
-    assert run.first["step_seconds"] == pytest.approx(0.01, rel=0.3)
-    assert run.first["calls"] == pytest.approx(run.first["seconds"] / 0.01, rel=0.3)
+    # By its own account: a sleep of 10 ms takes longer on a busy machine.
+    slept = len(log) - bisect.bisect([entry[0] for entry in log], log[-1][0] - run.seconds)
+    assert run.first["calls"] == pytest.approx(slept, rel=0.1)
+    assert run.first["step_seconds"] == pytest.approx(run.within(3) / slept, rel=0.1)
 
 
+@WAITS
 def test_a_lock(nothing_left):
     run = Steps("lock", 5)
     check_reasons(run)
@@ -194,28 +200,31 @@ def slow_file_():
         directory.rmdir()
 
 
-# What the worker does, as gpuprobe tells it, and where.
-WORKERS = {"queue": ("on-cpu", "transform"), "loader": ("disk", "load"),
-           "idle": ("sleep", "dawdle")}
+# What the worker does, as gpuprobe tells it, and where. Who computes may have to wait for a CPU.
+WORKERS = {"queue": (("on-cpu", "preempted"), "transform"), "loader": (("disk",), "load"),
+           "idle": (("sleep",), "dawdle")}
 
 
 @pytest.mark.parametrize("way", WORKERS)
 def test_a_queue_that_a_process_feeds(way, slow_file, nothing_left):
     """Its queue has a thread of its own in the worker,
     which waits for the one that makes the batches."""
-    run = Steps(way, 5, prefix=undisturbed, env={"HOST_FILE": str(slow_file)})
+    run = Steps(way, 5, prefix=spinning if way == "queue" else undisturbed,
+                env={"HOST_FILE": str(slow_file)})
     check_reasons(run)
     first = run.first
     assert (first["kind"], place(first)[0]) == ("queue", "fetch")
     assert run.spent("queue") <= 1.02 * run.within(3) + MARGIN
     hops = list(hops_of(first))
     assert "fed_by" in first and hops[0]["pid"] == run.own["worker"]
-    kind, function = WORKERS[way]
-    assert (hops[-1]["pid"], hops[-1].get("kind")) == (run.own["worker"], kind), (run.seconds, hops)
+    kinds, function = WORKERS[way]
+    assert hops[-1]["pid"] == run.own["worker"] and hops[-1].get("kind") in kinds, \
+        (run.seconds, hops)
     assert place(hops[-1])[0].startswith(function)
-    assert hops[-1].get("file", "").endswith("/records") == (kind == "disk")
+    assert hops[-1].get("file", "").endswith("/records") == (way == "loader")
 
 
+@WAITS
 def test_slow_files(slow_file, nothing_left):
     run = Steps("read", 5, env={"HOST_FILE": str(slow_file)})
     check_reasons(run)
@@ -310,6 +319,7 @@ def test_rate(nothing_left):
         499 * run.spent("on-cpu"), rel=0.1)
 
 
+@WAITS
 def test_without_stacks(nothing_left):
     """The kinds are there, the lines are not."""
     run = Steps("sleep", 4, "--stack", "off")
@@ -335,6 +345,7 @@ def test_what_is_lacking():
                      in done.stderr)
 
 
+@WAITS
 def test_hostile_names(nothing_left):
     """A thread that others wait for names itself what a terminal would act on."""
     done = diagnose("--", *undisturbed(paths.PYTHON, STEPS, "lock", 5),
@@ -382,6 +393,7 @@ def test_native_lines(native):
     assert "hold" in [frame["function"] for frame in locks[0]["held_by"]["stack"]["frames"]]
 
 
+@WAITS
 def test_in_words(nothing_left):
     """The reasons are in the finding, which names the thread and says what helps
     against the first."""
@@ -453,6 +465,7 @@ def ask(port, until):
             connection.recv(10)
 
 
+@WAITS
 @pytest.mark.parametrize("server", [SERVER, pytest.param(PLAIN_SERVER, marks=pytest.mark.slow)],
                          ids=["epoll", "poll"])
 def test_a_server_waits_for_requests(server, nothing_left):
@@ -491,20 +504,25 @@ def test_a_program_that_listens_and_waits_for_an_answer(way, nothing_left):
 def test_a_program_that_is_stopped(share, kind, nothing_left):
     """Inside of a wait, mostly: that is no wait for the GPU."""
     seconds = 10
-    with subprocess.Popen([paths.SIM / "steps", "--steps", "100000", "--wait", "stream"],
-                          stdout=subprocess.DEVNULL,
-                          env=environment(CUDA_SIM_CLOCK="kernel=500us")) as program:
+    # Ahead of others, but not by `undisturbed`: it never sleeps for long.
+    with Background("nice", "-n", "-15", paths.SIM / "steps", "--steps", "100000", "--wait",
+                    "stream", env={"CUDA_SIM_CLOCK": "kernel=500us"}) as program:
         time.sleep(0.5)
-        with subprocess.Popen([paths.GPUPROBE, "diagnose", "--json", "-p",
-                               str(program.pid), "--duration", str(seconds)],
-                              text=True, stdout=subprocess.PIPE, env=environment()) as probe:
+        with Background(paths.GPUPROBE, "diagnose", "--json", "-p", program.pid) as probe:
             wait_until_watching(probe)
+            began = time.monotonic()
             time.sleep(0.25 * seconds)
             program.send_signal(signal.SIGSTOP)
+            at = time.monotonic()
             time.sleep(share * seconds)
             program.send_signal(signal.SIGCONT)
+            # However late this test was with its signals.
+            stopped = time.monotonic() - at
+            time.sleep((0.75 - share) * seconds)
+            probe.send_signal(signal.SIGINT)
+            share = stopped / (time.monotonic() - began)
+            seconds = stopped / share
             report = json.loads(probe.communicate(timeout=60)[0].splitlines()[-1])
-        program.kill()
     verdict = report["processes"][0]["verdict"]
     assert (verdict["kind"], verdict.get("for_requests")) == (
         kind, False if kind == "no work" else None)

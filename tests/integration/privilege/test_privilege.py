@@ -15,6 +15,7 @@ from lib import folders, paths
 from lib.fuse import Served
 from lib.probe import Background, Running, descendants, environment, wait_until
 from lib.scrape import hold_port
+from lib.variants import some_of
 
 pytestmark = [
     pytest.mark.usefixtures("nothing_left"),
@@ -101,7 +102,7 @@ class Holder(Background):
 
 # --- what gpuprobe keeps ---
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", some_of(COMMANDS, "monitor", "trace", "diagnose"))
 def test_root_keeps_what_it_needs(command, private):
     with Holder(private) as holder:
         argv = [paths.GPUPROBE, *COMMANDS[command], "-v", "-p", holder.pid]
@@ -264,7 +265,7 @@ def test_a_users_command_has_none_of_its_capabilities(private):
 
 
 @pytest.mark.parametrize("ignored", [[], ["PIPE"], ["XFSZ"], ["HUP", "PIPE", "XFSZ"]], ids="+".join)
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", some_of(COMMANDS, "monitor"))
 def test_what_the_caller_ignores_command_ignores(command, ignored):
     """And nothing else."""
     trap = f"trap '' {' '.join(ignored)}; " if ignored else ""
@@ -316,7 +317,7 @@ def setuid(private):
     return private
 
 
-@pytest.mark.parametrize("command", WRITERS)
+@pytest.mark.parametrize("command", some_of(WRITERS, "trace", "flame"))
 def test_a_setuid_file_writes_as_who_called_it(command, setuid):
     """What he may not write stays as it is, and nothing is made where he may make nothing."""
     kept = setuid / "roots" / "kept"
@@ -331,7 +332,7 @@ def test_a_setuid_file_writes_as_who_called_it(command, setuid):
     assert kept.read_text() == "root's" and os.listdir(setuid / "roots") == ["kept"]
 
 
-@pytest.mark.parametrize("command", WRITERS)
+@pytest.mark.parametrize("command", some_of(WRITERS, "trace", "flame"))
 def test_a_setuid_file_writes_what_is_the_callers(command, setuid):
     folder = setuid / "users"
     (folder / "there").write_text("old text")
@@ -350,7 +351,7 @@ def test_a_setuid_file_writes_what_is_the_callers(command, setuid):
     assert sorted(os.listdir(folder)) == ["new", "there"]
 
 
-@pytest.mark.parametrize("command", WRITERS)
+@pytest.mark.parametrize("command", some_of(WRITERS, "trace", "flame"))
 def test_a_setgid_file_writes_as_who_called_it(command, private):
     """What the group of the file may write is not for who calls it, and what is made has his."""
     gpuprobe = private / "gpuprobe"
@@ -581,7 +582,7 @@ def test_a_users_command_becomes_somebody_else(private):
 
 # --- a normal user ---
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", some_of(COMMANDS, "monitor", "trace", "diagnose"))
 def test_five_capabilities_are_enough(command, private):
     done = as_user(private / "gpuprobe", *COMMANDS[command], "--", "sh", "-c", '"$@" >&2', "sh",
                    private / "launch", "--launches", "29")

@@ -15,6 +15,7 @@ import pytest
 
 from lib import exact, paths, terminal
 from lib.probe import Background, Running, environment, wait_until, wait_until_watching
+from lib.variants import some_of
 
 NONE = ("--metrics-addr", "none")
 MONITOR = (*NONE, "--display-interval", "0")
@@ -27,7 +28,6 @@ COMMANDS = {
     "flame": ("flame", "--by", "launches"),
 }
 USER = ("setpriv", "--reuid=1000", "--regid=1000", "--clear-groups", "--")
-every_command = pytest.mark.parametrize("command", COMMANDS)
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def refused(done, *words):
 
 # --- rights that are lacking ---
 
-@every_command
+@pytest.mark.parametrize("command", some_of(COMMANDS, "monitor", "trace"))
 def test_a_process_that_may_not_be_looked_into(command):
     with holder() as holding:
         done = run(*COMMANDS[command], "--duration", "0.5", "-p", holding.pid,
@@ -217,7 +217,7 @@ def test_of_a_process_that_is_not_watched_no_calls_are_not_told(private):
 
 
 @pytest.mark.parametrize("capability", ["bpf", "perfmon"])
-@every_command
+@pytest.mark.parametrize("command", some_of(COMMANDS, "monitor", "trace"))
 def test_root_without_what_bpf_needs(capability, command):
     """CAP_SYS_ADMIN stands for both, until it is given up."""
     done = run(*COMMANDS[command], "--", "true", before=without(capability))
@@ -233,7 +233,7 @@ def test_too_few_descriptors(command):
 # --- pids ---
 
 @pytest.mark.plain("LeakSanitizer does not work without /proc")
-@every_command
+@pytest.mark.parametrize("command", some_of(COMMANDS, "monitor", "trace"))
 def test_proc_of_another_pid_namespace(command):
     for before in (("unshare", "-pf", "--"),
                    ("unshare", "-m", "sh", "-ec", 'mount -t tmpfs none /proc; exec "$@"', "sh")):
@@ -243,7 +243,7 @@ def test_proc_of_another_pid_namespace(command):
                     "mount -t proc proc /proc")
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "check"])
+@pytest.mark.parametrize("command", some_of([*COMMANDS, "check"], "monitor", "check"))
 def test_a_thread_is_no_process(command):
     script = ("import threading, time; t = threading.Thread(target=time.sleep, args=(60,), "
               "daemon=True); t.start(); "
@@ -254,7 +254,7 @@ def test_a_thread_is_no_process(command):
         refused(done, f"-p {thread}: a thread of process {process.pid}: give its pid")
 
 
-@every_command
+@pytest.mark.parametrize("command", some_of(COMMANDS, "monitor"))
 def test_a_thread_of_the_kernel(command):
     """Of which check says the same in its line."""
     if not os.path.exists("/proc/2/comm") or Path("/proc/2/comm").read_text() != "kthreadd\n":
@@ -273,7 +273,7 @@ def silent_in(pid):
 
 IDLE = "none of its threads is in a CUDA call (gpuprobe dump -p {} shows them)"
 
-@every_command
+@pytest.mark.parametrize("command", COMMANDS)
 def test_a_process_without_calls(command):
     with holder() as holding:
         done = run(*COMMANDS[command], "--duration", "0.3", "-p", holding.pid)
@@ -304,7 +304,7 @@ def watch_one_of_three(*command):
     return stdout, stderr, silent.pid, sleeper.pid
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "csv"])
+@pytest.mark.parametrize("command", some_of([*COMMANDS, "csv"], "monitor", "trace", "csv"))
 def test_those_of_several_without_calls(command):
     """One sentence for all, including those that are no CUDA programs,
     but not the one whose child calls."""
@@ -317,7 +317,8 @@ def test_those_of_several_without_calls(command):
                             f"{silent}: {IDLE.format(silent)}; {sleeper}: it has no CUDA library")
 
 
-@pytest.mark.parametrize("command", ["monitor", "stat", "diagnose", "memleak"])
+@pytest.mark.parametrize("command",
+                         some_of(["monitor", "stat", "diagnose", "memleak"], "monitor", "stat"))
 def test_those_without_calls_in_json(command):
     stdout, _, silent, sleeper = watch_one_of_three(*COMMANDS[command], "--json")
     report = json.loads(stdout.splitlines()[-1])
@@ -327,7 +328,7 @@ def test_those_without_calls_in_json(command):
     assert report["processes"]
 
 
-@every_command
+@pytest.mark.parametrize("command", some_of(COMMANDS, "monitor", "stat"))
 def test_one_that_hangs_since_before(command):
     """A call that began before gpuprobe is no call that it saw, and yet what the process is in."""
     with Background(paths.workload("cuda_events_test"), env={"CUDA_SIM_ASYNC": "600s"}) as hanging:
@@ -468,7 +469,7 @@ def run_while_they_end(command, ending, staying=()):
     return process.returncode, stderr
 
 
-@every_command
+@pytest.mark.parametrize("command", some_of(COMMANDS, "monitor", "trace"))
 def test_a_process_that_ends_meanwhile(command):
     """The process was there when gpuprobe looked for it, and gone before there were probes:
     an error, not an empty report."""

@@ -48,6 +48,21 @@ static uint64_t count_of(const struct process *process, int code)
 	return 0;
 }
 
+/* As a reading finds it in its middle: with zeros, and without failures__begin. */
+static void test_the_rest_of_a_new_process_has_its_name(void **state)
+{
+	struct process process = {.pid = 1};
+
+	(void)state;
+	add_failures(&process, 1, FAILURES_MAX + 2, 1, 3);
+	assert_int_equal(failures__finish(&process), 0);
+	assert_int_equal(process.failure_count, FAILURES_MAX + 1);
+	assert_true(process.failures[FAILURES_MAX].is_rest);
+	assert_string_equal(process.failures[FAILURES_MAX].function, FAILURES_REST);
+	assert_string_equal(process.failures[FAILURES_MAX].error, FAILURES_REST);
+	process__clear(&process);
+}
+
 static void test_few_failures_have_an_entry_each(void **state)
 {
 	struct process process = {.pid = 1};
@@ -199,6 +214,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_few_failures_have_an_entry_each),
+		cmocka_unit_test(test_the_rest_of_a_new_process_has_its_name),
 		cmocka_unit_test(test_many_failures_have_one_entry_more),
 		cmocka_unit_test(test_entries_stay),
 		cmocka_unit_test(test_nameless_kernels_are_one_beyond_a_bound),
