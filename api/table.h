@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * functions.tsv, enums.tsv, errors.tsv and allocators.tsv in memory: read, checked, sorted, and written as C.
- * functions.tsv documents its columns.
+ * functions.tsv, enums.tsv, errors.tsv and allocators.tsv in memory: read, checked, sorted, and
+ * written as C. functions.tsv documents its columns.
  *
  * An inconsistency is a one-line error, "FILE:LINE: what".
  */

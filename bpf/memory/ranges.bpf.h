@@ -148,7 +148,7 @@ struct range_search {
 };
 
 /*
- * Looks at one block of a level. Returns whether a range there contains the address; it may be gone.
+ * Looks at one block of a level. Returns whether a range there has the address; it may be gone.
  * Global: the verifier goes through it once.
  */
 __noinline int search_block(struct range_search *search, u64 block, u32 level)

@@ -44,8 +44,8 @@ static __always_inline bool can_be_let_go(struct task_struct *task)
 }
 
 /*
- * Whether the task at `address` is stopped, or will be as soon as it runs. Global: the verifier goes
- * through it once.
+ * Whether the task at `address` is stopped, or will be as soon as it runs. Global: it is verified
+ * once.
  */
 __noinline u32 is_stopped(u64 address)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The maps of tensors (include/gpuprobe/tensor.h). They exist only if tensors are watched; userspace
+ * The maps of tensors (include/gpuprobe/tensor.h). They exist if tensors are watched; userspace
  * sets their sizes (src/probe/tensor_maps.c).
  */
 #ifndef BPF_TENSOR_STATE_BPF_H
@@ -9,7 +9,7 @@
 #include "core/base.bpf.h"
 #include "gpuprobe/tensor.h"
 
-/* Where probe points have their operands, by the number in a site's cookie. Written by userspace. */
+/* Where probe points have their operands, by the number in a site's cookie; from userspace. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, TENSOR_POINTS);

@@ -316,7 +316,7 @@ int tensor_point(struct pt_regs *ctx)
 	read_registers(ctx, &registers);
 	address = operand_of(&registers, point, TENSOR_POINTER, 0);
 	if (!address)
-		return 0; /* freeing NULL frees nothing; or it could not be read, which is counted */
+		return 0; /* freeing NULL frees nothing; or it was unreadable, which is counted */
 	if (point->action == TENSOR_FREES)
 		tensor_freed(thread->slot, address);
 	else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// tensors KEEP CHURN [BYTES]: makes KEEP tensors that stay and CHURN that are freed at once, of BYTES
+// tensors KEEP CHURN [BYTES]: makes KEEP tensors that stay and CHURN that are freed soon, BYTES
 // [1000] each, by the stand-in for PyTorch's allocator. Prints its counts.
 #include <inttypes.h>
 #include <stdio.h>

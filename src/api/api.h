@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The CUDA API as data for userspace. api/generate.c generates it at build time from the TSV files
- * in api/ (functions.tsv, enums.tsv, errors.tsv, allocators.tsv). A row's number is its index in the table; it is
- * the cookie of every probe and the `row` of every BPF map key.
+ * in api/ (functions.tsv, enums.tsv, errors.tsv, allocators.tsv). A row's number is its index in
+ * the table; it is the cookie of every probe and the `row` of every BPF map key.
  */
 #ifndef API_API_H
 #define API_API_H

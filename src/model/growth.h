@@ -51,7 +51,7 @@ struct growth_evidence {
 #define GROWTH_WINDOW_NS 60000000000ull
 
 /*
- * The window for a run of `seconds` (0: without end) whose user set none, in nanoseconds: two thirds
+ * The window for a run of `seconds` (0: without end) whose user set none, in ns: two thirds
  * of it, not more than the default. Memory loaded within a few seconds looks like growth, so there
  * is a minimum; in a very short run growth is not judged.
  */

@@ -373,7 +373,7 @@ struct process {
 	struct profile *profile; /* NULL: no profile is kept, see model/profile.h */
 	/* NULL: steps are not looked for, or no thread submits work; see model/steps.h */
 	struct process_steps *steps;
-	/* what a framework hands out of memory from CUDA, see model/tensors.h; NULL: none was seen */
+	/* what a framework hands out of memory from CUDA, see model/tensors.h; NULL: none */
 	struct tensors *tensors;
 
 	/* Sources of the lists above; only for model/ and collect/. */

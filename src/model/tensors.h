@@ -31,7 +31,7 @@ struct tensor_site {
 };
 
 /*
- * How the process's tensors on record fill the memory that it has from CUDA: modelled. An allocation
+ * How the process's tensors on record fill its memory from CUDA: modelled. An allocation
  * of CUDA is a segment here, and so is each mapping of expandable segments. Memory of the process
  * that no framework holds is in them, too.
  */
@@ -87,7 +87,7 @@ int tensors__set_site(struct tensors *tensors, uint64_t stack,
 		      const struct tensor_site_record *counts);
 
 /*
- * For the lists: adds a segment; all of them before the first tensor. Then adds a tensor; `stack` is
+ * For the lists: adds a segment; all before the first tensor. Then adds a tensor; `stack` is
  * the id under which it is counted, and `listed` says whether it goes into `live`. Return 0 or
  * -ENOMEM.
  */

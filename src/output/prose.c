@@ -40,7 +40,7 @@ static char *end_of(char *line, size_t width)
 }
 
 /*
- * Bytes before the text of a row: "    copies      24.0/s, ..." has its text in a column. 0: it is no
+ * Bytes before the text of a row: "    copies      24.0/s, ..." has text in a column. 0: it is no
  * row, or there is too little room behind its head.
  */
 static size_t head_of(const char *line, size_t width)

@@ -29,8 +29,8 @@ struct link_point {
 	bool wants_return; /* ignored by session links, where the BPF program decides */
 	bool unfollowed;   /* its calls are only counted at entry; wants no return */
 	/*
-	 * a static probe point of an allocator: `row` is TENSOR_ROW and its number; no function begins
-	 * there. All sites of a file are, or none.
+	 * a static probe point of an allocator: `row` is TENSOR_ROW and its number; no function
+	 * begins there. All sites of a file are, or none.
 	 */
 	bool tensor;
 	uint64_t file_offset; /* of its first instruction */

@@ -31,7 +31,7 @@ int multi_link__create_in(pid_t pid, int program, int type, const char *path,
 struct multi_link_sites {
 	const uint64_t *offsets;
 	const uint64_t *cookies; /* NULL: all 0 */
-	/* file offsets of 16-bit counters that the kernel raises while the link exists; NULL: none */
+	/* file offsets of 16-bit counters that are raised while the link exists; NULL: none */
 	const uint64_t *counters;
 	size_t count;
 };

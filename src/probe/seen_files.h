@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which mapped files were scanned, with or without getting probes: none is opened twice. Part of the
- * attacher (attacher_private.h), which tells from it whether a process was late (attacher.h).
+ * Which mapped files were scanned, with or without getting probes: none is opened twice. Part of
+ * the attacher (attacher_private.h), which tells from it whether a process was late (attacher.h).
  */
 #ifndef PROBE_SEEN_FILES_H
 #define PROBE_SEEN_FILES_H

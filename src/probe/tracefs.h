@@ -34,7 +34,7 @@ void tracefs__free(struct tracefs *tracefs);
 /* Sites of an event. */
 struct tracefs_sites {
 	const uint64_t *offsets;
-	/* file offsets of 16-bit counters that are raised while the event is open; 0, or NULL: none */
+	/* file offsets of 16-bit counters, raised while the event is open; 0, or NULL: none */
 	const uint64_t *counters;
 	size_t count;
 };

@@ -149,7 +149,7 @@ struct elf_section {
 };
 
 /*
- * Finds the section `name`, which is not loaded and has contents in the file. Returns false if there
+ * Finds section `name`, which is not loaded and has contents in the file. Returns false if there
  * is none, or it is not within the file.
  */
 bool elf_file__find_contents(const struct elf_file *file, const char *name,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Roles of sockets; see socket_role.h. An accepted TCP socket has the port of the listening one, and
- * an accepted Unix socket has its name.
+ * Roles of sockets; see socket_role.h. An accepted TCP socket has the port of the listening one,
+ * and an accepted Unix socket has its name.
  */
 #include "target/socket_role.h"
 

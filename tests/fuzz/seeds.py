@@ -47,7 +47,8 @@ POINTS = r"""
 unsigned short semaphore __attribute__((section(".probes"))) = 0;
 long counter = 1;
 #define POINT(type, where, watchers, name, operands) \
-	".4byte 8, 4f-3f, " #type "\n.asciz \"stapsdt\"\n3: .8byte " where ", base, " watchers "\n" \
+	".4byte 8, 4f-3f, " #type "\n.asciz \"stapsdt\"\n3: .8byte " where ", base, " \
+	watchers "\n" \
 	".asciz \"provider\"\n.asciz \"" name "\"\n.asciz \"" operands "\"\n4: .balign 4\n"
 __asm__(".text\n1: nop\n2: nop\nret\n.pushsection .note.stapsdt,\"?\",\"note\"\n"
 	POINT(3, "1b", "semaphore", "malloc", "-8@%rax 4@$5 8@counter(%rip)")

@@ -116,7 +116,8 @@ stacks_of_python() {
 tensors_of_an_allocator() {
 	"$GPUPROBE" memleak --json -- "$SIM/tensors" 30 20 > tensors
 	grep '^50 tensors made, 50000 bytes, 30 live' tensors
-	grep '"live":30,"live_bytes":30000,"allocations":50,"allocated_bytes":50000,"frees":20' tensors
+	grep '"live":30,"live_bytes":30000,"allocations":50,"allocated_bytes":50000' tensors
+	grep '"frees":20' tensors
 	grep '"function":"keep"' tensors
 }
 

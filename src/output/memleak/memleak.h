@@ -21,7 +21,7 @@
 #define MEMLEAK_JSON_SCHEMA 1
 
 /*
- * What is shown by call site: tensors, which a framework's allocator hands out, or the segments that
+ * What is shown by call site: tensors, which a framework's allocator hands out, or segments that
  * it takes from CUDA.
  */
 enum memleak_levels {

@@ -71,7 +71,7 @@ struct memleak_sums {
 };
 
 /*
- * The loss because of which some allocations of the level are unknown, so that frees and live memory
+ * The loss because of which some allocations of the level are unknown, so frees and live memory
  * are unknown too; LOSS_COUNT: none.
  */
 enum loss memleak_site__untracked(const struct model *model, bool of_tensors);

@@ -303,7 +303,7 @@ vary by 15 %. The sound loop had all probes in.
 On 28 November 2026 all programs were diagnosed with the default budget of 2 %. Launches were then
 sampled in item_each_step, decoding, uncached, and, in a first run, in large_training and streams.
 That run had "not known" for the former and a launch-bound for the latter: steps were those among
-sampled launches, and a full queue was not seen. Both are mended, and their rows are of a second run.
+sampled launches, and a full queue was not seen. Both are mended; their rows are of a second run.
 """
 
 

@@ -351,7 +351,8 @@ def test_a_pid_without_cuda_is_told_at_the_start():
         right = run(*words, "-p", holding.pid)
     # The second is the warning if no program of the machine has a CUDA library.
     assert re.search(rf"warning: (process {sleeper.pid} and its children have no CUDA library so "
-                     r"far: gpuprobe ps lists those that do|no CUDA library found yet)", shown), shown
+                     r"far: gpuprobe ps lists those that do|no CUDA library found yet)",
+                     shown), shown
     assert (f"gpuprobe: watching the CUDA calls of process {sleeper.pid} and its children; "
             "ends after 300 ms, or by Ctrl-C\n") in shown, shown
     assert "no CUDA library" not in right.stderr, right.stderr

@@ -103,7 +103,7 @@ static void names_calls(void **state)
 }
 
 /*
- * The kind with the most time over all its lines comes first; locations without a line of the user's
+ * The kind with the most time over all its lines comes first; locations without a user's line of
  * code come last.
  */
 static void ranks(void **state)
