@@ -145,9 +145,10 @@ static void must_have_as_many(printer print_form, char *const names[NAMES],
 	free(other.text);
 }
 
+/* A file named like a framework's would be folded, so every frame is printed. */
 static void print_text(FILE *out, const struct model *model)
 {
-	struct report_options options = {.top = 20, .full_names = true};
+	struct report_options options = {.top = 20, .full_names = true, .all_frames = true};
 
 	report_text__print(out, model, &options);
 }
@@ -155,7 +156,8 @@ static void print_text(FILE *out, const struct model *model)
 /* So wide that no line is cut or wrapped. */
 static void print_monitor(FILE *out, const struct model *model)
 {
-	struct monitor_text_options options = {.columns = 100000, .full_names = true};
+	struct monitor_text_options options = {
+		.columns = 100000, .full_names = true, .all_frames = true};
 	struct monitor_text *text = monitor_text__new(&options);
 	const struct finding_list none = {0};
 
