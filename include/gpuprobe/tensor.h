@@ -56,7 +56,7 @@ struct tensor_record {
 	__u32 pad;
 };
 
-/* Of the map `tensor_counts`. */
+/* The key of the map `tensor_counts`. */
 struct tensor_count_key {
 	__u32 slot;
 };

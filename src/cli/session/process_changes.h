@@ -22,8 +22,8 @@ struct process_changes;
 struct stopped_parents;
 
 /*
- * All arguments must outlive it. Of the hooks only `late` and `late_sharer` are called. NULL
- * without memory.
+ * All arguments must outlive it. It calls the hooks `late` and `late_sharer`. NULL without
+ * memory.
  */
 struct process_changes *process_changes__new(struct event_base *loop, const struct targets *targets,
 					     const struct session_hooks *hooks,

@@ -29,7 +29,7 @@
 #define KERNELS_SHOWN 20
 #define SITES_SHOWN 10
 #define ERRORS_SHOWN 10
-/* Of a line; sentences have at most PROSE_WIDTH, since longer lines are hard to read. */
+/* The longest line; sentences end at PROSE_WIDTH, since longer lines are hard to read. */
 #define MOST_COLUMNS 200
 #define LEAST_COLUMNS 40
 #define CUT_ROOM 3	/* for an ellipsis, and the end of the text */
@@ -107,7 +107,7 @@ static int columns_of(const struct top_detail *detail)
 	return detail->width > LEAST_COLUMNS ? detail->width : LEAST_COLUMNS;
 }
 
-/* Of a sentence. */
+/* The width of a sentence. */
 static int prose_columns(const struct top_detail *detail)
 {
 	return columns_of(detail) < PROSE_WIDTH ? columns_of(detail) : PROSE_WIDTH;

@@ -162,7 +162,7 @@ static void lists_of_operands(void **state)
 	assert_int_equal(o.base, OPERAND_AX);
 	assert_int_equal(operand__next(&reader, &text, &o), 1);
 	assert_int_equal(o.index, OPERAND_CX);
-	/* What is not understood is skipped. */
+	/* An operand that it does not understand is skipped. */
 	assert_int_equal(operand__next(&reader, &text, &o), -EBADMSG);
 	assert_int_equal(operand__next(&reader, &text, &o), 1);
 	assert_int_equal(o.value, 3);
