@@ -75,7 +75,7 @@ struct finding_kind {
 	 * with `steady`: the rule gets the whole process, and restricts itself to the steady time
 	 */
 	bool whole;
-	bool host_limits; /* skipped if the process is GPU-bound (verdict.h) */
+	bool host_limits; /* skipped if the process is GPU-bound and NVML says so, too */
 	/* 1 << enum rate_family that it needs complete: skipped if those calls are sampled */
 	unsigned int every;
 	/*

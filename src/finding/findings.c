@@ -129,13 +129,16 @@ static bool is_taken(const struct findings *findings, const struct finding_kind 
 	return false;
 }
 
-/* The GPU has enough work, so what the process could do faster costs nothing. */
+/*
+ * The GPU has enough work, so what the process could do faster costs nothing. That calls were held
+ * up is not enough: on a busy machine they may have waited for a CPU.
+ */
 static bool is_gpu_bound(const struct model *model, const struct process *process)
 {
 	struct verdict verdict;
 
 	verdict__judge(model, process, &verdict);
-	return verdict.kind == VERDICT_GPU_BOUND;
+	return verdict.kind == VERDICT_GPU_BOUND && verdict.busy >= VERDICT_LEAST_BUSY;
 }
 
 static void pass_over(const struct finding_kind *kind, struct finding_list *list)

@@ -31,7 +31,6 @@
  * all users of the GPU.
  */
 #define MOST_BUSY 0.5
-#define LEAST_BUSY 0.8
 
 static double share_of(uint64_t ns, uint64_t window_ns)
 {
@@ -75,7 +74,7 @@ static enum verdict_kind kind_without_profile(const struct load *window,
 {
 	bool not_held = share_of(window->held_ns + window->blocked_ns, window->ns) <= MOST_HELD;
 
-	if (verdict->busy >= LEAST_BUSY)
+	if (verdict->busy >= VERDICT_LEAST_BUSY)
 		return VERDICT_GPU_BOUND;
 	if (window->estimated)
 		return VERDICT_UNKNOWN;
@@ -100,7 +99,7 @@ static enum verdict_kind kind_of(const struct load *window, const struct verdict
 	 * Several streams have several queues: the GPU can be busy the whole time although none is
 	 * full.
 	 */
-	if (verdict->busy >= LEAST_BUSY)
+	if (verdict->busy >= VERDICT_LEAST_BUSY)
 		return VERDICT_GPU_BOUND;
 	if (verdict->held > MOST_HELD)
 		return VERDICT_UNKNOWN;
@@ -220,7 +219,7 @@ static void take_stops(const struct host_reasons *reasons, struct verdict *verdi
 	if (verdict->stopped >= MOST_STOPPED)
 		verdict->kind = VERDICT_NO_WORK;
 	else if (verdict->kind == VERDICT_GPU_BOUND && verdict->held < LEAST_HELD &&
-		 verdict->busy < LEAST_BUSY)
+		 verdict->busy < VERDICT_LEAST_BUSY)
 		verdict->kind = VERDICT_UNKNOWN;
 }
 

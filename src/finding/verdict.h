@@ -29,6 +29,7 @@ enum verdict_kind {
 };
 
 #define SHARE_UNKNOWN (-1.0)
+#define VERDICT_LEAST_BUSY 0.8 /* by NVML: the GPU has enough work */
 
 /* What a thread does while the GPU does not delay it, as far as calls show. */
 enum host_doing {
