@@ -28,6 +28,7 @@ from dump import test_dump, test_dump_collective
 from frameworks import test_cupy, test_jax
 from machine import Machine, Results, shown
 from parallel import test_parallel
+from ps import test_ps
 from pytorch import test_expandable, test_late_attach, test_mode, test_pytorch, test_reconcile
 from stacks import test_stacks
 from tensors import test_tensors
@@ -52,6 +53,7 @@ TESTS = {
     "stacks": test_stacks,
     "beside": test_beside,
     "confined": test_confined,
+    "ps": test_ps,
     "dump": test_dump,
     "parallel": test_parallel,
     "collective": test_dump_collective,
