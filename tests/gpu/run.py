@@ -26,6 +26,7 @@ from cases import CASE_TESTS, page as studies_page
 from confined import test_confined
 from dump import test_dump, test_dump_collective
 from frameworks import test_cupy, test_jax
+from leaks import test_leaks
 from machine import Machine, Results, shown
 from parallel import test_parallel
 from ps import test_ps
@@ -47,6 +48,7 @@ TESTS = {
     "expandable": test_expandable,
     "reconcile": test_reconcile,
     "tensors": test_tensors,
+    "leaks": test_leaks,
     "cupy": test_cupy,
     "jax": test_jax,
     "trace": test_trace,
