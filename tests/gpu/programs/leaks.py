@@ -10,6 +10,7 @@ import gc
 import io
 import sys
 import time
+import typing
 
 import torch
 from torch import nn
@@ -111,14 +112,14 @@ class Cache(Training):
         self.update(functional.cross_entropy(self.model(features), labels))
 
 
-@torch.jit.script
-class Store:
-    """Compiled: its list is one of C++ objects."""
+class Store(nn.Module):
+    """To be compiled: its list is one of C++ objects then, and its code runs in C++."""
 
     def __init__(self):
-        self.items = torch.jit.annotate(list[torch.Tensor], [])
+        super().__init__()
+        self.items = torch.jit.annotate(typing.List[torch.Tensor], [])
 
-    def add(self, item: torch.Tensor) -> int:
+    def forward(self, item: torch.Tensor) -> int:
         self.items.append(item * 2.0)
         return len(self.items)
 
@@ -129,12 +130,12 @@ class Compiled(Training):
 
     def __init__(self):
         super().__init__()
-        self.store = Store()
+        self.store = torch.jit.script(Store())
 
     def step(self):
         inputs, labels = self.batch(128)
         self.update(functional.cross_entropy(self.model(inputs), labels))
-        self.store.add(inputs)  # LEAK cpp
+        self.store(inputs)  # LEAK cpp
 
 
 class HiddenState(Training):
