@@ -53,6 +53,7 @@ struct config {
 	__u64 stack_seed;  /* random seed of stack ids, so that no process can forge another's */
 	__u64 min_wait_ns; /* shortest wait that counts as SITE_WAIT */
 	__u32 max_kernels; /* entries of the map `launches` */
+	__u32 max_objects; /* entries of the map `objects` */
 	__u32 max_allocations;
 };
 

@@ -79,12 +79,12 @@ static int set_up(struct memleak *memleak, struct error *err)
 			{
 				.targets = &options->targets,
 				.duration = options->duration,
-				.sections = SECTION_MEMORY,
+				.sections = SECTION_MEMORY | SECTION_OBJECTS,
 				.api = options->api,
 				.limits = options->limits,
 				.top = options->output.show_allocations ? 0 : 1,
 				.stacks = options->stacks,
-				.stack_sites = 1u << SITE_ALLOCATION,
+				.stack_sites = 1u << SITE_ALLOCATION | 1u << SITE_OBJECT,
 				.live_filter = options->filter,
 			},
 		.reports =
