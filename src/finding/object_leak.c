@@ -45,8 +45,7 @@ static const struct gpu *only_gpu(const struct finding_input *input, const struc
 			return NULL;
 		device = process->devices[i].device;
 	}
-	return device == DEVICE_UNKNOWN ? NULL :
-					  device_history__gpu(input->model, process, device);
+	return device == DEVICE_UNKNOWN ? NULL : device_history__gpu(input->model, process, device);
 }
 
 static double full_ns(const struct finding_input *input, const struct object_leak *leak)
@@ -162,10 +161,10 @@ static int detect(const struct finding_input *input, const struct process *proce
 	if ((double)site->live < input->thresholds[LEAST_OBJECTS] &&
 	    leak.held < input->thresholds[LEAST_BYTES])
 		return 0;
-	finding_list__follow(
-		out, input, leak.growth.verdict != GROWTH_UNKNOWN || leak.growth.replaces,
-		site_lookup__followed_ns(input, process, leak.growth.first_ns),
-		GROWTH_LEAST_NS(findings__history(input->state)->window_ns));
+	finding_list__follow(out, input,
+			     leak.growth.verdict != GROWTH_UNKNOWN || leak.growth.replaces,
+			     site_lookup__followed_ns(input, process, leak.growth.first_ns),
+			     GROWTH_LEAST_NS(findings__history(input->state)->window_ns));
 	return leak.growth.verdict == GROWTH_GROWING ? add(input, &leak, out) : 0;
 }
 

@@ -23,6 +23,8 @@ static const uint8_t order[] = {OBJECT_GRAPH_EXEC, OBJECT_MODULE, OBJECT_LIBRARY
 /* The share of a kind's variance that earlier kinds must leave unexplained. */
 #define OWN_SHARE 1e-3
 
+#define MAKING_SAMPLES 2
+
 /* A step of 2 MiB is a uniform error, whose variance is a twelfth of its square. */
 #define STEP_VARIANCE ((double)NVML_STEP * (double)NVML_STEP / 12)
 
@@ -33,18 +35,20 @@ struct cost_key {
 
 struct cost_reading {
 	double untracked;
+	double explained; /* the increase so far while objects were being made */
 	double peaks[COSTED_KINDS];
 };
 
 struct cost_history {
 	struct cost_key key;
 	uint64_t peaks[OBJECT_KINDS];
-	uint64_t contexts;	    /* live when the readings began */
-	bool based;		    /* `base` is the first reading with a context */
+	uint64_t contexts; /* live when the readings began */
+	bool based;	   /* `base` is the first reading with a context */
 	struct cost_reading base;
 	struct cost_reading readings[OBJECT_COST_READINGS];
 	size_t count;
 	uint64_t skip, skipped; /* samples between two readings */
+	unsigned int making;	/* samples in which an increase may be due to new objects */
 	struct cost_reading latest;
 	uint64_t total;
 	struct object_cost costs[OBJECT_KINDS];
@@ -115,8 +119,7 @@ static bool add_column(struct cost_fit *fit, const struct cost_history *history,
 	centre(column, history->count);
 	before = product(column, column, history->count);
 	for (size_t k = 0; k < fit->used; k++) {
-		double factor =
-			product(column, fit->columns[k], history->count) / fit->squares[k];
+		double factor = product(column, fit->columns[k], history->count) / fit->squares[k];
 
 		fit->factors[k][fit->used] = factor;
 		subtract(column, fit->columns[k], factor, history->count);
@@ -162,6 +165,9 @@ static void keep_cost(struct cost_history *history, const struct cost_fit *fit, 
 	cost->known = true;
 	cost->bytes = bytes > 0 ? bytes : 0;
 	cost->error = 2 * sqrt(spread);
+	/* Steps of one reading after the other are not independent. */
+	if (cost->error < (double)NVML_STEP / risen(history, fit->kinds[at]))
+		cost->error = (double)NVML_STEP / risen(history, fit->kinds[at]);
 }
 
 static void fit_costs(struct cost_history *history)
@@ -171,7 +177,7 @@ static void fit_costs(struct cost_history *history)
 
 	memset(history->costs, 0, sizeof(history->costs));
 	for (size_t i = 0; i < history->count; i++)
-		fit.rest[i] = history->readings[i].untracked;
+		fit.rest[i] = history->readings[i].explained;
 	centre(fit.rest, history->count);
 	for (size_t kind = 0; kind < COSTED_KINDS; kind++)
 		if (risen(history, kind) > 0 && !add_column(&fit, history, kind))
@@ -222,9 +228,27 @@ static void add_reading(struct cost_history *history)
 	fit_costs(history);
 }
 
+/*
+ * What grows while no object is made, such as a library's memory, has another cause. NVML's figure
+ * may be a sample older than the objects.
+ */
+static void explain(struct cost_history *history, const struct cost_reading *before)
+{
+	struct cost_reading *latest = &history->latest;
+
+	if (memcmp(latest->peaks, before->peaks, sizeof(latest->peaks)))
+		history->making = MAKING_SAMPLES;
+	latest->explained = before->explained;
+	if (!history->making)
+		return;
+	history->making--;
+	latest->explained += latest->untracked - before->untracked;
+}
+
 static void sample_process(struct cost_history *history, const struct process *process,
 			   uint64_t untracked)
 {
+	const struct cost_reading before = history->latest;
 	uint64_t contexts = process->objects[OBJECT_CONTEXT].live;
 
 	for (int kind = 0; kind < OBJECT_KINDS; kind++)
@@ -239,6 +263,9 @@ static void sample_process(struct cost_history *history, const struct process *p
 		history->base = history->latest;
 		history->contexts = contexts;
 		history->count = 0;
+		history->making = 0;
+	} else {
+		explain(history, &before);
 	}
 	add_reading(history);
 }
@@ -279,8 +306,8 @@ static const struct cost_history *find(const struct object_costs *costs,
 	return TABLE_FIND(costs->histories, key, &key);
 }
 
-struct object_cost object_costs__of(const struct object_costs *costs,
-				    const struct process *process, enum object_kind kind)
+struct object_cost object_costs__of(const struct object_costs *costs, const struct process *process,
+				    enum object_kind kind)
 {
 	const struct cost_history *history = find(costs, process);
 

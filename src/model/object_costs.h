@@ -11,9 +11,9 @@
 
 #include "model/model.h"
 
-#define OBJECT_COST_LEAST 50	   /* objects of a kind that must be made during the readings */
-#define OBJECT_COST_READINGS 48	   /* kept; more halve the earlier ones */
-#define NVML_STEP (2ull << 20)	   /* NVML's figure moves in such steps */
+#define OBJECT_COST_LEAST 50	/* objects of a kind that must be made during the readings */
+#define OBJECT_COST_READINGS 48 /* kept; more halve the earlier ones */
+#define NVML_STEP (2ull << 20)	/* NVML's figure moves in such steps */
 
 struct object_cost {
 	bool known;
@@ -35,7 +35,7 @@ struct object_part {
 struct untracked_split {
 	bool known;
 	uint64_t total;
-	struct object_part context; /* contexts and what they load */
+	struct object_part context;		/* contexts and what they load */
 	struct object_part kinds[OBJECT_KINDS]; /* cost times peak */
 	struct object_part rest;		/* the total without the known parts */
 };
@@ -50,8 +50,8 @@ void object_costs__free(struct object_costs *costs);
 int object_costs__sample(struct object_costs *costs, const struct model *model);
 
 /* What an object of this kind costs in the process. */
-struct object_cost object_costs__of(const struct object_costs *costs,
-				    const struct process *process, enum object_kind kind);
+struct object_cost object_costs__of(const struct object_costs *costs, const struct process *process,
+				    enum object_kind kind);
 
 /* The parts of the process's untracked memory, as of the latest sample. */
 struct untracked_split object_costs__split(const struct object_costs *costs,

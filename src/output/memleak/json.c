@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "output/json/parts.h"
 #include "output/memleak/memleak.h"
+#include "output/memleak/objects.h"
 #include "output/memleak/site.h"
 #include "output/report/totals.h"
 #include "output/enum_names.h"
@@ -135,9 +136,10 @@ static int write_process(const struct writer *writer, const struct process *p)
 	json__key_u64(j, "left_out_bytes", sums.left_out_bytes);
 	json__key_u64(j, "left_out_allocations", sums.left_out_count);
 	write_sites(writer, &known);
+	ret = memleak_objects__write(j, p, writer->growth);
 	json__object_end(j);
 	memleak_process__end(&known);
-	return 0;
+	return ret;
 }
 
 int memleak_json__print(FILE *out, const struct model *model, const struct growth *growth,

@@ -14,6 +14,7 @@
 #include "base/saturate.h"
 #include "output/folded_stack.h"
 #include "output/memleak/memleak.h"
+#include "output/memleak/objects.h"
 #include "output/memleak/site.h"
 #include "output/report/line.h"
 #include "output/report/totals.h"
@@ -297,7 +298,7 @@ static int print_process(const struct printer *printer, const struct process *p,
 	if (sums.sites)
 		print_sites(printer, &known, sums);
 	memleak_process__end(&known);
-	return 0;
+	return memleak_objects__print(printer->out, p, printer->growth, printer->options);
 }
 
 static int print_running(const struct printer *printer)
@@ -373,7 +374,7 @@ static int print_ended(const struct printer *printer, const struct process *p)
 		return ret;
 	print_end(printer, &known);
 	memleak_process__end(&known);
-	return 0;
+	return memleak_objects__print(printer->out, p, printer->growth, printer->options);
 }
 
 int memleak_text__print(FILE *out, const struct model *model, const struct growth *growth,
