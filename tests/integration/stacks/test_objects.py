@@ -29,7 +29,8 @@ def objects(tmp_path_factory):
 
 
 def start(machine, command, *program):
-    env = environment(CUDA_SIM_OBJECTS=SETTING, CUDA_SIM_MACHINE=machine)
+    env = environment(CUDA_SIM_OBJECTS=SETTING, CUDA_SIM_MACHINE=machine,
+                      LD_LIBRARY_PATH=paths.SIM)
     return subprocess.Popen([paths.GPUPROBE, *map(str, command), "--", *map(str, program)], env=env,
                             text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
