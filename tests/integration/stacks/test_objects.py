@@ -94,3 +94,20 @@ def test_memleak_counts_live_objects_by_call_site(objects, tmp_path):
                  and any(frame["function"] == "serve" for frame in site["stack"]["frames"])]
         assert sum(site["live"] for site in sites) == (live if pattern == "leak" else 0)
         assert all(site["made"] == live for site in sites)
+
+
+def test_a_process_cannot_take_all_room(objects, tmp_path):
+    """The map has 64 entries a process, 4,096 here: a quarter is for processes with few."""
+    script = f"{objects} event leak 0 3 & sleep 1; {objects} stream leak 1000 1; wait"
+    lines = end(start(f"{tmp_path.name[-20:]}-room", ["memleak", "--json", "--max-processes", 64],
+                      "sh", "-c", script)).splitlines()
+    report = json.loads([line for line in lines if line.startswith("{")][-1])
+    live, made = {}, {}
+    for process in report["processes"]:
+        for site in process["objects"]:
+            live[site["kind"]] = live.get(site["kind"], 0) + site["live"]
+            made[site["kind"]] = made.get(site["kind"], 0) + (site["made"] or 0)
+    assert live["event"] <= 3072
+    # The others of its 64 are a context and a graph.
+    assert live["stream"] == 62 < made["stream"]
+    assert report["lost"]["object_map_full"] > 0
