@@ -70,17 +70,10 @@ static __always_inline bool is_blocking(const struct call *call)
 	return function && !(function->flags & FUNCTION_ASYNC);
 }
 
-/*
- * Whether the call creates an object whose call site is wanted. A program that creates and destroys
- * an event at each step has few of them, and pays for no stack: creating an event is as cheap as
- * taking one.
- */
-static __always_inline bool creates_object(const struct thread *thread, const struct call *call)
+static __always_inline bool creates_object(const struct call *call)
 {
-	const struct process_record *process;
-
 	switch (call->operation) {
-	case OP_CREATE: break;
+	case OP_CREATE: return true;
 	case OP_CAPTURE: return call->kind == CAPTURE_END;
 	case OP_CONTEXT:
 		return call->kind == CONTEXT_CREATE || call->kind == CONTEXT_RETAIN ||
@@ -90,10 +83,28 @@ static __always_inline bool creates_object(const struct thread *thread, const st
 		       call->kind == GRAPH_INSTANTIATE;
 	default: return false;
 	}
-	if (call->kind != OBJECT_EVENT)
-		return true;
-	process = process_at(thread->slot);
-	return process && process->object_keys >= OBJECTS_UNTRACED;
+}
+
+/*
+ * Whether to take the stack of a call that creates an object. Creating an event is as cheap as
+ * taking a stack. So a program that creates and destroys an event at each step, and has few
+ * objects, pays for none; nor does one that creates thousands a second for most of them.
+ */
+static __always_inline bool wants_maker(const struct thread *thread, const struct call *call)
+{
+	struct process_record *process = process_at(thread->slot);
+	u32 second = call->end_ns >> 30;
+
+	if (!process)
+		return false;
+	if (call->operation == OP_CREATE && call->kind == OBJECT_EVENT &&
+	    process->object_keys < OBJECTS_UNTRACED)
+		return false;
+	if (process->object_second != second) {
+		process->object_second = second;
+		process->object_stacks = 0;
+	}
+	return process->object_stacks++ < OBJECT_STACKS;
 }
 
 /* What the call counts as at its call site; SITE_KINDS: not counted. */
@@ -109,7 +120,9 @@ static __always_inline enum site_kind site_kind_of(const struct thread *thread,
 		return call->end_ns - call->start_ns >= config.min_wait_ns ? SITE_WAIT : SITE_KINDS;
 	if (call->operation == OP_COPY || call->operation == OP_SET)
 		return SITE_COPY;
-	return wants_site(SITE_OBJECT) && creates_object(thread, call) ? SITE_OBJECT : SITE_KINDS;
+	return wants_site(SITE_OBJECT) && creates_object(call) && wants_maker(thread, call) ?
+		       SITE_OBJECT :
+		       SITE_KINDS;
 }
 
 /* Takes the stack of a returning call, for its family to count by. */

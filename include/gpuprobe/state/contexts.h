@@ -83,6 +83,9 @@ struct object_record {
 /* A process's events have their stacks taken from this many live objects on. */
 #define OBJECTS_UNTRACED 64
 
+/* Stacks taken a second (2^30 ns), at most, of a process's calls that create objects. */
+#define OBJECT_STACKS 1000
+
 /*
  * Profile only: a pinned allocation that is the target of copies; the stream is that of the latest
  * copy.

@@ -76,6 +76,7 @@ struct process_record {
 	__u32 kernel_keys, failure_keys, tally_keys;
 	__u32 live_keys, live_granted;
 	__u32 object_keys;
+	__u32 object_second, object_stacks; /* see OBJECT_STACKS */
 	__u32 lost_notices; /* notices beyond its share of the ring */
 	/* Calls without a map entry, so that all sums stay exact. */
 	__u64 other_launches[OTHER_DEVICES + 1][2]; /* by device, last: others; [1]: captured */
