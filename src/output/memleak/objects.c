@@ -69,13 +69,13 @@ static void print_growth(FILE *out, const struct judged_site *at,
 			 const struct memleak_options *options)
 {
 	const struct growth_evidence *growth = &at->growth;
-	const char *span = quantity__time_as(options->form, growth->span_ns).text;
+	const struct quantity span = quantity__time_as(options->form, growth->span_ns);
 
 	if (growth->verdict == GROWTH_GROWING)
 		fprintf(out, ", +%s a minute over the last %s  << growing\n",
-			quantity__amount(growth->slope * 60).text, span);
+			quantity__amount(growth->slope * 60).text, span.text);
 	else if (growth->verdict == GROWTH_STABLE)
-		fprintf(out, ", stable over the last %s\n", span);
+		fprintf(out, ", stable over the last %s\n", span.text);
 	else if (growth->replaces)
 		fputs(", may replace objects from before attach\n", out);
 	else
