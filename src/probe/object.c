@@ -173,6 +173,7 @@ static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_opt
 	rodata->config.sees_memory = options->sees_memory;
 	rodata->config.launch_returns = sample > 0;
 	rodata->config.max_kernels = options->max_kernels;
+	rodata->config.max_objects = bpf_map__max_entries(skeleton->maps.objects);
 	rodata->config.max_allocations = options->max_allocations;
 	rodata->config.max_tensors = options->max_tensors;
 	rodata->config.tensor_python = options->tensor_python;
