@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/table.h"
 #include "model/process_index.h"
 
@@ -23,7 +24,10 @@ static const uint8_t order[] = {OBJECT_GRAPH_EXEC, OBJECT_MODULE, OBJECT_LIBRARY
 /* The share of a kind's variance that earlier kinds must leave unexplained. */
 #define OWN_SHARE 1e-3
 
-#define MAKING_SAMPLES 2
+/* NVML's figure may be older than the objects by this much. */
+#define LATE_NS (3 * NS_PER_S)
+/* NVML is asked about once a second: more frequent samples have the same figure. */
+#define SAMPLE_NS (NS_PER_S / 2)
 
 /* A step of 2 MiB is a uniform error, whose variance is a twelfth of its square. */
 #define STEP_VARIANCE ((double)NVML_STEP * (double)NVML_STEP / 12)
@@ -48,7 +52,8 @@ struct cost_history {
 	struct cost_reading readings[OBJECT_COST_READINGS];
 	size_t count;
 	uint64_t skip, skipped; /* samples between two readings */
-	unsigned int making;	/* samples in which an increase may be due to new objects */
+	uint64_t made_ns;	/* latest sample with new objects; 0: none */
+	uint64_t sampled_ns;
 	struct cost_reading latest;
 	uint64_t total;
 	struct object_cost costs[OBJECT_KINDS];
@@ -228,25 +233,21 @@ static void add_reading(struct cost_history *history)
 	fit_costs(history);
 }
 
-/*
- * What grows while no object is made, such as a library's memory, has another cause. NVML's figure
- * may be a sample older than the objects.
- */
-static void explain(struct cost_history *history, const struct cost_reading *before)
+/* What grows while no object is made, such as a library's memory, has another cause. */
+static void explain(struct cost_history *history, const struct cost_reading *before,
+		    uint64_t now_ns)
 {
 	struct cost_reading *latest = &history->latest;
 
 	if (memcmp(latest->peaks, before->peaks, sizeof(latest->peaks)))
-		history->making = MAKING_SAMPLES;
+		history->made_ns = now_ns;
 	latest->explained = before->explained;
-	if (!history->making)
-		return;
-	history->making--;
-	latest->explained += latest->untracked - before->untracked;
+	if (history->made_ns && now_ns - history->made_ns <= LATE_NS)
+		latest->explained += latest->untracked - before->untracked;
 }
 
 static void sample_process(struct cost_history *history, const struct process *process,
-			   uint64_t untracked)
+			   uint64_t untracked, uint64_t now_ns)
 {
 	const struct cost_reading before = history->latest;
 	uint64_t contexts = process->objects[OBJECT_CONTEXT].live;
@@ -254,6 +255,9 @@ static void sample_process(struct cost_history *history, const struct process *p
 	for (int kind = 0; kind < OBJECT_KINDS; kind++)
 		if (process->objects[kind].live > history->peaks[kind])
 			history->peaks[kind] = process->objects[kind].live;
+	if (history->based && now_ns - history->sampled_ns < SAMPLE_NS)
+		return;
+	history->sampled_ns = now_ns;
 	history->total = untracked;
 	history->latest.untracked = (double)untracked;
 	for (size_t i = 0; i < COSTED_KINDS; i++)
@@ -263,9 +267,9 @@ static void sample_process(struct cost_history *history, const struct process *p
 		history->base = history->latest;
 		history->contexts = contexts;
 		history->count = 0;
-		history->making = 0;
+		history->made_ns = 0;
 	} else {
-		explain(history, &before);
+		explain(history, &before, now_ns);
 	}
 	add_reading(history);
 }
@@ -291,7 +295,7 @@ int object_costs__sample(struct object_costs *costs, const struct model *model)
 		history = TABLE_TAKE(costs->histories, key, &key);
 		if (!history)
 			return -ENOMEM;
-		sample_process(history, process, untracked);
+		sample_process(history, process, untracked, model->now_ns);
 	}
 	return 0;
 }

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "model/object_costs.h"
 
 #define CONTEXT 543162368.0
@@ -57,6 +58,7 @@ static void sample(struct machine *m)
 		bytes += m->bytes_each[kind] * (double)m->peaks[kind];
 	}
 	m->gpu.untracked_bytes = (uint64_t)ceil(bytes / (double)NVML_STEP) * NVML_STEP;
+	m->model.now_ns += NS_PER_S;
 	assert_int_equal(object_costs__sample(m->costs, &m->model), 0);
 }
 
