@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The report of an allocation that failed for good: at most 25 lines, for a person. */
+#ifndef OUTPUT_OOM_OOM_TEXT_H
+#define OUTPUT_OOM_OOM_TEXT_H
+
+#include <stdio.h>
+
+#include "model/oom.h"
+
+/* `wall` is the time of the failure. All text of watched processes is escaped. */
+void oom_text__print(FILE *out, const struct oom *oom, const struct timespec *wall);
+
+#endif
