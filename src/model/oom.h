@@ -13,6 +13,7 @@
 
 #define OOM_SITES 3	 /* call sites in a report */
 #define OOM_NEIGHBOURS 4 /* other processes in a report */
+#define OOM_LINE 160
 
 enum oom_cause {
 	OOM_UNKNOWN = 0,
@@ -38,12 +39,14 @@ struct oom_neighbour {
 struct oom {
 	int32_t pid, tid;
 	char comm[16];
+	uint64_t time_ns;	   /* CLOCK_BOOTTIME */
 	uint64_t bytes;		   /* asked for */
 	uint16_t row;		   /* the function, in api_functions; not with `of_framework` */
 	bool of_framework;	   /* a framework's allocator said so */
 	uint64_t allocated;	   /* with `of_framework`: that it has handed out */
 	uint64_t reserved;	   /* and has in segments */
 	const struct stack *stack; /* NULL: unknown */
+	char line[OOM_LINE];	   /* the user's line in it; empty: unknown */
 	char gpu[GPU_LABEL_SIZE];  /* empty: unknown */
 	uint64_t total, used;	   /* of the GPU; GPU_UNKNOWN_BYTES */
 	uint64_t own;		   /* of the process, by NVML; GPU_UNKNOWN_BYTES */

@@ -134,7 +134,7 @@ static void update_for_shortage(void *arg)
 	live_model__update(arg, true);
 }
 
-static const struct model *model_for_shortage(void *arg)
+static struct model *model_for_shortage(void *arg)
 {
 	return live_model__model(arg);
 }

@@ -29,11 +29,6 @@ struct pending {
 	int32_t pid;
 };
 
-struct reported {
-	int32_t pid;
-	uint64_t start_ns, time_ns;
-};
-
 struct shortages {
 	struct shortages_options options;
 	const struct log *log;
@@ -42,7 +37,8 @@ struct shortages {
 	int directory; /* -1: none */
 	struct pending pending[PENDING_MAX];
 	size_t count;
-	struct reported reported[REPORTS_MAX];
+	uint64_t starts[REPORTS_MAX]; /* of the processes of `reported` */
+	struct oom reported[REPORTS_MAX];
 	size_t reports;
 	uint64_t left_out; /* failures for good without a report */
 };
@@ -127,7 +123,7 @@ static bool was_reported(const struct shortages *shortages, const struct pending
 {
 	for (size_t i = 0; i < shortages->reports; i++)
 		if (shortages->reported[i].pid == pending->pid &&
-		    shortages->reported[i].start_ns == pending->start_ns &&
+		    shortages->starts[i] == pending->start_ns &&
 		    pending->record.time_ns - shortages->reported[i].time_ns < REPEAT_NS)
 			return true;
 	return false;
@@ -142,13 +138,29 @@ static const struct process *find_process(const struct model *model, const struc
 	return NULL;
 }
 
+/* For JSON. Stacks and sites are those of this reading only. */
+static void keep(struct shortages *shortages, struct model *model, const struct oom *oom,
+		 uint64_t start_ns)
+{
+	struct oom *kept = &shortages->reported[shortages->reports];
+
+	shortages->starts[shortages->reports++] = start_ns;
+	*kept = *oom;
+	kept->stack = NULL;
+	kept->site_count = 0;
+	kept->increase.site = NULL;
+	model->ooms = shortages->reported;
+	model->oom_count = shortages->reports;
+}
+
 static void report(struct shortages *shortages, const struct pending *pending)
 {
 	const struct shortages_options *options = &shortages->options;
-	const struct model *model = options->model(options->arg);
+	struct model *model = options->model(options->arg);
 	const struct process *process = find_process(model, pending);
 	struct oom oom = {
 		.tid = pending->record.tid,
+		.time_ns = pending->record.time_ns,
 		.bytes = pending->record.bytes,
 		.row = pending->record.row,
 		.of_framework = pending->record.header.type == RECORD_SHORTAGE_FINAL,
@@ -163,11 +175,8 @@ static void report(struct shortages *shortages, const struct pending *pending)
 	oom.stack =
 		pending->record.stack ? options->stack(pending->record.stack, options->arg) : NULL;
 	oom__describe(&oom, model, process, pending->record.device, shortages->history);
-	shortages->reported[shortages->reports++] = (struct reported){
-		.pid = pending->pid,
-		.start_ns = pending->start_ns,
-		.time_ns = pending->record.time_ns,
-	};
+	oom_text__name_line(&oom);
+	keep(shortages, model, &oom, pending->start_ns);
 	print(shortages, &oom, &pending->wall);
 }
 

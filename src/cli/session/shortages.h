@@ -20,7 +20,7 @@ struct shortages_options {
 	const char *directory;
 	/* reads the model anew, with lists */
 	void (*update)(void *arg);
-	const struct model *(*model)(void *arg);
+	struct model *(*model)(void *arg);
 	/* the stack with that id; NULL: unknown */
 	const struct stack *(*stack)(uint64_t id, void *arg);
 	void *arg;

@@ -24,6 +24,7 @@
 #include "base/saturate.h"
 #include "model/user_line.h"
 #include "output/folded_stack.h"
+#include "output/frame_text.h"
 
 #define INDENT "    "
 #define LINE_COLUMNS 60	   /* of a line of code, beside amounts */
@@ -49,6 +50,16 @@ static void print_line(FILE *out, const struct stack *stack)
 	own = folded_stack__own_line(stack, lines, count);
 	if (count)
 		folded_stack__print_line(out, stack, &lines[own < count ? own : 0], LINE_COLUMNS);
+}
+
+void oom_text__name_line(struct oom *oom)
+{
+	const struct stack_frame *own = user_line__find(oom->stack);
+
+	oom->line[0] = '\0';
+	if (own && own->function && own->file)
+		snprintf(oom->line, sizeof(oom->line), "%.100s (%.40s:%u)", own->function,
+			 frame_text__base_name(own->file), own->line);
 }
 
 static void print_head(FILE *out, const struct oom *oom, const struct timespec *wall)

@@ -2,6 +2,7 @@
 """
 The report of allocations that fail for good: programs/oom.py runs out of memory in several ways.
 """
+import json
 import re
 import subprocess
 
@@ -120,6 +121,17 @@ def test_another_process_holds_the_gpu():
     text, (pid,) = beside(700)
     assert f"likely cause: process {pid} holds 700.0 MiB of the GPU" in text
     assert "GPU 0: 1.0 GiB, 800.0 MiB in use" in text
+
+
+def test_json():
+    done = subprocess.run([paths.GPUPROBE, "stat", "--json", "--", *program("leak")], input="\n",
+                          env=environment(**MEMORY), text=True, capture_output=True, timeout=60,
+                          check=True)
+    line = next(line for line in done.stdout.splitlines() if line.startswith("{"))
+    (oom,) = json.loads(line)["oom"]
+    assert oom["bytes"] == 10 << 20
+    assert oom["tracked_bytes"] == 1020 << 20
+    assert oom["gpu_used_bytes"] is None or oom["gpu_used_bytes"] <= 1 << 30
 
 
 def test_files_are_new_and_bounded(tmp_path):
