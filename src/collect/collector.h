@@ -56,6 +56,12 @@ struct collector_hooks {
 	/* A device was idle for a while. Requires a BPF object loaded with `idle_records`. */
 	void (*idle_time)(const struct process *process, const struct record_idle *record,
 			  void *arg);
+	/*
+	 * An allocation of the process failed for lack of device memory, or its thread then got as
+	 * much after all, or a framework's allocator says so, by the header's type.
+	 */
+	void (*shortage)(const struct process *process, const struct record_shortage *record,
+			 void *arg);
 	/* A process has ended: call collector__reap soon. */
 	void (*process_ended)(void *arg);
 	void *arg;

@@ -34,6 +34,7 @@ struct host_process;
 struct host_side;
 struct process_steps;
 struct tensors;
+struct oom;
 
 /*
  * Live allocations are all allocations minus those in never_live, replaced and with_context, and
@@ -459,6 +460,8 @@ struct model {
 	 */
 	const bool *slow;
 	uint64_t live_at_exit_bytes; /* sum over all ended processes */
+	const struct oom *ooms;	     /* reports so far; not owned by the model */
+	size_t oom_count;
 };
 
 /* Whether the process's calls of the family include estimates. */
