@@ -179,7 +179,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.entry_return = choice & 0x80,
 		.full_names = more & 4,
 		.wants_cgroup = more & 8,
-		.wants_places = more & 16,
+		.wants_locations = more & 16,
 		.line = take_line,
 		.arg = &test,
 		.hold_bytes = more & 32 ? 4096 : 0,
