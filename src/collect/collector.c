@@ -381,6 +381,11 @@ struct stacks *collector__stacks(const struct collector *collector)
 	return collector->stacks;
 }
 
+void collector__filter_live(struct collector *collector, const struct live_filter *filter)
+{
+	collector->options.live_filter = *filter;
+}
+
 void collector__rest(struct collector *collector)
 {
 	host_stubs__forget(collector->stubs, clock__boot_ns());

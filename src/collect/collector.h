@@ -121,6 +121,9 @@ void collector__mark_late(struct collector *collector, pid_t pid, uint64_t time_
  */
 int collector__update(struct collector *collector, bool with_lists);
 
+/* Replaces the filter of live memory, for the next readings. */
+void collector__filter_live(struct collector *collector, const struct live_filter *filter);
+
 /*
  * Whether making lists at once would hold up everything else, judged by the live allocations of the
  * last update. If so, call collector__gather until it returns 0, then collector__update with_lists.

@@ -168,7 +168,9 @@ enum oom_cause oom__judge(const struct oom *oom)
 
 	if (knows_total && oom->bytes > oom->total)
 		return OOM_LARGE_REQUEST;
-	if (oom->of_framework && knows_total && oom->used != GPU_UNKNOWN_BYTES &&
+	/* NVML's figure may be from before the memory was taken. */
+	if (oom->of_framework && !oom->cuda_failed && knows_total &&
+	    oom->used != GPU_UNKNOWN_BYTES &&
 	    saturate__difference(oom->total, oom->used) >= oom->bytes)
 		return OOM_LIMIT;
 	if (oom->of_tensors && oom->unused >= oom->bytes && oom->largest_hole < oom->bytes)

@@ -22,7 +22,7 @@ enum oom_cause {
 	OOM_FRAGMENTATION,  /* enough is unused in segments, but in pieces */
 	OOM_NEIGHBOUR,	    /* another process holds most of the GPU */
 	OOM_MANY_PROCESSES, /* many processes hold a little each */
-	OOM_LIMIT,	    /* a limit in the framework: the GPU has enough */
+	OOM_LIMIT,	    /* a limit in the framework: no call failed, the GPU has enough */
 	OOM_OWN_MEMORY,	    /* the process itself holds it, and nothing grew */
 	OOM_CAUSES,
 };
@@ -43,6 +43,7 @@ struct oom {
 	uint64_t bytes;		   /* asked for */
 	uint16_t row;		   /* the function, in api_functions; not with `of_framework` */
 	bool of_framework;	   /* a framework's allocator said so */
+	bool cuda_failed;	   /* with `of_framework`: a call of CUDA had failed before */
 	uint64_t allocated;	   /* with `of_framework`: that it has handed out */
 	uint64_t reserved;	   /* and has in segments */
 	const struct stack *stack; /* NULL: unknown */
@@ -66,7 +67,10 @@ struct oom {
 	enum oom_cause cause;
 };
 
-/* Fills in all except stack, tid, bytes, row and what a framework says; judges the cause. */
+/*
+ * Fills in all except stack, tid, bytes, row, cuda_failed and what a framework says; judges the
+ * cause.
+ */
 void oom__describe(struct oom *oom, const struct model *model, const struct process *process,
 		   uint8_t device, const struct site_history *history);
 

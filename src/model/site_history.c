@@ -95,7 +95,9 @@ static const struct kept_reading *oldest(const struct site_history *history,
 	for (size_t i = 0; i < READINGS; i++) {
 		const struct kept_reading *reading = &history->readings[i];
 
-		if (!reading->time_ns || now_ns - reading->time_ns > SITE_HISTORY_NS ||
+		/* The reading for the report itself shows no increase. */
+		if (!reading->time_ns || reading->time_ns >= now_ns ||
+		    now_ns - reading->time_ns > SITE_HISTORY_NS ||
 		    (found && found->time_ns <= reading->time_ns))
 			continue;
 		for (size_t k = 0; k < reading->count; k++) {

@@ -131,7 +131,13 @@ static void on_second(void *arg)
 
 static void update_for_shortage(void *arg)
 {
-	live_model__update(arg, true);
+	const struct live_filter all = {0};
+	struct live_model *live = arg;
+
+	/* The latest allocations are those that matter. */
+	collector__filter_live(live->collector, &all);
+	live_model__update(live, true);
+	collector__filter_live(live->collector, &live->options.live_filter);
 }
 
 static struct model *model_for_shortage(void *arg)

@@ -27,6 +27,7 @@ struct pending {
 	struct timespec wall;
 	uint64_t start_ns; /* with the pid identifies the process */
 	int32_t pid;
+	bool cuda_failed; /* of a framework's verdict: the thread's call of CUDA had failed */
 };
 
 struct shortages {
@@ -166,6 +167,7 @@ static void report(struct shortages *shortages, const struct pending *pending)
 		.of_framework = pending->record.header.type == RECORD_SHORTAGE_FINAL,
 		.allocated = pending->record.allocated,
 		.reserved = pending->record.reserved,
+		.cuda_failed = pending->cuda_failed,
 	};
 
 	if (!process || shortages->reports == REPORTS_MAX || was_reported(shortages, pending)) {
@@ -210,7 +212,8 @@ int shortages__start(struct shortages *shortages, struct event_base *loop)
 	return shortages->due ? 0 : -ENOMEM;
 }
 
-static void relieve(struct shortages *shortages, const struct process *process,
+/* Takes back the thread's failure. Returns whether there was one. */
+static bool relieve(struct shortages *shortages, const struct process *process,
 		    const struct record_shortage *record)
 {
 	for (size_t i = 0; i < shortages->count; i++) {
@@ -221,8 +224,9 @@ static void relieve(struct shortages *shortages, const struct process *process,
 		    record->time_ns - pending->record.time_ns > RELIEF_NS)
 			continue;
 		shortages->pending[i] = shortages->pending[--shortages->count];
-		return;
+		return true;
 	}
+	return false;
 }
 
 void shortages__take(struct shortages *shortages, const struct process *process,
@@ -230,10 +234,11 @@ void shortages__take(struct shortages *shortages, const struct process *process,
 {
 	const struct timeval delay = {.tv_usec = DELAY_MS * 1000};
 	struct pending *pending;
+	bool cuda_failed = false;
 
 	/* A framework's verdict stands for the failures of CUDA that led to it. */
 	if (record->header.type != RECORD_SHORTAGE)
-		relieve(shortages, process, record);
+		cuda_failed = relieve(shortages, process, record);
 	if (record->header.type == RECORD_SHORTAGE_RELIEVED)
 		return;
 	if (shortages->count == PENDING_MAX || record->row >= api_function_count) {
@@ -241,8 +246,10 @@ void shortages__take(struct shortages *shortages, const struct process *process,
 		return;
 	}
 	pending = &shortages->pending[shortages->count++];
-	*pending = (struct pending){
-		.record = *record, .start_ns = process->start_ns, .pid = process->pid};
+	*pending = (struct pending){.record = *record,
+				    .start_ns = process->start_ns,
+				    .pid = process->pid,
+				    .cuda_failed = cuda_failed};
 	clock_gettime(CLOCK_REALTIME, &pending->wall);
 	if (!evtimer_pending(shortages->due, NULL))
 		evtimer_add(shortages->due, &delay);

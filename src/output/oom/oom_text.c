@@ -10,7 +10,7 @@
  *       last 30.0 s: +3.0 GiB in 750 allocations  step (train.py:40)
  *       other processes: 8.4 GiB
  *           8.4 GiB  process 77 (python3), user alice, container 0123456789ab
- *       likely cause: step (train.py:40) takes more and more memory: a leak
+ *       likely cause: a leak: more and more memory at step (train.py:40)
  *       what to do: ...
  */
 #include "output/oom/oom_text.h"

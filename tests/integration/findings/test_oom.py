@@ -47,6 +47,12 @@ def test_a_leak_is_named_by_its_call_site():
     assert "920.0 MiB in 92 allocations" in text
 
 
+def test_a_leak_of_a_process_that_goes_on():
+    text = while_it_runs("leak", "memleak")
+    assert "likely cause: a leak: " in text
+    assert "GPU 0: 1.0 GiB, 1020.0 MiB in use, 4.0 MiB free" in text
+
+
 def test_memory_that_does_not_grow():
     assert "likely cause: this process holds 900.0 MiB" in run("own")
 

@@ -94,6 +94,10 @@ static void test_limit_of_framework(void **state)
 	assert_int_not_equal(oom__judge(&oom), OOM_LIMIT);
 	oom.of_framework = true;
 	assert_int_equal(oom__judge(&oom), OOM_LIMIT);
+	/* NVML was too slow to see the memory that the failed call met. */
+	oom.cuda_failed = true;
+	assert_int_not_equal(oom__judge(&oom), OOM_LIMIT);
+	oom.cuda_failed = false;
 	oom.used = 78 * GIB;
 	assert_int_not_equal(oom__judge(&oom), OOM_LIMIT);
 }
@@ -125,6 +129,14 @@ static void test_what_grew(void **state)
 	increase = site_history__largest(history, &process, sites, 2, model.now_ns);
 	assert_null(increase.site); /* an old process without an earlier reading */
 	site_history__sample(history, &model);
+	/* The reading for the report itself shows no increase: what is known is from before. */
+	model.now_ns += 3 * 1000000000ull;
+	process.start_ns = model.now_ns - 1000000000ull;
+	site_history__sample(history, &model);
+	increase = site_history__largest(history, &process, sites, 2, model.now_ns);
+	assert_ptr_equal(increase.site, &sites[0]);
+	process.start_ns = 1;
+	model.now_ns -= 3 * 1000000000ull;
 	sites[1].bytes = 3 * GIB;
 	sites[1].count = 30;
 	increase = site_history__largest(history, &process, sites, 2,
@@ -143,9 +155,9 @@ static void test_what_grew(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_large_request), cmocka_unit_test(test_leak),
-		cmocka_unit_test(test_fragmentation),	  cmocka_unit_test(test_others),
-		cmocka_unit_test(test_nothing_known),	  cmocka_unit_test(test_what_grew),
+		cmocka_unit_test(test_one_large_request),  cmocka_unit_test(test_leak),
+		cmocka_unit_test(test_fragmentation),	   cmocka_unit_test(test_others),
+		cmocka_unit_test(test_nothing_known),	   cmocka_unit_test(test_what_grew),
 		cmocka_unit_test(test_limit_of_framework),
 	};
 
