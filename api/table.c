@@ -328,8 +328,13 @@ static bool is_plain_word(const char *text)
 static int parse_operands(const struct row *row, char *text, struct api_probe_operands *operands)
 {
 	static const char *const words[] = {
-		[TENSOR_POINTER] = "pointer", [TENSOR_DEVICE] = "device", [TENSOR_BYTES] = "bytes",
-		[TENSOR_STREAM] = "stream",   [TENSOR_ROLES] = "-",
+		[TENSOR_POINTER] = "pointer",
+		[TENSOR_DEVICE] = "device",
+		[TENSOR_BYTES] = "bytes",
+		[TENSOR_STREAM] = "stream",
+		[TENSOR_ALLOCATED] = "allocated",
+		[TENSOR_RESERVED] = "reserved",
+		[TENSOR_ROLES] = "-",
 	};
 	char *word;
 
@@ -369,14 +374,16 @@ static int parse_probe(const struct row *row, struct table_probe *probe)
 		probe->action = TENSOR_ALLOCATES;
 	else if (!strcmp(row->fields[4], "free"))
 		probe->action = TENSOR_FREES;
+	else if (!strcmp(row->fields[4], "exhausted"))
+		probe->action = TENSOR_EXHAUSTED;
 	else
 		return row__fail(row, "unknown action %s", row->fields[4]);
 	rc = parse_operands(row, row->fields[5], &probe->operands);
 	if (rc)
 		return rc;
-	if (!has_operand(&probe->operands, TENSOR_POINTER))
+	if (probe->action != TENSOR_EXHAUSTED && !has_operand(&probe->operands, TENSOR_POINTER))
 		return row__fail(row, "no operand is the pointer");
-	if (probe->action == TENSOR_ALLOCATES && !has_operand(&probe->operands, TENSOR_BYTES))
+	if (probe->action != TENSOR_FREES && !has_operand(&probe->operands, TENSOR_BYTES))
 		return row__fail(row, "no operand is the bytes");
 	return 0;
 }

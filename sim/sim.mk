@@ -29,7 +29,7 @@ SIM_NVML := $(call sim_objects,nvml,shared) $(SIM_OBJ)/shared/record/parse.o
 SIM_C10 := $(call sim_objects,c10,shared)
 
 SIM_LIBRARIES := $(addprefix $(SIM_OUT)/,libcuda.so.1 libcudart.so.13 libcudart.so.12 \
-	libnvidia-ml.so.1 libcudart_static.a libc10_cuda.so)
+	libnvidia-ml.so.1 libcudart_static.a libc10_cuda.so libc10.so)
 SIM_LINKS := $(addprefix $(SIM_OUT)/,libcuda.so libcudart.so)
 
 SIM_WORKLOADS := $(patsubst sim/workloads/%.c,$(SIM_OUT)/%, \
@@ -77,6 +77,9 @@ $(SIM_OUT)/libnvidia-ml.so.1: $(SIM_NVML)
 	$(CC) -shared -Wl,-soname,libnvidia-ml.so.1 $(SIM_LDFLAGS) -o $@ $^
 
 # A framework's allocator, with static probe points.
+$(SIM_OUT)/libc10.so: sim/c10/report/report.c
+	$(CC) $(SIM_CFLAGS) -O2 -fPIC -shared -Wl,-soname,libc10.so -o $@ $<
+
 $(SIM_OUT)/libc10_cuda.so: $(SIM_C10) $(SIM_OUT)/libcudart.so.13 | $(SIM_LINKS)
 	$(CC) -shared -Wl,-soname,libc10_cuda.so $(SIM_LDFLAGS) -o $@ $(SIM_C10) -L$(SIM_OUT) \
 		-lcudart -pthread

@@ -364,6 +364,9 @@ static __always_inline void count_success_site(u32 slot, const struct call *call
 
 	if (call->site == SITE_ALLOCATION && !(flags & (TALLY_CAPTURED | TALLY_REFERENCE)))
 		count_site(&key, 1, bytes);
+	else if (call->site == SITE_OBJECT &&
+		 (call->operation != OP_CONTEXT || flags & TALLY_OBJECT))
+		count_site(&key, 1, 0);
 	else if ((call->site == SITE_WAIT || call->site == SITE_COPY) && !(flags & TALLY_CAPTURED))
 		count_site(&key, 1, ns);
 }

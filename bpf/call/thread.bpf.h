@@ -120,6 +120,9 @@ static __always_inline int bind_process(struct task_struct *leader, u32 *slot)
 	process->tally_keys = 0;
 	process->live_keys = 0;
 	process->live_granted = 0;
+	process->object_keys = 0;
+	process->object_second = 0;
+	process->object_stacks = 0;
 	process->lost_notices = 0;
 	__builtin_memset(process->other_launches, 0, sizeof(process->other_launches));
 	process->other_failures = 0;

@@ -17,6 +17,7 @@
 #include "memory/freed.bpf.h"
 #include "memory/pool.bpf.h"
 #include "memory/ranges.bpf.h"
+#include "memory/shortage.bpf.h"
 
 /* call.arg of an allocation */
 #define ALLOC_OUT 0 /* where the address is written; for registered memory the address itself */
@@ -539,10 +540,14 @@ __noinline int alloc_leave(struct thread *thread, struct call *call, s32 result)
 	/* The runtime makes a context current inside a thread's first call. */
 	if (call->device == DEVICE_UNKNOWN && call->kind != MEMORY_PHYSICAL)
 		call->device = current_device(thread);
-	if (result)
+	if (result) {
 		count_failure(thread->slot, call, call->kind, 0, result);
-	else
-		alloc_succeeded(thread, call);
+		if (result == CUDA_OUT_OF_MEMORY)
+			shortage_begins(thread, call, call->arg[ALLOC_SIZE]);
+		return 0;
+	}
+	alloc_succeeded(thread, call);
+	shortage_ends(thread, call, call->arg[ALLOC_SIZE]);
 	return 0;
 }
 

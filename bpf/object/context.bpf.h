@@ -267,7 +267,11 @@ static __always_inline void count_reference(struct thread *thread, struct call *
 	struct object_key key = {.handle = context, .slot = thread->slot, .kind = OBJECT_CONTEXT};
 	struct device_record *record = device_record_of(thread->slot, call->named);
 	struct object_record fresh = {
-		.start_ns = call->start_ns, .row = call->row, .device = call->named};
+		.start_ns = call->start_ns,
+		.stack = call->stack,
+		.row = call->row,
+		.device = call->named,
+	};
 	int error;
 
 	context_is_on(thread->slot, context, call->named);
@@ -277,7 +281,7 @@ static __always_inline void count_reference(struct thread *thread, struct call *
 	}
 	if (!context)
 		return;
-	error = bpf_map_update_elem(&objects, &key, &fresh, BPF_NOEXIST);
+	error = keep_object(&key, &fresh);
 	if (error == -17 /* EEXIST */)
 		return;
 	call->flag |= CONTEXT_COUNTS;

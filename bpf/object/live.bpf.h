@@ -42,6 +42,19 @@ static __always_inline const struct object_record *live_object(u32 slot, u8 kind
 	return record && !is_gone(slot, record->context, record->start_ns) ? record : NULL;
 }
 
+/* Adds the record of a new object, if the process may have one more. Returns the map's error. */
+static __always_inline int keep_object(const struct object_key *key,
+				       const struct object_record *record)
+{
+	int error = may_add_object(key->slot) ?
+			    bpf_map_update_elem(&objects, key, record, BPF_NOEXIST) :
+			    -7 /* E2BIG */;
+
+	if (!error)
+		change_objects(key->slot, 1);
+	return error;
+}
+
 /* The handle is live in our records, so its end was missed, unless it ended with its context. */
 static __always_inline void replace_object(const struct object_key *key,
 					   const struct object_record *fresh)
@@ -74,10 +87,11 @@ __noinline int object_begins(u32 slot, const struct call *call, u8 kind, u64 han
 		return false;
 	fresh.start_ns = call->start_ns;
 	fresh.row = call->row;
+	fresh.stack = call->stack;
 	if (call->operation == OP_CREATE)
 		fresh.flags = call->marked;
 	fresh.device = kind == OBJECT_CONTEXT ? call->named : call->device;
-	error = bpf_map_update_elem(&objects, &key, &fresh, BPF_NOEXIST);
+	error = keep_object(&key, &fresh);
 	if (error == -17 /* EEXIST */) {
 		replace_object(&key, &fresh);
 		return true;
@@ -100,6 +114,7 @@ __noinline int object_ends(u32 slot, struct call *call, u8 kind, u64 handle)
 		return false;
 	call->arg[OBJECT_CONTEXT_OF] = record->context;
 	call->arg[OBJECT_START] = record->start_ns;
+	call->freed_stack = record->stack;
 	/*
 	 * An object's end counts for the object's device, a context's end for the thread's device.
 	 */
@@ -108,7 +123,10 @@ __noinline int object_ends(u32 slot, struct call *call, u8 kind, u64 handle)
 	else
 		call->device = record->device;
 	/* If two threads end one object, the second finds no record. */
-	return !bpf_map_delete_elem(&objects, &key);
+	if (bpf_map_delete_elem(&objects, &key))
+		return false;
+	change_objects(slot, -1);
+	return true;
 }
 
 /* The call failed: the object lives on, but the function that created it is no longer known. */
@@ -122,8 +140,9 @@ __noinline int object_lives_on(u32 slot, const struct call *call, u8 kind, u64 h
 		return 0;
 	record.context = call->arg[OBJECT_CONTEXT_OF];
 	record.start_ns = call->arg[OBJECT_START];
+	record.stack = call->freed_stack;
 	record.device = kind == OBJECT_CONTEXT ? call->named : call->device;
-	error = bpf_map_update_elem(&objects, &key, &record, BPF_NOEXIST);
+	error = keep_object(&key, &record);
 	if (error)
 		lose_update(error, LOSS_OBJECT_MAP_FULL);
 	return 0;

@@ -20,6 +20,9 @@
 volatile __u32 kernel_keys;
 volatile __u32 live_granted;
 
+/* Entries in `objects`, which userspace lowers too. */
+volatile __u32 object_keys;
+
 static __always_inline bool is_open_to(u32 used, u32 own, u32 max)
 {
 	return max < SHARED_FROM || used < max - max / 4 || own < max / LITTLE;
@@ -65,6 +68,23 @@ static __always_inline void end_live(u32 slot)
 
 	if (process)
 		__sync_fetch_and_add(&process->live_keys, -1);
+}
+
+/* Counts `change` entries more, or less, of the process in `objects`. */
+static __always_inline void change_objects(u32 slot, int change)
+{
+	struct process_record *process = process_at(slot);
+
+	__sync_fetch_and_add(&object_keys, change);
+	if (process)
+		__sync_fetch_and_add(&process->object_keys, change);
+}
+
+static __always_inline bool may_add_object(u32 slot)
+{
+	const struct process_record *process = process_at(slot);
+
+	return process && is_open_to(object_keys, process->object_keys, config.max_objects);
 }
 
 /* Launches of kernels without a counter. Global: the verifier goes through it once. */

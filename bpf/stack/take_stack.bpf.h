@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Which calls have their stack taken: allocations, failures, long waits and, on request, copies at
- * their return; a sample of launches at their entry.
+ * Which calls have their stack taken: allocations, failures, long waits and, on request, copies and
+ * calls that create objects at their return; a sample of launches at their entry.
  */
 #ifndef BPF_STACK_TAKE_STACK_BPF_H
 #define BPF_STACK_TAKE_STACK_BPF_H
@@ -70,8 +70,46 @@ static __always_inline bool is_blocking(const struct call *call)
 	return function && !(function->flags & FUNCTION_ASYNC);
 }
 
+static __always_inline bool creates_object(const struct call *call)
+{
+	switch (call->operation) {
+	case OP_CREATE: return true;
+	case OP_CAPTURE: return call->kind == CAPTURE_END;
+	case OP_CONTEXT:
+		return call->kind == CONTEXT_CREATE || call->kind == CONTEXT_RETAIN ||
+		       call->kind == CONTEXT_GREEN;
+	case OP_GRAPH:
+		return call->kind == GRAPH_CREATE || call->kind == GRAPH_CLONE ||
+		       call->kind == GRAPH_INSTANTIATE;
+	default: return false;
+	}
+}
+
+/*
+ * Whether to take the stack of a call that creates an object. Creating an event is as cheap as
+ * taking a stack. So a program that creates and destroys an event at each step, and has few
+ * objects, pays for none; nor does one that creates thousands a second for most of them.
+ */
+static __always_inline bool wants_maker(const struct thread *thread, const struct call *call)
+{
+	struct process_record *process = process_at(thread->slot);
+	u32 second = call->end_ns >> 30;
+
+	if (!process)
+		return false;
+	if (call->operation == OP_CREATE && call->kind == OBJECT_EVENT &&
+	    process->object_keys < OBJECTS_UNTRACED)
+		return false;
+	if (process->object_second != second) {
+		process->object_second = second;
+		process->object_stacks = 0;
+	}
+	return process->object_stacks++ < OBJECT_STACKS;
+}
+
 /* What the call counts as at its call site; SITE_KINDS: not counted. */
-static __always_inline enum site_kind site_kind_of(const struct call *call, s32 result)
+static __always_inline enum site_kind site_kind_of(const struct thread *thread,
+						   const struct call *call, s32 result)
 {
 	if (result)
 		return call->operation == OP_QUERY && result == CUDA_NOT_READY ? SITE_KINDS :
@@ -80,7 +118,11 @@ static __always_inline enum site_kind site_kind_of(const struct call *call, s32 
 		return SITE_ALLOCATION;
 	if (is_blocking(call))
 		return call->end_ns - call->start_ns >= config.min_wait_ns ? SITE_WAIT : SITE_KINDS;
-	return call->operation == OP_COPY || call->operation == OP_SET ? SITE_COPY : SITE_KINDS;
+	if (call->operation == OP_COPY || call->operation == OP_SET)
+		return SITE_COPY;
+	return wants_site(SITE_OBJECT) && creates_object(call) && wants_maker(thread, call) ?
+		       SITE_OBJECT :
+		       SITE_KINDS;
 }
 
 /* Takes the stack of a returning call, for its family to count by. */
@@ -90,7 +132,7 @@ static __always_inline void note_stack(struct pt_regs *ctx, const struct thread 
 	if (!config.stack_mode)
 		return;
 	call->stack = 0;
-	call->site = site_kind_of(call, result);
+	call->site = site_kind_of(thread, call, result);
 	if (call->site != SITE_KINDS && wants_site(call->site))
 		call->stack = take_stack(ctx, thread, call->function, false);
 	else

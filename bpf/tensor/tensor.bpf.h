@@ -13,6 +13,7 @@
 
 #include "core/site.bpf.h"
 #include "core/sum.bpf.h"
+#include "memory/shortage.bpf.h"
 #include "process/confined.bpf.h"
 #include "stack/take_stack.bpf.h"
 #include "tensor/operand.bpf.h"
@@ -296,6 +297,26 @@ static __always_inline s32 device_of(const struct operand_registers *registers,
 	return device < TENSOR_DEVICES ? (s32)device : TENSOR_DEVICE_UNKNOWN;
 }
 
+/*
+ * A framework's allocator is about to fail, also for a limit of its own. A function of its own: the
+ * program's deepest path of calls has just enough stack on Linux 6.1.
+ */
+static __noinline int report_exhausted(const struct operand_registers *registers,
+				       const struct tensor_point *point, u32 slot, u64 stack)
+{
+	u64 device = operand_of(registers, point, TENSOR_DEVICE, DEVICE_UNKNOWN);
+	const struct record_shortage like = {
+		.time_ns = now(),
+		.bytes = operand_of(registers, point, TENSOR_BYTES, 0),
+		.allocated = operand_of(registers, point, TENSOR_ALLOCATED, 0),
+		.reserved = operand_of(registers, point, TENSOR_RESERVED, 0),
+		.stack = stack,
+		.device = device < DEVICE_UNKNOWN ? (u8)device : DEVICE_UNKNOWN,
+	};
+
+	return send_shortage_like(slot, RECORD_SHORTAGE_FINAL, &like);
+}
+
 /* At a probe point. Always returns 0: before Linux 6.13 a 1 would remove the probe. */
 SEC("?uprobe")
 int tensor_point(struct pt_regs *ctx)
@@ -314,6 +335,9 @@ int tensor_point(struct pt_regs *ctx)
 	if (!thread || is_taken(&thread->taken, site, sp))
 		return 0;
 	read_registers(ctx, &registers);
+	if (point->action == TENSOR_EXHAUSTED)
+		return report_exhausted(&registers, point, thread->slot,
+					config.stack_mode ? tensor_stack(ctx, thread) : 0);
 	address = operand_of(&registers, point, TENSOR_POINTER, 0);
 	if (!address)
 		return 0; /* freeing NULL frees nothing; or it was unreadable, which is counted */

@@ -98,6 +98,7 @@ enum site_kind {
 	 * nanoseconds
 	 */
 	SITE_COPY,
+	SITE_OBJECT, /* successful calls that create an object other than memory; what: row */
 	SITE_KINDS,
 };
 

@@ -17,6 +17,7 @@
 enum tensor_action {
 	TENSOR_ALLOCATES = 1,
 	TENSOR_FREES,
+	TENSOR_EXHAUSTED, /* no memory for one: the allocator is about to fail */
 };
 
 /* What an operand of a probe point means. */
@@ -25,6 +26,8 @@ enum tensor_role {
 	TENSOR_DEVICE,
 	TENSOR_BYTES,
 	TENSOR_STREAM,
+	TENSOR_ALLOCATED, /* bytes in use, of TENSOR_EXHAUSTED */
+	TENSOR_RESERVED,  /* bytes in segments */
 	TENSOR_ROLES,
 };
 

@@ -92,6 +92,7 @@ static void read_settings(void)
 				  "or s");
 	driver.async_ns = (uint64_t)ns;
 	clock__start();
+	object_memory__start();
 	if (driver.clock && driver.async_ns)
 		sim_parse__refuse("CUDA_SIM_ASYNC", async, "CUDA_SIM_CLOCK has the times already");
 	driver.takes_time = driver.clock || driver.async_ns;

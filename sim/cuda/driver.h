@@ -197,6 +197,7 @@ struct driver {
 	uint64_t async_ns;	/* CUDA_SIM_ASYNC: duration of work on a stream */
 	bool clock;		/* CUDA_SIM_CLOCK is set: durations.c has the durations */
 	bool takes_time;	/* either of them is set */
+	bool objects_cost;	/* CUDA_SIM_OBJECTS is set */
 	pthread_mutex_t lock;	/* contexts, modules, graphs; taken before the memory lock */
 	struct CUctx_st *primary[MAX_DEVICES];
 	unsigned int primary_flags[MAX_DEVICES];
@@ -286,19 +287,32 @@ static inline void driver__count_move(const struct sim_call *call, enum sim_copy
 }
 
 /* Records the creation or end of an object; does nothing else. */
+/*
+ * object_memory.c: device memory that objects take (CUDA_SIM_OBJECTS). The driver keeps the memory
+ * of objects that have ended for later ones.
+ */
+void object_memory__start(void);
+void object_memory__changed(enum sim_object kind, int change);
+
 static inline void driver__created(enum sim_object kind)
 {
 	sim_add(&sim_self()->tallies.objects[kind].created, 1);
+	if (sim_unlikely(driver.objects_cost))
+		object_memory__changed(kind, 1);
 }
 
 static inline void driver__destroyed(enum sim_object kind)
 {
 	sim_add(&sim_self()->tallies.objects[kind].destroyed, 1);
+	if (sim_unlikely(driver.objects_cost))
+		object_memory__changed(kind, -1);
 }
 
 static inline void driver__went(enum sim_object kind)
 {
 	sim_add(&sim_self()->tallies.objects[kind].with_context, 1);
+	if (sim_unlikely(driver.objects_cost))
+		object_memory__changed(kind, -1);
 }
 
 /* 0 if cuInit was called and `device` exists. */

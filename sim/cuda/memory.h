@@ -51,6 +51,8 @@ void virtual__forget(void);
 /* show.c: what the simulated NVML sees: that there is a context, and the memory used since then. */
 void show__context(int device);
 void show__used(int device, uint64_t bytes);
+/* Memory of objects, which comes on top of it and which no allocation has. */
+void show__objects(int device, uint64_t bytes);
 void show__forget(void);
 
 /* Allocates for the current context; `like` gives kind, size, flags and pool. */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 static struct usage *shown;
+static uint64_t used[USAGE_DEVICES], object_bytes[USAGE_DEVICES];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct usage *make(void)
@@ -45,16 +46,32 @@ void show__context(int device)
 	pthread_mutex_unlock(&lock);
 }
 
-void show__used(int device, uint64_t bytes)
+static void show(int device)
 {
 	struct usage *usage = __atomic_load_n(&shown, __ATOMIC_ACQUIRE);
+	uint64_t bytes = __atomic_load_n(&used[device], __ATOMIC_RELAXED) +
+			 __atomic_load_n(&object_bytes[device], __ATOMIC_RELAXED);
 
 	if (usage)
 		__atomic_store_n(&usage->used[device], bytes, __ATOMIC_RELAXED);
+}
+
+void show__used(int device, uint64_t bytes)
+{
+	__atomic_store_n(&used[device], bytes, __ATOMIC_RELAXED);
+	show(device);
+}
+
+void show__objects(int device, uint64_t bytes)
+{
+	__atomic_store_n(&object_bytes[device], bytes, __ATOMIC_RELAXED);
+	show(device);
 }
 
 void show__forget(void)
 {
 	pthread_mutex_init(&lock, NULL);
 	shown = NULL;
+	memset(used, 0, sizeof(used));
+	memset(object_bytes, 0, sizeof(object_bytes));
 }

@@ -95,10 +95,21 @@ const struct api_value *api__values(const char *type, size_t *count)
 	return first;
 }
 
-bool api__has_allocator(const char *base)
+static bool has_probe(const char *base, bool of_exhaustion)
 {
 	for (size_t i = 0; i < api_probe_count; i++)
-		if (!strncmp(base, api_probes[i].library, strlen(api_probes[i].library)))
+		if ((!of_exhaustion || api_probes[i].action == TENSOR_EXHAUSTED) &&
+		    !strncmp(base, api_probes[i].library, strlen(api_probes[i].library)))
 			return true;
 	return false;
+}
+
+bool api__has_allocator(const char *base)
+{
+	return has_probe(base, false);
+}
+
+bool api__has_exhaustion(const char *base)
+{
+	return has_probe(base, true);
 }

@@ -87,6 +87,9 @@ extern const size_t api_probe_count;
 /* Whether a file of this base name may have an allocator of the table. */
 bool api__has_allocator(const char *base);
 
+/* The same for the functions by which an allocator says that memory ran out. */
+bool api__has_exhaustion(const char *base);
+
 /* The soname major to use for a library whose major is unknown. */
 #define API_NEWEST (-1)
 

@@ -86,6 +86,17 @@ static void take_idle_time(struct collector *collector, const struct record_idle
 		collector->hooks.idle_time(process, record, collector->hooks.arg);
 }
 
+static void take_shortage(struct collector *collector, const struct record_shortage *record)
+{
+	const struct process *process;
+
+	if (collector->has_fresh)
+		see_fresh_processes(collector);
+	process = collector__process_at(collector, record->header.slot);
+	if (process && !process->left_out && collector->hooks.shortage)
+		collector->hooks.shortage(process, record, collector->hooks.arg);
+}
+
 static void take_record(struct collector *collector, const void *data, size_t size)
 {
 	const struct record *record = data;
@@ -107,6 +118,12 @@ static void take_record(struct collector *collector, const void *data, size_t si
 	case RECORD_IDLE:
 		if (size >= sizeof(struct record_idle))
 			take_idle_time(collector, data);
+		break;
+	case RECORD_SHORTAGE:
+	case RECORD_SHORTAGE_RELIEVED:
+	case RECORD_SHORTAGE_FINAL:
+		if (size >= sizeof(struct record_shortage))
+			take_shortage(collector, data);
 		break;
 	case RECORD_PROCESS:
 		collector->has_fresh = true;
@@ -133,7 +150,8 @@ static void take_off(struct collector *collector, const struct record *record, s
 {
 	if (size >= sizeof(*record) &&
 	    (record->type == RECORD_KERNEL_NAME || record->type == RECORD_UNLOAD ||
-	     record->type == RECORD_IDLE))
+	     record->type == RECORD_IDLE || record->type == RECORD_SHORTAGE ||
+	     record->type == RECORD_SHORTAGE_RELIEVED || record->type == RECORD_SHORTAGE_FINAL))
 		shares__took_notice(collector, record->slot, size);
 }
 
@@ -361,6 +379,11 @@ void collector__see_process(struct collector *collector, pid_t pid)
 struct stacks *collector__stacks(const struct collector *collector)
 {
 	return collector->stacks;
+}
+
+void collector__filter_live(struct collector *collector, const struct live_filter *filter)
+{
+	collector->options.live_filter = *filter;
 }
 
 void collector__rest(struct collector *collector)

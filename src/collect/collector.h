@@ -56,6 +56,12 @@ struct collector_hooks {
 	/* A device was idle for a while. Requires a BPF object loaded with `idle_records`. */
 	void (*idle_time)(const struct process *process, const struct record_idle *record,
 			  void *arg);
+	/*
+	 * An allocation of the process failed for lack of device memory, or its thread then got as
+	 * much after all, or a framework's allocator says so, by the header's type.
+	 */
+	void (*shortage)(const struct process *process, const struct record_shortage *record,
+			 void *arg);
 	/* A process has ended: call collector__reap soon. */
 	void (*process_ended)(void *arg);
 	void *arg;
@@ -114,6 +120,9 @@ void collector__mark_late(struct collector *collector, pid_t pid, uint64_t time_
  * walk over all of them. Returns 0 or a negative errno; the model then holds what could be read.
  */
 int collector__update(struct collector *collector, bool with_lists);
+
+/* Replaces the filter of live memory, for the next readings. */
+void collector__filter_live(struct collector *collector, const struct live_filter *filter);
 
 /*
  * Whether making lists at once would hold up everything else, judged by the live allocations of the

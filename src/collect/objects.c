@@ -119,15 +119,17 @@ int objects__add(struct process *process, const struct contexts *contexts,
 	return 0;
 }
 
-void objects__clear_away(struct process *process, const struct contexts *contexts,
+bool objects__clear_away(struct process *process, const struct contexts *contexts,
 			 const struct bpf_map *map, const struct object_key *key)
 {
 	struct object_record record;
 
 	if (bpf_map__lookup_and_delete_elem(map, key, sizeof(*key), &record, sizeof(record), 0))
-		return;
-	if (contexts__took(contexts, key->slot, record.context, record.start_ns))
-		process->objects_cleared[key->kind]++;
-	else
+		return false;
+	if (!contexts__took(contexts, key->slot, record.context, record.start_ns)) {
 		bpf_map__update_elem(map, key, sizeof(*key), &record, sizeof(record), BPF_NOEXIST);
+		return false;
+	}
+	process->objects_cleared[key->kind]++;
+	return true;
 }

@@ -32,9 +32,9 @@ struct bpf_map;
 
 /*
  * Deletes an object from the map that ended with its context, and counts it as cleared. If the
- * handle has been reused meanwhile, the new object stays.
+ * handle has been reused meanwhile, the new object stays. Returns whether it is deleted.
  */
-void objects__clear_away(struct process *process, const struct contexts *contexts,
+bool objects__clear_away(struct process *process, const struct contexts *contexts,
 			 const struct bpf_map *map, const struct object_key *key);
 
 #endif

@@ -13,6 +13,7 @@
 #include "collect/private.h"
 #include "collect/shares.h"
 #include "gen/gpuprobe.skel.h"
+#include "model/object_sites.h"
 #include "model/sites.h"
 #include "target/proc.h"
 #include "target/task_iterator.h"
@@ -191,8 +192,10 @@ int collector__add_process(struct collector *collector, uint32_t slot)
 	process = &grown[count];
 	memset(process, 0, sizeof(*process));
 	process->kernel_table = kernel_table__new();
+	process->object_table = object_table__new();
 	process->site_table = collector->stacks ? site_table__new() : NULL;
-	if (!process->kernel_table || (collector->stacks && !process->site_table)) {
+	if (!process->kernel_table || !process->object_table ||
+	    (collector->stacks && !process->site_table)) {
 		process__clear(process);
 		return -ENOMEM;
 	}

@@ -28,6 +28,12 @@ void shares__deleted_live(struct collector *collector, uint32_t slot)
 	lower(&collector->records[slot].live_keys, 1);
 }
 
+void shares__deleted_object(struct collector *collector, uint32_t slot)
+{
+	lower(&collector->records[slot].object_keys, 1);
+	lower(&collector->skeleton->bss->object_keys, 1);
+}
+
 void shares__took_notice(struct collector *collector, uint32_t slot, size_t bytes)
 {
 	if (slot < collector->options.max_processes)
@@ -55,6 +61,8 @@ void shares__release(struct collector *collector, uint32_t slot)
 
 	lower(&collector->skeleton->bss->kernel_keys, record->kernel_keys);
 	lower(&collector->skeleton->bss->live_granted, record->live_granted);
+	lower(&collector->skeleton->bss->object_keys, record->object_keys);
+	record->object_keys = 0;
 	record->kernel_keys = 0;
 	record->live_granted = 0;
 }

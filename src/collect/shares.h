@@ -11,9 +11,12 @@
 
 #include "collect/private.h"
 
-/* A kernel's counter, or a live allocation, of the process in the slot has been deleted. */
+/*
+ * A kernel's counter, a live allocation, or an object of the process in the slot has been deleted.
+ */
 void shares__deleted_kernel(struct collector *collector, uint32_t slot);
 void shares__deleted_live(struct collector *collector, uint32_t slot);
+void shares__deleted_object(struct collector *collector, uint32_t slot);
 
 /* A notice of `bytes` bytes from the process in the slot has been consumed. */
 void shares__took_notice(struct collector *collector, uint32_t slot, size_t bytes);

@@ -8,6 +8,7 @@
 #include <sys/epoll.h>
 
 #include "gen/gpuprobe.skel.h"
+#include "model/object_sites.h"
 #include "model/sites.h"
 #include "model/steady.h"
 #include "stack/stacks.h"
@@ -48,6 +49,8 @@ int site_maps__begin(struct reading *reading)
 		 * lists.
 		 */
 		site_table__forget_stacks(process);
+		if (process->slot != NO_PROCESS)
+			object_table__begin(process->object_table);
 		if (process->site_table && process->slot != NO_PROCESS)
 			site_table__begin(process->site_table, reading__lists(reading, process));
 	}
@@ -86,6 +89,16 @@ int site_maps__add_live(const struct collector *collector, struct process *proce
 	return site_table__add_live(process->site_table,
 				    stacks__same(collector->stacks, record->stack), record->size,
 				    record->start_ns);
+}
+
+int site_maps__add_object(const struct collector *collector, struct process *process,
+			  const struct object_key *key, const struct object_record *record)
+{
+	uint64_t stack = record->stack && collector->stacks ?
+				 stacks__same(collector->stacks, record->stack) :
+				 0;
+
+	return object_table__add(process->object_table, key->kind, stack, record->start_ns);
 }
 
 int site_maps__take_site(struct reading *reading, struct process *process, const void *key_data,
@@ -159,5 +172,19 @@ int site_maps__list(struct reading *reading)
 	for (size_t i = 0; i < model->process_count && !ret; i++)
 		if (model->processes[i].site_table && !model->processes[i].left_out)
 			ret = list_process(collector, &model->processes[i]);
+	return ret;
+}
+
+int site_maps__list_objects(struct reading *reading)
+{
+	struct collector *collector = reading->collector;
+	struct model *model = &collector->model;
+	int ret = 0;
+
+	for (size_t i = 0; i < model->process_count && !ret; i++)
+		if (!model->processes[i].left_out)
+			ret = object_table__list(
+				model->processes[i].object_table, &model->processes[i],
+				collector->stacks ? find_stack : NULL, collector->stacks);
 	return ret;
 }

@@ -24,6 +24,13 @@ int site_maps__name(struct process *process, const struct kernel_key *key);
 int site_maps__add_live(const struct collector *collector, struct process *process,
 			const struct allocation_record *record);
 
+/* Adds a live object, whose kind is valid. Returns 0 or -ENOMEM. */
+int site_maps__add_object(const struct collector *collector, struct process *process,
+			  const struct object_key *key, const struct object_record *record);
+
+/* Lists live objects by call site, after the call sites. Returns 0 or -ENOMEM. */
+int site_maps__list_objects(struct reading *reading);
+
 /*
  * Whether the options' filter excludes the allocation from the list of allocations and from live
  * sites.

@@ -116,14 +116,19 @@ static int take_object(struct reading *reading, struct process *process, const v
 		       const void *value)
 {
 	const struct object_record *record = value;
+	const struct object_key *object = key;
 	const struct contexts *contexts = reading->collector->contexts;
 
-	if (objects__add(process, contexts, key, record))
+	if (object->kind >= OBJECT_KINDS)
+		return ELEMENT_SKIP;
+	if (objects__add(process, contexts, object, record))
 		return -ENOMEM;
-	return contexts__took(contexts, process->slot, record->context, record->start_ns) &&
-			       contexts__is_settled(contexts, process->slot, record->context) ?
-		       ELEMENT_DELETE :
-		       ELEMENT_KEEP;
+	if (!contexts__took(contexts, process->slot, record->context, record->start_ns))
+		return site_maps__add_object(reading->collector, process, object, record) ?
+			       -ENOMEM :
+			       ELEMENT_KEEP;
+	return contexts__is_settled(contexts, process->slot, record->context) ? ELEMENT_DELETE :
+										ELEMENT_KEEP;
 }
 
 static void delete_object(struct reading *reading, const void *key_data)
@@ -132,9 +137,9 @@ static void delete_object(struct reading *reading, const void *key_data)
 	const struct object_key *key = key_data;
 	struct process *process = collector__process_at(collector, key->slot);
 
-	if (process)
-		objects__clear_away(process, collector->contexts, collector->skeleton->maps.objects,
-				    key);
+	if (process && objects__clear_away(process, collector->contexts,
+					   collector->skeleton->maps.objects, key))
+		shares__deleted_object(collector, key->slot);
 }
 
 static int take_context(struct reading *reading, struct process *process, const void *key,
@@ -464,6 +469,7 @@ static const struct reading_step steps[] = {
 	{.run = site_maps__list, .only = WITH_STACKS},
 	{.run = tensors__list_all, .only = WITH_STACKS | WITH_TENSORS},
 	{.run = profile_maps__list_stacks, .only = WITH_PROFILE | WITH_STACKS},
+	{.run = site_maps__list_objects},
 
 	/* After everything that can fail: a failed reading deletes nothing of ended processes. */
 	{.run = delete_ended, .only = ON_REAP},

@@ -8,6 +8,10 @@
 
 #include "finding/finding.h"
 
+/* object_leak.c */
+int object_leak__detect(const struct finding_input *input, const struct process *process,
+			struct finding_list *out);
+
 /* unavailable.c */
 int cuda_unavailable__detect(const struct finding_input *input, const struct process *process,
 			     struct finding_list *out);

@@ -11,6 +11,8 @@
 #include "base/table.h"
 #include "model/profile.h"
 #include "model/growth_history.h"
+#include "model/object_costs.h"
+#include "model/object_sites.h"
 #include "model/process_index.h"
 #include "model/tensors.h"
 
@@ -22,8 +24,8 @@ struct growth_key {
 	uint64_t stack;	   /* serial number; NO_STACK for a size */
 	uint64_t size;	   /* allocation size; 0: it is a call site */
 	int32_t pid;
-	uint16_t row;
-	uint8_t kind, device;
+	uint16_t row;	      /* ROW_NONE: objects of the kind */
+	uint8_t kind, device; /* of a size; of objects only the kind */
 };
 
 struct growing_site {
@@ -40,6 +42,7 @@ struct growth {
 	uint64_t window_ns;
 	size_t max;
 	bool of_tensors;
+	struct object_costs *costs;
 	struct growing_site *sites; /* a uthash table */
 	uint64_t samples;
 	uint64_t sampled_ns;
@@ -63,7 +66,11 @@ struct growth *growth__new(uint64_t window_ns, size_t max)
 		return NULL;
 	growth->window_ns = window_ns;
 	growth->max = max;
-	return growth;
+	growth->costs = object_costs__new();
+	if (growth->costs)
+		return growth;
+	free(growth);
+	return NULL;
 }
 
 struct growth *growth__new_of_tensors(uint64_t window_ns, size_t max)
@@ -86,6 +93,7 @@ void growth__free(struct growth *growth)
 	if (!growth)
 		return;
 	TABLE_CLEAR(growth->sites, free);
+	object_costs__free(growth->costs);
 	free(growth);
 }
 
@@ -107,6 +115,16 @@ static struct growth_key key_of_size(const struct process *process, const struct
 		.kind = size->kind,
 		.device = size->device,
 	};
+}
+
+static struct growth_key key_of_objects(const struct process *process,
+					const struct object_site *site)
+{
+	struct growth_key key = key_of_stack(process, site->stack);
+
+	key.row = ROW_NONE;
+	key.kind = site->kind;
+	return key;
 }
 
 static struct growing_site *find(const struct growth *growth, const struct growth_key *key)
@@ -201,10 +219,31 @@ static int sample_sizes(struct growth *growth, const struct process *process, ui
 	return ret;
 }
 
+static int sample_objects(struct growth *growth, const struct process *process, uint64_t now_ns)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < process->object_site_count && !ret; i++) {
+		const struct object_site *site = &process->object_sites[i];
+		struct growth_amount amount = {
+			.key = key_of_objects(process, site),
+			.bytes = site->live,
+			.count = site->live,
+			.unknown = process->objects[site->kind].unknown_destroyed,
+		};
+
+		if (site->live > 1)
+			ret = sample_amount(growth, &amount, now_ns);
+	}
+	return ret;
+}
+
+/* Memory first: if there is not enough room, it is the more important. */
 static int sample_process(struct growth *growth, const struct model *model,
 			  const struct process *process)
 {
 	const struct tensors *tensors = process->tensors;
+	int ret;
 
 	if (growth->of_tensors)
 		return tensors ? sample_sites(growth, process, tensors->live_sites,
@@ -212,9 +251,11 @@ static int sample_process(struct growth *growth, const struct model *model,
 					      tensors->total.unknown_frees, model->now_ns) :
 				 0;
 	if (!model->stacks && process->profile)
-		return sample_sizes(growth, process, model->now_ns);
-	return sample_sites(growth, process, process->live_sites, process->live_site_count,
-			    count_unknown_frees(process), model->now_ns);
+		ret = sample_sizes(growth, process, model->now_ns);
+	else
+		ret = sample_sites(growth, process, process->live_sites, process->live_site_count,
+				   count_unknown_frees(process), model->now_ns);
+	return ret ? ret : sample_objects(growth, process, model->now_ns);
 }
 
 /*
@@ -262,6 +303,8 @@ int growth__sample(struct growth *growth, const struct model *model)
 		if (!model->processes[i].ended)
 			ret = sample_process(growth, model, &model->processes[i]);
 	rest = sample_rest(growth, model);
+	if (!ret)
+		ret = object_costs__sample(growth->costs, model);
 	return ret ? ret : rest;
 }
 
@@ -301,6 +344,19 @@ void growth__judge_size(const struct growth *growth, const struct process *proce
 	struct growth_key key = key_of_size(process, size);
 
 	judge(find(growth, &key), process, evidence);
+}
+
+void growth__judge_objects(const struct growth *growth, const struct process *process,
+			   const struct object_site *site, struct growth_evidence *evidence)
+{
+	struct growth_key key = key_of_objects(process, site);
+
+	judge(find(growth, &key), process, evidence);
+}
+
+const struct object_costs *growth__object_costs(const struct growth *growth)
+{
+	return growth->costs;
 }
 
 size_t growth__unfollowed(const struct growth *growth)

@@ -2,7 +2,7 @@
 /*
  * Whether live memory of a call site grows: its bytes over time, and a verdict with the evidence.
  * If no stacks are taken but there is a profile, the same applies to the allocations of one size
- * by one function.
+ * by one function. The number of live objects of a call site is judged in the same way.
  *
  * A site grows if its low points in ten successive stretches of a time rise from one to the
  * next. Memory that is allocated and freed in batches returns to its lows, and memory allocated
@@ -24,6 +24,8 @@
 #include "model/model.h"
 
 struct growth; /* histories of all sites */
+struct object_costs;
+struct object_site;
 
 enum growth_verdict {
 	GROWTH_UNKNOWN = 0, /* not seen for long enough */
@@ -85,6 +87,13 @@ void growth__judge(const struct growth *growth, const struct process *process,
 /* The same for the allocations of one size. */
 void growth__judge_size(const struct growth *growth, const struct process *process,
 			const struct size_key *size, struct growth_evidence *evidence);
+
+/* The same for objects, whose number counts in place of bytes. */
+void growth__judge_objects(const struct growth *growth, const struct process *process,
+			   const struct object_site *site, struct growth_evidence *evidence);
+
+/* What objects cost, by the same samples. Owned by `growth`. */
+const struct object_costs *growth__object_costs(const struct growth *growth);
 
 /* Sites not followed in the latest sample for lack of room. */
 size_t growth__unfollowed(const struct growth *growth);

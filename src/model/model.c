@@ -7,6 +7,7 @@
 
 #include "model/profile.h"
 #include "model/kernels.h"
+#include "model/object_sites.h"
 #include "model/sites.h"
 #include "model/steps.h"
 #include "model/tensors.h"
@@ -19,6 +20,8 @@ void process__clear(struct process *process)
 	site_table__clear_lists(process);
 	site_table__free(process->site_table);
 	process->site_table = NULL;
+	object_table__free(process->object_table);
+	process->object_table = NULL;
 	profile__free(process->profile);
 	process->profile = NULL;
 	process_steps__free(process->steps);
@@ -61,7 +64,8 @@ size_t process__bytes(const struct process *p)
 {
 	size_t bytes = sizeof(*p) + kernel_table__bytes(p->kernel_table) +
 		       site_table__bytes(p->site_table) + profile__bytes(p->profile) +
-		       process_steps__bytes(p->steps) + tensors__bytes(p->tensors);
+		       object_table__bytes(p->object_table) + process_steps__bytes(p->steps) +
+		       tensors__bytes(p->tensors);
 
 	bytes += p->live_listed * sizeof(*p->live) + p->freed_listed * sizeof(*p->freed);
 	bytes += p->pool_count * sizeof(*p->pools) + p->kernel_count * sizeof(*p->kernels);
@@ -71,7 +75,9 @@ size_t process__bytes(const struct process *p)
 		 p->failure_count * sizeof(*p->failures);
 	bytes += p->failure_key_count * sizeof(*p->failure_keys) +
 		 p->context_end_count * sizeof(*p->context_ends);
-	bytes += p->site_count * sizeof(*p->sites) + p->live_site_count * sizeof(*p->live_sites);
+	bytes += (p->site_count + p->object_call_count) * sizeof(*p->sites) +
+		 p->live_site_count * sizeof(*p->live_sites) +
+		 p->object_site_count * sizeof(*p->object_sites);
 	return bytes + p->gpu_count * sizeof(*p->gpus) + p->uuid_count * sizeof(*p->uuids);
 }
 

@@ -25,6 +25,8 @@ enum section {
 	SECTION_LAUNCH = 1 << 1,
 	SECTION_COPY = 1 << 2,
 	SECTION_ALL = SECTION_MEMORY | SECTION_LAUNCH | SECTION_COPY,
+	/* objects that hold memory, beside another section; part of SECTION_ALL anyway */
+	SECTION_OBJECTS = 1 << 3,
 };
 
 struct profile;
@@ -32,6 +34,7 @@ struct host_process;
 struct host_side;
 struct process_steps;
 struct tensors;
+struct oom;
 
 /*
  * Live allocations are all allocations minus those in never_live, replaced and with_context, and
@@ -360,8 +363,12 @@ struct process {
 	/* by kind, then most first: by amount, launches and failures by calls */
 	struct call_site *sites;
 	size_t site_count;
+	/* behind these in `sites`: calls that created objects, see object_sites */
+	size_t object_call_count;
 	struct live_site *live_sites; /* largest first */
 	size_t live_site_count;
+	struct object_site *object_sites; /* most live first, see model/object_sites.h */
+	size_t object_site_count;
 
 	struct family_calls family_calls[RATE_FAMILIES]; /* all 0 if no probes can be detached */
 
@@ -390,6 +397,7 @@ struct process {
 	size_t failure_key_count;
 	struct kernel_table *kernel_table;
 	struct site_table *site_table; /* NULL: no stacks are taken */
+	struct object_table *object_table;
 	struct context_ends *context_ends;
 	size_t context_end_count;
 	uint32_t deaths_seen;  /* contexts that ended so far */
@@ -452,6 +460,8 @@ struct model {
 	 */
 	const bool *slow;
 	uint64_t live_at_exit_bytes; /* sum over all ended processes */
+	const struct oom *ooms;	     /* reports so far; not owned by the model */
+	size_t oom_count;
 };
 
 /* Whether the process's calls of the family include estimates. */

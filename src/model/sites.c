@@ -336,7 +336,12 @@ static int list_sites(const struct site_table *table, struct process *process, i
 	}
 	for (size_t i = 0; i < table->wait_count; i++)
 		list[count++] = table->waits[i];
-	process->site_count = merge_sites(list, count);
+	count = merge_sites(list, count);
+	/* They are ordered by kind, and SITE_OBJECT is the last one. */
+	process->site_count = count;
+	while (process->site_count && list[process->site_count - 1].kind == SITE_OBJECT)
+		process->site_count--;
+	process->object_call_count = count - process->site_count;
 	return 0;
 }
 
@@ -420,7 +425,9 @@ int site_table__list(const struct site_table *table, struct process *process, in
 void site_table__forget_stacks(struct process *process)
 {
 	process->site_count = 0;
+	process->object_call_count = 0;
 	process->live_site_count = 0;
+	process->object_site_count = 0;
 	for (size_t i = 0; i < process->live_listed; i++)
 		process->live[i].stack = NULL;
 	if (process->profile)
@@ -431,8 +438,12 @@ void site_table__clear_lists(struct process *process)
 {
 	free(process->sites);
 	free(process->live_sites);
+	free(process->object_sites);
 	process->sites = NULL;
 	process->live_sites = NULL;
+	process->object_sites = NULL;
 	process->site_count = 0;
+	process->object_call_count = 0;
 	process->live_site_count = 0;
+	process->object_site_count = 0;
 }

@@ -45,6 +45,7 @@ const char *enum_names__site_kind(enum site_kind kind)
 	case SITE_WAIT: return "wait";
 	case SITE_FAILURE: return "failure";
 	case SITE_COPY: return "copy";
+	case SITE_OBJECT: return "object";
 	default: return "unknown";
 	}
 }

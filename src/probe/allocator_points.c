@@ -20,7 +20,7 @@ struct search {
 	const char *base;
 	struct link_point *sites;
 	size_t count;
-	bool allocates, frees;
+	bool allocates, frees, functions;
 	struct error *err;
 };
 
@@ -147,6 +147,66 @@ static int take_point(const struct usdt_point *found, void *arg)
 	return 0;
 }
 
+/* A function's arguments are in registers, by the calling convention. */
+static void place_arguments(const struct api_probe *row, struct tensor_point *point)
+{
+	static const uint8_t registers[] = {OPERAND_DI, OPERAND_SI, OPERAND_DX,
+					    OPERAND_CX, OPERAND_R8, OPERAND_R8 + 1};
+
+	*point = (struct tensor_point){.action = row->action};
+	for (size_t i = 0; i < row->operands.count && i < sizeof(registers); i++) {
+		uint8_t role = row->operands.roles[i];
+
+		if (role >= TENSOR_ROLES)
+			continue;
+		point->operands[role] = (struct probe_operand){
+			.kind = OPERAND_REGISTER, .size = 8, .base = registers[i]};
+		/* c10::Device: a byte for the type, then one for the index. */
+		if (role == TENSOR_DEVICE) {
+			point->operands[role].size = 1;
+			point->operands[role].shift = 8;
+		}
+	}
+}
+
+static bool is_function(const struct api_probe *row)
+{
+	return !strcmp(row->provider, "function");
+}
+
+/* Takes the functions of the table that the library exports. */
+static int take_functions(struct search *search)
+{
+	struct tensor_point point;
+	struct elf_symbol symbol;
+	int ret;
+
+	for (size_t i = 0; i < api_probe_count; i++) {
+		const struct api_probe *row = &api_probes[i];
+		struct link_point site = {.tensor = true, .unfollowed = true};
+
+		if (!is_function(row) ||
+		    strncmp(search->base, row->library, strlen(row->library)) != 0)
+			continue;
+		ret = elf_file__find_function(search->file, row->name, &symbol);
+		if (ret)
+			return error__set(search->err, -ENOEXEC,
+					  "%s: no function says that %s is out of memory: that is "
+					  "judged by CUDA's errors",
+					  elf_file__name(search->file), row->allocator);
+		place_arguments(row, &point);
+		ret = number_of(search->points, &point);
+		if (ret < 0)
+			return ret;
+		site.row = (uint16_t)(TENSOR_ROW + ret);
+		site.file_offset = symbol.file_offset;
+		if (ARRAY_APPEND(search->sites, search->count, site))
+			return -ENOMEM;
+		search->functions = true;
+	}
+	return 0;
+}
+
 int allocator_points__find(struct allocator_points *points, struct elf_file *file, const char *base,
 			   struct link_point **sites, size_t *count, struct error *err)
 {
@@ -154,11 +214,13 @@ int allocator_points__find(struct allocator_points *points, struct elf_file *fil
 	int ret;
 
 	*err->text = '\0';
-	ret = usdt_notes__each(file, take_point, &search);
+	ret = take_functions(&search);
+	if (!ret && !search.count)
+		ret = usdt_notes__each(file, take_point, &search);
 	if (ret && !*err->text)
 		error__set(err, ret, "%s: cannot read its probe points: %s", elf_file__name(file),
 			   strerror(-ret));
-	if (!ret && !(search.allocates && search.frees))
+	if (!ret && !search.functions && !(search.allocates && search.frees))
 		ret = error__set(err, -ENOEXEC,
 				 "%s has no probe points for allocations and frees: %s's tensors "
 				 "are not watched there",

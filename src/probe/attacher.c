@@ -133,7 +133,7 @@ int attacher__new(const struct selection *selection, enum link_kind links,
 
 bool attacher__wants_tensors(const struct attacher *attacher)
 {
-	return attacher->selection.tensors;
+	return attacher->selection.tensors || attacher->selection.exhaustion;
 }
 
 void attacher__free(struct attacher *attacher)

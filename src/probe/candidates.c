@@ -56,6 +56,7 @@ static bool has_role_by_name(const char *base, enum file_role *role)
 static bool has_role(const struct candidates *found, const struct mapping *mapping,
 		     enum file_role *role)
 {
+	const struct selection *selection = &found->attacher->selection;
 	const char *base = mapping__base_name(mapping->path);
 
 	if (!mapping->executable || !mapping__is_file(mapping) || !base)
@@ -63,7 +64,8 @@ static bool has_role(const struct candidates *found, const struct mapping *mappi
 	if (has_role_by_name(base, role))
 		return true;
 	*role = ROLE_OF_ALLOCATOR;
-	if (found->attacher->selection.tensors && api__has_allocator(base))
+	if ((selection->tensors && api__has_allocator(base)) ||
+	    (selection->exhaustion && api__has_exhaustion(base)))
 		return true;
 	*role = ROLE_OF_PROGRAM;
 	return !*base || !strcmp(found->program, mapping->path);

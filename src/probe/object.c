@@ -136,9 +136,13 @@ static void name_allocators(struct config *config, const struct object_options *
 {
 	size_t count = 0;
 
-	for (size_t i = 0; options->max_tensors && i < api_probe_count; i++) {
+	for (size_t i = 0; i < api_probe_count; i++) {
 		uint64_t name = 0;
 		size_t known = 0;
+
+		if (!options->max_tensors &&
+		    !(options->exhaustion && api_probes[i].action == TENSOR_EXHAUSTED))
+			continue;
 
 		memcpy(&name, api_probes[i].library, strnlen(api_probes[i].library, sizeof(name)));
 		while (known < count && config->allocator_names[known] != name)
@@ -173,6 +177,7 @@ static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_opt
 	rodata->config.sees_memory = options->sees_memory;
 	rodata->config.launch_returns = sample > 0;
 	rodata->config.max_kernels = options->max_kernels;
+	rodata->config.max_objects = bpf_map__max_entries(skeleton->maps.objects);
 	rodata->config.max_allocations = options->max_allocations;
 	rodata->config.max_tensors = options->max_tensors;
 	rodata->config.tensor_python = options->tensor_python;
@@ -281,7 +286,7 @@ static void size_maps(struct gpuprobe_bpf *skeleton, const struct object_options
 static void choose_tensors(struct gpuprobe_bpf *skeleton, const struct object_options *options,
 			   bool lazy)
 {
-	bool watches = options->max_tensors > 0;
+	bool watches = options->max_tensors > 0 || options->exhaustion;
 	struct bpf_map *maps[] = {skeleton->maps.tensor_points, skeleton->maps.tensors,
 				  skeleton->maps.tensor_devices, skeleton->maps.tensor_sites,
 				  skeleton->maps.tensor_counts};
@@ -295,7 +300,8 @@ static void choose_tensors(struct gpuprobe_bpf *skeleton, const struct object_op
 		if (lazy && bpf_map__type(maps[i]) == BPF_MAP_TYPE_HASH)
 			bpf_map__set_map_flags(maps[i], BPF_F_NO_PREALLOC);
 	}
-	bpf_map__set_max_entries(skeleton->maps.tensors, options->max_tensors);
+	bpf_map__set_max_entries(skeleton->maps.tensors,
+				 options->max_tensors ? options->max_tensors : 1);
 	bpf_map__set_max_entries(skeleton->maps.tensor_sites, 4 * options->max_stacks);
 	bpf_map__set_max_entries(skeleton->maps.tensor_devices, 8 * options->max_processes);
 	bpf_map__set_max_entries(skeleton->maps.tensor_counts, options->max_processes);

@@ -32,7 +32,7 @@ static unsigned int sections_of(const struct function_desc *function)
 	case OP_WAIT: /* waits end copies in flight, and let pools give memory back */
 	case OP_QUERY: return SECTION_COPY | SECTION_MEMORY;
 	case OP_CREATE:
-	case OP_DESTROY: return sections_of_object(function->kind);
+	case OP_DESTROY: return sections_of_object(function->kind) | SECTION_OBJECTS;
 	case OP_CONTEXT: /* decides the current device; its end frees all that is in it */
 	case OP_DEVICE:
 	case OP_CAPTURE:      /* captured work is not executed, and becomes a graph */

@@ -37,6 +37,7 @@ struct selection {
 	bool no_returns;     /* calls are only counted at entry: no return is probed */
 	bool of_machine;     /* all processes are watched */
 	bool tensors;	     /* probe points of frameworks' allocators, in addition */
+	bool exhaustion;     /* functions by which these say that memory ran out, in addition */
 	bool by_family;	     /* the probes of a family can be detached, see attacher__watch */
 	/* replaces all of the above; NULL: none */
 	const struct function_choice *choice;

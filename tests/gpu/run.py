@@ -28,6 +28,8 @@ from dump import test_dump, test_dump_collective
 from frameworks import test_cupy, test_jax
 from leaks import test_leaks
 from machine import Machine, Results, shown
+from objects import test_objects
+from oom import test_oom
 from parallel import test_parallel
 from ps import test_ps
 from pytorch import test_expandable, test_late_attach, test_mode, test_pytorch, test_reconcile
@@ -49,6 +51,8 @@ TESTS = {
     "reconcile": test_reconcile,
     "tensors": test_tensors,
     "leaks": test_leaks,
+    "oom": test_oom,
+    "objects": test_objects,
     "cupy": test_cupy,
     "jax": test_jax,
     "trace": test_trace,

@@ -55,6 +55,7 @@ struct config {
 	__u64 stack_seed;  /* random seed of stack ids, so that no process can forge another's */
 	__u64 min_wait_ns; /* shortest wait that counts as SITE_WAIT */
 	__u32 max_kernels; /* entries of the map `launches` */
+	__u32 max_objects; /* entries of the map `objects` */
 	__u32 max_allocations;
 	__u32 max_tensors; /* entries of the map `tensors`; 0: tensors are not watched */
 	/* a tensor's stack has Python frames alone, if its process has a Python interpreter */

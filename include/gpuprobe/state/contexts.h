@@ -77,7 +77,14 @@ struct object_record {
 	/* Profile only: calls on an event that was never recorded */
 	__u32 waits;
 	__u32 queries;
+	__u64 stack; /* id of the stack of the call that created it; 0: not taken */
 };
+
+/* A process's events have their stacks taken from this many live objects on. */
+#define OBJECTS_UNTRACED 64
+
+/* Stacks taken a second (2^30 ns), at most, of a process's calls that create objects. */
+#define OBJECT_STACKS 1000
 
 /*
  * Profile only: a pinned allocation that is the target of copies; the stream is that of the latest

@@ -75,7 +75,9 @@ struct process_record {
 	/* Its entries in the maps that all processes share, see bpf/process/share.bpf.h */
 	__u32 kernel_keys, failure_keys, tally_keys;
 	__u32 live_keys, live_granted;
-	__u32 lost_notices; /* notices beyond its share of the ring */
+	__u32 object_keys;
+	__u32 object_second, object_stacks; /* see OBJECT_STACKS */
+	__u32 lost_notices;		    /* notices beyond its share of the ring */
 	/* Calls without a map entry, so that all sums stay exact. */
 	__u64 other_launches[OTHER_DEVICES + 1][2]; /* by device, last: others; [1]: captured */
 	__u64 other_failures;

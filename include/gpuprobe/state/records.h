@@ -49,6 +49,14 @@ enum record_type {
 	RECORD_IDLE,
 	/* struct record: half of a thread's submission history is new, and no step is known */
 	RECORD_STEPS,
+	/*
+	 * struct record_shortage: an allocation failed for lack of device memory, or the thread
+	 * then got as much after all
+	 */
+	RECORD_SHORTAGE,
+	RECORD_SHORTAGE_RELIEVED,
+	/* struct record_shortage: a framework's allocator says that an allocation has failed */
+	RECORD_SHORTAGE_FINAL,
 };
 
 struct record {
@@ -103,6 +111,23 @@ struct record_idle {
 	__u64 begin_ns, end_ns;
 	__u32 device; /* the device's number in the process; PROFILE_DEVICES - 1: unknown */
 	__u32 pad;
+};
+
+/* After a failed allocation, a thread sends no other notice of failures for this long. */
+#define SHORTAGE_REPEAT_NS 1000000000ull
+
+/* Of one thread. CLOCK_BOOTTIME. */
+struct record_shortage {
+	struct record header;
+	__u64 time_ns; /* when the call returned */
+	__u64 bytes;   /* that it asked for */
+	__u64 stack;   /* stack id; 0: not taken */
+	/* RECORD_SHORTAGE_FINAL: what the allocator has handed out and has in segments */
+	__u64 allocated, reserved;
+	__s32 tid;   /* in gpuprobe's pid namespace */
+	__u16 row;   /* not of RECORD_SHORTAGE_FINAL */
+	__u8 device; /* or DEVICE_UNKNOWN */
+	__u8 pad;
 };
 
 struct record_library {

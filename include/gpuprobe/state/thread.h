@@ -129,6 +129,8 @@ struct thread {
 	struct unfollowed_calls unfollowed;
 	struct taken_call taken;
 	struct call calls[CALL_DEPTH]; /* followed calls, all on one stack */
+	/* the latest allocation that failed for lack of memory and was reported; 0: none */
+	__u64 short_ns, short_bytes;
 	/* Used while the end of a wait is examined, see bpf/wait/order.bpf.h */
 	__u32 proof_count;
 	__u32 pad;

@@ -71,6 +71,25 @@ static void leak_at_exit(struct run *run)
 	run__close(run);
 }
 
+/* Instantiates a graph for each request, and keeps the executable graph. */
+static void object_leak(struct run *run)
+{
+	cudaGraph_t graph;
+	cudaGraphExec_t exec;
+
+	NEED(cudaGraphCreate(&graph, 0));
+	while (run__goes_on(run)) {
+		NEED(cudaGraphInstantiate(&exec, graph, 0));
+		run->calls++;
+		if (run->fixed)
+			NEED(cudaGraphExecDestroy(exec));
+		run__step(run);
+		sleep_seconds(0.01);
+	}
+	NEED(cudaGraphDestroy(graph));
+	run__close(run);
+}
+
 #define PIECES 32
 #define PIECE (32ull << 20)
 
@@ -111,6 +130,12 @@ const struct fault memory_faults[] = {
 	  .arguments = "--seconds 5" },
 	{ "leak-at-exit", leak_at_exit,
 	  "one result in ten is never freed; fixed: all are", false, NULL, NULL, NULL },
+	{ "object-leak", object_leak,
+	  "an executable graph kept of each step; fixed: destroyed", false,
+	  .environment = "CUDA_SIM_OBJECTS=primary=527M,graph_exec=126K",
+	  .options = "--threshold object-leak=100 --window 3s --interval 0.2 "
+		     "--threshold host-bound.window=60s",
+	  .arguments = "--seconds 5" },
 	{ "fragmentation", fragmentation,
 	  "a pool keeps 1 GiB and uses 32 MiB; fixed: it is trimmed", false,
 	  .options = "--window 3s --interval 0.2 --threshold host-bound.window=60s",

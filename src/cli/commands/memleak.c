@@ -91,13 +91,16 @@ static int set_up(struct memleak *memleak, struct error *err)
 			{
 				.targets = &options->targets,
 				.duration = options->duration,
-				.sections = SECTION_MEMORY,
+				.sections = SECTION_MEMORY | SECTION_OBJECTS,
 				.api = options->api,
 				.limits = options->limits,
+				.oom_reports = true,
+				.oom_directory = options->oom_directory,
 				.top = options->output.show_allocations ? 0 : 1,
 				.stacks = options->stacks,
 				.tensor_python = !options->stacks.given[OPT_STACK],
-				.stack_sites = 1u << SITE_ALLOCATION,
+				.stack_sites = 1u << SITE_ALLOCATION | 1u << SITE_OBJECT |
+					       1u << SITE_FAILURE,
 				.live_filter = options->filter,
 			},
 		.reports =

@@ -322,6 +322,8 @@ static int set_up(struct monitor *monitor, struct error *err)
 						0,
 				.max_overhead = options->max_overhead,
 				.limits = options->limits,
+				.oom_reports = options->sections & SECTION_MEMORY,
+				.oom_directory = options->oom_directory,
 				.top = options->top,
 				.stacks = options->stacks,
 				.stack_sites = ((1u << SITE_KINDS) - 1) & ~(1u << SITE_COPY),

@@ -113,6 +113,10 @@ static const struct option_row rows[] = {
 	{"duration", 0, "S", DURATION_HELP, option__seconds, FIELD(duration), .min = 0.001},
 	{"api", 0, "auto|driver|runtime|both", API_HELP, option__word, FIELD(api),
 	 WORDS(api_words)},
+	{"oom-dir", 0, "DIR",
+	 "also write each out-of-memory report to a file in DIR,\n"
+	 "at most 20 files",
+	 option__file, FIELD(oom_directory)},
 	{.rows = library_rows, FIELD(targets)},
 	{.help = "Call stacks:"},
 	{"stack", 0, "python|fp|dwarf|auto",

@@ -24,7 +24,8 @@ struct memleak_command {
 	struct stack_choice stacks;
 	struct live_filter filter;
 	struct memleak_options output;
-	uint64_t window_ns; /* time window for growth detection */
+	uint64_t window_ns;	   /* time window for growth detection */
+	const char *oom_directory; /* files of out-of-memory reports; NULL: none */
 	bool json;
 	enum log_level log_level;
 };

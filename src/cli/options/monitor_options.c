@@ -65,6 +65,10 @@ static const struct option_row rows[] = {
 	 option__flag, FIELD(no_returns)},
 	{.rows = library_rows, FIELD(targets)},
 	{.help = "What to show:"},
+	{"oom-dir", 0, "DIR",
+	 "also write each out-of-memory report to a file in DIR,\n"
+	 "at most 20 files",
+	 option__file, FIELD(oom_directory)},
 	{"interval", 0, "S",
 	 "seconds between reports; 0 = only the final one [5];\n"
 	 "--display-interval is the same",

@@ -22,8 +22,9 @@ struct monitor_options {
 	const char *metrics_address;
 	bool metrics_address_given;
 	unsigned int metrics_kernels;
-	double display_interval; /* seconds; 0: only the final report */
-	double duration;	 /* seconds; 0: until stopped */
+	const char *oom_directory; /* files of out-of-memory reports; NULL: none */
+	double display_interval;   /* seconds; 0: only the final report */
+	double duration;	   /* seconds; 0: until stopped */
 	struct targets targets;
 	enum api_mode api;
 	bool check_launches;

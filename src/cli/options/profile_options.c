@@ -71,6 +71,10 @@ static int take_overhead(const struct option_row *row, void *field, const char *
 /* --- rows of both commands --- */
 
 static const struct option_row report_rows[] = {
+	{"oom-dir", 0, "DIR",
+	 "also write each out-of-memory report to a file in DIR,\n"
+	 "at most 20 files",
+	 option__file, FIELD(oom_directory)},
 	{"interval", 0, "S",
 	 "also print a cumulative report every S seconds\n"
 	 "[0 = off]",

@@ -37,6 +37,7 @@ struct profile_command {
 	struct report_options output;
 	const char *file;	   /* output file; NULL: standard output; belongs to argv */
 	const char *csv_directory; /* also gets a file a table; NULL: none; belongs to argv */
+	const char *oom_directory; /* files of out-of-memory reports; NULL: none */
 	const char *idle_file;	   /* file of idle times; NULL: none; belongs to argv */
 	uint64_t window_ns;	   /* time window for growth detection */
 	/* enum finding_severity: lowest severity that fails the run; NO_FAIL: none */

@@ -13,6 +13,7 @@
 #include "cli/session/target_pids.h"
 #include "cli/session/overhead.h"
 #include "cli/session/privileges.h"
+#include "cli/session/shortages.h"
 #include "cli/session/watch.h"
 #include "collect/collector.h"
 #include "api/api.h"
@@ -23,6 +24,7 @@
 #include "probe/features.h"
 #include "probe/object.h"
 #include "probe/return_probes.h"
+#include "stack/stacks.h"
 
 #define REAP_DELAY_MS 200 /* ends of processes are collected for this long */
 
@@ -39,6 +41,7 @@ struct live_model {
 	struct ask_probes asks;	   /* with NEEDS_ASKS, if they can be detached */
 	bool asks_stay;		   /* probes of error queries cannot be detached */
 	struct live_host host;
+	struct shortages *shortages; /* NULL: not reported */
 	struct event *ring, *reap;
 	uint64_t reap_ns; /* time that the last reaping spent on living processes */
 };
@@ -77,6 +80,14 @@ static void on_idle_time(const struct process *process, const struct record_idle
 	struct live_model *live = arg;
 
 	live->options.idle_time(process, record, live->options.idle_arg);
+}
+
+static void on_shortage(const struct process *process, const struct record_shortage *record,
+			void *arg)
+{
+	const struct live_model *live = arg;
+
+	shortages__take(live->shortages, process, record);
 }
 
 static void on_process_ended(void *arg)
@@ -118,6 +129,43 @@ static void on_second(void *arg)
 
 /* --- setting up --- */
 
+static void update_for_shortage(void *arg)
+{
+	const struct live_filter all = {0};
+	struct live_model *live = arg;
+
+	/* The latest allocations are those that matter. */
+	collector__filter_live(live->collector, &all);
+	live_model__update(live, true);
+	collector__filter_live(live->collector, &live->options.live_filter);
+}
+
+static struct model *model_for_shortage(void *arg)
+{
+	return live_model__model(arg);
+}
+
+static const struct stack *stack_for_shortage(uint64_t id, void *arg)
+{
+	const struct live_model *live = arg;
+	struct stacks *stacks = collector__stacks(live->collector);
+
+	return stacks ? stacks__find(stacks, id) : NULL;
+}
+
+static int make_shortages(struct live_model *live, struct error *err)
+{
+	const struct shortages_options options = {
+		.directory = live->options.oom_directory,
+		.update = update_for_shortage,
+		.model = model_for_shortage,
+		.stack = stack_for_shortage,
+		.arg = live,
+	};
+
+	return shortages__new(&options, live->log, &live->shortages, err);
+}
+
 int live_model__new(const struct live_model_options *options, const struct log *log,
 		    struct live_model **out, struct error *err)
 {
@@ -140,7 +188,9 @@ int live_model__new(const struct live_model_options *options, const struct log *
 		return error__set(err, -ENOMEM, "out of memory");
 	}
 	live->filter = options->targets->filter;
-	ret = process_filter__open(&live->filter, err);
+	ret = options->oom_reports ? make_shortages(live, err) : 0;
+	if (!ret)
+		ret = process_filter__open(&live->filter, err);
 	if (!ret)
 		ret = session__new(options->targets, options->duration, &hooks, log, &live->session,
 				   err);
@@ -215,6 +265,7 @@ static int load_object(struct live_model *live, struct session_probes *probes,
 		.max_kernels = options->limits.max_kernels,
 		.max_inflight = options->limits.max_inflight,
 		.max_tensors = options->limits.max_tensors,
+		.exhaustion = options->oom_reports,
 		.tensor_python = options->tensor_python,
 		.stack_mode = options->stacks.mode,
 		.stack_sites = options->stack_sites,
@@ -256,7 +307,8 @@ static int make_events(struct live_model *live, struct error *err)
 	live->ring = event_new(loop, collector__ring_fd(live->collector), EV_READ | EV_PERSIST,
 			       on_ring, live);
 	live->reap = evtimer_new(loop, on_reap, live);
-	if (!live->ring || !live->reap || live_host__start(&live->host, loop))
+	if (!live->ring || !live->reap || live_host__start(&live->host, loop) ||
+	    (live->shortages && shortages__start(live->shortages, loop)))
 		return error__set(err, -ENOMEM, "out of memory");
 	return event_add(live->ring, NULL) ? error__set(err, -ENOMEM, "out of memory") : 0;
 }
@@ -268,6 +320,7 @@ int live_model__prepare(struct live_model *live, struct error *err)
 		.process_changed = on_process_changed,
 		.process_ended = on_process_ended,
 		.idle_time = options->idle_time ? on_idle_time : NULL,
+		.shortage = live->shortages ? on_shortage : NULL,
 		.arg = live,
 	};
 	struct collector_options collect = {
@@ -294,6 +347,7 @@ int live_model__prepare(struct live_model *live, struct error *err)
 		.of_machine = !(options->targets->command || options->targets->pid_count),
 		.no_returns = options->no_returns,
 		.tensors = options->limits.max_tensors > 0,
+		.exhaustion = options->oom_reports,
 	};
 	struct session_probes probes = {.selection = &selection, .programs = &live->programs};
 	int ret = load_object(live, &probes, &collect.launch_sample, err);
@@ -382,6 +436,7 @@ void live_model__free(struct live_model *live)
 	free_event(live->ring);
 	free_event(live->reap);
 	live_host__end(&live->host);
+	shortages__free(live->shortages);
 	overhead__free(live->overhead);
 	session__free(live->session);
 	collector__free(live->collector);
@@ -457,6 +512,8 @@ int live_model__update(struct live_model *live, bool with_lists)
 
 	session__look_at_earlier(live->session, live->collector);
 	ret = collector__update(live->collector, with_lists);
+	if (with_lists && live->shortages)
+		shortages__sample(live->shortages);
 	warn_unread(live, ret);
 	refresh_counts(live);
 	live_host__refresh(&live->host);
@@ -475,6 +532,8 @@ void live_model__finish(struct live_model *live)
 	warn_unread(live, collector__reap(live->collector, true));
 	refresh_counts(live);
 	live_host__refresh(&live->host);
+	if (live->shortages)
+		shortages__finish(live->shortages);
 	left_out__report(&live->filter, collector__filtered(live->collector), live->log);
 }
 

@@ -60,9 +60,11 @@ struct live_model_options {
 	void *idle_arg;
 	/* detect steps in at most this many threads, at most STEP_RECORDS; 0: off */
 	uint32_t steps;
-	bool check_launches; /* check the result of every launch */
-	bool no_returns;     /* only watch call entries, see struct selection */
-	bool watch_gpus;     /* the model has the machine's GPUs without a process, too */
+	bool check_launches;	   /* check the result of every launch */
+	bool no_returns;	   /* only watch call entries, see struct selection */
+	bool oom_reports;	   /* report allocations that fail for good, see shortages.h */
+	const char *oom_directory; /* files of these reports; NULL: none */
+	bool watch_gpus;	   /* the model has the machine's GPUs without a process, too */
 	struct live_model_limits limits;
 	size_t top; /* live allocations listed per process; 0: all */
 	struct stack_choice stacks;

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "output/json/parts.h"
 #include "output/memleak/memleak.h"
+#include "output/memleak/objects.h"
 #include "output/memleak/site.h"
 #include "output/memleak/tensors.h"
 #include "output/report/totals.h"
@@ -180,6 +181,8 @@ static int write_process(const struct writer *writer, const struct process *p)
 	ret = write_level(writer, &level);
 	if (!ret)
 		ret = write_tensors(writer, p);
+	if (!ret)
+		ret = memleak_objects__write(j, p, writer->growth->segments);
 	json__object_end(j);
 	return ret;
 }

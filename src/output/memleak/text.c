@@ -14,6 +14,7 @@
 #include "base/saturate.h"
 #include "output/folded_stack.h"
 #include "output/memleak/memleak.h"
+#include "output/memleak/objects.h"
 #include "output/memleak/site.h"
 #include "output/memleak/tensors.h"
 #include "output/report/line.h"
@@ -368,6 +369,13 @@ static int print_level(const struct printer *printer, const struct memleak_level
 	return 0;
 }
 
+static int print_objects(const struct printer *printer, const struct process *p)
+{
+	if (printer->options->levels == MEMLEAK_TENSORS)
+		return 0;
+	return memleak_objects__print(printer->out, p, printer->growth->segments, printer->options);
+}
+
 /* Whether a line names the process: some of its sites are to be shown, or it has more to say. */
 static bool is_named(const struct process *p, const struct memleak_options *options)
 {
@@ -381,10 +389,13 @@ static bool is_named(const struct process *p, const struct memleak_options *opti
 
 static int print_process(const struct printer *printer, const struct process *p, bool named)
 {
+	int ret;
+
 	if ((named && is_named(p, printer->options)) || p->since_attach)
 		report_line__process(printer->out, p);
 	report_line__before_attach(printer->out, p, printer->options->form);
-	return print_levels(printer, p, print_level);
+	ret = print_levels(printer, p, print_level);
+	return ret ? ret : print_objects(printer, p);
 }
 
 static int print_running(const struct printer *printer)
@@ -476,9 +487,12 @@ static void print_no_tensors(const struct printer *printer, const struct process
 
 static int print_ended(const struct printer *printer, const struct process *p)
 {
+	int ret;
+
 	if (!p->tensors && printer->options->levels == MEMLEAK_TENSORS)
 		print_no_tensors(printer, p);
-	return print_levels(printer, p, print_ended_level);
+	ret = print_levels(printer, p, print_ended_level);
+	return ret ? ret : print_objects(printer, p);
 }
 
 int memleak_text__print(FILE *out, const struct model *model, const struct memleak_growth *growth,

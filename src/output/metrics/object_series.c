@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Streams, events, contexts, modules and libraries in the metrics, see series.h.
+#include "output/enum_names.h"
 #include "output/metrics/series.h"
 
 static bool had_any(const struct process *p, int kind)
@@ -38,6 +39,19 @@ static void write_loads(struct metrics_page *page, const struct process *p)
 	}
 }
 
+static void write_all_live(struct metrics_page *page, const struct process *p)
+{
+	struct exposition_writer *w = &page->writer;
+
+	for (int kind = 0; kind < OBJECT_KINDS; kind++) {
+		if (!had_any(p, kind))
+			continue;
+		metrics_page__sample(w, p);
+		exposition__label(w, "kind", enum_names__object_kind((enum object_kind)kind));
+		exposition__number(w, p->ended ? 0 : p->objects[kind].live);
+	}
+}
+
 #define LIVE(kind_) .process = write_live, .kind = (kind_)
 #define LOADS(member) .process = write_loads, METRIC_VALUE(struct object_totals, member)
 
@@ -53,6 +67,9 @@ static const struct metric metrics[] = {
 	 LIVE(OBJECT_MODULE)},
 	{{"gpuprobe_libraries_live", METRIC_GAUGE, "Libraries loaded and not unloaded."},
 	 LIVE(OBJECT_LIBRARY)},
+	{{"gpuprobe_objects_live", METRIC_GAUGE,
+	  "Objects other than memory made and not destroyed, by kind."},
+	 .process = write_all_live},
 	{{"gpuprobe_module_loads", METRIC_COUNTER, "Successful loads of modules and libraries."},
 	 LOADS(created)},
 	{{"gpuprobe_module_load_seconds", METRIC_COUNTER,

@@ -4,19 +4,9 @@
 
 #include <inttypes.h>
 
+#include "model/object_sites.h"
 #include "output/report/line.h"
 #include "output/report/totals.h"
-
-static const char *const plurals[OBJECT_KINDS] = {
-	[OBJECT_STREAM] = "streams",
-	[OBJECT_EVENT] = "events",
-	[OBJECT_CONTEXT] = "contexts",
-	[OBJECT_MODULE] = "modules",
-	[OBJECT_LIBRARY] = "libraries",
-	[OBJECT_GRAPH] = "graphs",
-	[OBJECT_GRAPH_EXEC] = "executable graphs",
-	[OBJECT_POOL] = "pools",
-};
 
 static bool is_loaded(int kind)
 {
@@ -38,8 +28,9 @@ static void print_kind(FILE *out, int kind, const struct object_totals *o, bool 
 {
 	if (!has_kind(o))
 		return;
-	fprintf(out, REPORT_INDENT "%s %" PRIu64 " live%s (%" PRIu64 " %s", plurals[kind], o->live,
-		ended ? " at exit" : "", o->created, is_loaded(kind) ? "loaded" : "created");
+	fprintf(out, REPORT_INDENT "%s %" PRIu64 " live%s (%" PRIu64 " %s",
+		object_kind__plural(kind), o->live, ended ? " at exit" : "", o->created,
+		is_loaded(kind) ? "loaded" : "created");
 	if (is_loaded(kind) && o->created) {
 		fputs(" in ", out);
 		print_seconds(out, o->ns);

@@ -8,6 +8,7 @@
 #include "output/stat/stat.h"
 #include "output/finding/verdict.h"
 #include "output/enum_names.h"
+#include "output/oom/oom_text.h"
 
 static void write_profile(struct json *j, const struct stat_report *report, const struct process *p)
 {
@@ -90,6 +91,7 @@ void stat_json__print(FILE *out, const struct stat_report *report)
 			write_process(&j, report, &model->processes[i]);
 	json__array_end(&j);
 	json_parts__key_without_calls(&j, model);
+	oom_json__write(&j, model);
 	json_findings__write(&j, report->findings);
 	json_findings__write_limits(&j, report->state, report->findings);
 	json_findings__write_thresholds(&j, report->state);

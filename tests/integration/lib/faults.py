@@ -90,6 +90,9 @@ FAULTS = [
     Fault("leak-growing", numbers={"live_bytes": own("bytes")}, course=True, seconds=5,
           companions={"leak-at-exit": "what grew to the end is live at the end"}),
     Fault("leak-at-exit", numbers={"live_bytes": own("bytes")}),
+    Fault("object-leak", numbers={"live": own("calls")}, course=True, seconds=5,
+          options=("--threshold", "object-leak=100"),
+          env={"CUDA_SIM_OBJECTS": "primary=527M,graph_exec=126K"}),
     # Launches are long, so that the probes take less than a tenth of their time.
     Fault("launch-bound", spins=True, cost=time_in("cuLaunchKernel"),
           options=("--threshold", "launch-bound.rate=1000/s"),

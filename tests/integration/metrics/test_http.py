@@ -66,6 +66,7 @@ FAMILIES = {
     "gpuprobe_modules_live": ("gauge", ON, None),
     "gpuprobe_libraries_live": ("gauge", ON, None),
     "gpuprobe_contexts_live": ("gauge", ON, None),
+    "gpuprobe_objects_live": ("gauge", {"kind"}, None),
     "gpuprobe_module_loads": ("counter", {"kind"}, None),
     "gpuprobe_module_load_seconds": ("counter", {"kind"}, None),
     "gpuprobe_process": ("info", {"ppid", "user", "container", "pod", "ns_pid"}, None),

@@ -49,6 +49,7 @@ static void set_constants(void)
 		.idle_records = 1,
 		.stack_sample = 1,
 		.max_kernels = 1 << 16,
+		.max_objects = 1 << 16,
 		.max_allocations = 1 << 20,
 		.pidns_inum = PROGRAM_PIDNS,
 	};
@@ -90,6 +91,7 @@ void program__load(__u64 now_ns)
 	any_sticky = 0;
 	kernel_keys = 0;
 	live_granted = 0;
+	object_keys = 0;
 	ended_accounts = 0;
 	set_constants();
 	size_maps();

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""
+The report of allocations that fail for good: programs/oom.py runs out of memory in several ways.
+"""
+import json
+import re
+import subprocess
+
+import pytest
+
+from lib import paths
+from lib.probe import environment, wait_until_watching
+from lib.script import PROGRAMS
+
+MEMORY = {"CUDA_SIM_MEMORY": "1G", "LD_LIBRARY_PATH": paths.SIM, "CUDA_SIM_DIRECTORY": paths.SIM}
+
+
+def program(*args):
+    return ["/usr/bin/python3", PROGRAMS / "oom.py", *map(str, args)]
+
+
+def run(how, command=("memleak",), **changes):
+    """A whole run of gpuprobe and the program: what gpuprobe printed to standard error."""
+    done = subprocess.run([paths.GPUPROBE, *map(str, command), "--", *program(how)], input="\n",
+                          env=environment(**MEMORY, **changes), text=True, capture_output=True,
+                          timeout=60, check=False)
+    return done.stderr
+
+
+def reports(text):
+    return text.count("OUT OF MEMORY: ")
+
+
+@pytest.mark.parametrize("command", [("memleak",), ("stat",), ("diagnose",), ("--interval", "60")])
+def test_one_large_request(command):
+    text = run("large", command)
+    assert reports(text) == 1
+    assert re.search(r"asked for: 2\.0 GiB( on GPU 0)?, by cu\w+", text)
+    assert "likely cause: one large request of 2.0 GiB" in text
+    assert "this process: 100.0 MiB by its calls" in text
+
+
+def test_a_leak_is_named_by_its_call_site():
+    text = run("leak")
+    assert reports(text) == 1
+    assert "likely cause: a leak: " in text
+    assert "920.0 MiB in 92 allocations" in text
+
+
+def test_a_leak_of_a_process_that_goes_on():
+    text = while_it_runs("leak", "memleak")
+    assert "likely cause: a leak: " in text
+    assert "GPU 0: 1.0 GiB, 1020.0 MiB in use, 4.0 MiB free" in text
+
+
+def test_memory_that_does_not_grow():
+    assert "likely cause: this process holds 900.0 MiB" in run("own")
+
+
+def test_a_framework_that_frees_its_cache_and_succeeds_is_not_reported():
+    assert reports(run("retry")) == 0
+
+
+def test_a_process_that_dies_at_once():
+    text = run("dies")
+    assert reports(text) == 1
+    assert "100.0 MiB in 1 allocation" in text
+
+
+def test_many_failures_are_one_report():
+    assert reports(run("many")) == 1
+
+
+@pytest.mark.parametrize("command", ["memleak", "stat"])
+def test_a_limit_inside_the_framework(command):
+    text = while_it_runs("limit", command)
+    assert "asked for: 400.0 MiB on GPU 0, by PyTorch" in text
+    assert "PyTorch has 100.0 MiB in segments, 60.0 MiB of them in use" in text
+    assert "likely cause: a limit inside PyTorch" in text
+
+
+def until_report(gpuprobe):
+    text = ""
+    while "what to do: " not in text:
+        line = gpuprobe.stderr.readline()
+        assert line, text
+        text += line
+    return text
+
+
+def while_it_runs(how, command):
+    """The report of a program that goes on, so that NVML knows what it holds."""
+    with subprocess.Popen([paths.GPUPROBE, command, "--interval", "60", "--", *program(how)],
+                          stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
+                          stderr=subprocess.PIPE, env=environment(**MEMORY)) as gpuprobe:
+        text = until_report(gpuprobe)
+        gpuprobe.communicate("\n")
+    return text
+
+
+def beside(*held):
+    """The report of a process that fails beside others that hold so many MiB each."""
+    others = [subprocess.Popen(program("hold", amount), stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, env=environment(**MEMORY), text=True)
+              for amount in held]
+    try:
+        for other in others:
+            assert other.stdout.readline() == "READY\n"
+        with subprocess.Popen([paths.GPUPROBE, "memleak", "60"], stderr=subprocess.PIPE,
+                              stdout=subprocess.DEVNULL, env=environment(**MEMORY),
+                              text=True) as gpuprobe:
+            wait_until_watching(gpuprobe)
+            with subprocess.Popen(program("beside"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  env=environment(**MEMORY, CUDA_SIM_FAIL="cuMemAlloc_v2:2=2"),
+                                  text=True) as failing:
+                assert failing.stdout.readline() == "READY\n"
+                text = until_report(gpuprobe)
+                failing.communicate("\n")
+            gpuprobe.terminate()
+    finally:
+        for other in others:
+            other.communicate("\n")
+    return text, [other.pid for other in others]
+
+
+def test_another_process_holds_the_gpu():
+    text, (pid,) = beside(700)
+    assert f"likely cause: process {pid} holds 700.0 MiB of the GPU" in text
+    assert "GPU 0: 1.0 GiB, 800.0 MiB in use" in text
+
+
+def test_json():
+    done = subprocess.run([paths.GPUPROBE, "stat", "--json", "--", *program("leak")], input="\n",
+                          env=environment(**MEMORY), text=True, capture_output=True, timeout=60,
+                          check=True)
+    line = next(line for line in done.stdout.splitlines() if line.startswith("{"))
+    (oom,) = json.loads(line)["oom"]
+    assert oom["bytes"] == 10 << 20
+    assert oom["tracked_bytes"] == 1020 << 20
+    assert oom["gpu_used_bytes"] is None or oom["gpu_used_bytes"] <= 1 << 30
+
+
+def test_files_are_new_and_bounded(tmp_path):
+    run("large", ("memleak", "--oom-dir", tmp_path))
+    (file,) = tmp_path.iterdir()
+    assert re.fullmatch(r"oom-\d+-1\.txt", file.name)
+    assert "likely cause: one large request" in file.read_text()
+
+
+def test_a_directory_that_is_not_there(tmp_path):
+    text = run("large", ("memleak", "--oom-dir", tmp_path / "none"))
+    assert "--oom-dir" in text and "No such file or directory" in text

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs out of device memory in the way that the argument names, see findings/test_oom.py.
+
+CUDA_SIM_MEMORY limits what there is. Prints READY once it has failed, and waits for a line.
+"""
+import os
+import sys
+
+from cuda import SIM, Library, driver, need, out, ref, runtime
+
+MIB = 1 << 20
+
+
+def allocate(size):
+    pointer = out()
+    return runtime.cudaMalloc(ref(pointer), size), pointer.value
+
+
+def wait():
+    print("READY", flush=True)
+    sys.stdin.readline()
+
+
+def large():
+    need(allocate(100 * MIB)[0])
+    assert allocate(2000 * MIB)[0] == 2
+    wait()
+
+
+def keep_more():
+    return allocate(10 * MIB)[0]
+
+
+def leak():
+    need(allocate(100 * MIB)[0])
+    while not keep_more():
+        pass
+    wait()
+
+
+def own():
+    need(allocate(900 * MIB)[0])
+    assert allocate(200 * MIB)[0] == 2
+    wait()
+
+
+def retry():
+    """As frameworks do: the cache is freed, and the request repeated."""
+    need(allocate(100 * MIB)[0])
+    result, cache = allocate(900 * MIB)
+    need(result)
+    assert allocate(500 * MIB)[0] == 2
+    need(runtime.cudaFree(cache))
+    need(allocate(500 * MIB)[0])
+    wait()
+
+
+def dies():
+    need(allocate(100 * MIB)[0])
+    allocate(2000 * MIB)
+    os.kill(os.getpid(), 9)
+
+
+def many():
+    for _ in range(1000):
+        assert allocate(2000 * MIB)[0] == 2
+    wait()
+
+
+def hold():
+    need(allocate(int(sys.argv[2]) * MIB)[0])
+    wait()
+
+
+def beside():
+    """The call fails by CUDA_SIM_FAIL: the simulation does not share memory among processes."""
+    need(allocate(100 * MIB)[0])
+    assert allocate(300 * MIB)[0] == 2
+    wait()
+
+
+def limit():
+    """A framework's own limit: its allocator fails, and no call of CUDA does."""
+    need(allocate(100 * MIB)[0])
+    c10 = Library(f"{SIM}/libc10.so")
+    c10._ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE(
+        400 * MIB, 60 * MIB, 100 * MIB, 1)
+    wait()
+
+
+need(driver.cuInit(0))
+globals()[sys.argv[1]]()
