@@ -679,7 +679,8 @@ def test_no_counter_goes_back(serve, by):
     assert page.sum("gpuprobe_events_lost_total") == 0
     assert page.sum("gpuprobe_kernel_launches_total") == sum(
         sum(t.launches().values()) for t in result.truths)
-    check_labels(page)
+    if by == "process":
+        check_labels(page)
 
 
 def test_process_names_are_escaped(gpuprobe, tmp_path):
