@@ -10,6 +10,7 @@
 #include "device/cuda_environment.h"
 #include "device/nvml.h"
 #include "device/visible_devices.h"
+#include "collect/workloads.h"
 #include "target/cgroup.h"
 #include "target/command_line.h"
 #include "target/proc.h"
@@ -23,25 +24,25 @@
 #define START_STEP_NS (20 * NS_PER_MS) /* tolerance: start times in /proc are in ticks of 10 ms */
 
 _Static_assert(sizeof(((struct process *)0)->user) == USER_NAME_SIZE, "names of users");
-_Static_assert(sizeof(((struct process *)0)->container) == CONTAINER_ID_LENGTH + 1, "containers");
-_Static_assert(sizeof(((struct process *)0)->pod) == POD_UID_LENGTH + 1, "pods");
 
 struct attribution {
 	struct nvml *nvml;
 	struct user_names *users;
 	struct memory_reader *memory;
+	struct pod_logs logs;
 	bool watches_gpus; /* also without a process */
 	uint64_t begun_ns; /* of the model's snapshot; 0: none */
 	bool is_new;	   /* this refresh brought the snapshot */
 };
 
-struct attribution *attribution__new(struct memory_reader *memory)
+struct attribution *attribution__new(struct memory_reader *memory, const struct pod_logs *logs)
 {
 	struct attribution *attribution = calloc(1, sizeof(*attribution));
 
 	if (!attribution)
 		return NULL;
 	attribution->memory = memory;
+	attribution->logs = *logs;
 	attribution->nvml = nvml__new();
 	attribution->users = user_names__new();
 	if (attribution->nvml && attribution->users)
@@ -86,32 +87,30 @@ static bool is_still_there(const struct process_record *record)
 	       __atomic_load_n(&record->state, __ATOMIC_ACQUIRE) == PROCESS_LIVE;
 }
 
-static void read_proc(struct memory_reader *memory, struct process *process,
+static void read_proc(const struct attribution *attribution, struct process *process,
 		      const struct process_record *record)
 {
 	struct cuda_environment *environment = calloc(1, sizeof(*environment));
+	struct memory_reader *memory = attribution->memory;
 	char command[sizeof(process->command)] = "";
-	struct cgroup_names names;
 	struct process_info info;
-	int ret;
+	char *cgroups = NULL;
 
-	ret = cgroup__read(record->pid, &names);
+	cgroup__text(record->pid, &cgroups);
 	if (memory && !proc__info(record->pid, &info))
 		command_line__read(memory, &info, command, sizeof(command));
 	if (environment)
 		cuda_environment__read(memory, record->pid, environment);
 	/* Checked last: everything read before this belongs to the process then. */
-	if (!is_still_there(record)) {
-		free(environment);
-		return;
+	if (is_still_there(record)) {
+		process->environment = environment;
+		environment = NULL;
+		memcpy(process->command, command, sizeof(command));
+		if (cgroups)
+			workloads__learn(&attribution->logs, process, cgroups);
 	}
-	process->environment = environment;
-	memcpy(process->command, command, sizeof(command));
-	if (ret)
-		return;
-	process->cgroup_known = true;
-	memcpy(process->container, names.container, sizeof(process->container));
-	memcpy(process->pod, names.pod, sizeof(process->pod));
+	free(environment);
+	free(cgroups);
 }
 
 void attribution__learn(struct attribution *attribution, struct process *process,
@@ -122,7 +121,7 @@ void attribution__learn(struct attribution *attribution, struct process *process
 	process->uid = record->uid;
 	process->namespace_pid = record->namespace_pid;
 	user_names__find(attribution->users, record->uid, process->user);
-	read_proc(attribution->memory, process, record);
+	read_proc(attribution, process, record);
 }
 
 /* --- its GPUs --- */
@@ -496,6 +495,7 @@ void attribution__refresh(struct attribution *attribution, struct model *model)
 {
 	const struct gpu_snapshot *snapshot = NULL;
 
+	workloads__retry(&attribution->logs, model);
 	if (attribution->watches_gpus || needs_nvml(model))
 		snapshot = nvml__refresh(attribution->nvml, NVML_WAIT_MS);
 	if (!snapshot || clock__boot_ns() - snapshot->begun_ns > STALE_NS) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The owner, container and GPUs of each process: /proc is read once, at the process's first call;
- * NVML is queried repeatedly.
+ * The owner, workload and GPUs of each process: /proc is read once, at the process's first call;
+ * NVML is queried repeatedly, and names of pods until they are known.
  */
 #ifndef COLLECT_ATTRIBUTION_H
 #define COLLECT_ATTRIBUTION_H
@@ -10,11 +10,12 @@
 #include "gpuprobe/state.h"
 #include "model/model.h"
 #include "target/memory_reader.h"
+#include "target/pod_names.h"
 
 struct attribution;
 
-/* `memory` must outlive the object. NULL when out of memory. */
-struct attribution *attribution__new(struct memory_reader *memory);
+/* `memory`, and the texts of `logs`, must outlive the object. NULL when out of memory. */
+struct attribution *attribution__new(struct memory_reader *memory, const struct pod_logs *logs);
 /* Takes at most 100 ms, see nvml__free. */
 void attribution__free(struct attribution *attribution);
 

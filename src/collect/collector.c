@@ -229,7 +229,7 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 	collector->reader = map_reader__new();
 	collector->stubs = host_stubs__new(16);
 	collector->memory = memory_reader__new(log);
-	collector->attribution = attribution__new(collector->memory);
+	collector->attribution = attribution__new(collector->memory, &options->pod_logs);
 	if (collector->attribution && options->watch_gpus)
 		attribution__watch_gpus(collector->attribution);
 	collector->contexts = contexts__new();

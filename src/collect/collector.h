@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "govern/estimate.h"
 #include "model/model.h"
+#include "target/pod_names.h"
 #include "target/process_filter.h"
 
 struct earlier_calls;
@@ -44,6 +45,7 @@ struct collector_options {
 	 * NULL: all are in it. Must outlive the collector.
 	 */
 	const struct process_filter *filter;
+	struct pod_logs pod_logs; /* where names of pods and containers come from */
 };
 
 /* The owner's reactions to notices that the collector does not handle itself. All optional. */

@@ -39,6 +39,7 @@ struct collector {
 	int waiting_fd;	   /* an epoll set: readable while notices or stacks wait */
 	uint64_t until_ns; /* when others get a turn: the rest of the ring waits then */
 	struct model model;
+	uint64_t serials; /* given to processes */
 	struct kernel_names *names;
 	size_t name_bytes; /* size of kernel names, of all processes */
 	struct map_reader *reader;

@@ -200,6 +200,7 @@ int collector__add_process(struct collector *collector, uint32_t slot)
 		return -ENOMEM;
 	}
 	kernel_table__share(process->kernel_table, &collector->name_bytes);
+	process->serial = ++collector->serials;
 	process->slot = slot;
 	process->pid = record->pid;
 	process->start_ns = record->start_ns;

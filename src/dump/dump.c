@@ -57,7 +57,7 @@ int dumper__new(struct memory_reader *memory, const struct log *log, struct dump
 	dumper->memory = memory;
 	dumper->nvml_wait_ms = GPU_WAIT_MS;
 	dumper->log = log;
-	dumper->attribution = attribution__new(memory);
+	dumper->attribution = attribution__new(memory, &(struct pod_logs){0});
 	ret = dumper->attribution ? thread_reader__new(&dumper->reader, err) :
 				    error__set(err, -ENOMEM, "out of memory");
 	if (ret) {

@@ -11,6 +11,7 @@
 #include "model/sites.h"
 #include "model/steps.h"
 #include "model/tensors.h"
+#include "target/workload.h"
 
 void process__clear(struct process *process)
 {
@@ -39,6 +40,7 @@ void process__clear(struct process *process)
 	free(process->graph_runs);
 	free(process->gpus);
 	free(process->environment);
+	free(process->workload);
 	free(process->shim);
 	free(process->driver);
 	free(process->uuids);
@@ -54,6 +56,7 @@ void process__clear(struct process *process)
 	process->graph_runs = NULL;
 	process->gpus = NULL;
 	process->environment = NULL;
+	process->workload = NULL;
 	process->shim = NULL;
 	process->driver = NULL;
 	process->uuids = NULL;
@@ -78,6 +81,7 @@ size_t process__bytes(const struct process *p)
 	bytes += (p->site_count + p->object_call_count) * sizeof(*p->sites) +
 		 p->live_site_count * sizeof(*p->live_sites) +
 		 p->object_site_count * sizeof(*p->object_sites);
+	bytes += p->workload ? sizeof(*p->workload) : 0;
 	return bytes + p->gpu_count * sizeof(*p->gpus) + p->uuid_count * sizeof(*p->uuids);
 }
 

@@ -35,6 +35,7 @@ struct host_side;
 struct process_steps;
 struct tensors;
 struct oom;
+struct workload;
 
 /*
  * Live allocations are all allocations minus those in never_live, replaced and with_context, and
@@ -260,9 +261,10 @@ struct function_totals {
 #define SERIES_ENDED_NS 120000000000ull /* long enough for a scraper to get the last values */
 
 struct process {
-	uint32_t slot; /* number of the process in the BPF maps */
-	int32_t pid;   /* in gpuprobe's pid namespace */
-	char comm[16]; /* of the leader */
+	uint64_t serial; /* no other process of this run has it */
+	uint32_t slot;	 /* number of the process in the BPF maps, until it has ended */
+	int32_t pid;	 /* in gpuprobe's pid namespace */
+	char comm[16];	 /* of the leader */
 	/* start of its command line, raw, with blanks between words; empty: unknown */
 	char command[128];
 	uint64_t start_ns; /* CLOCK_BOOTTIME */
@@ -295,6 +297,8 @@ struct process {
 	bool cgroup_known;     /* container and pod have been looked up */
 	char container[65];    /* id; empty: in none */
 	char pod[37];	       /* uid; empty: in none */
+	/* by the names that people use, target/workload.h; NULL: nothing is known; malloc */
+	struct workload *workload;
 	/* what its threads did outside of calls; NULL: unknown; not owned by the model */
 	const struct host_process *host;
 	struct process_gpu *gpus; /* those with CUDA numbers first, ordered by number */

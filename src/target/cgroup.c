@@ -207,8 +207,7 @@ static int read_text(const char *path, char *text, size_t size)
 	return 0;
 }
 
-/* Reads /proc/PID/cgroup; *text is malloc'd. */
-static int read_process(pid_t pid, char **text)
+int cgroup__text(pid_t pid, char **text)
 {
 	char path[64];
 	int ret;
@@ -218,15 +217,17 @@ static int read_process(pid_t pid, char **text)
 		return -ENOMEM;
 	proc__path(pid, "cgroup", path, sizeof(path));
 	ret = read_text(path, *text, MAX_TEXT);
-	if (ret)
+	if (ret) {
 		free(*text);
+		*text = NULL;
+	}
 	return ret;
 }
 
 int cgroup__read(pid_t pid, struct cgroup_names *names)
 {
 	char *text = NULL;
-	int ret = read_process(pid, &text);
+	int ret = cgroup__text(pid, &text);
 
 	*names = (struct cgroup_names){0};
 	if (ret || !text)
@@ -262,7 +263,7 @@ char *cgroup__path(pid_t pid)
 	struct part path;
 	char *text, *copy;
 
-	if (read_process(pid, &text))
+	if (cgroup__text(pid, &text))
 		return NULL;
 	path = unified_path(text);
 	copy = path.start ? strndup(path.start, path.length) : NULL;

@@ -25,9 +25,15 @@ struct cgroup_names {
 void cgroup__parse(const char *text, struct cgroup_names *names);
 
 /*
- * Reads /proc/PID/cgroup. Returns 0, -ESRCH, -EFBIG for a text beyond 64 KiB, or another negative
- * errno; *names is empty unless it returns 0. Names are as seen from gpuprobe's own cgroup
- * namespace, in which its own container has no name.
+ * Reads /proc/PID/cgroup as a text, malloc. Returns 0, -ESRCH, -ENOMEM, -EFBIG for a text beyond
+ * 64 KiB, or another negative errno; *text is NULL unless it returns 0. Paths are as seen from
+ * gpuprobe's own cgroup namespace, in which its own container has no name.
+ */
+int cgroup__text(pid_t pid, char **text);
+
+/*
+ * Reads /proc/PID/cgroup and parses it. Returns 0 or an error of cgroup__text; *names is empty
+ * unless it returns 0.
  */
 int cgroup__read(pid_t pid, struct cgroup_names *names);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "target/pod_names.h"
 #include "target/proc.h"
 
 #define COMM_LENGTH 15 /* the kernel cuts longer names, so the comparison does too */
@@ -68,7 +69,7 @@ static const char *logs_of(const struct process_filter *filter)
 
 static int check_logs(const struct process_filter *filter, struct error *err)
 {
-	DIR *logs = opendir(logs_of(filter));
+	DIR *logs = pod_names__open(logs_of(filter));
 	int code = -errno;
 
 	if (!logs)
@@ -113,7 +114,7 @@ static bool is_entry_of(const char *entry, const char *wanted, const char *uid)
 /* The directory is read each time: pods come and go, and few processes are asked about. */
 static bool is_pod_called(const struct process_filter *filter, const char *uid)
 {
-	DIR *logs = opendir(logs_of(filter));
+	DIR *logs = pod_names__open(logs_of(filter));
 	const struct dirent *entry;
 	bool found = false;
 

@@ -15,8 +15,6 @@
 #include "target/cgroup.h"
 #include "target/cgroup_id.h"
 
-#define POD_LOGS "/var/log/pods" /* the kubelet's directories, NAMESPACE_NAME_UID */
-
 /* The texts are not owned. All zero: every process is wanted. */
 struct process_filter {
 	const char *comm; /* NULL: any */
@@ -26,7 +24,7 @@ struct process_filter {
 	struct cgroup_id cgroup_id; /* of `cgroup`, from process_filter__open */
 	const char *container;	    /* beginning of its id */
 	const char *pod;	    /* UID, NAME or NAMESPACE/NAME */
-	const char *pod_logs;	    /* POD_LOGS, or a test's directory */
+	const char *pod_logs;	    /* NULL: POD_LOGS, target/pod_names.h */
 };
 
 /* What a filter judges a process by. */

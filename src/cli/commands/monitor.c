@@ -282,6 +282,7 @@ static int start_server(struct monitor *monitor, struct error *err)
 	};
 	const struct metrics_options form = {
 		.kernels = monitor->options->metrics_kernels,
+		.by = monitor->options->metrics_by,
 		.version = GPUPROBE_VERSION,
 		.verdicts = monitor->options->verdict ? monitor->findings : NULL,
 	};

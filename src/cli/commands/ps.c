@@ -51,6 +51,7 @@ static void open_dumper(struct ps_command *run)
 static int set_up(struct ps_command *run, struct error *err)
 {
 	const struct targets *targets = &run->options->targets;
+	const struct pod_logs logs = {0};
 	int ret = watch__check_pids(targets->pids, targets->pid_count, err);
 
 	if (!ret)
@@ -61,7 +62,7 @@ static int set_up(struct ps_command *run, struct error *err)
 		return ret;
 	run->columns = (int)terminal__width(STDOUT_FILENO);
 	run->memory = memory_reader__new(run->log);
-	run->attribution = run->memory ? attribution__new(run->memory) : NULL;
+	run->attribution = run->memory ? attribution__new(run->memory, &logs) : NULL;
 	if (!run->attribution)
 		return error__set(err, -ENOMEM, "out of memory");
 	open_dumper(run);

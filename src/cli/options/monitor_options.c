@@ -9,6 +9,7 @@
 #include "cli/options/filter_options.h"
 #include "model/model.h"
 #include "serve/address.h"
+#include "target/pod_names.h"
 
 #define DEFAULT_ADDRESS "0.0.0.0:9000"
 
@@ -35,6 +36,23 @@ static int take_top(const struct option_row *row, void *field, const char *text,
 
 	options->top_given = true;
 	return option__unsigned(row, &options->top, text, err);
+}
+
+static const char *const metrics_by_words[] = {
+	[METRICS_BY_PROCESS] = "process",
+	[METRICS_BY_CONTAINER] = "container",
+	[METRICS_BY_USER] = "user",
+	[METRICS_BY_JOB] = "job",
+};
+
+static int take_pod_logs(const struct option_row *row, void *field, const char *text,
+			 struct error *err)
+{
+	struct process_filter *filter = field;
+
+	if (text[0] != '/')
+		return error__set(err, -EINVAL, "--pod-logs '%.100s': give an absolute path", text);
+	return option__once(row, &filter->pod_logs, text, err);
 }
 
 #define FIELD(member) .offset = offsetof(struct monitor_options, member)
@@ -89,6 +107,10 @@ static const struct option_row rows[] = {
 	 take_address, .offset = 0},
 	{"metrics-kernels", 0, "N", "kernels per process that get their own series [100]",
 	 option__unsigned, FIELD(metrics_kernels), .max = 1000000},
+	{"metrics-by", 0, "process|container|user|job", "whose series the metrics have [process]",
+	 option__word, FIELD(metrics_by), WORDS(metrics_by_words)},
+	{"pod-logs", 0, "DIR", "the kubelet's logs, for names of pods [" POD_LOGS "]",
+	 take_pod_logs, FIELD(targets.filter)},
 	{.help = "Call stacks (off by default):"},
 	{.rows = stack_rows, FIELD(stacks)},
 	{.rows = stack_call_rows, FIELD(stacks)},

@@ -13,6 +13,7 @@
 #include "cli/options/arguments.h"
 #include "cli/session/live_model.h"
 #include "cli/options/stack_options.h"
+#include "output/metrics/process_groups.h"
 #include "probe/selection.h"
 
 struct monitor_options {
@@ -22,6 +23,7 @@ struct monitor_options {
 	const char *metrics_address;
 	bool metrics_address_given;
 	unsigned int metrics_kernels;
+	enum metrics_by metrics_by;
 	const char *oom_directory; /* files of out-of-memory reports; NULL: none */
 	double display_interval;   /* seconds; 0: only the final report */
 	double duration;	   /* seconds; 0: until stopped */

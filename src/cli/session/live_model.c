@@ -338,6 +338,7 @@ int live_model__prepare(struct live_model *live, struct error *err)
 		.follows_threads = options->host_rate > 0,
 		.live_filter = options->live_filter,
 		.filter = process_filter__is_set(&live->filter) ? &live->filter : NULL,
+		.pod_logs = {.pods = live->filter.pod_logs},
 	};
 	struct selection selection = {
 		.sections = options->sections,

@@ -4,6 +4,7 @@
 
 #include "model/gpu_label.h"
 #include "model/slow_calls.h"
+#include "target/workload.h"
 
 static void key_bytes(struct json *j, const char *key, uint64_t bytes)
 {
@@ -21,6 +22,12 @@ static void key_group(struct json *j, const char *key, const struct process *p, 
 	json__key_string(j, key, !p->cgroup_known ? "unknown" : (name[0] ? name : NULL));
 }
 
+static void key_name(struct json *j, const char *key, const char *name)
+{
+	if (name[0])
+		json__key_string(j, key, name);
+}
+
 static void key_number(struct json *j, const char *key, int64_t number, bool known)
 {
 	if (known) {
@@ -29,6 +36,20 @@ static void key_number(struct json *j, const char *key, int64_t number, bool kno
 	}
 	json__key(j, key);
 	json__null(j);
+}
+
+/* Only what is known. */
+static void write_workload(struct json *j, const struct workload *workload)
+{
+	if (!workload)
+		return;
+	key_name(j, "namespace", workload->namespace);
+	key_name(j, "pod_name", workload->pod);
+	key_name(j, "container_name", workload->container);
+	key_name(j, "unit", workload->unit);
+	key_name(j, "slurm_job_id", workload->slurm_job);
+	key_name(j, "slurm_step", workload->slurm_step);
+	key_name(j, "slurm_sluid", workload->slurm_sluid);
 }
 
 void json_process__write(struct json *j, const struct process *p)
@@ -40,6 +61,7 @@ void json_process__write(struct json *j, const struct process *p)
 	json__key_string(j, "user", p->user);
 	key_group(j, "container", p, p->container);
 	key_group(j, "pod", p, p->pod);
+	write_workload(j, p->workload);
 	key_number(j, "namespace_pid", p->namespace_pid, p->namespace_pid != 0);
 }
 

@@ -59,7 +59,8 @@ static const struct metric metrics[] = {
 	 INFLIGHT(bytes)},
 	{{"gpuprobe_copies_inflight_oldest_seconds", METRIC_GAUGE,
 	  "Age of the oldest asynchronous copy that no wait has covered yet, in seconds."},
-	 INFLIGHT(oldest_ns)},
+	 INFLIGHT(oldest_ns),
+	 .sum = SUM_MOST},
 };
 
 void copy_series__write(struct metrics_page *page)

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define OTHER "other"
+#define FAILURE_PAIR_SIZE 256
+
 static const struct metric_family errors = {
 	"gpuprobe_errors",
 	METRIC_COUNTER,
@@ -64,24 +67,35 @@ static void sum_up(const struct process *p, const struct failure **sorted, uint6
 	}
 }
 
-static void write_failures(struct exposition_writer *w, const struct process *p,
-			   const uint64_t *sums)
+/* Function and error, of which a group has some pairs; the rest is "other", as of a process. */
+static void label_failure(struct metrics_page *page, const struct process *p,
+			  const struct failure *f)
 {
-	char buffer[16];
+	char buffer[16], pair[FAILURE_PAIR_SIZE];
+	const char *error = error_label(f, buffer, sizeof(buffer));
+	bool own;
+
+	snprintf(pair, sizeof(pair), "%s %s", f->function, error);
+	own = strcmp(metrics_page__one_of_many(page, p, MANY_ERRORS, pair, OTHER), OTHER) != 0;
+	exposition__label(&page->writer, "function", own ? f->function : OTHER);
+	exposition__label(&page->writer, "error", own ? error : OTHER);
+}
+
+static void write_failures(struct metrics_page *page, const struct process *p, const uint64_t *sums)
+{
 
 	for (size_t i = 0; i < p->failure_count; i++) {
 		const struct failure *f = &p->failures[i];
 
 		if (!sums[i])
 			continue;
-		metrics_page__sample(w, p);
-		exposition__label(w, "function", f->function);
-		exposition__label(w, "error", error_label(f, buffer, sizeof(buffer)));
-		exposition__number(w, sums[i]);
+		metrics_page__sample(&page->writer, p);
+		label_failure(page, p, f);
+		exposition__number(&page->writer, sums[i]);
 	}
 }
 
-static int write_process(struct exposition_writer *w, const struct process *p)
+static int write_process(struct metrics_page *page, const struct process *p)
 {
 	const struct failure **sorted = calloc(p->failure_count, sizeof(*sorted));
 	uint64_t *sums = calloc(p->failure_count, sizeof(*sums));
@@ -89,7 +103,7 @@ static int write_process(struct exposition_writer *w, const struct process *p)
 
 	if (!ret) {
 		sum_up(p, sorted, sums);
-		write_failures(w, p, sums);
+		write_failures(page, p, sums);
 	}
 	free(sorted);
 	free(sums);
@@ -100,9 +114,13 @@ int error_series__write(struct metrics_page *page)
 {
 	int ret = 0;
 
-	exposition__family(&page->writer, &errors);
-	for (size_t i = 0; i < page->process_count && !ret; i++)
+	if (!metrics_page__begin_family(page, &errors, SUM_ADDED))
+		return -ENOMEM;
+	for (size_t i = 0; i < page->process_count && !ret; i++) {
+		metrics_page__turn(page, page->processes[i]);
 		if (page->processes[i]->failure_count)
-			ret = write_process(&page->writer, page->processes[i]);
+			ret = write_process(page, page->processes[i]);
+	}
+	metrics_page__end_family(page);
 	return ret;
 }

@@ -2,7 +2,9 @@
 // Writing the Prometheus and OpenMetrics text forms, see exposition.h.
 #include "output/metrics/exposition.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/escape.h"
@@ -13,7 +15,7 @@
 void exposition__begin(struct exposition_writer *w, FILE *out, enum exposition form)
 {
 	memset(w, 0, sizeof(*w));
-	w->out = out;
+	w->out = w->page = out;
 	w->form = form;
 }
 
@@ -51,17 +53,22 @@ void exposition__family(struct exposition_writer *w, const struct metric_family 
 
 	w->family = family;
 	w->in_seconds = unit && !strcmp(unit, "seconds");
-	fprintf(w->out, "# TYPE %s%s %s\n", family->name, suffix, type_name(family->type, w->form));
+	fprintf(w->page, "# TYPE %s%s %s\n", family->name, suffix,
+		type_name(family->type, w->form));
 	if (openmetrics && unit)
-		fprintf(w->out, "# UNIT %s %s\n", family->name, unit);
-	fprintf(w->out, "# HELP %s%s %s\n", family->name, suffix, family->help);
+		fprintf(w->page, "# UNIT %s %s\n", family->name, unit);
+	fprintf(w->page, "# HELP %s%s %s\n", family->name, suffix, family->help);
 }
 
 void exposition__sample(struct exposition_writer *w)
 {
-	fputs(w->family->name, w->out);
-	fputs(sample_suffix(w->family->type), w->out);
 	w->has_labels = false;
+	if (w->sink) {
+		rewind(w->out);
+		return;
+	}
+	fputs(w->family->name, w->page);
+	fputs(sample_suffix(w->family->type), w->page);
 }
 
 /* Length of the printable ASCII that needs no escaping: most of a typical label. */
@@ -114,19 +121,30 @@ static void escape(FILE *out, const char *s)
 	}
 }
 
+static void begin_label(struct exposition_writer *w)
+{
+	if (w->has_labels)
+		fputc(',', w->out);
+	else if (!w->sink)
+		fputc('{', w->out);
+	w->has_labels = true;
+}
+
 void exposition__label(struct exposition_writer *w, const char *name, const char *value)
 {
-	fputs(w->has_labels ? "," : "{", w->out);
+	begin_label(w);
 	fputs(name, w->out);
 	fputs("=\"", w->out);
 	escape(w->out, value);
 	fputs("\"", w->out);
-	w->has_labels = true;
 }
 
-static void end_labels(struct exposition_writer *w)
+void exposition__taken_labels(struct exposition_writer *w, const char *labels)
 {
-	fputs(w->has_labels ? "} " : " ", w->out);
+	if (!*labels)
+		return;
+	begin_label(w);
+	fputs(labels, w->out);
 }
 
 /* Replaces printf, which takes longer than the rest of the line. */
@@ -158,27 +176,69 @@ static void write_billionths(FILE *out, uint64_t billionths)
 	fprintf(out, "%" PRIu64 ".%.*s\n", whole, (int)n, digits);
 }
 
+static void end_labels(const struct exposition_writer *w)
+{
+	fputs(w->has_labels ? "} " : " ", w->page);
+}
+
+/* The sink has no labels if memory ran out, which exposition__divert reports. */
+static void give(struct exposition_writer *w, uint64_t value)
+{
+	fputc('\0', w->out);
+	if (!fflush(w->out))
+		w->sink->take(w->sink->arg, w->labels, value);
+}
+
 void exposition__number(struct exposition_writer *w, uint64_t value)
 {
 	char digits[DIGITS_SIZE];
 
-	end_labels(w);
-	if (w->in_seconds) {
-		write_billionths(w->out, value);
+	if (w->sink) {
+		give(w, value);
 		return;
 	}
-	fputs(decimal(value, digits), w->out);
-	fputs("\n", w->out);
+	end_labels(w);
+	if (w->in_seconds) {
+		write_billionths(w->page, value);
+		return;
+	}
+	fputs(decimal(value, digits), w->page);
+	fputs("\n", w->page);
 }
 
 void exposition__ratio(struct exposition_writer *w, double ratio)
 {
+	if (w->sink)
+		return;
 	end_labels(w);
-	write_billionths(w->out, (uint64_t)(ratio * 1e6 + 0.5) * 1000);
+	write_billionths(w->page, (uint64_t)(ratio * 1e6 + 0.5) * 1000);
+}
+
+int exposition__divert(struct exposition_writer *w, const struct exposition_sink *sink)
+{
+	int ret = 0;
+
+	if (w->sink) {
+		ret = ferror(w->out) ? -ENOMEM : 0;
+		fclose(w->out);
+		free(w->labels);
+		w->out = w->page;
+		w->labels = NULL;
+	}
+	w->sink = NULL;
+	if (!sink)
+		return ret;
+	w->out = open_memstream(&w->labels, &w->labels_length);
+	if (!w->out) {
+		w->out = w->page;
+		return -ENOMEM;
+	}
+	w->sink = sink;
+	return ret;
 }
 
 void exposition__end(struct exposition_writer *w)
 {
 	if (w->form == EXPOSITION_OPENMETRICS)
-		fputs("# EOF\n", w->out);
+		fputs("# EOF\n", w->page);
 }

@@ -32,12 +32,23 @@ struct metric_family {
 	const char *help;
 };
 
+/* Takes samples in place of the page, see exposition__divert. */
+struct exposition_sink {
+	/* `labels`: as on the page, without braces. */
+	void (*take)(void *arg, const char *labels, uint64_t value);
+	void *arg;
+};
+
 struct exposition_writer {
-	FILE *out;
+	FILE *out; /* the page, or where the labels of diverted samples go */
+	FILE *page;
 	enum exposition form;
 	const struct metric_family *family;
 	bool in_seconds; /* the family's unit */
 	bool has_labels;
+	const struct exposition_sink *sink; /* NULL: samples go to the page */
+	char *labels;			    /* of a diverted sample */
+	size_t labels_length;
 };
 
 void exposition__begin(struct exposition_writer *w, FILE *out, enum exposition form);
@@ -59,6 +70,15 @@ void exposition__label(struct exposition_writer *w, const char *name, const char
 void exposition__number(struct exposition_writer *w, uint64_t value);
 /* Writes a share with six decimals. */
 void exposition__ratio(struct exposition_writer *w, double ratio);
+
+/* Labels that a sink has taken. */
+void exposition__taken_labels(struct exposition_writer *w, const char *labels);
+
+/*
+ * From now on samples go to the sink, but not ratios; NULL: to the page again. The sink must
+ * outlive that. Returns 0, or -ENOMEM if samples since the previous call are wrong.
+ */
+int exposition__divert(struct exposition_writer *w, const struct exposition_sink *sink);
 
 /* Writes the end of the page. */
 void exposition__end(struct exposition_writer *w);

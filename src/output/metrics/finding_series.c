@@ -142,7 +142,8 @@ static void begin_sample(struct exposition_writer *w, const struct entry *entry,
 		snprintf(pid, sizeof(pid), "%u", entry->identity.pid);
 	exposition__sample(w);
 	exposition__label(w, "id", finding_kinds[kind].id);
-	exposition__label(w, "pid", pid);
+	if (!w->sink)
+		exposition__label(w, "pid", pid);
 }
 
 static void write_active(struct exposition_writer *w, const struct entry *entry)
@@ -171,12 +172,13 @@ static void write_cost(struct exposition_writer *w, const struct entry *entry)
 }
 
 static void write_family(struct metrics_page *page, struct finding_series *series,
-			 const struct metric_family *family,
+			 const struct metric_family *family, enum metric_sum sum,
 			 void (*write)(struct exposition_writer *w, const struct entry *entry))
 {
 	struct entry *entry = find(series, 0, 0);
 
-	exposition__family(&page->writer, family);
+	if (!metrics_page__begin_family(page, family, sum))
+		return;
 	if (entry) {
 		entry->seen = true;
 		write(&page->writer, entry);
@@ -186,8 +188,10 @@ static void write_family(struct metrics_page *page, struct finding_series *serie
 		if (!entry)
 			continue;
 		entry->seen = true;
+		metrics_page__turn(page, page->processes[i]);
 		write(&page->writer, entry);
 	}
+	metrics_page__end_family(page);
 }
 
 static void sweep(struct finding_series *series)
@@ -207,8 +211,8 @@ int finding_series__write(struct metrics_page *page, struct finding_series *seri
 	begin(series);
 	for (size_t i = 0; i < list->count && !ret; i++)
 		ret = take(series, &list->items[i]);
-	write_family(page, series, &active, write_active);
-	write_family(page, series, &cost, write_cost);
+	write_family(page, series, &active, SUM_MOST, write_active);
+	write_family(page, series, &cost, SUM_ADDED, write_cost);
 	sweep(series);
 	return ret;
 }

@@ -7,6 +7,7 @@
 
 #include "output/metrics/finding_series.h"
 #include "output/metrics/kernel_series.h"
+#include "output/metrics/process_groups.h"
 #include "output/metrics/self_metrics.h"
 #include "output/metrics/series.h"
 #include "output/enum_names.h"
@@ -15,6 +16,7 @@ struct metrics {
 	struct metrics_options options;
 	struct kernel_series *kernels;
 	struct finding_series *findings;
+	struct process_groups *groups; /* NULL: processes have series of their own */
 };
 
 struct metrics *metrics__new(const struct metrics_options *options)
@@ -26,7 +28,10 @@ struct metrics *metrics__new(const struct metrics_options *options)
 	metrics->options = *options;
 	metrics->kernels = kernel_series__new(options->kernels);
 	metrics->findings = finding_series__new();
-	if (metrics->kernels && metrics->findings)
+	if (options->by != METRICS_BY_PROCESS)
+		metrics->groups = process_groups__new(options->by, options->kernels);
+	if (metrics->kernels && metrics->findings &&
+	    (metrics->groups || options->by == METRICS_BY_PROCESS))
 		return metrics;
 	metrics__free(metrics);
 	return NULL;
@@ -38,6 +43,7 @@ void metrics__free(struct metrics *metrics)
 		return;
 	kernel_series__free(metrics->kernels);
 	finding_series__free(metrics->findings);
+	process_groups__free(metrics->groups);
 	free(metrics);
 }
 
@@ -79,13 +85,20 @@ static const struct metric gpuprobe_metrics[] = {
 int metrics__render(struct metrics *metrics, FILE *out, const struct model *model,
 		    const struct finding_list *findings, enum exposition form)
 {
-	struct metrics_page page = {.model = model, .options = &metrics->options};
+	struct metrics_page page = {
+		.model = model, .options = &metrics->options, .groups = metrics->groups};
 	int err;
 
 	exposition__begin(&page.writer, out, form);
 	err = metrics_page__choose_processes(&page);
 	if (err)
 		return err;
+	if (page.groups)
+		err = process_groups__begin(page.groups, &page);
+	if (err)
+		goto out;
+	if (page.groups)
+		process_groups__write_counts(page.groups, &page);
 	process_series__write(&page);
 	if (model->sections & SECTION_MEMORY && !model->no_returns) {
 		memory_series__write(&page);
@@ -117,7 +130,9 @@ int metrics__render(struct metrics *metrics, FILE *out, const struct model *mode
 	metrics_page__write(&page, gpuprobe_metrics, METRIC_COUNT(gpuprobe_metrics));
 	self_metrics__write(&page.writer);
 	exposition__end(&page.writer);
-	err = ferror(out) ? -EIO : 0;
+	err = page.groups ? process_groups__end(page.groups) : 0;
+	if (!err && ferror(out))
+		err = -EIO;
 out:
 	free(page.processes);
 	return err;

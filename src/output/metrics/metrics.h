@@ -11,10 +11,12 @@
 #include "finding/finding.h"
 #include "model/model.h"
 #include "output/metrics/exposition.h"
+#include "output/metrics/process_groups.h"
 
 struct metrics_options {
-	unsigned int kernels; /* kernels of a process that get their own series */
-	const char *version;  /* of gpuprobe; must outlive the metrics */
+	unsigned int kernels; /* kernels of a process or group that get their own series */
+	enum metrics_by by;
+	const char *version; /* of gpuprobe; must outlive the metrics */
 	/* history for the verdicts of processes with a profile; NULL: no verdicts */
 	const struct findings *verdicts;
 };

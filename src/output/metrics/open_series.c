@@ -65,7 +65,8 @@ static const struct metric metrics[] = {
 	 FUNCTIONS(calls)},
 	{{"gpuprobe_longest_call_in_progress_seconds", METRIC_GAUGE,
 	  "For how long the longest of these calls has been in progress, in seconds."},
-	 FUNCTIONS(longest_ns)},
+	 FUNCTIONS(longest_ns),
+	 .sum = SUM_MOST},
 };
 
 void open_series__write(struct metrics_page *page)

@@ -12,7 +12,22 @@
 #include "output/metrics/exposition.h"
 
 struct metrics_options;
+struct process_groups;
 struct metrics_page;
+
+/* Labels that processes choose, in effect without bound. */
+enum many_things {
+	MANY_KERNELS,
+	MANY_ERRORS,
+	MANY_THINGS
+};
+
+/* What becomes of a family on a page of groups of processes, --metrics-by. */
+enum metric_sum {
+	SUM_ADDED = 0,
+	SUM_MOST,     /* a gauge: the highest value in the group */
+	SUM_LEFT_OUT, /* means nothing for several processes */
+};
 
 /*
  * A metric: a row of a table in NAME_series.c. One of the two functions writes its samples:
@@ -23,8 +38,9 @@ struct metric {
 	struct metric_family family;
 	void (*process)(struct metrics_page *page, const struct process *p);
 	void (*page)(struct metrics_page *page);
-	size_t offset; /* of the value, see METRIC_VALUE */
-	int kind;      /* enum object_kind or memory_kind, for functions that write one of them */
+	enum metric_sum sum; /* how processes of a group are put together */
+	size_t offset;	     /* of the value, see METRIC_VALUE */
+	int kind; /* enum object_kind or memory_kind, for functions that write one of them */
 };
 
 /*
@@ -46,7 +62,8 @@ struct metrics_page {
 	const struct metrics_options *options;
 	const struct process **processes; /* processes that have series, in order of first sight */
 	size_t process_count;
-	const struct metric *metric; /* the metric being written */
+	const struct metric *metric;   /* the metric being written */
+	struct process_groups *groups; /* NULL: a process has series of its own */
 };
 
 /*
@@ -68,8 +85,29 @@ uint64_t metrics_page__value(const struct metrics_page *page, const void *of);
 /* For METRIC_TOTAL. */
 void metrics_page__write_total(struct metrics_page *page, const struct process *p);
 
-/* Starts a sample of a process, with the labels pid and comm. */
+/*
+ * For writers of a family that is in no table: between the first two and the last one, the page
+ * writes the family's samples, those of each process after metrics_page__turn for it. Returns
+ * whether the page has the family.
+ */
+bool metrics_page__begin_family(struct metrics_page *page, const struct metric_family *family,
+				enum metric_sum sum);
+void metrics_page__turn(struct metrics_page *page, const struct process *p);
+void metrics_page__end_family(struct metrics_page *page);
+
+/*
+ * Starts a sample of a process, with the labels pid and comm; in a group with none: the group's
+ * labels follow later.
+ */
 void metrics_page__sample(struct exposition_writer *w, const struct process *p);
+
+/*
+ * The label of one of many things of a process, kernels or errors, of which a group has at most a
+ * number: `label`, or `other` beyond that.
+ */
+const char *metrics_page__one_of_many(struct metrics_page *page, const struct process *p,
+				      enum many_things things, const char *label,
+				      const char *other);
 
 /*
  * The same for a device of the process, with the additional labels device (its number in the

@@ -4,6 +4,7 @@
 
 #include "model/gpu_label.h"
 #include "output/metrics/series.h"
+#include "target/workload.h"
 
 static void label_number(struct exposition_writer *w, const char *name, int32_t number)
 {
@@ -12,6 +13,22 @@ static void label_number(struct exposition_writer *w, const char *name, int32_t 
 	snprintf(text, sizeof(text), "%d", number);
 	/* Pid 0 means unknown: no process has it. */
 	exposition__label(w, name, number ? text : "unknown");
+}
+
+static void label_workload(struct exposition_writer *w, const struct process *p)
+{
+	static const struct workload nothing = {0};
+	const struct workload *workload = p->workload ? p->workload : &nothing;
+
+	exposition__label(w, "namespace", workload->namespace);
+	exposition__label(w, "pod", workload->pod);
+	exposition__label(w, "container", workload->container);
+	exposition__label(w, "pod_uid", p->cgroup_known ? p->pod : "unknown");
+	exposition__label(w, "container_id", p->cgroup_known ? p->container : "unknown");
+	exposition__label(w, "unit", workload->unit);
+	exposition__label(w, "slurm_job_id", workload->slurm_job);
+	exposition__label(w, "slurm_step", workload->slurm_step);
+	exposition__label(w, "slurm_sluid", workload->slurm_sluid);
 }
 
 static void write_info(struct metrics_page *page, const struct process *p)
@@ -23,8 +40,7 @@ static void write_info(struct metrics_page *page, const struct process *p)
 	metrics_page__sample(w, p);
 	label_number(w, "ppid", p->parent);
 	exposition__label(w, "user", p->user);
-	exposition__label(w, "container", p->cgroup_known ? p->container : "unknown");
-	exposition__label(w, "pod", p->cgroup_known ? p->pod : "unknown");
+	label_workload(w, p);
 	label_number(w, "ns_pid", p->namespace_pid);
 	exposition__number(w, 1);
 }
@@ -94,8 +110,10 @@ static void write_unfollowed(struct metrics_page *page, const struct process *p)
 
 static const struct metric metrics[] = {
 	{{"gpuprobe_process", METRIC_INFO,
-	  "Who a process is: parent, user, container and pod, and the pid in its own namespace."},
-	 .process = write_info},
+	  "Who a process is: parent, user, pod, container, unit and job, and the pid in its own "
+	  "namespace."},
+	 .process = write_info,
+	 .sum = SUM_LEFT_OUT},
 	{{"gpuprobe_gpu_memory_used_bytes", METRIC_GAUGE,
 	  "Memory of a GPU in use by all processes, by NVML."},
 	 GPUS(used_bytes)},

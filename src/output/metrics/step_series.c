@@ -35,10 +35,12 @@ static const struct metric metrics[] = {
 	  "How long the steps last that the process repeats, of all that were seen: the median and "
 	  "the 99th percentile."
 	  " A step is what it submits to the GPU over and over."},
-	 .process = write_seconds},
+	 .process = write_seconds,
+	 .sum = SUM_LEFT_OUT},
 	{{"gpuprobe_step_launches", METRIC_GAUGE,
 	  "Launches of kernels and graphs in a step, on average."},
-	 .process = write_launches},
+	 .process = write_launches,
+	 .sum = SUM_LEFT_OUT},
 };
 
 void step_series__write(struct metrics_page *page)

@@ -44,12 +44,14 @@ static const struct metric metrics[] = {
 	{{"gpuprobe_gpu_idle_proved_ratio", METRIC_GAUGE,
 	  "Share of the latest minute in which the process's GPU is proved to have had nothing to "
 	  "do; of several the least."},
-	 .process = write_idle},
+	 .process = write_idle,
+	 .sum = SUM_LEFT_OUT},
 	{{"gpuprobe_host_bound_ratio", METRIC_GAUGE,
 	  "Share of its threads' time in the latest minute by what they did while the GPU did not "
 	  "hold them up, if the GPU waits"
 	  " for the process; else 0."},
-	 .process = write_host_bound},
+	 .process = write_host_bound,
+	 .sum = SUM_LEFT_OUT},
 };
 
 void verdict_series__write(struct metrics_page *page)

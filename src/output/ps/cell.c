@@ -11,6 +11,7 @@
 #include "device/cuda_environment.h"
 #include "model/gpu_label.h"
 #include "output/ps/ps.h"
+#include "target/workload.h"
 
 #define CONTAINER_SHOWN 12 /* digits that container engines show */
 #define POD_SHOWN 8
@@ -50,9 +51,23 @@ static __attribute__((format(printf, 2, 3))) void append(char text[PS_CELL_SIZE]
 	va_end(arguments);
 }
 
+bool ps_cell__is_contained(const struct process *process)
+{
+	const struct workload *workload = process->workload;
+
+	return process->container[0] || process->pod[0] || (workload && workload->container[0]);
+}
+
 static void container_text(const struct process *p, char text[PS_CELL_SIZE])
 {
-	if (p->container[0])
+	const struct workload *workload = p->workload;
+
+	if (workload && workload->pod[0])
+		append(text, "%s/%s%s%s", workload->namespace, workload->pod,
+		       workload->container[0] ? "/" : "", workload->container);
+	else if (workload && workload->container[0])
+		append(text, "%s", workload->container);
+	else if (p->container[0])
 		append(text, "%.*s", CONTAINER_SHOWN, p->container);
 	else if (p->pod[0])
 		append(text, "pod %.*s", POD_SHOWN, p->pod);

@@ -31,4 +31,7 @@ enum ps_column {
 char *ps_cell__text(const struct ps *ps, const struct ps_row *row, enum ps_column column,
 		    char text[PS_CELL_SIZE]);
 
+/* Whether it is in a container, a pod or a machine of its own. */
+bool ps_cell__is_contained(const struct process *process);
+
 #endif

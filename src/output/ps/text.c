@@ -117,7 +117,7 @@ static void measure(struct table *table, int *command)
 						       table->ps, row, (enum ps_column)c, text)),
 					       WHOLE_CELL));
 		*command = larger(*command, indent_of(table, row) + clip__columns(name_of(row)));
-		contained |= row->process->container[0] || row->process->pod[0];
+		contained |= ps_cell__is_contained(row->process);
 	}
 	if (!contained)
 		table->widths[PS_COLUMN_CONTAINER] = 0;
@@ -203,23 +203,27 @@ static bool is_known(const struct ps_row *row, enum ps_column column)
 {
 	if (column == PS_COLUMN_LIBRARIES)
 		return row->libraries.known;
-	return row->process->container[0] || row->process->pod[0];
+	return ps_cell__is_contained(row->process);
 }
 
-static bool same(const struct ps_row *a, const struct ps_row *b, enum ps_column column)
+static bool same(const struct ps *ps, const struct ps_row *a, const struct ps_row *b,
+		 enum ps_column column)
 {
+	char first[PS_CELL_SIZE], second[PS_CELL_SIZE];
+
 	if (!is_known(a, column) || !is_known(b, column))
 		return false;
 	if (column == PS_COLUMN_LIBRARIES)
 		return !memcmp(a->libraries.list, b->libraries.list, sizeof(a->libraries.list));
-	return !strcmp(a->process->container, b->process->container) &&
-	       !strcmp(a->process->pod, b->process->pod);
+	ps_cell__text(ps, a, column, first);
+	ps_cell__text(ps, b, column, second);
+	return !strcmp(first, second);
 }
 
 static bool is_first(const struct ps *ps, size_t row, enum ps_column column)
 {
 	for (size_t i = 0; i < row; i++)
-		if (same(&ps->rows[i], &ps->rows[row], column))
+		if (same(ps, &ps->rows[i], &ps->rows[row], column))
 			return false;
 	return is_known(&ps->rows[row], column);
 }
@@ -237,7 +241,7 @@ static void print_group(const struct table *table, size_t first, enum ps_column 
 	at = 2 + clip__columns_of(text, WHOLE_CELL);
 	fputs(": ", table->out);
 	for (size_t i = first; i < ps->count; i++) {
-		if (!same(&ps->rows[first], &ps->rows[i], column))
+		if (!same(ps, &ps->rows[first], &ps->rows[i], column))
 			continue;
 		snprintf(pid, sizeof(pid), "%s%d", i > first ? ", " : "", ps->rows[i].process->pid);
 		if (i > first && (left || at + (int)strlen(pid) + MORE_COLUMNS > table->columns)) {

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "target/workload.h"
+
 const char *const top_sort_words[TOP_SORTS] = {
 	[TOP_BY_MEMORY] = "memory", [TOP_BY_GROWTH] = "growth", [TOP_BY_LAUNCHES] = "launches",
 	[TOP_BY_WAIT] = "wait",	    [TOP_BY_COPIES] = "copies", [TOP_BY_PID] = "pid",
@@ -21,6 +23,12 @@ void top_list__clear(struct top_list *list)
 
 /* --- filters --- */
 
+static bool is_in_workload(const struct workload *workload, const char *filter)
+{
+	return strcasestr(workload->pod, filter) || strcasestr(workload->container, filter) ||
+	       strcasestr(workload->unit, filter) || strstr(workload->slurm_job, filter);
+}
+
 static bool has_filter_text(const struct process *process, const char *filter)
 {
 	char pid[16];
@@ -28,6 +36,7 @@ static bool has_filter_text(const struct process *process, const char *filter)
 	snprintf(pid, sizeof(pid), "%d", process->pid);
 	return strcasestr(process->command, filter) || strcasestr(process->comm, filter) ||
 	       strcasestr(process->container, filter) || strcasestr(process->pod, filter) ||
+	       (process->workload && is_in_workload(process->workload, filter)) ||
 	       strstr(pid, filter);
 }
 

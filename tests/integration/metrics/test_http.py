@@ -69,7 +69,9 @@ FAMILIES = {
     "gpuprobe_objects_live": ("gauge", {"kind"}, None),
     "gpuprobe_module_loads": ("counter", {"kind"}, None),
     "gpuprobe_module_load_seconds": ("counter", {"kind"}, None),
-    "gpuprobe_process": ("info", {"ppid", "user", "container", "pod", "ns_pid"}, None),
+    "gpuprobe_process": ("info", {"ppid", "user", "ns_pid", "namespace", "pod", "container",
+                                  "pod_uid", "container_id", "unit", "slurm_job_id", "slurm_step",
+                                  "slurm_sluid"}, None),
     "gpuprobe_gpu_memory_used_bytes": ("gauge", None, None),
     "gpuprobe_gpu_memory_total_bytes": ("gauge", None, None),
     "gpuprobe_process_gpu_memory_bytes": ("gauge", {"gpu", "uuid"}, None),
@@ -647,7 +649,8 @@ def test_no_kernel_of_its_own(serve):
             for labels, value in page.find("gpuprobe_kernel_launches_total")] == [("other", 100)]
 
 
-def test_no_counter_goes_back(serve):
+@pytest.mark.parametrize("by", ["process", "user"])
+def test_no_counter_goes_back(serve, by):
     """Under load, with more kernels than series, with processes that come and go, in all forms."""
     sim = paths.SIM
     with serve(f"""
@@ -658,7 +661,7 @@ def test_no_counter_goes_back(serve):
         '{sim}/memory' --threads 4 --pairs 100000 >/dev/null &
         '{sim}/copy' --count 2000 >/dev/null &
         wait
-    """, "--metrics-kernels", "10") as served:
+    """, "--metrics-kernels", "10", "--metrics-by", by) as served:
         last, pages = {}, 0
         while not (served.place / "done").exists():
             page = served.endpoint.scrape(openmetrics=pages % 2 == 0, compressed=pages % 3 == 0)
@@ -677,7 +680,8 @@ def test_no_counter_goes_back(serve):
     assert page.sum("gpuprobe_events_lost_total") == 0
     assert page.sum("gpuprobe_kernel_launches_total") == sum(
         sum(t.launches().values()) for t in result.truths)
-    check_labels(page)
+    if by == "process":
+        check_labels(page)
 
 
 def test_process_names_are_escaped(gpuprobe, tmp_path):

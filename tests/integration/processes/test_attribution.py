@@ -159,21 +159,52 @@ def control_group(root, *parts):
     (("kubepods.slice", f"kubepods-pod{POD.replace('-', '_')}.slice",
       f"cri-containerd-{CONTAINER}.scope"), POD),
 ])
-def test_containers(gpuprobe, root, parts, pod):
+def test_containers(gpuprobe, root, parts, pod, tmp_path):
+    """By their ids, and by the names of the kubelet's directories."""
     endpoint = Endpoint()
-    with control_group(root, *parts) as group, gpuprobe.start(libraries=GIVEN, base=["--json"],
-                                                        args=endpoint.option) as running:
+    (tmp_path / f"ml_train-7_{POD}/trainer").mkdir(parents=True)
+    with control_group(root, *parts) as group, gpuprobe.start(
+            libraries=GIVEN, base=["--json"],
+            args=[*endpoint.option, "--pod-logs", tmp_path]) as running:
         running.report()
         shell = (
             f"echo $$ > {group}/cgroup.procs && exec {workload('launch')} --launches 5 --hold 600")
         with Background("sh", "-c", shell) as program:
             process = wait_process(running, program.pid, lambda p: p["launches"] == 5)
             assert (process["container"], process["pod"]) == (CONTAINER, pod)
+            names = ["ml", "train-7", "trainer"] if pod else [None] * 3
+            assert [process.get(key) for key in
+                    ("namespace", "pod_name", "container_name")] == names
             page = endpoint.scrape()
             labels, one = page.find("gpuprobe_process_info", pid=program.pid)[0]
             assert one == 1 and labels == {
                 "pid": str(program.pid), "comm": "launch", "ppid": str(os.getpid()), "user": "root",
-                "container": CONTAINER, "pod": pod or "", "ns_pid": str(program.pid)}
+                "namespace": names[0] or "", "pod": names[1] or "", "container": names[2] or "",
+                "container_id": CONTAINER, "pod_uid": pod or "", "unit": "", "slurm_job_id": "",
+                "slurm_step": "", "slurm_sluid": "", "ns_pid": str(program.pid)}
+        running.stop()
+
+
+@pytest.mark.parametrize("root", CGROUPS)
+def test_jobs(gpuprobe, root):
+    """Series of a job, which have no pid; the job's second process adds to them."""
+    endpoint = Endpoint()
+    with control_group(root, "slurm", "uid_0", "job_4711", "step_0") as group, gpuprobe.start(
+            libraries=GIVEN, base=["--json"],
+            args=[*endpoint.option, "--metrics-by", "job"]) as running:
+        running.report()
+        for launches in (5, 12):
+            shell = (f"echo $$ > {group}/cgroup.procs && "
+                     f"exec {workload('launch')} --launches {launches} --hold 600")
+            with Background("sh", "-c", shell) as program:
+                process = wait_process(running, program.pid, lambda p: p["launches"] >= 5)
+                assert (process["slurm_job_id"], process["slurm_step"]) == ("4711", "0")
+                wait_process(running, program.pid, lambda p, n=launches: p["launches"] == n)
+                page = endpoint.scrape()
+        assert page.find("gpuprobe_process_info") == []
+        assert [(labels, value) for labels, value in page.find("gpuprobe_kernel_launches_total")
+                if labels["slurm_job_id"] == "4711"] == [
+            ({"slurm_job_id": "4711", "kernel": "kernel_0"}, 17)]
         running.stop()
 
 

@@ -15,10 +15,11 @@
 
 static const char busy_prometheus[] =
 	"# TYPE gpuprobe_process_info gauge\n"
-	"# HELP gpuprobe_process_info Who a process is: parent, user, container and pod, and the"
-	" pid in its own namespace.\n"
+	"# HELP gpuprobe_process_info Who a process is: parent, user, pod, container, unit"
+	" and job, and the pid in its own namespace.\n"
 	"gpuprobe_process_info{pid=\"42\",comm=\"train\",ppid=\"7\",user=\"ann\","
-	"container=\"c0ffee\",pod=\"\",ns_pid=\"unknown\"}"
+	"namespace=\"\",pod=\"\",container=\"\",pod_uid=\"\",container_id=\"c0ffee\","
+	"unit=\"\",slurm_job_id=\"\",slurm_step=\"\",slurm_sluid=\"\",ns_pid=\"unknown\"}"
 	" 1\n"
 	"# TYPE gpuprobe_gpu_memory_used_bytes gauge\n"
 	"# HELP gpuprobe_gpu_memory_used_bytes Memory of a GPU in use by all processes, by NVML.\n"
