@@ -20,6 +20,8 @@ NO_WAIT = [paths.workload("steps"), "--steps", 350, "--idle", 0.02]
 MONITOR = ["--json", "--display-interval", "1", "--metrics-addr", "none"]
 OFF = ["--display-interval", "1", "--metrics-addr", "none"]
 
+pytestmark = pytest.mark.waits("its programs sleep, for eight seconds")
+
 
 def run_all(tmp_path_factory, name, *options):
     programs = {"host-bound": HOST_BOUND, "GPU-bound": GPU_BOUND, "no wait": NO_WAIT}
