@@ -510,7 +510,8 @@ def test_a_program_that_is_stopped(share, kind, nothing_left):
     seconds = 10
     # Ahead of others, but not by `undisturbed`: it never sleeps for long.
     with Background("nice", "-n", "-15", paths.SIM / "steps", "--steps", "100000", "--cpu", "0",
-                    "--wait", "stream", env={"CUDA_SIM_CLOCK": "kernel=500us"}) as program:
+                    "--wait", "stream", "--blocking",
+                    env={"CUDA_SIM_CLOCK": "kernel=500us"}) as program:
         time.sleep(0.5)
         with Background(paths.GPUPROBE, "diagnose", "--json", "-p", program.pid) as probe:
             wait_until_watching(probe)
