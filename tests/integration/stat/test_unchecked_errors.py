@@ -208,6 +208,7 @@ def test_what_asks_is_left_alone_while_nothing_fails(gpuprobe, tmp_path):
     assert process["account"]["asks_seen"] == 1  # the last
 
 
+@pytest.mark.waits("for the end of the start, five seconds")
 def test_the_start_is_looked_at_longer(gpuprobe, tmp_path):
     """For 5 s from the first call on."""
     with gpuprobe.start(*script(ASKING), tmp_path, base=DIAGNOSE, args=["-v", "-v"],
