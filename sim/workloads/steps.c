@@ -15,6 +15,7 @@ static struct {
 	uint64_t steps, launches, copy, wait_every;
 	double cpu, idle;
 	int api, wait;
+	bool blocking;
 	struct gpu gpu;
 	struct kernels kernels;
 	CUstream stream;
@@ -40,6 +41,8 @@ static void compute(double seconds)
 
 static void open_runtime(void)
 {
+	if (run.blocking)
+		NEED(cudaSetDeviceFlags(CU_CTX_SCHED_BLOCKING_SYNC)); /* the runtime has the same */
 	NEED(cudaStreamCreateWithFlags(&run.stream, cudaStreamNonBlocking));
 	NEED(cudaEventCreateWithFlags(&run.event, cudaEventDisableTiming));
 	if (!run.copy)
@@ -52,6 +55,8 @@ static void open_driver(void)
 {
 	CUdeviceptr batch;
 
+	if (run.blocking)
+		NEED(cuCtxSetFlags(CU_CTX_SCHED_BLOCKING_SYNC));
 	NEED(cuStreamCreate(&run.stream, CU_STREAM_NON_BLOCKING));
 	NEED(cuEventCreate(&run.event, CU_EVENT_DISABLE_TIMING));
 	if (!run.copy)
@@ -133,6 +138,8 @@ int main(int argc, char **argv)
 		{ "wait", OPTION_CHOICE, &run.wait, "none|stream|event|device",
 		  "at the end of steps [none]" },
 		{ "wait-every", OPTION_NUMBER, &run.wait_every, NULL, "after so many steps [1]" },
+		{ "blocking", OPTION_FLAG, &run.blocking, NULL,
+		  "the CPU sleeps while it waits, instead of spinning" },
 		{ "api", OPTION_CHOICE, &run.api, API_CHOICES, "whose functions [runtime]" },
 		{ 0 }
 	};

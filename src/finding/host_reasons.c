@@ -305,15 +305,50 @@ const struct host_reason *host_reasons__main_wait(const struct host_reasons *rea
 
 /* --- what a thread waits for --- */
 
-/*
- * The holder of the GIL runs, and releases it when it waits, so its location on the CPU says most.
- */
-static const struct host_location *main_location(const struct host_thread *thread, bool has_gil)
+static bool waits_for_a_thread(enum host_kind kind)
 {
-	for (size_t i = 0; has_gil && i < thread->location_count; i++)
+	return kind == HOST_LOCK || kind == HOST_GIL || kind == HOST_QUEUE || kind == HOST_OUTPUT;
+}
+
+static bool lacks_a_cpu(const struct host_location *location)
+{
+	return location->activity == ACTIVITY_READY || location->activity == ACTIVITY_THROTTLED;
+}
+
+/* Where the thread runs lines of the program; NULL: nowhere. */
+static const struct host_location *running_location(const struct host_thread *thread)
+{
+	for (size_t i = 0; i < thread->location_count; i++)
 		if (thread->locations[i].activity == ACTIVITY_CPU &&
 		    user_line__find(thread->locations[i].stack))
 			return &thread->locations[i];
+	return NULL;
+}
+
+/* The first location that is not a library's code without a CPU; NULL: there is none. */
+static const struct host_location *first_with_meaning(const struct host_thread *thread)
+{
+	for (size_t i = 0; i < thread->location_count; i++)
+		if (!lacks_a_cpu(&thread->locations[i]) ||
+		    user_line__find(thread->locations[i].stack))
+			return &thread->locations[i];
+	return NULL;
+}
+
+/*
+ * The holder of the GIL runs, and releases it when it waits, so its location on the CPU says most.
+ * A library's thread that mostly lacks a CPU and else waits for another thread, such as the one
+ * that feeds a queue of Python's, has no work of its own: the other thread has.
+ */
+static const struct host_location *main_location(const struct host_thread *thread, bool has_gil)
+{
+	const struct host_location *running = has_gil ? running_location(thread) : NULL;
+	const struct host_location *other = first_with_meaning(thread);
+
+	if (running)
+		return running;
+	if (other && waits_for_a_thread(host_kind__of(other, false)))
+		return other;
 	return thread->location_count ? &thread->locations[0] : NULL;
 }
 
@@ -341,11 +376,6 @@ static const struct host_location *look_at_other(const struct host_process *proc
 	out->stack = location->stack;
 	out->file = out->kind == HOST_DISK ? file_of(out->thread) : NULL;
 	return location;
-}
-
-static bool waits_for_a_thread(enum host_kind kind)
-{
-	return kind == HOST_LOCK || kind == HOST_GIL || kind == HOST_QUEUE || kind == HOST_OUTPUT;
 }
 
 static bool is_among(const struct host_other *hops, size_t count, const struct host_thread *first,

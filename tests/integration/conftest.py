@@ -156,6 +156,8 @@ def pytest_collection_modifyitems(items):
         kind = getattr(getattr(item, "callspec", None), "params", {}).get("links", "session")
         if not runs_each_time(item, kind):
             item.add_marker(pytest.mark.slow)
+        if kind == "perf":
+            item.add_marker(pytest.mark.waits("until the kernel has removed each event of tracefs"))
 
 
 @pytest.fixture(params=LINKS)

@@ -104,6 +104,7 @@ def build_nvml(directory, init):
     return directory
 
 
+@pytest.mark.waits("for an answer, five seconds")
 @pytest.mark.parametrize("init,text", [("return pause();", "has not answered in 5 s"),
                                        ("return 9;", "finds no working driver")])
 def test_nvml_that_does_not_work(sleeper, tmp_path, init, text):

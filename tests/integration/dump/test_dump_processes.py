@@ -74,6 +74,7 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned int index, void **device) { return 1;
 """
 
 
+@pytest.mark.waits("for an answer, five seconds")
 def test_nvml_hangs(stuck, tmp_path):
     """The dump waits for NVML 2 s, not for its answer, and says that GPUs are unknown."""
     (tmp_path / "nvml.c").write_text(HANGING_NVML)

@@ -177,6 +177,7 @@ def test_no_descriptor_for_a_new_library(gpuprobe, program, tmp_path):
     assert result.final["lost"]["library_skipped"] > 0
 
 
+@pytest.mark.waits("for new tries, some seconds apart")
 def test_no_descriptor_in_the_middle_of_a_library(gpuprobe_multi, tmp_path):
     """A library whose links were made in part has none of them, so that the next try does not make
     calls count twice."""

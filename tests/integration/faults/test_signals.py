@@ -86,15 +86,15 @@ def kill_at_random(probe, program, rounds):
                 running.process.wait()
             target.check_alive()
             target.check_clean()
-            if number % 20 == 0:
+            if number % 20 == 0 or number == rounds - 1:
                 leftovers.assert_none(before)
         assert target.finish() > rounds
     assert seen >= rounds // len(MOMENTS)
 
 
 def test_gpuprobe_killed_under_load(gpuprobe, program):
-    """Each way at each moment, three times."""
-    kill_at_random(gpuprobe, program, 3 * len(WAYS) * len(MOMENTS))
+    """Each way at each moment."""
+    kill_at_random(gpuprobe, program, len(WAYS) * len(MOMENTS))
 
 
 @pytest.mark.slow

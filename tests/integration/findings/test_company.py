@@ -7,25 +7,25 @@ from lib import paths
 from lib.check import holder
 from lib.probe import Probe
 from lib.profile_runs import DIAGNOSE, Scenario, by_scenario
+from lib.undisturbed import undisturbed
 
 STEPS = paths.workload("steps")
 # The GPU works for 2 ms of a step of 22 ms and more, or nearly always.
-IDLE = [STEPS, "--steps", 350, "--idle", 0.02, "--wait", "stream"]
-BUSY = [STEPS, "--steps", 400, "--launches", 100, "--wait", "stream"]
+IDLE = [STEPS, "--steps", 350, "--idle", 0.02, "--wait", "stream", "--blocking"]
+BUSY = [STEPS, "--steps", 400, "--launches", 100, "--wait", "stream", "--blocking"]
 CLOCK = {"CUDA_SIM_CLOCK": "kernel=200us"}
 NVML = {"LD_LIBRARY_PATH": paths.SIM}
+WAITS = pytest.mark.waits("its programs sleep, for eight seconds")
 
 COLLECTIVE = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
-# Each step has a collective operation. It lasts until the other rank has come,
-# which computes first.
+# Each step has a collective operation. It lasts until the other rank has come, which is late.
 RANK = f"""
 start()
+need(driver.cuCtxSetFlags(4))  # waits sleep
 _, (work, collective) = module("work", {COLLECTIVE!r})
 stream = made(driver.cuStreamCreate, 1)
 for _ in range(400):
-    until = time.monotonic() + LATE
-    while time.monotonic() < until:
-        pass
+    time.sleep(LATE)
     need(launch(work, stream))
     need(launch(collective, stream))
     need(driver.cuStreamSynchronize(stream))
@@ -59,6 +59,7 @@ def finding_of(runs, name):
                  if f["pid"] == pid and f["id"] == "host-bound"), None)
 
 
+@WAITS
 def test_a_gpu_is_idle_where_nobody_uses_it(sharing):
     """What one has nothing to do for is no idle time while another keeps the GPU busy."""
     verdict, other = (sharing[name].process["verdict"] for name in ("idle", "busy"))
@@ -77,6 +78,7 @@ def test_a_gpu_is_idle_where_nobody_uses_it(sharing):
         verdict["unfed_proved"], abs=0.05)
 
 
+@WAITS
 def test_who_keeps_it_busy(sharing):
     verdict = sharing["busy"].process["verdict"]
     assert verdict["kind"] == "GPU-bound"
@@ -84,6 +86,7 @@ def test_who_keeps_it_busy(sharing):
     assert finding_of(sharing, "busy") is None
 
 
+@WAITS
 def test_a_late_rank_is_named(ranks):
     verdict = ranks["waiting"].process["verdict"]
     assert (verdict["kind"], verdict["in_collectives"]) == ("waiting for others", True)
@@ -91,17 +94,20 @@ def test_a_late_rank_is_named(ranks):
     assert finding_of(ranks, "waiting") is None
 
 
+@WAITS
 def test_the_late_rank_has_the_finding(ranks):
     verdict = ranks["late"].process["verdict"]
     assert (verdict["kind"], verdict["waits_for"]) == ("host-bound", None)
     assert finding_of(ranks, "late")
 
 
+@WAITS
 def test_nobody_knows_what_strangers_do(gpuprobe):
     """A process that is not watched has the GPU, too."""
     with holder() as stranger:
-        text = gpuprobe.run(*IDLE, base=["diagnose"], env=CLOCK | NVML).stdout
-        verdict = gpuprobe.run(*IDLE, base=DIAGNOSE, env=CLOCK | NVML).process["verdict"]
+        text = gpuprobe.run(*undisturbed(*IDLE), base=["diagnose"], env=CLOCK | NVML).stdout
+        verdict = gpuprobe.run(*undisturbed(*IDLE), base=DIAGNOSE,
+                               env=CLOCK | NVML).process["verdict"]
     assert verdict["beside"] == {"pid": stranger.pid, "comm": None}
     assert verdict["idle_proved"] is None and verdict["unfed_proved"] > 0.5
     head = " ".join(text.split())

@@ -76,6 +76,7 @@ import threading
 start()
 _, (kernel,) = module("kernel")
 context = made(driver.cuCtxGetCurrent)
+need(driver.cuCtxSetFlags(4))  # waits sleep: three threads that spin would keep both CPUs
 def wait_each():
     need(driver.cuCtxSetCurrent(context))
     stream = made(driver.cuStreamCreate, 1)

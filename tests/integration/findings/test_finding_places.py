@@ -42,6 +42,7 @@ def test_place(runs, fault):
     assert function in [frame["function"] for frame in found[0]["stack"]["frames"]]
 
 
+@pytest.mark.waits("for copies, three seconds")
 def test_link():
     """Nothing of the process is pinned in that direction, so the GPU's link speed counts:
     PCIe 5.0 with 16 lanes."""

@@ -157,6 +157,7 @@ def test_metrics(served):
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
+@pytest.mark.waits("until the copies are no longer much of the time")
 def test_metrics_become_0(served, tmp_path):
     """What is no longer so much of the time is no finding any more; what it had cost stays."""
     seen, over = tmp_path / "seen", tmp_path / "over"

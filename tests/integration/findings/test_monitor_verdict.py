@@ -13,12 +13,16 @@ from lib.scrape import PROMETHEUS, Endpoint
 
 CLOCK = {"CUDA_SIM_CLOCK": "kernel=200us"}
 # The GPU works for 2 ms of a step of 22 ms and more, or for 20 ms of one that is hardly longer.
-HOST_BOUND = [paths.workload("steps"), "--steps", 350, "--idle", 0.02, "--wait", "stream"]
-GPU_BOUND = [paths.workload("steps"), "--steps", 350, "--launches", 100, "--wait", "stream"]
+HOST_BOUND = [paths.workload("steps"), "--steps", 350, "--idle", 0.02, "--wait", "stream",
+              "--blocking"]
+GPU_BOUND = [paths.workload("steps"), "--steps", 350, "--launches", 100, "--wait", "stream",
+             "--blocking"]
 # Never waits: without an account nobody knows whether the launches do.
 NO_WAIT = [paths.workload("steps"), "--steps", 350, "--idle", 0.02]
 MONITOR = ["--json", "--display-interval", "1", "--metrics-addr", "none"]
 OFF = ["--display-interval", "1", "--metrics-addr", "none"]
+
+pytestmark = pytest.mark.waits("its programs sleep, for eight seconds")
 
 
 def run_all(tmp_path_factory, name, *options):

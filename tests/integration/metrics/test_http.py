@@ -351,6 +351,7 @@ def has_closed(client):
         return True
 
 
+@pytest.mark.waits("until its clients are dropped, for ten seconds")
 def test_stalled_clients_are_dropped(idle):
     """
     Clients that send nothing, half a request, or a byte now and then:

@@ -20,6 +20,7 @@ from lib.scrape import OPENMETRICS, PROMETHEUS, Endpoint, hold_port
 
 LAUNCHES = 12345
 KERNELS = 3
+pytestmark = pytest.mark.waits("for the scrapes of a server")
 
 
 @pytest.fixture(scope="module", autouse=True)

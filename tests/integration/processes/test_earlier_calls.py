@@ -5,7 +5,6 @@ import contextlib
 import json
 import os
 import signal
-import threading
 from pathlib import Path
 
 import pytest
@@ -162,8 +161,10 @@ def test_its_time_stays_when_it_returns(gpuprobe, stuck, tmp_path):
 def test_ends_with_its_process(gpuprobe, stuck, tmp_path):
     """The time until the latest look is told, of the function and of its thread."""
     with Stuck(WAITS[2], stuck.get(), log=tmp_path / "log") as process:
-        threading.Timer(3, process.kill).start()
-        done = gpuprobe.run(base=["stat", "--json"], args=["-p", process.pid])
-    report = json.loads(done.stdout.splitlines()[-1])
+        with gpuprobe.start(base=["stat", "--json"], args=["--interval", "0.1", "-p", process.pid],
+                            interval=None) as running:
+            running.find(lambda report: seconds_waited(report, process.pid) > 0)
+            process.kill()
+            report = running.finish().final
     assert report["processes"][0]["ended"]
     assert 0 < seconds_in(report, process.pid, "cuStreamSynchronize") < 60

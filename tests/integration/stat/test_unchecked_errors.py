@@ -2,7 +2,7 @@
 """`gpuprobe stat`'s list of errors that nobody asked about."""
 import pytest
 
-from lib.probe import Background, Probe, wait_for_file
+from lib.probe import Background, Probe, wait_for_file, wait_until
 from lib.profile_runs import DIAGNOSE, STAT, Scenario, by_scenario
 from lib.script import script
 
@@ -159,37 +159,60 @@ def test_only_what_asks_costs_the_call(gpuprobe):
     assert counts == {"stat": 0, "diagnose": 21}
 
 
-# These ask after each launch, in vain as long as no call fails;
-# the second and the third failure are judged.
-ASKING = ERRORS + """
-touch({ready!r})
-for _ in range({times}):
+# These ask after each launch, in vain as long as no call fails. When the first failure has put
+# probes into the functions that ask, the second and the third are judged.
+ASKING = "began = time.monotonic()\n" + ERRORS + """
+asked = early = 0
+def ask_in_vain():
+    global asked, early
     run(); ask(); time.sleep(0.01)
+    asked += 1
+    early += time.monotonic() < began + 5
+directory = sys.argv[1]
+touch(f"{directory}/ready")
+while not os.path.exists(f"{directory}/go"): ask_in_vain()
+for _ in range(100): ask_in_vain()
 fail(); run(3)
-time.sleep(3)
+wait_for(f"{directory}/judged")
 fail(); run(2)
 fail(); ask(); run(2)
+with open(f"{directory}/asked", "w") as told: print(asked, early, file=told)
 """
 
 
-def check_what_is_judged(process):
+def wait_for_probes(running, state):
+    """Until the functions that ask have their probes (in), or no longer have them (out)."""
+    wait_until(lambda: f"probes of calls that ask for errors: {state}\n" in running.stderr,
+               lambda: running.stderr)
+
+
+def finish_asking(running, directory):
+    """The process as judged, and how often it asked in vain: in all, and in its first 5 s."""
+    (directory / "go").touch()
+    wait_for_probes(running, "in")
+    (directory / "judged").touch()
+    process = running.finish().process
     assert sum(error["count"] for error in process["errors"]) == 3
     assert ignored_in(process) == {COPY: (1, 2)}
+    return process, *map(int, (directory / "asked").read_text().split())
 
 
 def test_what_asks_is_left_alone_while_nothing_fails(gpuprobe, tmp_path):
-    ready, times = tmp_path / "ready", 150
-    with Background(*script(ASKING.format(ready=str(ready), times=times))) as process:
-        wait_for_file(ready)
-        result = gpuprobe.run(base=DIAGNOSE, args=["-p", process.pid])
-    watched = result.process_of(process.pid)
-    check_what_is_judged(watched)
-    assert watched["account"]["asks_seen"] == 1  # the last
+    with Background(*script(ASKING), tmp_path) as program:
+        wait_for_file(tmp_path / "ready")
+        with gpuprobe.start(base=DIAGNOSE, args=["-v", "-v", "-p", program.pid],
+                            interval=None) as running:
+            running.wait_until_watching()
+            process, asked, _ = finish_asking(running, tmp_path)
+    assert asked > 100
+    assert process["account"]["asks_seen"] == 1  # the last
 
 
+@pytest.mark.waits("for the end of the start, five seconds")
 def test_the_start_is_looked_at_longer(gpuprobe, tmp_path):
-    times = 900
-    result = gpuprobe.run(*script(ASKING.format(ready=str(tmp_path / "ready"), times=times)),
-                          base=DIAGNOSE)
-    check_what_is_judged(result.process)
-    assert 250 <= result.process["account"]["asks_seen"] < times
+    """For 5 s from the first call on."""
+    with gpuprobe.start(*script(ASKING), tmp_path, base=DIAGNOSE, args=["-v", "-v"],
+                        interval=None) as running:
+        wait_for_probes(running, "out")
+        process, asked, early = finish_asking(running, tmp_path)
+    assert early <= process["account"]["asks_seen"] < asked

@@ -55,6 +55,7 @@ def measured(tmp_path, build, *arguments):
             page.read_text())
 
 
+@pytest.mark.waits("for probes that come and go, thirteen times")
 def test_simulated(tmp_path):
     status, kept, page = measured(tmp_path, paths.BUILD, "--rounds", "2")
     result = kept["result"]

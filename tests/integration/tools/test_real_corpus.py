@@ -27,6 +27,7 @@ import run as run_programs  # noqa: E402
 import running  # noqa: E402
 import truth  # noqa: E402
 
+WAITS = pytest.mark.waits("its loops rest, for half a minute")
 NOW = "2026-11-26T12:00:00+00:00"
 VERSIONS = {"gpu": "a GPU", "gpus": 1, "driver": "1", "kernel": "6", "cpus": 2, "packages": {},
             "gpuprobe": "gpuprobe 1"}
@@ -203,6 +204,7 @@ def run(*command):
     return done.returncode, done.stdout, done.stderr
 
 
+@WAITS
 def test_dry(tmp_path):
     """A fault and a sound program, both the stand-in: measured, merged and written."""
     slices = [tmp_path / "first.json.xz", tmp_path / "second.json.xz"]
@@ -296,6 +298,7 @@ def test_long_steps_of_the_overhead():
     assert result["slowest_seconds"] == 0.5
 
 
+@WAITS
 def test_dry_overhead(tmp_path):
     output = tmp_path / "overhead.json.xz"
     status, told, errors = run(REAL / "overhead.py", "--dry", "--build", paths.BUILD, "--rounds",

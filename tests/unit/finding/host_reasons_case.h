@@ -24,6 +24,12 @@
 STACK(takes, {.function = "futex_wait", .object = "libc.so.6"},
       PYTHON("take", "/home/user/train.py", 50), MAIN);
 STACK(reads, PYTHON("load", "/home/user/data.py", 7));
+STACK(draws, PYTHON("randn", "/home/user/train.py", 30), MAIN);
+STACK(gets, PYTHON("wait", "/usr/lib/python3.11/threading.py", 320),
+      PYTHON("get", "/usr/lib/python3.11/queue.py", 171),
+      PYTHON("fetch", "/home/user/train.py", 60), MAIN);
+STACK(of_a_library, {.function = "read", .object = "libc.so.6"});
+STACK(holds, PYTHON("hold", "/home/user/train.py", 12));
 
 static inline struct host_thread thread(bool submits, int32_t tid, struct host_location *locations,
 					size_t count)
@@ -36,6 +42,20 @@ static inline struct host_thread thread(bool submits, int32_t tid, struct host_l
 				     .location_count = count};
 
 	return thread;
+}
+
+static inline struct host_partner partner(int32_t tid, size_t number)
+{
+	return (struct host_partner){.tid = tid, .pid = 10, .ns = 1, .count = 1, .thread = number};
+}
+
+static inline struct host_reasons reasons_of(struct host_process *host)
+{
+	const struct process process = {.host = host};
+	struct host_reasons reasons;
+
+	assert_int_equal(host_reasons__of(&process, 0, &reasons), 0);
+	return reasons;
 }
 
 #endif

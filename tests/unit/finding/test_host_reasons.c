@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Why the GPU waits for threads: how call sites become kinds and lines, their order, and which
-// thread another one waits for.
+// Why the GPU waits for threads: how call sites become kinds and lines, their order.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,26 +13,6 @@
 STACK(computes, PYTHON("sqrt", "/usr/lib/python3/dist-packages/numpy/core.py", 3),
       PYTHON("normalise", "/home/user/train.py", 31), MAIN);
 STACK(copies, PYTHON("normalise", "/home/user/train.py", 31), MAIN);
-STACK(draws, PYTHON("randn", "/home/user/train.py", 30), MAIN);
-STACK(gets, PYTHON("wait", "/usr/lib/python3.11/threading.py", 320),
-      PYTHON("get", "/usr/lib/python3.11/queue.py", 171),
-      PYTHON("fetch", "/home/user/train.py", 60), MAIN);
-STACK(of_a_library, {.function = "read", .object = "libc.so.6"});
-STACK(holds, PYTHON("hold", "/home/user/train.py", 12));
-
-static struct host_partner partner(int32_t tid, size_t number)
-{
-	return (struct host_partner){.tid = tid, .pid = 10, .ns = 1, .count = 1, .thread = number};
-}
-
-static struct host_reasons reasons_of(struct host_process *host)
-{
-	const struct process process = {.host = host};
-	struct host_reasons reasons;
-
-	assert_int_equal(host_reasons__of(&process, 0, &reasons), 0);
-	return reasons;
-}
 
 static void merges_by_the_users_line(void **state)
 {
@@ -342,82 +321,6 @@ static void reports_limits_from_rivals(void **state)
 	host_reasons__clear(&reasons);
 }
 
-/* A queue whose feeding thread waits for a lock, whose holder reads a file. */
-static void follows_hops(void **state)
-{
-	struct host_location *main_locations =
-		LOCATIONS({.activity = ACTIVITY_QUEUE, .ns = 90 * MS, .stack = &gets});
-	struct host_location *feeder =
-		LOCATIONS({.activity = ACTIVITY_LOCK, .ns = 80 * MS, .stack = &takes});
-	struct host_location *worker =
-		LOCATIONS({.activity = ACTIVITY_DISK, .ns = 70 * MS, .stack = &reads},
-			  {.ns = 20 * MS, .stack = &holds});
-	struct host_thread threads[] = {thread(true, 1, main_locations, 1),
-					thread(false, 2, feeder, 1), thread(false, 3, worker, 2)};
-	struct host_reasons reasons;
-	struct host_other hops[HOST_HOPS];
-
-	(void)state;
-	threads[0].wakers[ACTIVITY_QUEUE][0] = partner(2, 1);
-	threads[1].wakers[ACTIVITY_LOCK][0] = partner(3, 2);
-	strcpy(threads[2].files[0].name, ".../data/a.bin");
-	reasons = reasons_of(&(struct host_process){.threads = threads, .thread_count = 3});
-	assert_int_equal(host_reasons__hops(&reasons, &reasons.items[0], hops), 2);
-	assert_ptr_equal(hops[0].thread, &threads[1]);
-	assert_int_equal(hops[0].kind, HOST_LOCK);
-	assert_ptr_equal(hops[1].thread, &threads[2]);
-	assert_int_equal(hops[1].kind, HOST_DISK);
-	assert_ptr_equal(hops[1].stack, &reads);
-	assert_string_equal(hops[1].file, ".../data/a.bin");
-	assert_float_equal(hops[1].share, 0.7, 1e-9);
-	host_reasons__clear(&reasons);
-}
-
-/* Two threads that wait for each other in turn, and one that is not followed. */
-static void ends_hops(void **state)
-{
-	struct host_location *first =
-		LOCATIONS({.activity = ACTIVITY_LOCK, .ns = 90 * MS, .stack = &takes});
-	struct host_location *second =
-		LOCATIONS({.activity = ACTIVITY_LOCK, .ns = 90 * MS, .stack = &holds});
-	struct host_thread threads[] = {thread(true, 1, first, 1), thread(false, 2, second, 1)};
-	struct host_reasons reasons;
-	struct host_other hops[HOST_HOPS];
-
-	(void)state;
-	threads[0].wakers[ACTIVITY_LOCK][0] = partner(2, 1);
-	threads[1].wakers[ACTIVITY_LOCK][0] = partner(1, 0);
-	reasons = reasons_of(&(struct host_process){.threads = threads, .thread_count = 2});
-	assert_int_equal(host_reasons__hops(&reasons, &reasons.items[0], hops), 1);
-	threads[0].wakers[ACTIVITY_LOCK][0] = partner(7, HOST_NO_THREAD);
-	assert_int_equal(host_reasons__hops(&reasons, &reasons.items[0], hops), 1);
-	assert_null(hops[0].thread);
-	assert_null(hops[0].stack);
-	threads[0].wakers[ACTIVITY_LOCK][0].count = 0;
-	assert_int_equal(host_reasons__hops(&reasons, &reasons.items[0], hops), 0);
-	host_reasons__clear(&reasons);
-}
-
-static void the_holder_of_the_gil_is_where_it_runs(void **state)
-{
-	struct host_location *first =
-		LOCATIONS({.activity = ACTIVITY_GIL, .ns = 90 * MS, .stack = &draws});
-	struct host_location *second =
-		LOCATIONS({.activity = ACTIVITY_SLEEP, .ns = 60 * MS, .stack = &reads},
-			  {.activity = ACTIVITY_CPU, .ns = 30 * MS, .stack = &holds});
-	struct host_thread threads[] = {thread(true, 1, first, 1), thread(false, 2, second, 2)};
-	struct host_reasons reasons;
-	struct host_other hops[HOST_HOPS];
-
-	(void)state;
-	threads[0].wakers[ACTIVITY_GIL][0] = partner(2, 1);
-	reasons = reasons_of(&(struct host_process){.threads = threads, .thread_count = 2});
-	assert_int_equal(host_reasons__hops(&reasons, &reasons.items[0], hops), 1);
-	assert_int_equal(hops[0].kind, HOST_CPU);
-	assert_ptr_equal(hops[0].stack, &holds);
-	host_reasons__clear(&reasons);
-}
-
 static void names_the_file(void **state)
 {
 	struct host_location *locations = LOCATIONS(
@@ -458,9 +361,6 @@ int main(void)
 		cmocka_unit_test(knows_who_awaits_requests),
 		cmocka_unit_test(most_of_the_time),
 		cmocka_unit_test(reports_limits_from_rivals),
-		cmocka_unit_test(follows_hops),
-		cmocka_unit_test(ends_hops),
-		cmocka_unit_test(the_holder_of_the_gil_is_where_it_runs),
 		cmocka_unit_test(names_the_file),
 		cmocka_unit_test(nothing_is_known),
 	};
