@@ -2,6 +2,9 @@
 /*
  * Characters that do not take one column on a terminal, by glibc 2.36's wcwidth (Unicode 15). Gaps
  * of unassigned characters are closed. test_width.c compares the table with the machine's wcwidth.
+ *
+ * It is not wcwidth itself, because that knows nothing without a UTF-8 locale: glibc reads C.UTF-8
+ * from files, in a static program too, and a small image that runs the portable build has none.
  */
 #ifndef BASE_WIDTH_TABLE_H
 #define BASE_WIDTH_TABLE_H

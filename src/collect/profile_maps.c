@@ -199,12 +199,11 @@ int profile_maps__take_duration(struct reading *reading, struct process *process
 		return ELEMENT_SKIP;
 	if (ARRAY_RESERVE(profile->functions, profile->function_count, 1))
 		return -ENOMEM;
-	/* A histogram is large: it is copied once. */
 	function = &profile->functions[profile->function_count++];
-	*function = (struct profile_function){
-		.row = ((const struct duration_key *)key)->row,
-		.time = *duration_at(reading->collector->profile_maps, *number),
-	};
+	function->row = ((const struct duration_key *)key)->row;
+	/* A histogram is large: a compound literal would copy it twice. */
+	function->time = *duration_at(reading->collector->profile_maps, *number);
+	function->missed = function->missed_ns = function->open = function->open_ns = 0;
 	for (uint32_t i = 0; i < TIME_BUCKETS; i++)
 		calls += function->time.buckets[i];
 	function->time.calls += calls;

@@ -36,6 +36,10 @@ struct record_state {
 	/* searches without a result since the last that had one, up to MOST_FAILURES */
 	unsigned int failures;
 	struct step_phase base; /* the current phase, without the record's own counts */
+	size_t helpers;		/* most that the record has had */
+	/* what it had counted when it got as many: their work is not in the sums */
+	uint64_t incomplete;
+	struct step_sums incomplete_sums;
 	/* The walk over steps from before BPF had the anchor */
 	bool walking;
 	uint64_t walked; /* submissions walked over so far */
@@ -204,6 +208,7 @@ static void take_anchor(struct steps *steps, struct step_record *shared, struct 
 					     (size_t)(steps->history.to - steps->history.from),
 					     period, &thread->round_length);
 	state->base = thread->phases[thread->current];
+	state->incomplete = 0;
 	state->serial++;
 	state->walking = true;
 	state->walked = steps->history.from + period->first;
@@ -318,8 +323,11 @@ static void show_phase(const struct step_record *record, const struct record_sta
 	if (!state->thread->phase_count)
 		return;
 	*phase = state->base;
-	if (record->anchor.serial == state->serial)
-		step_phase__add_record(phase, record);
+	if (record->anchor.serial != state->serial)
+		return;
+	step_phase__add_record(phase, record);
+	if (record->steps > state->incomplete)
+		step_phase__forget_sums(phase, state->incomplete, &state->incomplete_sums);
 }
 
 /* BPF counts the thread's steps, and its anchor has proved right for long enough. */
@@ -408,6 +416,7 @@ static bool has_more(const struct steps *steps, uint32_t one, uint32_t other)
 /* Chooses the other threads of the record's process that launch most, in that order. */
 static void choose_helpers(struct steps *steps, uint32_t number)
 {
+	struct record_state *state = &steps->states[number];
 	uint32_t chosen[STEP_HELPERS];
 	size_t count = 0;
 
@@ -427,6 +436,21 @@ static void choose_helpers(struct steps *steps, uint32_t number)
 	}
 	for (size_t i = 0; i < STEP_HELPERS; i++)
 		steps->shared[number].helpers[i] = i < count ? chosen[i] + 1 : 0;
+	if (count <= state->helpers)
+		return;
+	state->helpers = count;
+	if (!step_copies__record(&steps->shared[number], &steps->copy) ||
+	    steps->copy.anchor.serial != state->serial)
+		return;
+	state->incomplete = steps->copy.steps;
+	state->incomplete_sums = steps->copy.sums;
+}
+
+static void choose_all_helpers(struct steps *steps)
+{
+	for (uint32_t number = 0; number < steps->count; number++)
+		if (steps->states[number].thread)
+			choose_helpers(steps, number);
 }
 
 int steps__read(struct reading *reading)
@@ -440,9 +464,8 @@ int steps__read(struct reading *reading)
 	steps->reading++;
 	for (uint32_t number = 0; number < steps->count && !ret; number++)
 		ret = read_record(reading, steps, number);
-	for (uint32_t number = 0; number < steps->count && !ret; number++)
-		if (steps->states[number].thread)
-			choose_helpers(steps, number);
+	if (!ret)
+		choose_all_helpers(steps);
 	return ret;
 }
 
@@ -456,4 +479,6 @@ void steps__look(struct collector *collector)
 	for (uint32_t number = 0; number < steps->count; number++)
 		if (!steps->shared[number].wanted.serial && !steps->shared[number].ended_ns)
 			read_record(&reading, steps, number);
+	/* BPF counts steps by the new anchors before the next reading. */
+	choose_all_helpers(steps);
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@
 /* the median counts: other activity of the machine also affects programs */
 #define CHUNKS 16
 #define WARM_UP 3	     /* chunks before the first one that counts */
+#define TRIES 4		     /* at most this many times the chunks, on a busy machine */
 #define COLD_CHUNKS 5	     /* chunks with caches filled by other work */
 #define WORK_BYTES (4 << 20) /* memory that the other work uses */
 #define WORK_LINES 4096	     /* cache lines of it that are touched between two calls */
@@ -167,16 +169,32 @@ static double time_chunk(const struct stand_in *stand_in, struct work *work)
 	return took / CHUNK / stand_in->calls;
 }
 
-/* The median of `chunks`, at most CHUNKS. */
+/* How often this thread had to leave its CPU to another one. */
+static long preemptions(void)
+{
+	struct rusage usage = {.ru_nivcsw = 0};
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_nivcsw;
+}
+
+/*
+ * The median of `chunks`, at most CHUNKS. On a busy machine, other threads run during many chunks:
+ * chunks without them replace these while there are tries.
+ */
 static double time_calls(const struct stand_in *stand_in, struct work *work, int chunks)
 {
 	double ns[CHUNKS] = {0};
+	int spare = (TRIES - 1) * chunks;
 
-	for (int chunk = -WARM_UP; chunk < chunks; chunk++) {
-		double took = time_chunk(stand_in, work);
+	for (int chunk = 0; chunk < WARM_UP; chunk++)
+		time_chunk(stand_in, work);
+	for (int chunk = 0; chunk < chunks;) {
+		long before = preemptions();
 
-		if (chunk >= 0)
-			ns[chunk] = took;
+		ns[chunk] = time_chunk(stand_in, work);
+		if (preemptions() == before || spare-- <= 0)
+			chunk++;
 	}
 	qsort(ns, (size_t)chunks, sizeof(*ns), by_size);
 	return ns[chunks / 2];

@@ -124,6 +124,16 @@ void step_phase__add_record(struct step_phase *phase, const struct step_record *
 	note_span(phase, record->first_ns, record->begin_ns);
 }
 
+void step_phase__forget_sums(struct step_phase *phase, uint64_t steps, const struct step_sums *sums)
+{
+	uint64_t *from = (uint64_t *)&phase->sums;
+	const uint64_t *less = (const uint64_t *)sums;
+
+	phase->summed -= steps;
+	for (size_t i = 0; i < sizeof(*sums) / sizeof(*from); i++)
+		from[i] -= less[i];
+}
+
 uint64_t step_phase__steady_ns(const struct step_phase *phase)
 {
 	uint64_t most = STEADY_TIMES * profile__percentile(phase->buckets, 0.5, phase->max_ns);

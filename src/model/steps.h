@@ -86,6 +86,10 @@ void step_phase__add(struct step_phase *phase, uint64_t begin_ns, uint64_t ns);
 /* Adds what a record has counted since it adopted the phase's anchor. */
 void step_phase__add_record(struct step_phase *phase, const struct step_record *record);
 
+/* Takes away sums over `steps` of the steps that were added: they turned out to be incomplete. */
+void step_phase__forget_sums(struct step_phase *phase, uint64_t steps,
+			     const struct step_sums *sums);
+
 /*
  * When the phase's steps reached their usual duration: loading modules and trying kernels makes a
  * program's first steps longer. It is the start of the first of two successive steps that take at

@@ -7,6 +7,7 @@
 #include "base/quantity.h"
 
 #define PIDS_NAMED 8
+#define BUSY_LOAD 4 /* threads that want a CPU, for each CPU */
 
 static void write_pids(FILE *out, const struct start_line *start)
 {
@@ -44,4 +45,13 @@ void start_line__print(FILE *out, const struct start_line *start)
 		fprintf(out, ", a report every %s",
 			quantity__time(start->interval * (double)NS_PER_S).text);
 	write_end(out, start);
+}
+
+void start_line__print_busy(FILE *out, double load, long cpus)
+{
+	if (load > BUSY_LOAD * (double)cpus)
+		fprintf(out,
+			"gpuprobe: the machine is busy (load %s on %ld CPU%s): gpuprobe starts and "
+			"reports slowly\n",
+			quantity__count((uint64_t)(load + 0.5)).text, cpus, cpus == 1 ? "" : "s");
 }

@@ -17,4 +17,10 @@ struct start_line {
 
 void start_line__print(FILE *out, const struct start_line *start);
 
+/*
+ * Says before that why it takes long to start, if the machine is so busy that the second of CPU
+ * time for it takes many seconds. `load` as of getloadavg(3).
+ */
+void start_line__print_busy(FILE *out, double load, long cpus);
+
 #endif

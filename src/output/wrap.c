@@ -17,23 +17,23 @@ static bool is_number(const char *word, size_t length)
 	return word[0] >= '0' && word[0] <= '9';
 }
 
-/* `ends` are the characters that end a word. */
-static size_t piece_of(const char *text, const char *ends)
+int wrap__width(size_t columns)
 {
-	size_t length = strcspn(text, ends);
-	const char *word = text;
-
-	while (is_number(word, (size_t)(text + length - word)) && text[length] == ' ' &&
-	       text[length + 1] && !strchr(ends, text[length + 1])) {
-		word = text + length + 1;
-		length += 1 + strcspn(word, ends);
-	}
-	return length;
+	return columns && columns < WRAP_WIDTH ? (int)columns : WRAP_WIDTH;
 }
 
-size_t wrap__piece(const char *line)
+/* Bytes of the first word, with the words that must stay on its line: a number keeps its unit. */
+static size_t piece_of(const char *text)
 {
-	return piece_of(line, " \n");
+	size_t length = strcspn(text, " ");
+	const char *word = text;
+
+	while (is_number(word, (size_t)(text + length - word)) && text[length] &&
+	       text[length + 1] && text[length + 1] != ' ') {
+		word = text + length + 1;
+		length += 1 + strcspn(word, " ");
+	}
+	return length;
 }
 
 void wrap__continue(FILE *out, const char *text, int column, int indent, int width)
@@ -41,7 +41,7 @@ void wrap__continue(FILE *out, const char *text, int column, int indent, int wid
 	const char *blank = "";
 
 	for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
-		size_t length = piece_of(text, " ");
+		size_t length = piece_of(text);
 		int piece = (int)width__columns(text, length);
 
 		if (*blank && column + 1 + piece > width) {

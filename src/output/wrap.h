@@ -6,11 +6,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/*
- * Bytes of the first word of a line, with the words that must stay on its line: a number keeps its
- * unit.
- */
-size_t wrap__piece(const char *line);
+#define WRAP_WIDTH 100 /* longer lines are hard to read */
+
+/* The width of sentences where lines have `columns`; 0: they have no limit. */
+int wrap__width(size_t columns);
 
 /*
  * Writes the words of `text`, which must be printable, in lines of up to `width` columns; a longer

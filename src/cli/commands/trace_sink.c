@@ -77,6 +77,11 @@ static bool wants_color(const struct trace_sink *sink)
 	       strcmp(term, "dumb");
 }
 
+static bool names_one_process(const struct targets *targets)
+{
+	return targets->pid_count + (targets->command != NULL) == 1;
+}
+
 static int open_output(struct trace_sink *sink, uint64_t begin_ns, int stop_fd, struct error *err)
 {
 	struct trace_output_options form = sink->options->output;
@@ -90,6 +95,7 @@ static int open_output(struct trace_sink *sink, uint64_t begin_ns, int stop_fd, 
 	}
 	form.width = terminal__width(sink->fd);
 	form.color = wants_color(sink);
+	form.one_process = names_one_process(&sink->options->targets);
 	form.begin_ns = begin_ns;
 	form.wall_offset_ns =
 		(int64_t)wall.tv_sec * (int64_t)NS_PER_S + wall.tv_nsec - (int64_t)clock__boot_ns();

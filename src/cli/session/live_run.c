@@ -40,10 +40,21 @@ int live_run__new(const struct live_run_options *options, const struct log *log,
 	return 0;
 }
 
+static void print_busy(void)
+{
+	double load;
+
+	if (getloadavg(&load, 1) == 1)
+		start_line__print_busy(stderr, load, sysconf(_SC_NPROCESSORS_ONLN));
+}
+
 int live_run__attach(struct live_run *run, struct error *err)
 {
-	int ret = live_model__prepare(run->live, err);
+	int ret;
 
+	if (run->announces)
+		print_busy();
+	ret = live_model__prepare(run->live, err);
 	if (!ret && run->reports)
 		ret = reports__start(run->reports, err);
 	if (!ret && run->samples_options.period > 0)

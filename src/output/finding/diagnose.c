@@ -5,6 +5,7 @@
 #include "output/report/line.h"
 #include "output/report/parts.h"
 #include "output/report/totals.h"
+#include "output/stat/prose.h"
 #include "output/stat/tables.h"
 #include "output/finding/verdict.h"
 
@@ -23,19 +24,22 @@ static void print_limits(FILE *out, const struct stat_report *report)
 		fputs(") is watched since attach: its earlier calls are unknown\n", out);
 	}
 	report_open_calls__print(out, model);
-	findings_text__limits(out, report->state, report->findings);
+	findings_text__limits(out, report->state, report->findings, stat__width(report));
 	report_sampling__print(out, model);
 	report_line__evicted(out, model);
 	report_line__losses(out, model);
 }
 
-void diagnose_text__print(FILE *out, const struct stat_report *report)
+static void print(FILE *out, const struct stat_report *report)
 {
+	struct report_options options = *report->options;
+
+	options.width = stat__width(report);
 	stat__print_head(out, report);
 	if (report->model->process_count) {
 		verdict_text__print(out, report);
 		fputc('\n', out);
-		findings_text__print(out, report->model, report->findings, report->options);
+		findings_text__print(out, report->model, report->findings, &options);
 		print_limits(out, report);
 		report_line__silent(out, report->model);
 	} else {
@@ -46,4 +50,15 @@ void diagnose_text__print(FILE *out, const struct stat_report *report)
 		fprintf(out, "\ngpuprobe diagnose --explain %s explains what to do\n",
 			report->findings->items[0].kind->id);
 	fputs(REPORT_RULE, out);
+}
+
+/* A file has the frames of stacks in one line each, however long they are. */
+void diagnose_text__print(FILE *out, const struct stat_report *report)
+{
+	struct stat_prose prose;
+	FILE *text = report->width ? stat_prose__begin(&prose, out) : out;
+
+	print(text, report);
+	if (report->width)
+		stat_prose__end(&prose, text, report);
 }

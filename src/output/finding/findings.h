@@ -53,10 +53,10 @@ bool findings_text__has_reasons(const struct finding_list *list, unsigned int to
 /*
  * Prints which kinds were not checked and how to enable them, and which were not judged because the
  * observation was too short. An empty line comes before each. Prints nothing if there are no
- * limits.
+ * limits. `width` is for wrap__width.
  */
 void findings_text__limits(FILE *out, const struct findings *findings,
-			   const struct finding_list *list);
+			   const struct finding_list *list, size_t width);
 
 /* Prints the meaning of a kind, its advice and its thresholds. */
 void findings_text__explain(FILE *out, const struct finding_kind *kind);
@@ -79,8 +79,8 @@ void json_findings__write_thresholds(struct json *j, const struct findings *find
 
 /*
  * Prints an empty line and a line that names the kinds skipped because calls are being sampled.
- * Prints nothing if there are none.
+ * Prints nothing if there are none. `width` is for wrap__width.
  */
-void findings_text__print_sampled(FILE *out, const struct finding_list *list);
+void findings_text__print_sampled(FILE *out, const struct finding_list *list, size_t width);
 
 #endif

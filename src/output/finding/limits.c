@@ -7,8 +7,6 @@
 #include "output/finding/findings.h"
 #include "output/wrap.h"
 
-#define LINE_WIDTH 100
-
 /* How to enable the check. */
 static const char *remedy(const struct finding_kind *kind)
 {
@@ -57,6 +55,7 @@ static void write_unjudged(FILE *out, const struct findings *findings,
 }
 
 static void print_line(FILE *out, const struct findings *findings, const struct finding_list *list,
+		       size_t width,
 		       void (*write)(FILE *, const struct findings *, const struct finding_list *))
 {
 	char *text = NULL;
@@ -68,16 +67,16 @@ static void print_line(FILE *out, const struct findings *findings, const struct 
 	write(line, findings, list);
 	if (!fclose(line) && length) {
 		fputc('\n', out);
-		wrap__print(out, text, 0, 2, LINE_WIDTH);
+		wrap__print(out, text, 0, 2, wrap__width(width));
 	}
 	free(text);
 }
 
 void findings_text__limits(FILE *out, const struct findings *findings,
-			   const struct finding_list *list)
+			   const struct finding_list *list, size_t width)
 {
-	print_line(out, findings, list, write_unlooked);
-	print_line(out, findings, list, write_unjudged);
+	print_line(out, findings, list, width, write_unlooked);
+	print_line(out, findings, list, width, write_unjudged);
 }
 
 static void write_trend(struct json *j, const struct finding_trend *trend)

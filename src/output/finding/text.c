@@ -27,7 +27,6 @@
 
 #define TEXT_INDENT 8
 #define STACK_INDENT 16
-#define LINE_WIDTH 100
 #define NUMBER_MOST 1e19
 #define TEN_FRAMES 10
 #define THREADS_NAMED 8 /* at most this many of the threads that do the same are named */
@@ -133,9 +132,9 @@ static void write_saving(FILE *out, const struct finding *finding, enum quantity
 }
 
 /* Prints a wrapped sentence; nothing without memory. */
-static void print_sentence(FILE *out, const struct finding *finding, enum quantity_form form,
-			   void (*write)(FILE *out, const struct finding *finding,
-					 enum quantity_form form))
+static void
+print_sentence(FILE *out, const struct finding *finding, const struct report_options *options,
+	       void (*write)(FILE *out, const struct finding *finding, enum quantity_form form))
 {
 	char *text = NULL;
 	size_t length = 0;
@@ -143,9 +142,9 @@ static void print_sentence(FILE *out, const struct finding *finding, enum quanti
 
 	if (!sentence)
 		return;
-	write(sentence, finding, form);
+	write(sentence, finding, options->form);
 	if (!fclose(sentence))
-		wrap__print(out, text, TEXT_INDENT, 2, LINE_WIDTH);
+		wrap__print(out, text, TEXT_INDENT, 2, wrap__width(options->width));
 	free(text);
 }
 
@@ -245,13 +244,13 @@ static void print_finding(FILE *out, const struct model *model, const struct fin
 	fputc('\n', out);
 	print_subject(out, finding);
 	if (finding->evidence)
-		print_sentence(out, finding, form, write_evidence);
+		print_sentence(out, finding, options, write_evidence);
 	if (finding->number_count && form == QUANTITY_EXACT)
-		print_sentence(out, finding, form, write_numbers);
+		print_sentence(out, finding, options, write_numbers);
 	if (finding->has_cost)
-		print_sentence(out, finding, form, write_cost);
+		print_sentence(out, finding, options, write_cost);
 	if (finding->has_saving)
-		print_sentence(out, finding, form, write_saving);
+		print_sentence(out, finding, options, write_saving);
 	write_alike(out, list, index, form);
 	if (finding->has_reasons)
 		print_reasons(out, model, finding);
@@ -293,7 +292,7 @@ static void write_sampled_kinds(FILE *out, const struct finding_list *list)
 	fputs(" (--max-overhead off enables them)", out);
 }
 
-void findings_text__print_sampled(FILE *out, const struct finding_list *list)
+void findings_text__print_sampled(FILE *out, const struct finding_list *list, size_t width)
 {
 	char *text = NULL;
 	size_t length = 0;
@@ -304,7 +303,7 @@ void findings_text__print_sampled(FILE *out, const struct finding_list *list)
 	write_sampled_kinds(sentence, list);
 	fputc('\n', out);
 	if (!fclose(sentence))
-		wrap__print(out, text, 0, 2, LINE_WIDTH);
+		wrap__print(out, text, 0, 2, wrap__width(width));
 	free(text);
 }
 
@@ -357,5 +356,5 @@ void findings_text__print(FILE *out, const struct model *model, const struct fin
 			print_finding(out, model, list, i, options);
 	if (left)
 		fprintf(out, "\n... and %zu more finding%s\n", left, report_line__plural(left));
-	findings_text__print_sampled(out, list);
+	findings_text__print_sampled(out, list, options->width);
 }

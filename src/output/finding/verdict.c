@@ -16,7 +16,6 @@
 #include "output/finding/verdict.h"
 #include "output/wrap.h"
 
-#define LINE_WIDTH 100
 #define COMMAND_COLUMNS 60
 #define SEVERAL_THREADS 1.5
 #define SHOWN_SHARE 0.001 /* smallest share that prints as a number */
@@ -140,7 +139,7 @@ static void print_sentence(FILE *out, const struct verdict *verdict, const char 
 }
 
 /* Prints wrapped lines; nothing without memory. */
-static void print_verdict(FILE *out, const struct verdict *verdict)
+static void print_verdict(FILE *out, const struct verdict *verdict, size_t width)
 {
 	char *text = NULL;
 	size_t length = 0;
@@ -150,7 +149,7 @@ static void print_verdict(FILE *out, const struct verdict *verdict)
 		return;
 	print_sentence(sentence, verdict, "the steady time");
 	if (!fclose(sentence))
-		wrap__print(out, text, 0, 2, LINE_WIDTH);
+		wrap__print(out, text, 0, 2, wrap__width(width));
 	free(text);
 }
 
@@ -216,7 +215,7 @@ static void print_process(FILE *out, const struct stat_report *report,
 	fputs(": ", out);
 	report_steps__line(out, process);
 	fputc('\n', out);
-	print_verdict(out, &verdict);
+	print_verdict(out, &verdict, stat__width(report));
 	if (verdict.kind == VERDICT_UNKNOWN && verdict.window_ns &&
 	    process__is_estimated(process, RATE_LAUNCH))
 		fputs("launches are sampled: --max-overhead off finds out more\n", out);

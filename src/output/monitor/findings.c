@@ -204,5 +204,5 @@ void monitor_findings__print(FILE *out, const struct monitor_page *page)
 	if (left)
 		fprintf(out, "... and %zu more finding%s, which --top shows\n", left,
 			report_line__plural(left));
-	findings_text__print_sampled(out, list);
+	findings_text__print_sampled(out, list, (size_t)page->options->columns);
 }

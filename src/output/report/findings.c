@@ -29,7 +29,7 @@ void report_findings__print(FILE *out, const struct model *model, const struct f
 			    const struct report_options *options)
 {
 	if (list && !list->count)
-		findings_text__print_sampled(out, list);
+		findings_text__print_sampled(out, list, options->width);
 	if (!list || !list->count)
 		return;
 	fputc('\n', out);

@@ -18,6 +18,7 @@ struct report_options {
 	unsigned int top; /* entries shown of each list; 0: all */
 	bool full_names;  /* show the full demangled names of kernels */
 	bool on_terminal; /* long names are cut in the middle, see output/clip.h */
+	size_t width;	  /* of lines with a finding's sentences; 0: no limit */
 	enum quantity_form form;
 	bool all_frames; /* print every frame of stacks, see output/folded_stack.h */
 	bool ten_frames; /* with all_frames: only the first ten of a finding's stack */

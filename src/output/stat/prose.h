@@ -21,8 +21,7 @@ FILE *stat_prose__begin(struct stat_prose *prose, FILE *out);
 
 /*
  * Prints what was written to `text`, which stat_prose__begin has returned: whole lines. A line that
- * does not fit goes on two columns further to the right. So does one that was wrapped at another
- * width: it is put together first.
+ * does not fit goes on two columns further to the right.
  */
 void stat_prose__end(struct stat_prose *prose, FILE *text, const struct stat_report *report);
 

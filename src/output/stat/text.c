@@ -115,9 +115,11 @@ static void print_findings(FILE *out, const struct stat_report *report)
 {
 	struct stat_prose prose;
 	FILE *text = report->width ? stat_prose__begin(&prose, out) : out;
+	struct report_options options = *report->options;
 
+	options.width = stat__width(report);
 	fputc('\n', text);
-	findings_text__print(text, report->model, report->findings, report->options);
+	findings_text__print(text, report->model, report->findings, &options);
 	if (report->width)
 		stat_prose__end(&prose, text, report);
 }
@@ -127,7 +129,7 @@ static void print_limits(FILE *out, const struct stat_report *report)
 	struct stat_prose prose;
 	FILE *text = stat_prose__begin(&prose, out);
 
-	findings_text__limits(text, report->state, report->findings);
+	findings_text__limits(text, report->state, report->findings, stat__width(report));
 	stat_prose__end(&prose, text, report);
 }
 

@@ -29,7 +29,7 @@
 #define KERNELS_SHOWN 20
 #define SITES_SHOWN 10
 #define ERRORS_SHOWN 10
-/* The longest line; sentences end at PROSE_WIDTH, since longer lines are hard to read. */
+/* The longest line; sentences end at WRAP_WIDTH. */
 #define MOST_COLUMNS 200
 #define LEAST_COLUMNS 40
 #define CUT_ROOM 3	/* for an ellipsis, and the end of the text */
@@ -107,12 +107,6 @@ static int columns_of(const struct top_detail *detail)
 	return detail->width > LEAST_COLUMNS ? detail->width : LEAST_COLUMNS;
 }
 
-/* The width of a sentence. */
-static int prose_columns(const struct top_detail *detail)
-{
-	return columns_of(detail) < PROSE_WIDTH ? columns_of(detail) : PROSE_WIDTH;
-}
-
 /* Prints nothing without memory. */
 static void print_verdict(FILE *out, const struct top_detail *detail)
 {
@@ -130,7 +124,7 @@ static void print_verdict(FILE *out, const struct top_detail *detail)
 		fputs("no verdict yet: it takes a second of work", sentence);
 	if (!fclose(sentence)) {
 		text[strcspn(text, "\n")] = '\0';
-		wrap__print(out, text, 0, 4, prose_columns(detail));
+		wrap__print(out, text, 0, 4, wrap__width((size_t)columns_of(detail)));
 	}
 	free(text);
 }
@@ -151,13 +145,14 @@ static void print_advice(FILE *out, const struct top_detail *detail)
 			continue;
 		given |= bit;
 		fprintf(out, "\nadvice on %s\n", kind->id);
-		wrap__print(out, kind->advice, 4, 0, prose_columns(detail));
+		wrap__print(out, kind->advice, 4, 0, wrap__width((size_t)columns_of(detail)));
 	}
 }
 
 static void print_findings(FILE *out, const struct top_detail *detail)
 {
-	const struct report_options all = {.on_terminal = true};
+	const struct report_options all = {.on_terminal = true,
+					   .width = (size_t)columns_of(detail)};
 
 	fputc('\n', out);
 	findings_text__print(out, detail->model, detail->findings, &all);

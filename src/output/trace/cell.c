@@ -52,7 +52,7 @@ static const char *kernel_of(const struct trace_view *view)
 	return is_table(view) ? trace_line__label(view->line) : trace_line__kernel(view->line);
 }
 
-static char *write_kernel(const struct trace_view *view, char *at)
+char *trace_cell__kernel(const struct trace_view *view, char *at)
 {
 	const char *name = kernel_of(view);
 
@@ -61,46 +61,11 @@ static char *write_kernel(const struct trace_view *view, char *at)
 	return TRACE_TEXT_CONSTANT(at, "<unknown>");
 }
 
-/* Separates two parts of the details. */
-static char *separate(char *at, const char *begin)
-{
-	if (at != begin)
-		*at++ = ' ';
-	return at;
-}
-
-/* Whether the argument has its own column. Of several with one role only the first has one. */
-static bool has_column(const struct trace_view *view, const struct trace_field *field)
-{
-	return field->role < TRACE_ROLES && view->output->shows[field->role] &&
-	       view->by_role[field->role] == field;
-}
-
 static char *write_details(const struct trace_view *view, char *at)
 {
-	const struct trace_line *line = view->line;
-	bool doubled = !is_table(view);
-	char *begin = at;
+	char *end = trace_details__write(view, at);
 
-	if (view->function->is_launch && !view->output->has_kernel)
-		at = write_kernel(view, at);
-	for (size_t i = 0; i < line->field_count; i++) {
-		const struct trace_field *field = &line->fields[i];
-
-		if (has_column(view, field))
-			continue;
-		at = separate(at, begin);
-		at = trace_text__word(at, field->name, TRACE_WORD_SIZE);
-		*at++ = '=';
-		at = trace_field__text(field, doubled, at);
-	}
-	if (line->kernel_location) {
-		at = TRACE_TEXT_CONSTANT(separate(at, begin), "at=\"");
-		at = trace_text__escaped(at, line->kernel_location, strlen(line->kernel_location),
-					 '"', doubled);
-		*at++ = '"';
-	}
-	return at == begin && doubled ? write_unknown(at) : at;
+	return end == at && !is_table(view) ? write_unknown(at) : end;
 }
 
 /* Innermost first, separated by semicolons, which are escaped within a frame. */

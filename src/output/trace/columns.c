@@ -76,6 +76,8 @@ unsigned int trace_columns__others(const struct trace_output_options *options)
 	unsigned int width = 0;
 
 	for (size_t i = 0; i < options->column_count; i++) {
+		if (options->columns[i] == COLUMN_RESULT && options->result_below)
+			continue;
 		width += i > 0;
 		if (options->columns[i] != COLUMN_DETAILS)
 			width += trace_columns__width(options->columns[i], options->timestamps);
@@ -105,19 +107,37 @@ static const enum trace_column usual[] = {COLUMN_TIME,	   COLUMN_PROCESS, COLUMN
 					  COLUMN_TID,	   COLUMN_EVENT,   COLUMN_DETAILS,
 					  COLUMN_DURATION, COLUMN_RESULT};
 
+/*
+ * Takes away what the reader misses least: names of processes, threads, the result of calls that
+ * succeeded, and the process where there is only one. Failures are shown below their calls.
+ */
 static void choose_table(struct trace_output_options *options)
 {
-	static const enum trace_column fewer[] = {COLUMN_TIME,	  COLUMN_PID,	   COLUMN_EVENT,
-						  COLUMN_DETAILS, COLUMN_DURATION, COLUMN_RESULT};
-	static const enum trace_column fewest[] = {COLUMN_TIME, COLUMN_PID, COLUMN_EVENT,
-						   COLUMN_DURATION, COLUMN_RESULT};
+	static const enum trace_column no_process[] = {COLUMN_TIME,    COLUMN_PID,
+						       COLUMN_TID,     COLUMN_EVENT,
+						       COLUMN_DETAILS, COLUMN_DURATION,
+						       COLUMN_RESULT},
+				       no_thread[] = {COLUMN_TIME,     COLUMN_PID,
+						      COLUMN_EVENT,    COLUMN_DETAILS,
+						      COLUMN_DURATION, COLUMN_RESULT},
+				       no_pid[] = {COLUMN_TIME, COLUMN_EVENT, COLUMN_DETAILS,
+						   COLUMN_DURATION, COLUMN_RESULT},
+				       no_details[] = {COLUMN_TIME, COLUMN_PID, COLUMN_EVENT,
+						       COLUMN_DURATION, COLUMN_RESULT};
 
+	options->result_below = false;
 	set_columns(options, usual, sizeof(usual));
-	if (has_room(options, TRACE_ENOUGH_DETAILS))
-		return;
-	set_columns(options, fewer, sizeof(fewer));
+	if (!has_room(options, TRACE_GOOD_DETAILS))
+		set_columns(options, no_process, sizeof(no_process));
+	if (!has_room(options, TRACE_GOOD_DETAILS))
+		set_columns(options, no_thread, sizeof(no_thread));
+	/* With --entry-return the result tells the two lines of a call apart. */
+	options->result_below = !options->entry_return && !options->adds_stack &&
+				!has_room(options, TRACE_GOOD_DETAILS);
+	if (!has_room(options, TRACE_GOOD_DETAILS) && options->one_process)
+		set_columns(options, no_pid, sizeof(no_pid));
 	if (!has_room(options, TRACE_MIN_DETAILS))
-		set_columns(options, fewest, sizeof(fewest));
+		set_columns(options, no_details, sizeof(no_details));
 }
 
 void trace_columns__choose(struct trace_output_options *options)

@@ -9,8 +9,13 @@
 
 /* minimum width of the details on a terminal; below it they are not a default column */
 #define TRACE_MIN_DETAILS 10
-/* If the terminal leaves them less than this, process and thread are not default columns. */
+/* Columns of texts do not grow if that leaves the details less than this. */
 #define TRACE_ENOUGH_DETAILS 30
+/*
+ * If the terminal leaves them less than this, columns that the reader misses least are not default
+ * columns. It has room for a copy or for a kernel with its grid and block.
+ */
+#define TRACE_GOOD_DETAILS 48
 
 const char *trace_columns__word(enum trace_column column);    /* "process" */
 const char *trace_columns__heading(enum trace_column column); /* "PROCESS" */
@@ -27,7 +32,10 @@ bool trace_columns__is_text(enum trace_column column);
 /* The width of all columns except the details, with a space between each two. */
 unsigned int trace_columns__others(const struct trace_output_options *options);
 
-/* Chooses the format's default columns; in the table fewer if the terminal is narrow. */
+/*
+ * Chooses the format's default columns; in the table fewer if the terminal is narrow. Sets
+ * options->result_below.
+ */
 void trace_columns__choose(struct trace_output_options *options);
 
 /* The role of the arguments that the column shows, or TRACE_NO_ROLE. */

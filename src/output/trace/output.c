@@ -67,17 +67,30 @@ void trace_output__stop_by(struct trace_output *output, int fd)
 
 void trace_output__set_width(struct trace_output *output, unsigned int width)
 {
-	size_t before = output->options.column_count;
+	struct trace_output_options *options = &output->options, before = *options;
 
-	output->options.width = width;
-	if (output->options.format != TRACE_TABLE)
+	options->width = width;
+	if (options->format != TRACE_TABLE)
 		return;
 	if (output->chooses)
-		trace_columns__choose(&output->options);
+		trace_columns__choose(options);
 	trace_table__layout(output);
 	/* If this fails, the next line reports it. */
-	if (output->options.column_count != before)
+	if (options->column_count != before.column_count ||
+	    options->result_below != before.result_below)
 		trace_output__header(output);
+}
+
+/* Shows pids from the line of a second process on. */
+static void look_at_process(struct trace_output *output, const struct trace_line *line)
+{
+	pid_t pid = line->kind == LINE_LOST ? output->only : line->process->pid;
+
+	if (output->only && pid != output->only) {
+		output->options.one_process = false;
+		trace_output__set_width(output, output->options.width);
+	}
+	output->only = pid;
 }
 
 static size_t text_room(const char *text)
@@ -171,6 +184,8 @@ int trace_output__line(struct trace_output *output, const struct trace_line *lin
 	struct trace_view view;
 	char *at;
 
+	if (output->options.one_process)
+		look_at_process(output, line);
 	look_at(output, line, &view);
 	at = trace_buffer__room(&output->buffer, line_room(output, &view));
 	if (!at)

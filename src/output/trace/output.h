@@ -51,6 +51,10 @@ struct trace_output_options {
 	unsigned int width;
 	bool color;
 	bool entry_return;
+	/* The user has named one process: a narrow terminal shows no pid until there are others. */
+	bool one_process;
+	/* set with the default columns: there is no room for `result`, whose column is last */
+	bool result_below;
 	uint64_t begin_ns;	/* CLOCK_BOOTTIME of time 0 */
 	int64_t wall_offset_ns; /* CLOCK_REALTIME - CLOCK_BOOTTIME */
 	/* of uname(2), for trace_output__header; must live until then; NULL: unknown */

@@ -18,6 +18,7 @@ struct trace_output {
 	/* includes the columns that are shown */
 	struct trace_output_options options;
 	bool chooses; /* the terminal's width decides which columns these are */
+	pid_t only;   /* with options.one_process: the process of the lines so far; 0: none yet */
 	/* the kernel's name has its own column, so the details of the table and TSV omit it */
 	bool has_kernel;
 	/* the same for arguments, by role */
@@ -71,6 +72,19 @@ char *trace_json__line(struct trace_output *output, const struct trace_view *vie
 /* --- cell.c: a column's text in the table and in TSV --- */
 
 char *trace_cell__write(const struct trace_view *view, enum trace_column column, char *at);
+
+/* The kernel of a launch in the details: "<unknown>" if it has no name. */
+char *trace_cell__kernel(const struct trace_view *view, char *at);
+
+/* --- details.c: kernel and arguments by name --- */
+
+char *trace_details__write(const struct trace_view *view, char *at); /* nothing if there are none */
+
+/*
+ * The same for a terminal with fewer columns than they need: the most useful ones and a "…". Needs
+ * the room of all, and of 8 bytes more.
+ */
+char *trace_details__shorten(const struct trace_view *view, size_t columns, char *at);
 
 /* --- field.c: an argument's value --- */
 

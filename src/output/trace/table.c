@@ -3,8 +3,8 @@
  * Lines of the table. A column has one position in all lines. It grows with its values up to a
  * limit, for this line and all later ones. A longer text is cut in the middle on a terminal; in a
  * file it pushes the rest of its own line to the right. On a terminal the details get the width
- * that the other columns leave, a long result at the end goes to the next line, and no line is
- * wider than the terminal.
+ * that the other columns leave, and show of the arguments what fits. A long result at the end goes
+ * to the next line, on a narrow terminal each but a success. No line is wider than the terminal.
  */
 #include "base/width.h"
 #include "output/trace/private.h"
@@ -25,13 +25,18 @@ static size_t find_details(const struct trace_output *output)
 	return i;
 }
 
+static bool is_below(const struct trace_output *output, size_t i)
+{
+	return output->options.columns[i] == COLUMN_RESULT && output->options.result_below;
+}
+
 /* The width of all columns up to `end`, with a space between each two. */
 static unsigned int width_of(const struct trace_output *output, size_t end)
 {
 	unsigned int width = 0;
 
 	for (size_t i = 0; i < end; i++)
-		width += (i > 0) + output->widths[i];
+		width += is_below(output, i) ? 0 : (i > 0) + output->widths[i];
 	return width;
 }
 
@@ -62,6 +67,8 @@ void trace_table__layout(struct trace_output *output)
 		output->widths[i] = trace_columns__width(options->columns[i], options->timestamps);
 		if (options->columns[i] == COLUMN_RESULT && options->entry_return)
 			output->widths[i] = sizeof("returned=0 (success)") - 1;
+		if (is_below(output, i))
+			output->widths[i] = 0;
 	}
 	lay_out_columns(output);
 }
@@ -89,7 +96,7 @@ static bool grow(struct trace_output *output, size_t i, size_t width)
 	enum trace_column column = output->options.columns[i];
 	unsigned int limit = trace_columns__limit(column), more;
 
-	if (output->options.width && column == COLUMN_DETAILS)
+	if ((output->options.width && column == COLUMN_DETAILS) || is_below(output, i))
 		return false;
 	if (width > limit)
 		width = limit;
@@ -140,7 +147,7 @@ char *trace_table__header(struct trace_output *output, char *at)
 	char heading[32], *begin;
 
 	for (size_t i = 0; i < options->column_count; i++) {
-		if (!columns_left(output, output->starts[i]))
+		if (!columns_left(output, output->starts[i]) || is_below(output, i))
 			break;
 		write_heading(output, options->columns[i], heading, sizeof(heading));
 		begin = at = pad(at, position, output->starts[i], &spaces);
@@ -157,6 +164,8 @@ static size_t cell_limit(const struct trace_output *output, size_t i, size_t pos
 {
 	size_t left = columns_left(output, position);
 
+	if (is_below(output, i))
+		return 0;
 	if (!output->options.width || i + 1 == output->options.column_count ||
 	    !trace_columns__is_text(output->options.columns[i]))
 		return left;
@@ -169,15 +178,29 @@ static bool is_failure(const struct trace_output *output, const struct trace_vie
 	       trace_line__has_result(view->line);
 }
 
+/* Whether nobody misses the result: the call has returned, and its result says no more. */
+static bool is_success(const struct trace_view *view)
+{
+	const struct trace_line *line = view->line;
+
+	return (line->kind == LINE_CALL || line->kind == LINE_RESUMED) &&
+	       (view->function->returns == TRACE_RETURNS_NOTHING ||
+		(view->function->returns != TRACE_RETURNS_VALUE && !(int32_t)line->result));
+}
+
 /*
  * Whether the cell is at the end of the line and goes to the next one if it does not fit: a result
  * longer than that of a success is an error, which a person looks for.
  */
-static bool can_follow(const struct trace_output *output, size_t i, size_t width)
+static bool can_follow(const struct trace_output *output, const struct trace_view *view, size_t i,
+		       size_t width)
 {
-	return output->options.columns[i] == COLUMN_RESULT && i &&
-	       i + 1 == output->options.column_count &&
-	       width > trace_columns__width(COLUMN_RESULT, output->options.timestamps);
+	if (output->options.columns[i] != COLUMN_RESULT || !i ||
+	    i + 1 != output->options.column_count)
+		return false;
+	if (is_below(output, i))
+		return width && !is_success(view);
+	return width > trace_columns__width(COLUMN_RESULT, output->options.timestamps);
 }
 
 static bool is_open(const struct trace_line *line)
@@ -226,8 +249,13 @@ static char *write_cell(struct trace_output *output, const struct trace_view *vi
 	cell->grew = cell->width > output->widths[i] && grow(output, i, cell->width);
 	if (cell->width <= limit)
 		return at;
-	cell->does_not_fit = can_follow(output, i, cell->width);
-	at = cell->does_not_fit ? begin : trace_text__cut(begin, at, limit);
+	cell->does_not_fit = can_follow(output, view, i, cell->width);
+	if (cell->does_not_fit)
+		at = begin;
+	else if (output->options.columns[i] == COLUMN_DETAILS)
+		at = trace_details__shorten(view, limit, begin);
+	else
+		at = trace_text__cut(begin, at, limit);
 	cell->width = width__columns(begin, (size_t)(at - begin));
 	return at;
 }

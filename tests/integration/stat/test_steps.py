@@ -198,6 +198,28 @@ def test_backward_thread(found):
 
 
 @PROGRAMS.of_test("""
+go, done = threading.Semaphore(0), threading.Semaphore(0)
+def backward():
+    need(driver.cuCtxSetCurrent(context))
+    while go.acquire():
+        launches(*range(12, 37))
+        done.release()
+threading.Thread(target=backward, daemon=True).start()
+for _ in range(1500):
+    launches(*range(10))
+    go.release()
+    done.acquire()
+    wait()
+tell()
+""")
+def test_threads_found_between_readings(found):
+    """Full histories make gpuprobe look for steps early: the other thread's work counts at once."""
+    steps, _, _ = found
+    check_count(steps, 1500)
+    assert steps["launches"] == pytest.approx(35, abs=0.5)
+
+
+@PROGRAMS.of_test("""
 def layer(begin):
     launches(*range(begin, begin + 8))
 for _ in range(200):

@@ -286,14 +286,14 @@ def test_the_schema_refuses_other_lines(schema, change):
 # --- the table ---
 
 def test_nothing_in_the_table_moves_a_terminal():
-    for name in ("trace.table", "trace-all.table", "trace.terminal", "trace.narrow"):
+    for name in ("trace.table", "trace-all.table", "trace.160", "trace.100", "trace.80"):
         text = (GOLDEN / name).read_bytes().decode("utf-8")
         text = re.sub("\x1b\\[(2|31|33)m|\x1b\\[0m", "", text) if "table" not in name else text
         assert not re.search(
             "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]", text)
 
 
-@pytest.mark.parametrize("name", ["trace.terminal", "trace.narrow"])
+@pytest.mark.parametrize("name", ["trace.160", "trace.100", "trace.80"])
 def test_colours_end_with_their_line(name):
     for line in (GOLDEN / name).read_text(encoding="utf-8").split("\n"):
         codes = re.findall("\x1b\\[([0-9]+)m", line)

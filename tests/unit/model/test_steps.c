@@ -155,6 +155,22 @@ static void steady(void **state)
 	assert_int_equal(phase.slowest[2].ns, 100 * MS);
 }
 
+/* Steps whose sums lack a thread's work still count, but not in averages. */
+static void forgotten_sums(void **state)
+{
+	struct step_record record = {
+		.steps = 100, .ns = 100, .sums = {.launches = 10 * 40 + 35 * 60}};
+	const struct step_sums incomplete = {.launches = 10 * 40};
+	struct step_phase phase = {.steps = 0};
+
+	(void)state;
+	step_phase__add_record(&phase, &record);
+	step_phase__forget_sums(&phase, 40, &incomplete);
+	assert_int_equal(phase.steps, 100);
+	assert_int_equal(phase.summed, 60);
+	assert_int_equal(phase.sums.launches, 35 * 60);
+}
+
 static void phases(void **state)
 {
 	struct process process = {.pid = 100};
@@ -208,9 +224,10 @@ static void excess(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_steps),	cmocka_unit_test(main_thread),
-		cmocka_unit_test(uneven_steps), cmocka_unit_test(steady),
-		cmocka_unit_test(phases),	cmocka_unit_test(excess),
+		cmocka_unit_test(no_steps),	  cmocka_unit_test(main_thread),
+		cmocka_unit_test(uneven_steps),	  cmocka_unit_test(steady),
+		cmocka_unit_test(forgotten_sums), cmocka_unit_test(phases),
+		cmocka_unit_test(excess),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

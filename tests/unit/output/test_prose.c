@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sentences for another width than they were written for (output/prose.h).
+// Lines that are wider than the terminal (output/prose.h), and the width of sentences.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,11 +14,6 @@
 #include "output/prose.h"
 #include "output/wrap.h"
 
-#define SENTENCE \
-	"the GPU waits for the program: it is idle at least 71.0 % of the steady time (proved), " \
-	"busy " \
-	"about 15.0 % (NVML), and holds the program up for 2.0 % of 60.0 s"
-
 static void expect(const char *text, size_t width, const char *expected)
 {
 	char *got = NULL, *changed = strdup(text);
@@ -32,34 +27,18 @@ static void expect(const char *text, size_t width, const char *expected)
 	free(got);
 }
 
-/* The caller frees it. */
-static char *wrapped(int indent, int width)
+/* Sentences have a width that is easy to read, however wide the terminal is. */
+static void sentences_end_early(void **state)
 {
-	char *text = NULL;
-	size_t length = 0;
-	FILE *out = open_memstream(&text, &length);
-
-	wrap__print(out, SENTENCE, indent, 2, width);
-	fclose(out);
-	return text;
-}
-
-static void wraps_a_sentence_anew(void **state)
-{
-	static const size_t widths[] = {40, 60, 80, 99};
-
 	(void)state;
-	for (size_t i = 0; i < sizeof(widths) / sizeof(*widths); i++) {
-		char *written = wrapped(4, PROSE_WIDTH), *wanted = wrapped(4, (int)widths[i]);
-
-		expect(written, widths[i], wanted);
-		free(written);
-		free(wanted);
-	}
+	assert_int_equal(wrap__width(80), 80);
+	assert_int_equal(wrap__width(100), 100);
+	assert_int_equal(wrap__width(160), 100);
+	assert_int_equal(wrap__width(0), 100);
 }
 
-/* Titles and rows keep their lines, although rows begin two columns further right. */
-static void joins_no_rows(void **state)
+/* Each line stays one, or goes on two columns further right. */
+static void wraps_each_line(void **state)
 {
 	static const char rows[] = "threads\n"
 				   "  thread 12 main   in cudaMalloc\n"
@@ -93,6 +72,9 @@ static void keeps_columns(void **state)
 	expect(row, 50,
 	       "    copies      24.0/s, 2.4 MB/s to the device,\n"
 	       "                0 B/s to the host\n");
+	expect("  846 us  78.2 %  waiting for a queue         main (training.c:59), 1 a step\n", 72,
+	       "  846 us  78.2 %  waiting for a queue         main (training.c:59), 1 a\n"
+	       "                                              step\n");
 	expect(row, 30,
 	       "    copies 24.0/s, 2.4 MB/s to\n"
 	       "      the device, 0 B/s to the\n"
@@ -111,8 +93,8 @@ static void measures_columns(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(wraps_a_sentence_anew),
-		cmocka_unit_test(joins_no_rows),
+		cmocka_unit_test(sentences_end_early),
+		cmocka_unit_test(wraps_each_line),
 		cmocka_unit_test(keeps_columns),
 		cmocka_unit_test(measures_columns),
 	};

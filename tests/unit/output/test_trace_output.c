@@ -104,11 +104,13 @@ static void tables(void **state)
 
 	(void)state;
 	expect_form("trace.table", &options);
-	options.width = 120;
 	options.color = true;
-	expect_form("trace.terminal", &options);
+	options.width = 160;
+	expect_form("trace.160", &options);
+	options.width = 100;
+	expect_form("trace.100", &options);
 	options.width = 80;
-	expect_form("trace.narrow", &options);
+	expect_form("trace.80", &options);
 	options = options_of(TRACE_TABLE, "all");
 	expect_form("trace-all.table", &options);
 }
@@ -289,7 +291,7 @@ static void no_line_is_wider_than_the_terminal(void **state)
 
 /*
  * The details are cut first. An error that does not fit goes to the next line, where it ends with
- * the terminal; a success is cut.
+ * the terminal; a narrow terminal does not show successes.
  */
 static void an_error_is_never_cut(void **state)
 {
@@ -303,13 +305,13 @@ static void an_error_is_never_cut(void **state)
 
 		line->result = 0;
 		assert_non_null(strstr(print_line(&options, line),
-				       options.width == 60 ? " cuda…cess\n" : " cudaSuccess\n"));
+				       options.width < 120 ? " 5.2us\n" : " cudaSuccess\n"));
 		line->result = 2;
 		snprintf(below, sizeof(below), "5.2us\n%*s\n", (int)options.width,
 			 "cudaErrorMemoryAllocation");
 		assert_non_null(
 			strstr(print_line(&options, line),
-			       options.width < 140 ? below : " cudaErrorMemoryAllocation\n"));
+			       options.width < 120 ? below : " cudaErrorMemoryAllocation\n"));
 	}
 	/* What fits is not cut. */
 	line->result = 0;
@@ -333,22 +335,32 @@ static void expect_header(unsigned int width, const char *columns, const char *e
 
 static void a_narrow_terminal_has_fewer_columns(void **state)
 {
+	static const struct {
+		unsigned int width;
+		const char *before, *after; /* the details, with their width */
+		int details;
+	} cases[] = {
+		{137, "TIME(ms)   PROCESS          PID     TID     EVENT                  ",
+		 " DURATION RESULT\n", 48},
+		{136, "TIME(ms)   PID     TID     EVENT                  ", " DURATION RESULT\n",
+		 64},
+		{120, "TIME(ms)   PID     TID     EVENT                  ", " DURATION RESULT\n",
+		 48},
+		{119, "TIME(ms)   PID     EVENT                  ", " DURATION RESULT\n", 55},
+		{112, "TIME(ms)   PID     EVENT                  ", " DURATION RESULT\n", 48},
+		{111, "TIME(ms)   PID     EVENT                  ", " DURATION\n", 60},
+		{80, "TIME(ms)   PID     EVENT                  ", " DURATION\n", 29},
+		{61, "TIME(ms)   PID     EVENT                  ", " DURATION\n", 10},
+	};
+	char header[256];
+
 	(void)state;
-	expect_header(119, NULL,
-		      "TIME(ms)   PROCESS          PID     TID     EVENT                  DETAILS  "
-		      "           "
-		      "           DURATION RESULT\n");
-	expect_header(118, NULL,
-		      "TIME(ms)   PID     EVENT                  DETAILS                           "
-		      "           "
-		      "          DURATION RESULT\n");
-	expect_header(100, NULL,
-		      "TIME(ms)   PID     EVENT                  DETAILS                           "
-		      "   DURATION "
-		      "RESULT\n");
-	expect_header(74, NULL,
-		      "TIME(ms)   PID     EVENT                  DETAILS    DURATION RESULT\n");
-	expect_header(73, NULL, "TIME(ms)   PID     EVENT                  DURATION RESULT\n");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		snprintf(header, sizeof(header), "%s%-*s%s", cases[i].before, cases[i].details,
+			 "DETAILS", cases[i].after);
+		expect_header(cases[i].width, NULL, header);
+	}
+	expect_header(60, NULL, "TIME(ms)   PID     EVENT                  DURATION\n");
 	/* Requested columns are kept. */
 	expect_header(50, "time,process,pid,tid,details",
 		      "TIME(ms)   PROCESS          PID     TID     DET…LS\n");
@@ -367,11 +379,12 @@ static void another_width(void **state)
 	(void)state;
 	assert_non_null(file);
 	build_lines(lines);
-	options.width = 140;
+	options.width = 150;
 	assert_int_equal(trace_output__new(fileno(file), &options, &output, NULL), 0);
-	trace_output__set_width(output, 130);
-	trace_output__set_width(output, 80);
+	trace_output__set_width(output, 140);
+	trace_output__set_width(output, 115);
 	assert_int_equal(trace_output__line(output, lines), 0);
+	trace_output__set_width(output, 80);
 	trace_output__set_width(output, 75);
 	assert_int_equal(trace_output__line(output, lines), 0);
 	assert_int_equal(trace_output__flush(output), 0);
@@ -379,11 +392,89 @@ static void another_width(void **state)
 	text = golden_file__contents(file, &length);
 	assert_string_equal(
 		text,
-		"TIME(ms)   PID     EVENT                  DETAILS          DURATION RESULT\n"
-		"1234.018   12345   cudaMalloc             size=104…0000000 412.1us  cudaSuccess\n"
-		"1234.018   12345   cudaMalloc             size=…00000 412.1us  cudaSuccess\n");
+		"TIME(ms)   PID     EVENT                  DETAILS                                "
+		"             DURATION RESULT\n"
+		"1234.018   12345   cudaMalloc             size=1048576 ptr=0x7f8b00000000        "
+		"             412.1us  cudaSuccess\n"
+		"TIME(ms)   PID     EVENT                  DETAILS                       DURATION\n"
+		"1234.018   12345   cudaMalloc             size=1048576 …           412.1us\n");
 	free(text);
 	fclose(file);
+}
+
+/* Prints the lines after each other without a header; as print_line otherwise. */
+static const char *print_lines(const struct trace_output_options *options,
+			       const struct trace_line *const *lines, size_t count)
+{
+	static char text[16384];
+	struct trace_output *output;
+	FILE *file = tmpfile();
+	ssize_t length;
+
+	assert_non_null(file);
+	assert_int_equal(trace_output__new(fileno(file), options, &output, NULL), 0);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(trace_output__line(output, lines[i]), 0);
+	assert_int_equal(trace_output__flush(output), 0);
+	trace_output__free(output);
+	length = pread(fileno(file), text, sizeof(text) - 1, 0);
+	assert_true(length > 0);
+	text[length] = '\0';
+	fclose(file);
+	return text;
+}
+
+/* A narrow terminal shows pids once there are two processes. */
+static void one_process_needs_no_pid(void **state)
+{
+	struct trace_output_options options = options_of(TRACE_TABLE, NULL);
+	struct trace_process child = {.number = 77, .pid = 99, .comm = "child"};
+	struct trace_line lines[LINES], other;
+	const struct trace_line *const order[] = {&lines[1], &other, &lines[1]};
+
+	(void)state;
+	build_lines(lines);
+	other = lines[1];
+	other.process = &child;
+	options.width = 80;
+	options.one_process = true;
+	assert_string_equal(
+		print_lines(&options, order, 3),
+		"1235.101   cudaMemcpy             size=1048576 kind=H2D …               368.0us\n"
+		"TIME(ms)   PID     EVENT                  DETAILS                       DURATION\n"
+		"1235.101   99      cudaMemcpy             size=1048576 kind=H2D …       368.0us\n"
+		"1235.101   12345   cudaMemcpy             size=1048576 kind=H2D …       "
+		"368.0us\n");
+}
+
+/* Whole arguments stay, the most useful ones first; what is cut has a mark. */
+static void the_useful_details_stay(void **state)
+{
+	static const struct {
+		unsigned int width;
+		size_t line;
+		const char *text;
+	} cases[] = {
+		{53, 1, "dst=0x7f8b00000000 src=0x55d0c0 size=1048576 kind=H2D\n"},
+		{52, 1, "dst=0x7f8b00000000 size=1048576 kind=H2D …\n"},
+		{41, 1, "size=1048576 kind=H2D …\n"},
+		{22, 1, "size=1048576 …\n"},
+		{13, 1, "size=…48576 …\n"},
+		{2, 1, "d…\n"},
+		{52, 2, "vadd grid=(4096,1,1) block=(256,1,1) shmem=0 …\n"},
+		{30, 2, "vadd grid=(4096,1,1) …\n"},
+		{20, 2, "vadd …\n"},
+		{15, 3, "size=11…6842624\n"}, /* the only one */
+	};
+	struct trace_output_options options = options_of(TRACE_TABLE, "details");
+	struct trace_line lines[LINES];
+
+	(void)state;
+	build_lines(lines);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		options.width = cases[i].width;
+		assert_string_equal(print_line(&options, &lines[cases[i].line]), cases[i].text);
+	}
 }
 
 /* The line in a format with these columns. */
@@ -429,28 +520,6 @@ static void a_column_takes_its_argument_out_of_the_details(void **state)
 		    "{\"schema\":1,\"details\":{\"kernel\":\"vadd\",\"grid\":[4096,1,1],\"block\":["
 		    "256,1,1],\"shmem\":0,"
 		    "\"stream\":\"0x0\"},\"size\":null,\"kernel\":\"vadd\",\"shmem\":0}\n");
-}
-
-/* Prints the lines after each other without a header; as print_line otherwise. */
-static const char *print_lines(const struct trace_output_options *options,
-			       const struct trace_line *const *lines, size_t count)
-{
-	static char text[16384];
-	struct trace_output *output;
-	FILE *file = tmpfile();
-	ssize_t length;
-
-	assert_non_null(file);
-	assert_int_equal(trace_output__new(fileno(file), options, &output, NULL), 0);
-	for (size_t i = 0; i < count; i++)
-		assert_int_equal(trace_output__line(output, lines[i]), 0);
-	assert_int_equal(trace_output__flush(output), 0);
-	trace_output__free(output);
-	length = pread(fileno(file), text, sizeof(text) - 1, 0);
-	assert_true(length > 0);
-	text[length] = '\0';
-	fclose(file);
-	return text;
 }
 
 /* A column that has grown stays so wide. */
@@ -588,6 +657,8 @@ int main(void)
 		cmocka_unit_test(an_error_is_never_cut),
 		cmocka_unit_test(a_narrow_terminal_has_fewer_columns),
 		cmocka_unit_test(another_width),
+		cmocka_unit_test(one_process_needs_no_pid),
+		cmocka_unit_test(the_useful_details_stay),
 		cmocka_unit_test(a_column_takes_its_argument_out_of_the_details),
 		cmocka_unit_test(a_column_grows_with_its_values),
 		cmocka_unit_test(what_is_too_long_pushes_its_own_line),

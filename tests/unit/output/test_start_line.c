@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The lines at the start of commands that run for a while (output/start_line.h).
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "output/start_line.h"
+
+static void expect_busy(double load, long cpus, const char *expected)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+
+	start_line__print_busy(out, load, cpus);
+	fclose(out);
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+/* Each CPU has more than four threads to run. */
+static void says_that_the_machine_is_busy(void **state)
+{
+	(void)state;
+	expect_busy(0, 2, "");
+	expect_busy(8, 2, "");
+	expect_busy(8.6, 2,
+		    "gpuprobe: the machine is busy (load 9 on 2 CPUs): gpuprobe starts and reports "
+		    "slowly\n");
+	expect_busy(35, 1,
+		    "gpuprobe: the machine is busy (load 35 on 1 CPU): gpuprobe starts and reports "
+		    "slowly\n");
+	expect_busy(35, 64, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(says_that_the_machine_is_busy),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
