@@ -106,6 +106,7 @@ class TestUnit:
         assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.slow
 def test_defaults_are_options(installed):
     """The commented examples are options that gpuprobe takes, here all of them at once."""
     text = (installed / DEFAULTS).read_text("utf-8")
