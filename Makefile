@@ -126,6 +126,7 @@ $(COMPLETIONS):
 # --- using it ---
 
 include deploy/install.mk
+include deploy/packages.mk
 
 demo:
 	@deploy/packages.sh install build

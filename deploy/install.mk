@@ -10,7 +10,8 @@ ZSH_FOLDER ?= site-functions
 # What is installed as gpuprobe: the tarball takes the portable build.
 INSTALLED ?= $(BUILD)/gpuprobe
 
-DOC_FILES := README.md docs/deploy/bare-metal.md deploy/systemd/legacy-kernel.conf
+# Debian's package has the licence in its own form.
+DOC_FILES ?= LICENSE README.md docs/deploy/bare-metal.md deploy/systemd/legacy-kernel.conf
 MAN_FILES := $(wildcard man/*.8)
 
 PROGRAM_AT := $(DESTDIR)$(PREFIX)/sbin/gpuprobe

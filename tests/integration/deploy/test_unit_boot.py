@@ -3,6 +3,7 @@
 stop, restart, options, and whether a directive that hardens it takes something away."""
 import json
 import os
+import re
 import shutil
 import subprocess
 
@@ -148,6 +149,21 @@ def test_watchdog(service):
 def test_options(service):
     restart(service, "--metrics-addr 127.0.0.1:9100 --verdict")
     assert "gpuprobe_" in metrics(service, 9100) and not metrics(service)
+
+
+def test_legacy_kernel(service):
+    """With the drop-in the service attaches by tracefs events, as kernels before 6.6 need."""
+    folder = "/run/systemd/system/gpuprobe.service.d"
+    legacy = "/usr/share/doc/gpuprobe/legacy-kernel.conf"
+    service.run("sh", "-c", f"mkdir -p {folder}; cp {legacy} {folder}; "
+                            f"printf '[Service]\\nEnvironment=GPUPROBE_LINKS=perf\\n' > "
+                            f"{folder}/links.conf; systemctl daemon-reload", check=True)
+    try:
+        restart(service, "--libcuda-path /opt/sim/libcuda.so.1")
+        page = metrics(service)
+        assert re.search(r'^gpuprobe_probes_attached{layer="driver"} [1-9]', page, re.M), page
+    finally:
+        service.run("sh", "-c", f"rm -r {folder}; systemctl daemon-reload")
 
 
 def test_mistaken_options(service):
