@@ -3,8 +3,6 @@
 # build/sim; `make help` lists the rest. Plain make installs nothing.
 
 BUILD ?= build
-PREFIX ?= /usr/local
-DESTDIR ?=
 VERSION := 0.1.0
 
 CC ?= gcc
@@ -34,11 +32,13 @@ CLI_OBJ := $(CLI_SRC:src/%.c=$(BUILD)/obj/%.o)
 SKELETONS := $(BUILD)/gen/gpuprobe.skel.h $(BUILD)/gen/trace.skel.h $(BUILD)/gen/identity.skel.h \
 	$(BUILD)/gen/dump.skel.h $(BUILD)/gen/host.skel.h
 
-.PHONY: all help clean install deps check-deps sim demo test test-full portable
+.PHONY: all help clean deps check-deps sim demo test test-full portable
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: check-deps $(BUILD)/gpuprobe $(BUILD)/completions/gpuprobe.bash sim
+COMPLETIONS := $(addprefix $(BUILD)/completions/,gpuprobe.bash gpuprobe.fish _gpuprobe)
+
+all: check-deps $(BUILD)/gpuprobe $(COMPLETIONS) sim
 
 help:
 	@sed -n 's/^#: //p' $(MAKEFILE_LIST)
@@ -51,7 +51,7 @@ help:
 #: make test-full   the long runs as well (root)
 #: make bench       what gpuprobe costs, in 10 minutes, into docs/performance.md (root)
 #: make portable    a build that needs nothing but glibc
-#: make install     into DESTDIR and PREFIX
+#: make install     into DESTDIR and PREFIX; make uninstall removes it
 #: make clean
 
 include api/api.mk
@@ -109,28 +109,29 @@ $(BUILD)/gpuprobe: $(CLI_OBJ) $(BUILD)/libgpuprobe.a
 
 # --- completions of shells, from the tables of options ---
 
-$(BUILD)/obj/completions/bash: completions/bash.c $(filter-out %/main.o,$(CLI_OBJ)) \
-		$(BUILD)/libgpuprobe.a
+$(BUILD)/obj/completions/%: completions/%.c completions/values.c completions/values.h \
+		$(filter-out %/main.o,$(CLI_OBJ)) $(BUILD)/libgpuprobe.a
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter-out %.h,$^) $(LDLIBS)
 
 $(BUILD)/completions/gpuprobe.bash: $(BUILD)/obj/completions/bash
+$(BUILD)/completions/gpuprobe.fish: $(BUILD)/obj/completions/fish
+$(BUILD)/completions/_gpuprobe: $(BUILD)/obj/completions/zsh
+
+$(COMPLETIONS):
 	@mkdir -p $(@D)
 	$< > $@.new
 	@mv $@.new $@
 
 # --- using it ---
 
+include deploy/install.mk
+include deploy/packages.mk
+
 demo:
 	@deploy/packages.sh install build
 	@$(MAKE) --no-print-directory all
 	@deploy/demo.sh $(BUILD)
-
-install: all
-	install -D -m 755 $(BUILD)/gpuprobe $(DESTDIR)$(PREFIX)/sbin/gpuprobe
-	install -D -m 644 $(BUILD)/completions/gpuprobe.bash \
-		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/gpuprobe
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man8 $(wildcard man/*.8)
 
 clean:
 	rm -rf $(BUILD)

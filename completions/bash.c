@@ -3,12 +3,12 @@
  * Writes bash's completions, at build time, from the option tables that gpuprobe parses by: which
  * words follow each command, and which values each option takes.
  */
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/commands/subcommand.h"
 #include "cli/options/option_table.h"
+#include "values.h"
 
 /*
  * $command: gpuprobe's command, empty for the monitor; $word: the word being typed; $before: the
@@ -58,44 +58,29 @@ static void write_pattern(const char *command, const struct option_row *row)
 	printf(") ");
 }
 
-/* Skips upper-case words, such as PERCENT: they only stand for a value. */
-static void write_value_words(const char *value)
-{
-	char words[128], *rest = words, *word;
-
-	snprintf(words, sizeof(words), "%s", value);
-	while ((word = strsep(&rest, "[]|")))
-		if (*word && !isupper((unsigned char)*word))
-			printf("%s ", word);
-}
-
 /* The shell words that complete the value; NULL: the possible values are unknown. */
-static const char *words_of(const char *value)
+static const char *words_of(enum value_kind kind)
 {
-	static const struct {
-		const char *value, *words;
-	} known[] = {
-		{"FILE", "-f"},	 {"PATH", "-d"},
-		{"[DIR]", "-d"}, {"PID", "-W \"$(cd /proc && echo [0-9]*)\""},
-		{"USER", "-u"},
-	};
-
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (!strcmp(value, known[i].value))
-			return known[i].words;
-	return NULL;
+	switch (kind) {
+	case VALUE_FILE: return "-f";
+	case VALUE_DIRECTORY: return "-d";
+	case VALUE_PID: return "-W \"$(cd /proc && echo [0-9]*)\"";
+	case VALUE_USER: return "-u";
+	default: return NULL;
+	}
 }
 
 static void write_value(const struct option_row *row, void *arg)
 {
-	const char *words = row->value ? words_of(row->value) : NULL;
+	enum value_kind kind = value_kind__of(row);
+	const char *words = words_of(kind);
 
-	if (!row->value)
+	if (kind == VALUE_NONE)
 		return;
 	write_pattern(arg, row);
-	if (strchr(row->value, '|')) {
+	if (kind == VALUE_WORDS) {
 		printf("COMPREPLY=($(compgen -W '");
-		write_value_words(row->value);
+		value_kind__print_words(row);
 		printf("' -- \"$word\")); ");
 	} else if (words) {
 		printf("COMPREPLY=($(compgen %s -- \"$word\")); ", words);

@@ -7,6 +7,8 @@
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
+#include <stdbool.h>
+
 enum log_level {
 	LOG_QUIET = 0,
 	LOG_WARN,
@@ -16,9 +18,13 @@ enum log_level {
 
 struct log {
 	enum log_level level; /* more detailed messages are dropped */
+	bool priorities;      /* lines are for systemd's journal: "<4>TEXT", see sd-daemon(3) */
 };
 
-/* Each prints one line that begins with "gpuprobe: ". A NULL log drops the message. */
+/*
+ * Each prints one line, which begins with "gpuprobe: " unless it has a priority. A NULL log drops
+ * the message.
+ */
 void log__warn(const struct log *log, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void log__info(const struct log *log, const char *format, ...)

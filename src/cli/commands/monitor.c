@@ -10,6 +10,7 @@
 #include "cli/files/terminal.h"
 #include "cli/options/monitor_options.h"
 #include "cli/session/live_run.h"
+#include "cli/commands/service.h"
 #include "cli/commands/subcommand.h"
 #include "finding/finding.h"
 #include "model/growth.h"
@@ -44,6 +45,7 @@ struct monitor {
 	struct metrics *metrics;
 	struct http_server *server;
 	struct monitor_text *text; /* the report by process; NULL: another form was chosen */
+	struct service *service;   /* NULL: reports are printed */
 	struct findings *findings;
 	struct finding_list list; /* findings of the latest report or page */
 	uint64_t sampled_ns;
@@ -110,6 +112,10 @@ static void look(void *arg)
 
 	draw(monitor);
 	report_findings__select(&monitor->list, live_model__model(monitor->live->live));
+	if (monitor->service)
+		warn_memory(monitor,
+			    service__look(monitor->service, live_model__model(monitor->live->live),
+					  &monitor->list));
 }
 
 /* The report that was chosen by sections. */
@@ -139,6 +145,8 @@ static int print(FILE *out, void *arg)
 	const struct findings *verdicts =
 		options->chosen || options->no_returns ? NULL : monitor->findings;
 
+	if (monitor->service)
+		return 0;
 	if (monitor->text)
 		return monitor_text__print(out, monitor->text, model, &monitor->list, verdicts);
 	if (options->json)
@@ -207,7 +215,7 @@ static int make_text(struct monitor *monitor, struct error *err)
 		.form = options->form,
 	};
 
-	if (options->json || options->chosen)
+	if (options->json || options->chosen || options->service)
 		return 0;
 	if (form.columns < MONITOR_COLUMNS_LEAST)
 		form.columns = MONITOR_COLUMNS_LEAST;
@@ -236,6 +244,15 @@ static void print_start(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	monitor_text__start(stderr, &start);
+}
+
+static int begin_service(struct monitor *monitor, struct error *err)
+{
+	if (!monitor->service)
+		return 0;
+	return service__ready(monitor->service,
+			      session__loop(live_model__session(monitor->live->live)),
+			      monitor->server ? monitor->options->metrics_address : NULL, err);
 }
 
 static int begin_text(struct monitor *monitor, struct error *err)
@@ -358,15 +375,20 @@ static int set_up(struct monitor *monitor, struct error *err)
 	if (ret)
 		return ret;
 	findings__begin(monitor->findings, clock__boot_ns());
-	return begin_text(monitor, err);
+	ret = begin_service(monitor, err);
+	return ret ? ret : begin_text(monitor, err);
 }
 
 static int run(const struct monitor_options *options, int *status, struct error *err)
 {
-	const struct log log = subcommand__set_log(options->log_level);
+	struct log log = subcommand__set_log(options->log_level);
 	struct monitor monitor = {.options = options, .log = &log};
 	int ret = make_findings(&monitor, err);
 
+	if (!ret && options->service) {
+		ret = service__new(&monitor.service, err);
+		log.priorities = !ret && service__has_journal(monitor.service);
+	}
 	if (ret == -EINVAL)
 		*status = EXIT_USAGE;
 	if (!ret)
@@ -377,6 +399,7 @@ static int run(const struct monitor_options *options, int *status, struct error 
 		ret = live_run__until_end(monitor.live, err);
 	if (!ret)
 		*status = live_run__status(monitor.live);
+	service__free(monitor.service);
 	http_server__free(monitor.server);
 	metrics__free(monitor.metrics);
 	finding_list__clear(&monitor.list);

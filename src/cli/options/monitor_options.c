@@ -102,6 +102,10 @@ static const struct option_row rows[] = {
 	{"full-names", 0, NULL, "whole demangled kernel names", option__flag, FIELD(full_names)},
 	{.rows = exact_rows, FIELD(form)},
 	{"json", 0, NULL, "one JSON object per report instead of text", option__flag, FIELD(json)},
+	{"service", 0, NULL,
+	 "run as a service: no reports; log findings and losses\n"
+	 "when they begin, get worse or end",
+	 option__flag, FIELD(service)},
 	{"threshold", 0, "ID=VALUE", THRESHOLD_HELP, option__list, FIELD(thresholds)},
 	{"metrics-addr", 0, "A:P", "OpenMetrics endpoint, or none [" DEFAULT_ADDRESS "]",
 	 take_address, .offset = 0},
@@ -153,6 +157,15 @@ static int check_returns(const struct monitor_options *options, struct error *er
 	return 0;
 }
 
+static int check_service(const struct monitor_options *options, struct error *err)
+{
+	if (options->service && options->json)
+		return error__set(err, -EINVAL,
+				  "--service and --json do not go together: a service prints no "
+				  "reports");
+	return 0;
+}
+
 int monitor_options__parse(struct monitor_options *options, int argc, char **argv,
 			   struct error *err)
 {
@@ -176,6 +189,8 @@ int monitor_options__parse(struct monitor_options *options, int argc, char **arg
 	ret = check_returns(options, err);
 	if (!ret)
 		ret = check_verdict(options, err);
+	if (!ret)
+		ret = check_service(options, err);
 	if (!ret)
 		ret = stack_choice__check(&options->stacks, err);
 	if (ret)

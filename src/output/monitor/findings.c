@@ -81,7 +81,8 @@ static void write_location(FILE *out, const struct monitor_page *page,
 	const struct stack *stack = finding->stack;
 	struct folded_line lines[FOLDED_LINES];
 	size_t count = stack ? folded_stack__lines(stack, lines) : 0;
-	size_t own = folded_stack__own_line(stack, lines, count), first = own < count ? own : 0;
+	size_t own = count ? folded_stack__own_line(stack, lines, count) : 0;
+	size_t first = own < count ? own : 0;
 
 	for (size_t i = first; i < count && i - first < LINES_SHOWN; i++) {
 		fputs(i > first ? " < " : "at ", out);
@@ -205,4 +206,27 @@ void monitor_findings__print(FILE *out, const struct monitor_page *page)
 		fprintf(out, "... and %zu more finding%s, which --top shows\n", left,
 			report_line__plural(left));
 	findings_text__print_sampled(out, list, (size_t)page->options->columns);
+}
+
+/* --- one finding, for a line of a log --- */
+
+static const struct monitor_text_options line_form = {.columns = MONITOR_COLUMNS};
+
+void monitor_text__finding(FILE *out, const struct model *model, const struct finding *finding)
+{
+	const struct monitor_page page = {.model = model, .options = &line_form};
+
+	write_title(out, &page, finding);
+	fputs("; ", out);
+	write_evidence(out, &page, finding);
+	fputs(finding->stack ? "; " : "", out);
+	write_location(out, &page, finding);
+}
+
+void monitor_text__finding_subject(FILE *out, const struct model *model,
+				   const struct finding *finding)
+{
+	const struct monitor_page page = {.model = model};
+
+	write_subject(out, &page, finding);
 }

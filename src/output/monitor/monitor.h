@@ -55,6 +55,16 @@ void monitor_text__begin(struct monitor_text *text, uint64_t began_ns);
 int monitor_text__print(FILE *out, struct monitor_text *text, const struct model *model,
 			const struct finding_list *findings, const struct findings *verdicts);
 
+/*
+ * Writes the finding in one line without its end: title, process, evidence, cost, call site. Texts
+ * of watched processes are escaped.
+ */
+void monitor_text__finding(FILE *out, const struct model *model, const struct finding *finding);
+
+/* Only what it is about: "process 123 (train), thread 124: cudaMalloc"; nothing if it is all. */
+void monitor_text__finding_subject(FILE *out, const struct model *model,
+				   const struct finding *finding);
+
 /* What the lines at the start say. */
 struct monitor_start {
 	struct start_line watched;

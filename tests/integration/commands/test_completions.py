@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Bash completions, which the build writes from the tables of options, as a shell requests them."""
+"""Completions of shells, which the build writes from the tables of options, as a shell requests
+them."""
 import os
+import pty
+import shutil
 import subprocess
 
 import pytest
 
 from lib import paths
+from lib.probe import wait_for_file
 
 SCRIPT = """
 source "$1"; shift
@@ -63,3 +67,87 @@ def test_files_and_programs(complete, tmp_path):
     assert complete("flame", "--output", f"{tmp_path}/o") == {f"{tmp_path}/out.svg"}
     assert "bash" in complete("stat", "--", "bas")
     assert complete("stat", "--", "cat", f"{tmp_path}/o") == {f"{tmp_path}/out.svg"}
+
+
+# --- fish ---
+
+def fish(line):
+    """What fish offers at the end of the line, without descriptions."""
+    script = f"source {paths.BUILD}/completions/gpuprobe.fish; complete -C '{line}'"
+    done = subprocess.run(["fish", "--no-config", "-c", script], text=True, capture_output=True,
+                          check=True, timeout=60)
+    assert done.stderr == ""
+    return {offered.split("\t")[0] for offered in done.stdout.splitlines()}
+
+
+@pytest.mark.skipif(not shutil.which("fish"), reason="fish is not installed")
+def test_fish(tmp_path):
+    assert fish("gpuprobe d") == {"dump", "diagnose"}
+    assert fish("gpuprobe stat --stack-s") == {"--stack-size", "--stack-storage-size",
+                                               "--stack-sample"}
+    assert {"--service", "--verdict"} <= fish("gpuprobe --interval 5 --")
+    assert "--service" not in fish("gpuprobe stat --")
+    assert fish("gpuprobe stat --api ") == {"auto", "driver", "runtime", "both"}
+    assert fish("gpuprobe trace --api=") == {"--api=driver", "--api=runtime", "--api=both"}
+    assert fish("gpuprobe help s") == {"stat"}
+    (tmp_path / "out.svg").touch()
+    assert fish(f"gpuprobe flame --output {tmp_path}/o") == {f"{tmp_path}/out.svg"}
+    assert "bash" in fish("gpuprobe stat -- bas")
+    assert fish(f"gpuprobe stat -- cat {tmp_path}/o") == {f"{tmp_path}/out.svg"}
+
+
+# --- zsh ---
+
+# What is offered goes to a file: the terminal has it among escape sequences.
+ZSHRC = """
+autoload -Uz compinit && compinit -u -D
+fpath=({folder} $fpath)
+autoload -Uz _gpuprobe && compdef _gpuprobe gpuprobe
+compadd() {{
+    local -a offered
+    [[ " ${{(j: :)@[1,(i)--]}} " == *" -"[OAD]" "* ]] && {{ builtin compadd "$@"; return }}
+    builtin compadd -O offered "$@"
+    print -rl -- $offered >> {folder}/offered
+}}
+zle-line-init() {{ : > {folder}/ready }}
+zle -N zle-line-init
+PROMPT=
+"""
+
+
+@pytest.fixture
+def zsh(tmp_path):
+    """Types words and TAB into an interactive zsh. Returns what it offers."""
+    shutil.copy(paths.BUILD / "completions/_gpuprobe", tmp_path)
+    (tmp_path / ".zshrc").write_text(ZSHRC.format(folder=tmp_path))
+    ready, done, offered = (tmp_path / name for name in ("ready", "done", "offered"))
+
+    def run(line):
+        ready.unlink(missing_ok=True)
+        done.unlink(missing_ok=True)
+        offered.write_text("")
+        master, slave = pty.openpty()
+        env = {**os.environ, "ZDOTDIR": str(tmp_path), "TERM": "dumb"}
+        with subprocess.Popen(["zsh", "-i"], stdin=slave, stdout=slave, stderr=slave,
+                              start_new_session=True, cwd=tmp_path, env=env) as shell:
+            os.close(slave)
+            wait_for_file(ready)
+            os.write(master, f"{line}\t\x15: > {done}; exit\r".encode())
+            wait_for_file(done)
+            os.close(master)
+            shell.kill()
+        return set(offered.read_text().split())
+    return run
+
+
+@pytest.mark.skipif(not shutil.which("zsh"), reason="zsh is not installed")
+def test_zsh(zsh):
+    assert zsh("gpuprobe d") == {"dump", "diagnose"}
+    assert zsh("gpuprobe stat --stack-s") == {"--stack-size", "--stack-storage-size",
+                                              "--stack-sample"}
+    assert {"--service", "--verdict"} <= zsh("gpuprobe --interval 5 --")
+    assert "--service" not in zsh("gpuprobe stat --")
+    assert zsh("gpuprobe stat --api ") == {"auto", "driver", "runtime", "both"}
+    assert zsh("gpuprobe trace --api=") == {"driver", "runtime", "both"}
+    assert zsh("gpuprobe help s") == {"stat"}
+    assert "bash" in zsh("gpuprobe stat -- bas")

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# make install and make uninstall. Install starts and enables nothing. Uninstall removes what
+# install wrote, but not a defaults file that somebody changed.
+
+PREFIX ?= /usr/local
+SYSCONFDIR ?= /etc
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+DESTDIR ?=
+ZSH_FOLDER ?= site-functions
+# What is installed as gpuprobe: the tarball takes the portable build.
+INSTALLED ?= $(BUILD)/gpuprobe
+
+# Debian's package has the licence in its own form.
+DOC_FILES ?= LICENSE README.md docs/deploy/bare-metal.md deploy/systemd/legacy-kernel.conf
+MAN_FILES := $(wildcard man/*.8)
+
+PROGRAM_AT := $(DESTDIR)$(PREFIX)/sbin/gpuprobe
+BASH_AT := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/gpuprobe
+ZSH_AT := $(DESTDIR)$(PREFIX)/share/zsh/$(ZSH_FOLDER)/_gpuprobe
+FISH_AT := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/gpuprobe.fish
+MAN_AT := $(DESTDIR)$(PREFIX)/share/man/man8
+DOC_AT := $(DESTDIR)$(PREFIX)/share/doc/gpuprobe
+UNIT_AT := $(DESTDIR)$(UNITDIR)/gpuprobe.service
+DEFAULT_AT := $(DESTDIR)$(SYSCONFDIR)/default/gpuprobe
+
+.PHONY: install uninstall
+
+install: $(INSTALLED) $(COMPLETIONS)
+	install -D -m 755 $(INSTALLED) $(PROGRAM_AT)
+	install -D -m 644 $(BUILD)/completions/gpuprobe.bash $(BASH_AT)
+	install -D -m 644 $(BUILD)/completions/_gpuprobe $(ZSH_AT)
+	install -D -m 644 $(BUILD)/completions/gpuprobe.fish $(FISH_AT)
+	install -D -m 644 -t $(MAN_AT) $(MAN_FILES)
+	install -D -m 644 -t $(DOC_AT) $(DOC_FILES)
+	install -D -m 644 deploy/systemd/gpuprobe.service $(UNIT_AT)
+	sed -i 's|/usr/sbin/|$(PREFIX)/sbin/|; s|/etc/default|$(SYSCONFDIR)/default|' $(UNIT_AT)
+	test -e $(DEFAULT_AT) || install -D -m 644 deploy/systemd/gpuprobe.default $(DEFAULT_AT)
+
+uninstall:
+	rm -f $(PROGRAM_AT) $(BASH_AT) $(ZSH_AT) $(FISH_AT) $(UNIT_AT) \
+		$(addprefix $(MAN_AT)/,$(notdir $(MAN_FILES))) \
+		$(addprefix $(DOC_AT)/,$(notdir $(DOC_FILES)))
+	@rmdir $(DOC_AT) 2>/dev/null || :
+	@if cmp -s deploy/systemd/gpuprobe.default $(DEFAULT_AT); then rm -f $(DEFAULT_AT); \
+	elif [ -e $(DEFAULT_AT) ]; then echo "kept, because it was changed: $(DEFAULT_AT)"; fi
