@@ -51,6 +51,7 @@ help:
 #: make test-full   the long runs as well (root)
 #: make bench       what gpuprobe costs, in 10 minutes, into docs/performance.md (root)
 #: make portable    a build that needs nothing but glibc
+#: make image       a container image without an engine, from the portable build
 #: make install     into DESTDIR and PREFIX; make uninstall removes it
 #: make clean
 
@@ -67,6 +68,7 @@ include tests/static/static.mk
 include bench/bench.mk
 include tests/fuzz/fuzz.mk
 include deploy/portable.mk
+include deploy/image/image.mk
 
 # --- packages: the one list is deploy/packages.txt ---
 
