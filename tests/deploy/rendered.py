@@ -20,6 +20,13 @@ def names_of(profile):
             "syscalls": rules}
 
 
+def host_paths(pod, container):
+    """The mounts of the container's hostPath volumes."""
+    paths = {volume["name"]: volume["hostPath"]["path"] for volume in pod.get("volumes", [])}
+    return [{"destination": mount["mountPath"], "type": "bind", "source": paths[mount["name"]],
+             "options": ["rbind", "rw"]} for mount in container.get("volumeMounts", [])]
+
+
 def bundle(daemonset, image, port, seccomp=None):
     """
     runc's config.json of the pod's container. As the kubelet does it, the added capabilities are
@@ -42,7 +49,8 @@ def bundle(daemonset, image, port, seccomp=None):
     if seccomp:
         linux["seccomp"] = names_of(seccomp)
     return {
-        "ociVersion": "1.0.2", "hostname": "node", "mounts": MOUNTS, "linux": linux,
+        "ociVersion": "1.0.2", "hostname": "node", "linux": linux,
+        "mounts": [*MOUNTS, *host_paths(pod, container)],
         "root": {"path": "rootfs", "readonly": context["readOnlyRootFilesystem"]},
         "process": {"args": [*image["Entrypoint"], *arguments], "env": image["Env"], "cwd": "/",
                     "user": {"uid": context["runAsUser"], "gid": context["runAsGroup"]},

@@ -123,12 +123,20 @@ class Running:
         return self.process.wait(HANGS)
 
 
-def write_bundle(container, port, pid, seccomp=None):
+def write_bundle(container, port, pid, seccomp=None, pods=None, env=()):
     """The bundle's settings. gpuprobe watches only one process: other programs may run here."""
     config = image_build.image_config(b"", "0", "", "")["config"]
-    settings = rendered.bundle(daemonset(), config, port, seccomp)
+    settings = rendered.bundle(pods or daemonset(), config, port, seccomp)
     settings["process"]["args"] += ["--pid", str(pid)]
+    settings["process"]["env"] += env
     (container / "config.json").write_text(json.dumps(settings), encoding="utf-8")
+
+
+def launches(text, pid):
+    """The sum of the process's launches on the page of metrics."""
+    start = f'gpuprobe_kernel_launches_total{{pid="{pid}"'
+    return sum(float(line.rpartition(" ")[2]) for line in text.splitlines()
+               if line.startswith(start))
 
 
 @pytest.mark.parametrize("profile", [None, PROFILE], ids=["unconfined", "profile"])
@@ -136,12 +144,8 @@ def test_watches_a_process_of_the_host(runc, container, workload, port, profile)
     """As user 65532, with the five capabilities, no ambient ones, and a read-only root."""
     seccomp = json.loads(profile.read_text(encoding="utf-8")) if profile else None
     write_bundle(container, port, workload.pid, seccomp)
-    series = f'gpuprobe_kernel_launches_total{{pid="{workload.pid}"'
     with Running(runc, container) as running:
-        running.wait_for(lambda: series in page(port))
-        values = [line.rpartition(" ")[2] for line in page(port).splitlines()
-                  if line.startswith(series)]
-        assert sum(map(float, values)) > 0
+        running.wait_for(lambda: launches(page(port), workload.pid))
         health = urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=10)
         assert health.read().strip() == b"ok"
         assert running.stop() == 0, running.text()
@@ -154,3 +158,16 @@ def test_without_file_capabilities(runc, container, port):
     with Running(runc, container) as running:
         assert running.process.wait(HANGS) != 0
         assert "no permission to load BPF programs" in running.text()
+
+
+def test_legacy_kernel(runc, container, workload, port, helm):
+    """With legacyKernel the pod has what tracefs events need."""
+    chart = ROOT / "deploy" / "helm" / "gpuprobe"
+    done = helm("template", "gpuprobe", chart, "--set", "legacyKernel=true",
+                "--show-only", "templates/daemonset.yaml")
+    pods = yaml.safe_load(done.stdout)
+    write_bundle(container, port, workload.pid, pods=pods, env=["GPUPROBE_LINKS=perf"])
+    with Running(runc, container) as running:
+        running.wait_for(lambda: launches(page(port), workload.pid))
+        assert running.stop() == 0, running.text()
+        assert "probes by tracefs need it" in running.text()
