@@ -45,7 +45,7 @@ def bundle(daemonset, image, port, seccomp=None):
         namespaces.append({"type": "pid"})
     no_devices = [{"allow": False, "access": "rwm"}]
     linux = {"namespaces": namespaces, "resources": {"devices": no_devices},
-             "cgroupsPath": f"/gpuprobe-test-{os.getpid()}"}
+             "cgroupsPath": f"/gpuprobe-deploy-{os.getpid()}"}
     if seccomp:
         linux["seccomp"] = names_of(seccomp)
     return {
