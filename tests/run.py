@@ -42,7 +42,7 @@ AROUND_VALGRIND = ["unshare", "--mount", VALGRIND / "around.sh"]
 # that those leave idle, at the lowest priority; and what only --full has.
 BESIDE = ["kernel", "static"]
 WAITING = ["waits"]
-TOGETHER = ["unit", "sanitized", "sim", "integration", "integration-plain"]
+TOGETHER = ["unit", "sanitized", "sim", "deploy", "integration", "integration-plain"]
 ALONE = ["alone", "soak"]
 BESIDE_ALONE = ["fuzz"]
 FULL_ONLY = ["valgrind-unit", "valgrind", "alone-sanitized"]
@@ -114,6 +114,9 @@ def integration_steps(build, full, match):
             "alone": step("alone", plain, "alone", before=FIRST),
             "alone-sanitized": step("alone, sanitized", sanitized,
                                     "alone and not plain", before=FIRST),
+            "deploy": Integration("deploy", build, plain,
+                                  "slow or not slow" if full else "not slow", selected,
+                                  folder="tests/deploy"),
             "valgrind": Integration("valgrind", build, VALGRIND / "run.sh", "not alone",
                                     tests=valgrind_tests(), before=AROUND_VALGRIND)}
 

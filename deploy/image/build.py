@@ -95,9 +95,9 @@ def layer_tar(program, epoch):
 
 
 def labels(version, revision, created):
-    found = {"title": "gpuprobe", "version": version, "created": created, "licenses": "BSD-2-Clause",
+    found = {"title": "gpuprobe", "version": version, "created": created, "revision": revision,
              "description": "Watches CUDA programs from outside, with eBPF uprobes",
-             "revision": revision}
+             "licenses": "BSD-2-Clause"}
     return {f"org.opencontainers.image.{key}": value for key, value in found.items() if value}
 
 
@@ -150,7 +150,7 @@ def image(program, version, revision, epoch):
     config = layout.blob("config", as_json(image_config(layer, version, revision, created)))
     manifest = layout.blob("manifest", as_json({
         "schemaVersion": 2, "mediaType": TITLES["manifest"], "config": config,
-        "layers": [layout.blob("layer", gzip.compress(layer, mtime=0))],
+        "layers": [layout.blob("layer", gzip.compress(layer, 6, mtime=0))],
         "annotations": labels(version, revision, created)}))
     names = {"org.opencontainers.image.ref.name": version,
              "io.containerd.image.name": f"localhost/gpuprobe:{version}"}
