@@ -491,6 +491,11 @@ const struct gpu_snapshot *attribution__snapshot(struct attribution *attribution
 	return snapshot;
 }
 
+void attribution__hurry(struct attribution *attribution)
+{
+	nvml__hurry(attribution->nvml);
+}
+
 void attribution__refresh(struct attribution *attribution, struct model *model)
 {
 	const struct gpu_snapshot *snapshot = NULL;
@@ -506,6 +511,7 @@ void attribution__refresh(struct attribution *attribution, struct model *model)
 	if (attribution->is_new && take_gpus(model, snapshot))
 		return;
 	attribution->begun_ns = snapshot->begun_ns;
+	model->gpus_ns = snapshot->begun_ns;
 	for (size_t i = 0; i < model->process_count; i++) {
 		if (!model->processes[i].ended || lacks_gpus(&model->processes[i]))
 			list_gpus(attribution, model, &model->processes[i], snapshot);

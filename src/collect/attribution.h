@@ -48,6 +48,9 @@ int attribution__report_uuid(struct process *process, int ordinal, const uint8_t
  */
 void attribution__refresh(struct attribution *attribution, struct model *model);
 
+/* Queries NVML now, without waiting: a later refresh has the answer. See nvml__hurry. */
+void attribution__hurry(struct attribution *attribution);
+
 /*
  * NVML's latest answer, at most 2 s old if NVML answers within `wait_ms`; see nvml__wait. NULL:
  * there is none yet, and *failure says why there will be none, as nvml__failure.

@@ -93,8 +93,12 @@ static void take_shortage(struct collector *collector, const struct record_short
 	if (collector->has_fresh)
 		see_fresh_processes(collector);
 	process = collector__process_at(collector, record->header.slot);
-	if (process && !process->left_out && collector->hooks.shortage)
-		collector->hooks.shortage(process, record, collector->hooks.arg);
+	if (!process || process->left_out || !collector->hooks.shortage)
+		return;
+	/* The process may end, or free its memory, before the next query. */
+	if (record->header.type != RECORD_SHORTAGE_RELIEVED)
+		attribution__hurry(collector->attribution);
+	collector->hooks.shortage(process, record, collector->hooks.arg);
 }
 
 static void take_record(struct collector *collector, const void *data, size_t size)

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 
 #define STOP_MS 100
+#define HURRY_MS 100 /* watched processes cause such queries: not more often */
 
 struct shared {
 	pthread_mutex_t lock;
@@ -33,6 +34,7 @@ struct nvml {
 	bool started;
 	int failure; /* see nvml__failure */
 	uint64_t requested_ns;
+	uint64_t hurried_ns; /* the latest nvml__hurry */
 };
 
 static void shared__free(struct shared *shared)
@@ -185,19 +187,46 @@ static void wait_for_answer(struct shared *shared, unsigned int wait_ms)
 			break;
 }
 
+static bool is_due(const struct nvml *nvml, uint64_t now_ns)
+{
+	bool hurries = nvml->hurried_ns > nvml->requested_ns;
+
+	return !nvml->requested_ns ||
+	       now_ns - nvml->requested_ns >= (hurries ? HURRY_MS : NVML_INTERVAL_MS) * NS_PER_MS;
+}
+
+/* Called with the lock held, and while no query is unanswered. */
+static void request(struct nvml *nvml, uint64_t now_ns)
+{
+	nvml->requested_ns = now_ns;
+	nvml->shared->requested = true;
+	pthread_cond_broadcast(&nvml->shared->changed);
+}
+
 /* Called with the lock held. */
 static void ask(struct nvml *nvml, unsigned int wait_ms)
 {
-	struct shared *shared = nvml->shared;
 	uint64_t now = clock__boot_ns();
 
-	if (shared->requested ||
-	    (nvml->requested_ns && now - nvml->requested_ns < NVML_INTERVAL_MS * NS_PER_MS))
+	if (nvml->shared->requested || !is_due(nvml, now))
 		return;
-	nvml->requested_ns = now;
-	shared->requested = true;
-	pthread_cond_broadcast(&shared->changed);
-	wait_for_answer(shared, wait_ms);
+	request(nvml, now);
+	wait_for_answer(nvml->shared, wait_ms);
+}
+
+void nvml__hurry(struct nvml *nvml)
+{
+	struct shared *shared = nvml->shared;
+
+	uint64_t now = clock__boot_ns();
+
+	nvml->hurried_ns = now;
+	if (!nvml->started || nvml->failure)
+		return;
+	pthread_mutex_lock(&shared->lock);
+	if (!shared->requested && !shared->left && is_due(nvml, now))
+		request(nvml, now);
+	pthread_mutex_unlock(&shared->lock);
 }
 
 static const struct gpu_snapshot *refresh(struct nvml *nvml, unsigned int wait_ms, bool patient)

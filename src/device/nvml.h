@@ -28,6 +28,12 @@ void nvml__ask_power(struct nvml *nvml);
 void nvml__begin(struct nvml *nvml);
 
 /*
+ * Queries NVML even if it was queried just before, and does not wait: a later refresh has the
+ * answer. Queries are at least 100 ms apart: if it is too early, the next refresh makes one.
+ */
+void nvml__hurry(struct nvml *nvml);
+
+/*
  * Returns the latest snapshot. It is not older than NVML_INTERVAL_MS if NVML answers within
  * `wait_ms`; if an earlier query is still unanswered, the function does not wait. NULL if there is
  * no snapshot yet: no library, no driver, or no answer so far. `nvml` owns it; it is valid until

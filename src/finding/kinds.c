@@ -425,7 +425,9 @@ const struct finding_kind finding_kinds[] = {
 		.needs = 0,
 		.title = "an allocation failed for want of memory",
 		.advice = "First see which processes hold the memory: the evidence names the "
-			  "largest. If it is other "
+			  "largest, and the out-of-memory report on standard error (--oom-dir DIR "
+			  "keeps it in a file) the call sites, what grew, and the likely cause. "
+			  "If it is other "
 			  "processes, end or move them; a process that is missing from "
 			  "nvidia-smi's list may still "
 			  "run in another container. If it is this one: use a smaller batch, free "

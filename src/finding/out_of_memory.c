@@ -14,8 +14,10 @@
 #include "finding/site_lookup.h"
 #include "api/api.h"
 #include "model/devices.h"
+#include "model/oom.h"
 
 #define OUT_OF_MEMORY 2 /* same code in both layers */
+#define REPORT_TEXT 320
 
 /* --- memory holders --- */
 
@@ -107,6 +109,14 @@ static uint64_t live_on_devices(const struct process *process)
 	return bytes;
 }
 
+/* What the latest out-of-memory report of the process says, in brief. */
+static void describe_report(const struct oom *report, char *text, size_t size)
+{
+	snprintf(text, size, "the out-of-memory report: %s asked for%s%s, likely cause: %s",
+		 quantity__bytes((double)report->bytes).text, report->line[0] ? " at " : "",
+		 report->line, oom__cause_name(report->cause));
+}
+
 /*
  * How full the device was at the reading at which it was fullest. If that was less than half, NVML
  * was read too early or too late, or the call requested too much at once.
@@ -117,7 +127,8 @@ static int report_oom(const struct finding_input *input, const struct process *p
 	struct memory_holding holding;
 	uint64_t live = live_on_devices(process);
 	struct holders holders = {""};
-	char own[96] = "", part[64] = "";
+	const struct oom *report = oom__latest(input->model, process);
+	char own[96] = "", part[64] = "", told[REPORT_TEXT] = "";
 
 	if (shortage->of_device &&
 	    device_history__fullest(findings__history(input->state)->devices, process, NULL,
@@ -127,6 +138,10 @@ static int report_oom(const struct finding_input *input, const struct process *p
 		holders = describe(&holding);
 	}
 	finding__number(finding, "live_bytes", (double)live, UNIT_BYTES);
+	if (report) {
+		finding__number(finding, "requested", (double)report->bytes, UNIT_BYTES);
+		describe_report(report, told, sizeof(told));
+	}
 	if (shortage->of_device)
 		snprintf(own, sizeof(own), "; the process has %s allocated on devices%s",
 			 quantity__bytes((double)live).text, process->ended ? " at its end" : "");
@@ -134,21 +149,42 @@ static int report_oom(const struct finding_input *input, const struct process *p
 		snprintf(part, sizeof(part), ", %s of them",
 			 quantity__amount((double)shortage->most->count).text);
 	return finding__evidence(
-		finding, "%s call%s failed for want of memory%s%s %s (%s)%s%s%s",
+		finding, "%s call%s failed for want of memory%s%s %s (%s)%s%s%s%s%s",
 		quantity__amount((double)shortage->calls).text, shortage->calls == 1 ? "" : "s",
 		part, part[0] ? "" : (shortage->calls == 1 ? "," : ", all of them"),
 		shortage->most->function, shortage->most->error ? shortage->most->error : "2", own,
-		holders.text[0] ? "; when the device was fullest, " : "", holders.text);
+		holders.text[0] ? "; when the device was fullest, " : "", holders.text,
+		told[0] ? "; " : "", told);
+}
+
+/* A framework's own limit: no call of CUDA has failed, and only the report knows. */
+static int add_limited(const struct finding_input *input, const struct process *process,
+		       const struct oom *report, struct finding_list *out)
+{
+	struct finding *finding = finding_list__add(out, input, process);
+	char text[REPORT_TEXT];
+
+	if (!finding || finding__subject(finding, "PyTorch"))
+		return -ENOMEM;
+	finding->weight = (double)process->out_of_memory;
+	finding__number(finding, "calls", (double)process->out_of_memory, UNIT_COUNT);
+	finding__number(finding, "requested", (double)report->bytes, UNIT_BYTES);
+	describe_report(report, text, sizeof(text));
+	return finding__evidence(finding, "PyTorch failed to allocate, and no call of CUDA did; %s",
+				 text);
 }
 
 int oom__detect(const struct finding_input *input, const struct process *process,
 		struct finding_list *out)
 {
+	const struct oom *report = oom__latest(input->model, process);
 	struct shortage shortage;
 	struct finding *finding;
 	int row;
 
 	sum_up(process, &shortage);
+	if (!shortage.calls && report && (double)process->out_of_memory >= input->thresholds[0])
+		return add_limited(input, process, report, out);
 	if (!shortage.calls || (double)shortage.calls < input->thresholds[0])
 		return 0;
 	finding = finding_list__add(out, input, process);

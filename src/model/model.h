@@ -363,6 +363,8 @@ struct process {
 	struct failure *failures; /* most first, the shared entry last, see model/failures.h */
 	size_t failure_count;
 	struct sticky_error sticky;
+	/* allocations of device memory that failed for good, see cli/session/shortages.h */
+	uint64_t out_of_memory;
 
 	/* by kind, then most first: by amount, launches and failures by calls */
 	struct call_site *sites;
@@ -449,6 +451,7 @@ struct model {
 
 	struct gpu *gpus; /* the machine's, from NVML; while there are CUDA processes */
 	size_t gpu_count;
+	uint64_t gpus_ns; /* when NVML was queried for them, CLOCK_BOOTTIME; 0: never */
 
 	struct sampling sampling;
 

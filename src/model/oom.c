@@ -24,6 +24,31 @@ const char *oom__cause_id(enum oom_cause cause)
 	return ids[cause];
 }
 
+const char *oom__cause_name(enum oom_cause cause)
+{
+	static const char *const names[OOM_CAUSES] = {
+		[OOM_UNKNOWN] = "unknown",
+		[OOM_LARGE_REQUEST] = "one large request",
+		[OOM_LEAK] = "a leak",
+		[OOM_FRAGMENTATION] = "fragmentation",
+		[OOM_NEIGHBOUR] = "another process",
+		[OOM_MANY_PROCESSES] = "many other processes",
+		[OOM_LIMIT] = "a limit inside PyTorch",
+		[OOM_OWN_MEMORY] = "the memory of this process",
+	};
+
+	return names[cause];
+}
+
+const struct oom *oom__latest(const struct model *model, const struct process *process)
+{
+	for (size_t i = model->oom_count; i > 0; i--)
+		if (model->ooms[i - 1].pid == process->pid &&
+		    model->ooms[i - 1].start_ns == process->start_ns)
+			return &model->ooms[i - 1];
+	return NULL;
+}
+
 /* --- who holds it --- */
 
 /* The process's entry for its device of that number. With one GPU the number may be unknown. */
@@ -130,6 +155,7 @@ void oom__describe(struct oom *oom, const struct model *model, const struct proc
 	const struct live_site *sites = site_history__sites(process, &count);
 
 	oom->pid = process->pid;
+	oom->start_ns = process->start_ns;
 	memcpy(oom->comm, process->comm, sizeof(oom->comm));
 	oom->ended = process->ended;
 	oom->total = oom->used = oom->own = GPU_UNKNOWN_BYTES;
@@ -160,6 +186,21 @@ static bool is_of_others(const struct oom *oom)
 	return oom->others && oom->others >= own && oom->others >= oom->bytes;
 }
 
+/*
+ * Free bytes of the GPU, at most; its total is known. If NVML could not be asked in time, since the process has ended,
+ * what gpuprobe knows of counts.
+ */
+static uint64_t free_bytes(const struct oom *oom)
+{
+	uint64_t used = oom->used;
+
+	if (used == GPU_UNKNOWN_BYTES) {
+		used = oom->tracked;
+		saturate__add(&used, oom->others);
+	}
+	return saturate__difference(oom->total, used);
+}
+
 enum oom_cause oom__judge(const struct oom *oom)
 {
 	const struct site_increase *increase = &oom->increase;
@@ -168,10 +209,9 @@ enum oom_cause oom__judge(const struct oom *oom)
 
 	if (knows_total && oom->bytes > oom->total)
 		return OOM_LARGE_REQUEST;
-	/* NVML's figure may be from before the memory was taken. */
-	if (oom->of_framework && !oom->cuda_failed && knows_total &&
-	    oom->used != GPU_UNKNOWN_BYTES &&
-	    saturate__difference(oom->total, oom->used) >= oom->bytes)
+	/* If a call of CUDA failed, the memory was taken: NVML's figure is of another time. */
+	if (oom->of_framework && !oom->cuda_failed &&
+	    (!knows_total || free_bytes(oom) >= oom->bytes))
 		return OOM_LIMIT;
 	if (oom->of_tensors && oom->unused >= oom->bytes && oom->largest_hole < oom->bytes)
 		return OOM_FRAGMENTATION;

@@ -39,6 +39,7 @@ struct oom_neighbour {
 struct oom {
 	int32_t pid, tid;
 	char comm[16];
+	uint64_t start_ns;	   /* of the process */
 	uint64_t time_ns;	   /* CLOCK_BOOTTIME */
 	uint64_t bytes;		   /* asked for */
 	uint16_t row;		   /* the function, in api_functions; not with `of_framework` */
@@ -79,5 +80,11 @@ enum oom_cause oom__judge(const struct oom *oom);
 
 /* "large-request": for programs. */
 const char *oom__cause_id(enum oom_cause cause);
+
+/* "one large request": for a sentence. */
+const char *oom__cause_name(enum oom_cause cause);
+
+/* The latest of the model's reports about the process; NULL: none. */
+const struct oom *oom__latest(const struct model *model, const struct process *process);
 
 #endif

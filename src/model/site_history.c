@@ -11,6 +11,7 @@
 #define APART_NS 2000000000ull
 #define SITES_PER_PROCESS 32
 #define SITES_PER_READING 512 /* over all processes */
+#define SITE_REPEATS 8
 
 struct kept_site {
 	uint64_t start_ns; /* with the pid identifies the process */
@@ -122,6 +123,16 @@ static const struct kept_site *find_site(const struct kept_reading *reading,
 	return NULL;
 }
 
+/* Many allocations tell more than a few large ones, as of a cache at startup. */
+static bool is_above(const struct site_increase *increase, const struct site_increase *most)
+{
+	if (increase->count >= SITE_REPEATS && most->count < SITE_REPEATS)
+		return increase->bytes > most->bytes / 8;
+	if (increase->count < SITE_REPEATS && most->count >= SITE_REPEATS)
+		return increase->bytes / 8 >= most->bytes;
+	return increase->bytes > most->bytes;
+}
+
 struct site_increase site_history__largest(const struct site_history *history,
 					   const struct process *process,
 					   const struct live_site *sites, size_t count,
@@ -140,13 +151,15 @@ struct site_increase site_history__largest(const struct site_history *history,
 	for (size_t i = 0; i < count; i++) {
 		const struct kept_site *before =
 			sites[i].stack ? find_site(reading, process, sites[i].stack->serial) : NULL;
-		uint64_t grown = saturate__difference(sites[i].bytes, before ? before->bytes : 0);
+		const struct site_increase increase = {
+			.site = &sites[i],
+			.bytes = saturate__difference(sites[i].bytes, before ? before->bytes : 0),
+			.count = saturate__difference(sites[i].count, before ? before->count : 0),
+			.span_ns = most.span_ns,
+		};
 
-		if (!sites[i].stack || grown <= most.bytes)
-			continue;
-		most.site = &sites[i];
-		most.bytes = grown;
-		most.count = saturate__difference(sites[i].count, before ? before->count : 0);
+		if (sites[i].stack && increase.bytes && is_above(&increase, &most))
+			most = increase;
 	}
 	return most;
 }

@@ -121,6 +121,14 @@ tensors_of_an_allocator() {
 	grep '"function":"keep"' tensors
 }
 
+# The report of an allocation that fails for good.
+reports_out_of_memory() {
+	CUDA_SIM_MEMORY=1G "$GPUPROBE" memleak -- "$SIM/faults" oom > leaks 2> err
+	test "$(grep -c 'OUT OF MEMORY: process [0-9]* (faults)' err)" -eq 1
+	grep '^    asked for: 2.0 GiB.*, by cu' err
+	grep '^    likely cause: one large request of 2.0 GiB$' err
+}
+
 flame_of_live_bytes() {
 	"$GPUPROBE" flame --by live-bytes -o live.folded -- \
 		"$SIM/memory" --pairs 1 --keep 3 > out 2> err
@@ -555,6 +563,7 @@ run trace_before traces_what_began_before
 run memleak_copies stacks_of_leaks dwarf
 run stacks_of_python stacks_of_python
 run memleak_tensors tensors_of_an_allocator
+run memleak_out_of_memory reports_out_of_memory
 run flame_of_live_bytes flame_of_live_bytes
 
 together "stat --json" \

@@ -13,9 +13,11 @@
 #include "base/text_stream.h"
 #include "model/oom.h"
 #include "output/oom/oom_text.h"
+#include "privilege/file_rights.h"
 
 #define RELIEF_NS (100 * NS_PER_MS)
-#define DELAY_MS 120   /* from the notice to the verdict */
+#define DELAY_MS 120 /* from the notice to the verdict */
+#define NVML_NS (500 * NS_PER_MS)
 #define PENDING_MAX 64 /* failures without a verdict */
 #define REPORTS_MAX 20 /* also of files */
 #define FILE_MAX (1 << 20)
@@ -38,11 +40,25 @@ struct shortages {
 	int directory; /* -1: none */
 	struct pending pending[PENDING_MAX];
 	size_t count;
-	uint64_t starts[REPORTS_MAX]; /* of the processes of `reported` */
 	struct oom reported[REPORTS_MAX];
 	size_t reports;
 	uint64_t left_out; /* failures for good without a report */
 };
+
+/* Returns a descriptor or a negative errno. */
+static int open_as_invoker(int directory, const char *path, int flags)
+{
+	struct file_rights rights;
+	int ret = file_rights__take_invokers(&rights);
+
+	if (ret)
+		return ret;
+	ret = openat(directory, path, flags, 0600);
+	if (ret < 0)
+		ret = -errno;
+	file_rights__give_back(&rights);
+	return ret;
+}
 
 int shortages__new(const struct shortages_options *options, const struct log *log,
 		   struct shortages **out, struct error *err)
@@ -59,10 +75,11 @@ int shortages__new(const struct shortages_options *options, const struct log *lo
 	if (!shortages->history)
 		ret = error__set(err, -ENOMEM, "out of memory");
 	if (!ret && options->directory) {
-		shortages->directory = open(options->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		shortages->directory = open_as_invoker(AT_FDCWD, options->directory,
+						       O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (shortages->directory < 0)
-			ret = error__set(err, -errno, "--oom-dir %s: %s", options->directory,
-					 strerror(errno));
+			ret = error__set(err, shortages->directory, "--oom-dir %s: %s",
+					 options->directory, strerror(-shortages->directory));
 	}
 	if (ret) {
 		shortages__free(shortages);
@@ -94,10 +111,11 @@ static void write_file(const struct shortages *shortages, int32_t pid, const cha
 	int fd;
 
 	snprintf(name, sizeof(name), "oom-%d-%zu.txt", pid, shortages->reports);
-	fd = openat(shortages->directory, name,
-		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = open_as_invoker(shortages->directory, name,
+			     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || write(fd, text, length < FILE_MAX ? length : FILE_MAX) < 0)
-		log__warn(shortages->log, "--oom-dir: cannot write %s: %s", name, strerror(errno));
+		log__warn(shortages->log, "--oom-dir: cannot write %s: %s", name,
+			  strerror(fd < 0 ? -fd : errno));
 	if (fd >= 0)
 		close(fd);
 }
@@ -127,13 +145,13 @@ static bool was_reported(const struct shortages *shortages, const struct pending
 {
 	for (size_t i = 0; i < shortages->reports; i++)
 		if (shortages->reported[i].pid == pending->pid &&
-		    shortages->starts[i] == pending->start_ns &&
+		    shortages->reported[i].start_ns == pending->start_ns &&
 		    pending->record.time_ns - shortages->reported[i].time_ns < REPEAT_NS)
 			return true;
 	return false;
 }
 
-static const struct process *find_process(const struct model *model, const struct pending *pending)
+static struct process *find_process(const struct model *model, const struct pending *pending)
 {
 	for (size_t i = 0; i < model->process_count; i++)
 		if (model->processes[i].pid == pending->pid &&
@@ -143,12 +161,10 @@ static const struct process *find_process(const struct model *model, const struc
 }
 
 /* For JSON. Stacks and sites are those of this reading only. */
-static void keep(struct shortages *shortages, struct model *model, const struct oom *oom,
-		 uint64_t start_ns)
+static void keep(struct shortages *shortages, struct model *model, const struct oom *oom)
 {
-	struct oom *kept = &shortages->reported[shortages->reports];
+	struct oom *kept = &shortages->reported[shortages->reports++];
 
-	shortages->starts[shortages->reports++] = start_ns;
 	*kept = *oom;
 	kept->stack = NULL;
 	kept->site_count = 0;
@@ -161,7 +177,7 @@ static void report(struct shortages *shortages, const struct pending *pending)
 {
 	const struct shortages_options *options = &shortages->options;
 	struct model *model = options->model(options->arg);
-	const struct process *process = find_process(model, pending);
+	struct process *process = find_process(model, pending);
 	struct oom oom = {
 		.tid = pending->record.tid,
 		.time_ns = pending->record.time_ns,
@@ -173,6 +189,8 @@ static void report(struct shortages *shortages, const struct pending *pending)
 		.cuda_failed = pending->cuda_failed,
 	};
 
+	if (process)
+		process->out_of_memory++;
 	if (!process || shortages->reports == REPORTS_MAX || was_reported(shortages, pending)) {
 		shortages->left_out++;
 		return;
@@ -181,17 +199,30 @@ static void report(struct shortages *shortages, const struct pending *pending)
 		pending->record.stack ? options->stack(pending->record.stack, options->arg) : NULL;
 	oom__describe(&oom, model, process, pending->record.device, shortages->history);
 	oom_text__name_line(&oom);
-	keep(shortages, model, &oom, pending->start_ns);
+	keep(shortages, model, &oom);
 	print(shortages, &oom, &pending->wall);
 }
 
 /* --- notices --- */
 
+/*
+ * Whether the verdict is due: there was time for a relief, and NVML was queried after the failure,
+ * if it answers in time.
+ */
+static bool is_due(const struct pending *pending, const struct model *model, uint64_t now_ns)
+{
+	uint64_t age_ns = now_ns - pending->record.time_ns;
+
+	return age_ns >= RELIEF_NS &&
+	       (age_ns >= NVML_NS || model->gpus_ns > pending->record.time_ns);
+}
+
 static void on_due(evutil_socket_t fd, short what, void *arg)
 {
 	const struct timeval delay = {.tv_usec = DELAY_MS * 1000};
 	struct shortages *shortages = arg;
-	uint64_t until_ns = clock__boot_ns() - RELIEF_NS;
+	uint64_t now_ns = clock__boot_ns();
+	const struct model *model = shortages->options.model(shortages->options.arg);
 	size_t kept = 0;
 
 	(void)fd;
@@ -199,10 +230,10 @@ static void on_due(evutil_socket_t fd, short what, void *arg)
 	/* Takes in the notices that take others back, too. */
 	shortages->options.update(shortages->options.arg);
 	for (size_t i = 0; i < shortages->count; i++) {
-		if (shortages->pending[i].record.time_ns > until_ns)
-			shortages->pending[kept++] = shortages->pending[i];
-		else
+		if (is_due(&shortages->pending[i], model, now_ns))
 			report(shortages, &shortages->pending[i]);
+		else
+			shortages->pending[kept++] = shortages->pending[i];
 	}
 	shortages->count = kept;
 	if (kept)

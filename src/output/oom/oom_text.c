@@ -237,7 +237,7 @@ static void print_cause(FILE *out, const struct oom *oom)
 		fprintf(out, "%zu other processes hold %s together", oom->neighbour_count,
 			bytes_text(oom->others, &bytes));
 		break;
-	case OOM_LIMIT: fputs("a limit inside PyTorch: the GPU has enough free memory", out); break;
+	case OOM_LIMIT: fputs("a limit inside PyTorch: no call of CUDA failed", out); break;
 	case OOM_OWN_MEMORY:
 		fprintf(out, "this process holds %s, and nothing grew much lately",
 			bytes_text(oom->tracked, &bytes));

@@ -44,12 +44,12 @@ def large_in_thread(number):
 
 
 def leak(number):
-    fill(8 * GIB)
+    fill(24 * GIB)
     until_full(lambda: kept.append(take(number * MIB)), 0.02)
 
 
 def leak_closure(number):
-    fill(8 * GIB)
+    fill(24 * GIB)
 
     def step():
         tensor = take(number * MIB)
@@ -58,7 +58,7 @@ def leak_closure(number):
 
 
 def leak_graph(number):
-    fill(8 * GIB)
+    fill(24 * GIB)
     weight = torch.ones(int(number * MIB / 4), device="cuda", requires_grad=True)
     until_full(lambda: kept.append(weight * 2.0), 0.02)
 

@@ -140,11 +140,36 @@ def test_json():
     assert oom["gpu_used_bytes"] is None or oom["gpu_used_bytes"] <= 1 << 30
 
 
-def test_files_are_new_and_bounded(tmp_path):
+@pytest.mark.parametrize("how, parts", [
+    ("leak", ("the out-of-memory report: 10.0 MiB asked for", "likely cause: a leak")),
+    ("limit", ("PyTorch failed to allocate, and no call of CUDA did; the out-of-memory report: "
+               "400.0 MiB asked for", "likely cause: a limit inside PyTorch")),
+])
+def test_the_finding_names_the_report(how, parts):
+    done = subprocess.run([paths.GPUPROBE, "diagnose", "--json", "--", *program(how)], input="\n",
+                          env=environment(**MEMORY), text=True, capture_output=True, timeout=60,
+                          check=True)
+    line = next(line for line in done.stdout.splitlines() if line.startswith("{"))
+    (finding,) = [found for found in json.loads(line)["findings"] if found["id"] == "oom"]
+    assert finding["severity"] == "critical"
+    for part in parts:
+        assert part in finding["evidence"]
+
+
+def test_files(tmp_path):
     run("large", ("memleak", "--oom-dir", tmp_path))
     (file,) = tmp_path.iterdir()
     assert re.fullmatch(r"oom-\d+-1\.txt", file.name)
     assert "likely cause: one large request" in file.read_text()
+
+
+def test_reports_and_files_are_bounded(tmp_path):
+    text = run("processes", ("memleak", "--oom-dir", tmp_path))
+    assert reports(text) == 20
+    assert "2 more allocations failed for lack of memory without a report" in text
+    files = list(tmp_path.iterdir())
+    assert len(files) == 20
+    assert max(file.stat().st_size for file in files) < 4096
 
 
 def test_a_directory_that_is_not_there(tmp_path):

@@ -25,6 +25,7 @@ FAMILIES = {
     "gpuprobe_memory_live_allocations": ("gauge", {"kind"}, "memory"),
     "gpuprobe_allocations": ("counter", set(), "memory"),
     "gpuprobe_allocation_failures": ("counter", set(), "memory"),
+    "gpuprobe_out_of_memory": ("counter", set(), "memory"),
     "gpuprobe_frees": ("counter", set(), "memory"),
     "gpuprobe_free_failures": ("counter", set(), "memory"),
     "gpuprobe_allocation_seconds": ("counter", set(), "memory"),
@@ -504,6 +505,15 @@ def check_labels(page):
         expected = {"pid", "comm"} | own if own is not None else OWN_LABELS.get(name, set())
         assert {key for key, _ in labels} == expected, name
         assert not any(re.search(r"0x[0-9a-f]{4}", value) for _, value in labels), labels
+
+
+def test_out_of_memory(serve):
+    """Its five failures within a second and a half are one each second, of one thread."""
+    with serve(f"CUDA_SIM_MEMORY=1G '{paths.SIM}/faults' oom || :") as served:
+        page = served.done().until(lambda page: page.sum("gpuprobe_out_of_memory_total"))
+        served.finish()
+    check_labels(page)
+    assert page.sum("gpuprobe_out_of_memory_total") in (1, 2)
 
 
 def test_memory_against_the_truth(serve):

@@ -4,6 +4,7 @@
 CUDA_SIM_MEMORY limits what there is. Prints READY once it has failed, and waits for a line.
 """
 import os
+import subprocess
 import sys
 
 from cuda import SIM, Library, driver, need, out, ref, runtime
@@ -59,6 +60,12 @@ def dies():
     need(allocate(100 * MIB)[0])
     allocate(2000 * MIB)
     os.kill(os.getpid(), 9)
+
+
+def processes():
+    """More processes than there are reports."""
+    for _ in range(22):
+        subprocess.run([sys.executable, "-S", "-E", __file__, "dies"], check=False)
 
 
 def many():

@@ -160,6 +160,32 @@ static void in_a_thread(void)
 	nvml__free(nvml);
 }
 
+/* A hurry makes a query before its time, but not two within 100 ms. */
+static void hurried(void)
+{
+	const struct gpu_snapshot *s;
+	struct nvml *nvml = nvml__new();
+	uint64_t began = clock__boot_ns();
+
+	load_fake("");
+	nvml__hurry(nvml);
+	CHECK(nvml__refresh(nvml, FOR_EVER_MS));
+	pass_ms(99);
+	nvml__hurry(nvml);
+	CHECK(nvml__requested_ns(nvml) == began);
+	pass_ms(1);
+	s = nvml__refresh(nvml, FOR_EVER_MS);
+	CHECK(s && s->begun_ns == began + 100 * NS_PER_MS);
+	pass_ms(100);
+	nvml__hurry(nvml);
+	CHECK(nvml__requested_ns(nvml) == began + 200 * NS_PER_MS);
+	s = nvml__wait(nvml, FOR_EVER_MS);
+	CHECK(s && s->begun_ns == began + 200 * NS_PER_MS);
+	pass_ms(NVML_INTERVAL_MS - 1);
+	CHECK(nvml__refresh(nvml, FOR_EVER_MS) == s);
+	nvml__free(nvml);
+}
+
 static size_t count_threads(void)
 {
 	size_t count = 0;
@@ -291,6 +317,12 @@ static void waits_for_an_answer(void **state)
 	run_apart(waiting);
 }
 
+static void hurries(void **state)
+{
+	(void)state;
+	run_apart(hurried);
+}
+
 static void begins_early(void **state)
 {
 	(void)state;
@@ -313,6 +345,7 @@ int main(void)
 		cmocka_unit_test(never_hangs),
 		cmocka_unit_test(waits_for_an_answer),
 		cmocka_unit_test(begins_early),
+		cmocka_unit_test(hurries),
 		cmocka_unit_test(works_without),
 	};
 

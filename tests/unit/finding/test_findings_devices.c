@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "finding_run.h"
+#include "model/oom.h"
 
 /* Two GPUs of 80 GiB, two processes; each has GPU 0 as its device 0 and GPU 1 as its device 1. */
 struct machine {
@@ -107,6 +108,42 @@ static void test_oom(void **state)
 		strstr(finding->evidence,
 		       "has 68.0 GiB allocated on devices at its end; when the device was "
 		       "fullest, of the 80.0 GiB of GPU 0, 79.0 GiB were in use: 70.0 GiB"));
+	run__end(&m.run);
+}
+
+/* The finding names the report, and stands alone on it if no call of CUDA failed. */
+static void test_oom_with_a_report(void **state)
+{
+	struct oom ooms[] = {{.pid = 12, .start_ns = RUN_BEGAN, .bytes = GIB, .cause = OOM_LEAK},
+			     {.pid = 12,
+			      .start_ns = RUN_BEGAN,
+			      .bytes = 2 * GIB,
+			      .line = "load (train.py:12)",
+			      .cause = OOM_LIMIT},
+			     {.pid = 12, .start_ns = 1, .bytes = 3 * GIB}};
+	struct machine m;
+	const struct finding *finding;
+
+	(void)state;
+	machine__begin(&m, 1);
+	run__sample(&m.run, 1);
+	m.run.model.ooms = ooms;
+	m.run.model.oom_count = 3;
+	m.processes[0].out_of_memory = 2;
+	finding = run__only(&m.run, "oom");
+	assert_int_equal(finding->severity, SEVERITY_CRITICAL);
+	assert_string_equal(finding->evidence,
+			    "PyTorch failed to allocate, and no call of CUDA did; the "
+			    "out-of-memory report: 2.0 GiB asked for at load (train.py:12), likely "
+			    "cause: a limit inside PyTorch");
+	assert_true(number_of(finding, "requested") == 2.0 * GIB);
+	m.run.model.oom_count = 1;
+	m.failures[0][0] = no_memory("cuMemAlloc_v2", 1);
+	m.processes[0].failure_count = 1;
+	finding = run__only(&m.run, "oom");
+	assert_non_null(strstr(finding->evidence,
+			       "0 bytes allocated on devices; the out-of-memory report: 1.0 GiB "
+			       "asked for, likely cause: a leak"));
 	run__end(&m.run);
 }
 
@@ -531,6 +568,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_oom),
+		cmocka_unit_test(test_oom_with_a_report),
 		cmocka_unit_test(test_oom_without_holders),
 		cmocka_unit_test(test_oom_near),
 		cmocka_unit_test(test_oom_near_by_and_by),

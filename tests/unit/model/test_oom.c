@@ -100,6 +100,13 @@ static void test_limit_of_framework(void **state)
 	oom.cuda_failed = false;
 	oom.used = 78 * GIB;
 	assert_int_not_equal(oom__judge(&oom), OOM_LIMIT);
+	/* The process has ended: what is known to be held counts. */
+	oom.used = oom.own = GPU_UNKNOWN_BYTES;
+	assert_int_equal(oom__judge(&oom), OOM_LIMIT);
+	oom.others = 70 * GIB;
+	assert_int_not_equal(oom__judge(&oom), OOM_LIMIT);
+	oom.total = GPU_UNKNOWN_BYTES;
+	assert_int_equal(oom__judge(&oom), OOM_LIMIT);
 }
 
 static void test_nothing_known(void **state)
@@ -145,6 +152,16 @@ static void test_what_grew(void **state)
 	assert_int_equal(increase.bytes, 2 * GIB);
 	assert_int_equal(increase.count, 20);
 	assert_int_equal(increase.span_ns, 10 * 1000000000ull);
+	/* One large allocation is not what grew, unless it is far larger. */
+	sites[0].bytes = 20 * GIB;
+	sites[0].count = 2;
+	increase = site_history__largest(history, &process, sites, 2,
+					 model.now_ns + 10 * 1000000000ull);
+	assert_ptr_equal(increase.site, &sites[1]);
+	sites[0].bytes = 30 * GIB;
+	increase = site_history__largest(history, &process, sites, 2,
+					 model.now_ns + 10 * 1000000000ull);
+	assert_ptr_equal(increase.site, &sites[0]);
 	/* A reading of more than half a minute ago does not count. */
 	increase = site_history__largest(history, &process, sites, 2,
 					 model.now_ns + 31 * 1000000000ull);
