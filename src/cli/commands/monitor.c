@@ -322,6 +322,7 @@ static int set_up(struct monitor *monitor, struct error *err)
 						0,
 				.max_overhead = options->max_overhead,
 				.limits = options->limits,
+				.tensor_python = true,
 				.top = options->top,
 				.stacks = options->stacks,
 				.stack_sites = ((1u << SITE_KINDS) - 1) & ~(1u << SITE_COPY),

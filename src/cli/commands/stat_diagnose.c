@@ -164,6 +164,7 @@ static int set_up(struct profile_run *run, struct error *err)
 				.overhead_by_default = options->overhead_by_default,
 				.sample_launches_alone = options->diagnose,
 				.limits = options->limits,
+				.tensor_python = true,
 				.top = 1,
 				.stacks = options->stacks,
 				.stack_sites = (1u << SITE_KINDS) - 1,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The call sites of a process in its block of the monitor's report, see parts.h.
+#include "model/tensors.h"
 #include "output/folded_stack.h"
 #include "output/monitor/parts.h"
 #include "output/report/line.h"
@@ -47,20 +48,34 @@ static void print_rest(FILE *out, size_t rest)
 		fprintf(out, "... and %zu more call site%s\n", rest, report_line__plural(rest));
 }
 
-static void print_live(FILE *out, const struct monitor_page *page, const struct process *process)
+/* `what` is one of what they are: "allocation". */
+static void print_live_sites(FILE *out, const struct monitor_page *page, const char *what,
+			     const struct live_site *sites, size_t count, bool ended)
 {
-	size_t shown = monitor_line__shown(page, process->live_site_count, SITES_SHOWN);
+	size_t shown = monitor_line__shown(page, count, SITES_SHOWN);
 
 	for (size_t i = 0; i < shown; i++) {
-		const struct live_site *site = &process->live_sites[i];
-
-		fprintf(out, "%s %s in %s allocation%s\n",
-			quantity__bytes_as(page->options->form, site->bytes).text,
-			process->ended ? "live at exit" : "live", quantity__count(site->count).text,
-			report_line__plural(site->count));
-		print_stack(out, page, site->stack);
+		fprintf(out, "%s %s in %s %s%s\n",
+			quantity__bytes_as(page->options->form, sites[i].bytes).text,
+			ended ? "live at exit" : "live", quantity__count(sites[i].count).text, what,
+			report_line__plural(sites[i].count));
+		print_stack(out, page, sites[i].stack);
 	}
-	print_rest(out, process->live_site_count - shown);
+	print_rest(out, count - shown);
+}
+
+/* A cut block has tensors rather than the segments that they fill. */
+static void print_live(FILE *out, const struct monitor_page *page, const struct process *process)
+{
+	const struct tensors *tensors = process->tensors;
+	bool has_tensors = tensors && tensors->live_site_count;
+
+	if (has_tensors)
+		print_live_sites(out, page, "tensor", tensors->live_sites, tensors->live_site_count,
+				 process->ended);
+	if (!has_tensors || !page->options->cut)
+		print_live_sites(out, page, "allocation", process->live_sites,
+				 process->live_site_count, process->ended);
 }
 
 /* Those of one kind, behind a line that says what they are. */
