@@ -59,3 +59,15 @@ void tensors_text__print(FILE *out, const struct process *process, enum quantity
 	fputs(before, out);
 	print_lacking(out, process->since_attach, frees, form);
 }
+
+void tensors_text__print_site(FILE *out, const struct process *process, const struct stack *stack,
+			      enum quantity_form form)
+{
+	const struct tensor_site *site = stack ? tensors__site(process->tensors, stack) : NULL;
+
+	if (!site)
+		return;
+	fprintf(out, ", peak %s, %s made, %s freed",
+		quantity__bytes_as(form, site->counts.peak_bytes).text,
+		count_of(form, site->counts.made).text, count_of(form, site->counts.freed).text);
+}

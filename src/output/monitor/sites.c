@@ -5,6 +5,7 @@
 #include "output/monitor/parts.h"
 #include "output/report/line.h"
 #include "output/site_text.h"
+#include "output/tensors_text.h"
 
 #define SITES_SHOWN 2
 #define LINES_SHOWN 4 /* of a stack; the last is the program's own if the others are not */
@@ -48,17 +49,22 @@ static void print_rest(FILE *out, size_t rest)
 		fprintf(out, "... and %zu more call site%s\n", rest, report_line__plural(rest));
 }
 
-/* `what` is one of what they are: "allocation". */
-static void print_live_sites(FILE *out, const struct monitor_page *page, const char *what,
-			     const struct live_site *sites, size_t count, bool ended)
+/* Of the process's tensors, which it must have, or of memory from CUDA. */
+static void print_live_sites(FILE *out, const struct monitor_page *page, const struct process *p,
+			     bool of_tensors)
 {
+	const struct live_site *sites = of_tensors ? p->tensors->live_sites : p->live_sites;
+	size_t count = of_tensors ? p->tensors->live_site_count : p->live_site_count;
 	size_t shown = monitor_line__shown(page, count, SITES_SHOWN);
 
 	for (size_t i = 0; i < shown; i++) {
-		fprintf(out, "%s %s in %s %s%s\n",
+		fprintf(out, "%s %s in %s %s%s",
 			quantity__bytes_as(page->options->form, sites[i].bytes).text,
-			ended ? "live at exit" : "live", quantity__count(sites[i].count).text, what,
-			report_line__plural(sites[i].count));
+			p->ended ? "live at exit" : "live", quantity__count(sites[i].count).text,
+			of_tensors ? "tensor" : "allocation", report_line__plural(sites[i].count));
+		if (of_tensors)
+			tensors_text__print_site(out, p, sites[i].stack, page->options->form);
+		fputc('\n', out);
 		print_stack(out, page, sites[i].stack);
 	}
 	print_rest(out, count - shown);
@@ -71,11 +77,9 @@ static void print_live(FILE *out, const struct monitor_page *page, const struct 
 	bool has_tensors = tensors && tensors->live_site_count;
 
 	if (has_tensors)
-		print_live_sites(out, page, "tensor", tensors->live_sites, tensors->live_site_count,
-				 process->ended);
+		print_live_sites(out, page, process, true);
 	if (!has_tensors || !page->options->cut)
-		print_live_sites(out, page, "allocation", process->live_sites,
-				 process->live_site_count, process->ended);
+		print_live_sites(out, page, process, false);
 }
 
 /* Those of one kind, behind a line that says what they are. */

@@ -6,6 +6,7 @@
 #include "output/site_text.h"
 #include "output/stat/prose.h"
 #include "output/stat/tables.h"
+#include "output/tensors_text.h"
 
 #define STACK_INDENT 16
 
@@ -31,17 +32,22 @@ static void print_sites(FILE *out, const struct stat_report *report, const struc
 	stat_cell__rest(out, count - shown, "call site");
 }
 
-/* `what` is one of what they are: "allocation". */
-static void print_live_sites(FILE *out, const struct stat_report *report, const char *what,
-			     const struct live_site *sites, size_t count)
+/* Of the process's tensors, which it must have, or of memory from CUDA. */
+static void print_live_sites(FILE *out, const struct stat_report *report, const struct process *p,
+			     bool of_tensors)
 {
+	const struct live_site *sites = of_tensors ? p->tensors->live_sites : p->live_sites;
+	size_t count = of_tensors ? p->tensors->live_site_count : p->live_site_count;
 	size_t shown = report_line__cut(report->options, count);
 
 	for (size_t i = 0; i < shown; i++) {
-		fprintf(out, REPORT_INDENT "%s in %s %s%s\n",
+		fprintf(out, REPORT_INDENT "%s in %s %s%s",
 			stat_cell__bytes(report, sites[i].bytes).text,
-			quantity__count(sites[i].count).text, what,
+			quantity__count(sites[i].count).text, of_tensors ? "tensor" : "allocation",
 			report_line__plural(sites[i].count));
+		if (of_tensors)
+			tensors_text__print_site(out, p, sites[i].stack, report->options->form);
+		fputc('\n', out);
 		print_stack(out, report, sites[i].stack);
 	}
 	stat_cell__rest(out, count - shown, "call site");
@@ -54,12 +60,11 @@ static void print_live(FILE *out, const struct stat_report *report, const struct
 
 	if (tensors && tensors->live_site_count) {
 		fprintf(out, "\n    where tensors come from that are live%s:\n", when);
-		print_live_sites(out, report, "tensor", tensors->live_sites,
-				 tensors->live_site_count);
+		print_live_sites(out, report, p, true);
 	}
 	if (p->live_site_count) {
 		fprintf(out, "\n    where memory comes from that is live%s:\n", when);
-		print_live_sites(out, report, "allocation", p->live_sites, p->live_site_count);
+		print_live_sites(out, report, p, false);
 	}
 }
 
