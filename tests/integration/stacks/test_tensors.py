@@ -262,6 +262,14 @@ def test_flame_draws_tensors_by_python_call_site():
     assert "ctypes" not in text
 
 
+def test_max_overhead_does_not_limit_tensors():
+    args = [paths.GPUPROBE, "stat", "--max-overhead", "5", "--tensors", "--", "/bin/true"]
+    stderr = [subprocess.run(line, text=True, capture_output=True, timeout=60, check=False,
+                             env=environment()).stderr for line in (args, args[:4] + args[5:])]
+    warned = ["does not limit what --tensors costs" in text for text in stderr]
+    assert warned == [True, False] or "max-overhead" in stderr[1]
+
+
 def test_flame_draws_live_tensors():
     graph = other("flame", "--by", "live-bytes", "--tensors", "--processes")
     assert graph.endswith(f" {32 * 102400}") and "cudaMalloc" not in graph
