@@ -53,7 +53,7 @@ static const struct option_row rows[] = {
 	 .help = "time blocked in synchronising calls, copies and frees"},
 	{.name = "by", .value = "failures", .help = "calls that failed, by error"},
 	{"tensors", 0, NULL,
-	 "with bytes and live-bytes: tensors of PyTorch, not what\n"
+	 "with bytes or live-bytes: tensors of PyTorch, not what\n"
 	 "it takes from CUDA (costs 3 to 4 us per tensor)",
 	 option__flag, FIELD(tensors)},
 	{.help = "What to write:"},

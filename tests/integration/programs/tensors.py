@@ -78,16 +78,21 @@ def answer(values):
 
 
 def fork(count, size):
-    """The child stays until its parent ends, so that reports show it."""
-    child = os.fork()
-    if child:
+    """The child stays until its parent ends, which first waits for its answer."""
+    answered, done = os.pipe()
+    if os.fork():
+        os.close(done)
+        os.read(answered, 1)
+        os.close(answered)
         return
+    os.close(answered)
     before = counts()
     keep(count, size)
     c10.c10_free(kept.pop(0))
     after = counts()
     answer({key: after[key] - before[key] for key in ("allocations", "bytes", "frees")}
            | {"pid": os.getpid()})
+    os.close(done)
     while os.getppid() != 1 and sys.stdin.readline():
         pass
     os._exit(0)
