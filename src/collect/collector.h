@@ -38,7 +38,7 @@ struct collector_options {
 	bool follows_threads;
 	/* applies to struct live_site and to lists of allocations */
 	struct live_filter live_filter;
-	bool tensors;			  /* read the maps of tensors; needs stacks */
+	bool tensors; /* read the maps of tensors; by call site only with stacks */
 	struct estimate_source estimates; /* of missed calls; without `missed`: no estimates */
 	/*
 	 * Processes that it leaves out are counted in the maps, but are not in the model. Opened;

@@ -66,6 +66,7 @@ static int take_tensor(struct reading *reading, struct process *process, const v
 		.device = record->device < 0 ? DEVICE_UNKNOWN : (uint8_t)record->device,
 		.stack_id = record->stack,
 	};
+	uint64_t same;
 
 	if (!tensors || !reading__lists(reading, process))
 		return ELEMENT_KEEP;
@@ -76,10 +77,9 @@ static int take_tensor(struct reading *reading, struct process *process, const v
 		tensors->left_out_count++;
 		return ELEMENT_KEEP;
 	}
-	return tensors__add_live(tensors, &tensor, stacks__same(collector->stacks, record->stack),
-				 !collector->options.top) ?
-		       -ENOMEM :
-		       ELEMENT_KEEP;
+	same = collector->stacks ? stacks__same(collector->stacks, record->stack) : 0;
+	return tensors__add_live(tensors, &tensor, same, !collector->options.top) ? -ENOMEM :
+										    ELEMENT_KEEP;
 }
 
 static const struct reading_step walk_tensors = {

@@ -302,7 +302,10 @@ static void choose_tensors(struct gpuprobe_bpf *skeleton, const struct object_op
 	}
 	bpf_map__set_max_entries(skeleton->maps.tensors,
 				 options->max_tensors ? options->max_tensors : 1);
-	bpf_map__set_max_entries(skeleton->maps.tensor_sites, 4 * options->max_stacks);
+	/* Without stacks, a process has one site. */
+	bpf_map__set_max_entries(skeleton->maps.tensor_sites, options->stack_mode != STACK_OFF ?
+								      4 * options->max_stacks :
+								      options->max_processes);
 	bpf_map__set_max_entries(skeleton->maps.tensor_devices, 8 * options->max_processes);
 	bpf_map__set_max_entries(skeleton->maps.tensor_counts, options->max_processes);
 }

@@ -34,10 +34,13 @@ static void choose_probes(enum flame_by by, struct live_model_options *live)
 		[FLAME_LAUNCHES] = {SECTION_LAUNCH, SITE_LAUNCH},
 		[FLAME_WAIT_TIME] = {SECTION_COPY | SECTION_MEMORY, SITE_WAIT}, /* frees wait too */
 		[FLAME_FAILURES] = {SECTION_ALL, SITE_FAILURE},
+		/* Tensors have stacks of their own: none is needed of CUDA calls. */
+		[FLAME_TENSOR_BYTES] = {SECTION_MEMORY, SITE_KINDS},
+		[FLAME_LIVE_TENSOR_BYTES] = {SECTION_MEMORY, SITE_KINDS},
 	};
 
 	live->sections = choices[by].sections;
-	live->stack_sites = 1u << choices[by].kind;
+	live->stack_sites = choices[by].kind == SITE_KINDS ? 0 : 1u << choices[by].kind;
 	live->check_launches = by == FLAME_FAILURES;
 }
 
@@ -54,10 +57,13 @@ static int set_up(struct flame *flame, struct error *err)
 				.limits = LIVE_MODEL_LIMITS,
 				.top = 1,
 				.stacks = options->stacks,
+				.tensor_python = !options->stacks.given[OPT_STACK],
 			},
 	};
 	int ret;
 
+	if (options->tensors)
+		live.live.limits.max_tensors = live.live.limits.max_allocations;
 	choose_probes(options->by, &live.live);
 	/* First, while a signal still ends gpuprobe: it may be a pipe without a reader. */
 	ret = atomic_file__new(options->file, &flame->file, err);

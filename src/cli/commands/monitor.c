@@ -342,6 +342,7 @@ static int set_up(struct monitor *monitor, struct error *err)
 				.limits = options->limits,
 				.oom_reports = options->sections & SECTION_MEMORY,
 				.oom_directory = options->oom_directory,
+				.tensor_python = true,
 				.top = options->top,
 				.stacks = options->stacks,
 				.stack_sites = ((1u << SITE_KINDS) - 1) & ~(1u << SITE_COPY),

@@ -166,6 +166,7 @@ static int set_up(struct profile_run *run, struct error *err)
 				.limits = options->limits,
 				.oom_reports = true,
 				.oom_directory = options->oom_directory,
+				.tensor_python = true,
 				.top = 1,
 				.stacks = options->stacks,
 				.stack_sites = (1u << SITE_KINDS) - 1,

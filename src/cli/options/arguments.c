@@ -488,6 +488,14 @@ const struct option_row overhead_rows[] = {
 			.offset = offsetof(struct live_model_limits, member), .max = (most) \
 	}
 
+const struct option_row tensor_rows[] = {
+	{"tensors", 0, NULL,
+	 "also count tensors of PyTorch in what it takes from\n"
+	 "CUDA (costs 3 to 4 us per tensor)",
+	 option__flag, .offset = 0},
+	{0},
+};
+
 const struct option_row capacity_rows[] = {
 	{.help = CAPACITIES},
 	CAPACITY_ROW("max-processes", max_processes, MAX_PROCESSES, "processes at a time [4096]"),

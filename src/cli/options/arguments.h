@@ -132,6 +132,7 @@ int arguments__bad_option(int id, int argc, char **argv, const struct option *op
 extern const struct option_row library_rows[];
 /* for a double, a fraction: --max-overhead if all families may be sampled */
 extern const struct option_row overhead_rows[];
+extern const struct option_row tensor_rows[];	/* for a bool: --tensors */
 extern const struct option_row capacity_rows[]; /* for a struct live_model_limits */
 extern const struct option_row exact_rows[];	/* for an enum quantity_form: --exact */
 extern const char *const api_words[4];		/* for an enum api_mode */

@@ -22,6 +22,7 @@ struct flame_options {
 	struct targets targets;
 	struct stack_choice stacks;
 	enum flame_by by;
+	bool tensors; /* of tensors instead of memory from CUDA, so `by` is one of them */
 	enum flame_form form;
 	const char *file;  /* output file; NULL: standard output */
 	const char *title; /* or NULL */

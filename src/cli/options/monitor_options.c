@@ -79,6 +79,7 @@ static const struct option_row rows[] = {
 	 "profile calls as diagnose does, to prove who waits for\n"
 	 "whom: the GPU or the program",
 	 option__flag, FIELD(verdict)},
+	{.rows = tensor_rows, FIELD(tensors)},
 	{"no-return-probes", 0, NULL, "probe only the start of calls: no results, no times",
 	 option__flag, FIELD(no_returns)},
 	{.rows = library_rows, FIELD(targets)},
@@ -148,6 +149,22 @@ static int check_verdict(const struct monitor_options *options, struct error *er
 	return 0;
 }
 
+/* The report by sections has no tensors, and without returns segments are unknown. */
+static int check_tensors(struct monitor_options *options, struct error *err)
+{
+	if (options->tensors && options->chosen)
+		return error__set(err, -EINVAL,
+				  "--tensors does not go together with --memleak, --cudatrace and "
+				  "--bandwidth-util: their report has no tensors");
+	if (options->tensors && options->no_returns)
+		return error__set(err, -EINVAL,
+				  "--tensors and --no-return-probes do not go together: tensors "
+				  "fill segments, which are unknown without results of calls");
+	if (options->tensors)
+		options->limits.max_tensors = options->limits.max_allocations;
+	return 0;
+}
+
 static int check_returns(const struct monitor_options *options, struct error *err)
 {
 	if (options->no_returns && options->check_launches)
@@ -191,6 +208,8 @@ int monitor_options__parse(struct monitor_options *options, int argc, char **arg
 		ret = check_verdict(options, err);
 	if (!ret)
 		ret = check_service(options, err);
+	if (!ret)
+		ret = check_tensors(options, err);
 	if (!ret)
 		ret = stack_choice__check(&options->stacks, err);
 	if (ret)

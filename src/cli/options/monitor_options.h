@@ -30,6 +30,7 @@ struct monitor_options {
 	struct targets targets;
 	enum api_mode api;
 	bool check_launches;
+	bool tensors;	     /* watch tensors */
 	bool no_returns;     /* see struct selection */
 	double max_overhead; /* see struct live_model_options */
 	struct live_model_limits limits;

@@ -135,6 +135,7 @@ static const struct option_row stat_rows[] = {
 	 "such as DIR/kernels.csv",
 	 take_csv, .offset = 0, .min = PROFILE_CSV},
 	{.rows = watched_rows},
+	{.rows = tensor_rows, FIELD(tensors)},
 	{.rows = overhead_rows, FIELD(max_overhead)},
 	{.rows = library_rows, FIELD(targets)},
 	{.help = "Call stacks (off by default):"},
@@ -269,6 +270,8 @@ int profile_options__parse(struct profile_command *options, bool diagnose, int a
 		return ret;
 	if (!options->window_ns)
 		options->window_ns = growth__window(options->duration);
+	if (options->tensors)
+		options->limits.max_tensors = options->limits.max_allocations;
 	options->output.on_terminal = !options->file && isatty(STDOUT_FILENO);
 	ret = stack_choice__check(&options->stacks, err);
 	if (!ret)

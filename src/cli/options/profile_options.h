@@ -47,6 +47,7 @@ struct profile_command {
 	bool host;		       /* follow threads that submit work; only for diagnose */
 	unsigned int host_rate;	       /* samples a second */
 	bool getters;		       /* also probe getters */
+	bool tensors;		       /* watch tensors; only for stat */
 	struct option_list thresholds; /* "ID=VALUE"; belongs to argv */
 	const char *explain;	       /* an id, or "all"; belongs to argv; NULL: not given */
 	bool list;

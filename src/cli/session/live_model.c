@@ -283,6 +283,9 @@ static int load_object(struct live_model *live, struct session_probes *probes,
 					     err);
 	if (!ret)
 		object.rates = is_held_to_budget(live, object.links);
+	if (!ret && object.rates && options->limits.max_tensors)
+		log__warn(live->log, "--max-overhead does not limit what --tensors costs: 3 to 4 "
+				     "us per tensor");
 	if (!ret && !options->no_returns)
 		ret = return_probes__check(object.links, err);
 	if (!ret)

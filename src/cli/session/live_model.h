@@ -29,7 +29,7 @@ struct gpuprobe_bpf; /* the generated skeleton */
 
 struct live_model_limits {
 	uint32_t max_processes, max_allocations, max_kernels, max_inflight;
-	uint32_t max_tensors; /* 0: tensors are not watched; otherwise needs stacks */
+	uint32_t max_tensors; /* 0: tensors are not watched */
 };
 
 /* Default limits. */

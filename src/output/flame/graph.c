@@ -9,6 +9,7 @@
 
 #include "api/api.h"
 #include "model/devices.h"
+#include "model/tensors.h"
 #include "output/flame/parts.h"
 #include "output/flame/store.h"
 
@@ -137,14 +138,36 @@ static uint64_t weight_of(const struct call_site *site, enum flame_by by)
 	}
 }
 
+static bool is_live(enum flame_by by)
+{
+	return by == FLAME_LIVE_BYTES || by == FLAME_LIVE_TENSOR_BYTES;
+}
+
+/* What is live at the end, of memory from CUDA or of tensors. */
+static const struct live_site *live_sites(const struct process *process, enum flame_by by,
+					  size_t *count)
+{
+	const struct tensors *tensors = process->tensors;
+
+	if (by == FLAME_LIVE_BYTES) {
+		*count = process->live_site_count;
+		return process->live_sites;
+	}
+	*count = tensors ? tensors->live_site_count : 0;
+	return tensors ? tensors->live_sites : NULL;
+}
+
 static bool has_part(const struct process *process, enum flame_by by)
 {
-	if (by == FLAME_LIVE_BYTES) {
-		for (size_t i = 0; i < process->live_site_count; i++)
-			if (process->live_sites[i].bytes)
-				return true;
-		return false;
-	}
+	const struct tensors *tensors = process->tensors;
+	size_t live_count = 0;
+	const struct live_site *live = is_live(by) ? live_sites(process, by, &live_count) : NULL;
+
+	for (size_t i = 0; i < live_count; i++)
+		if (live[i].bytes)
+			return true;
+	if (by == FLAME_TENSOR_BYTES)
+		return tensors && tensors->total.made_bytes;
 	for (size_t i = 0; i < process->site_count; i++)
 		if (weight_of(&process->sites[i], by))
 			return true;
@@ -154,16 +177,36 @@ static bool has_part(const struct process *process, enum flame_by by)
 static int add_live(struct flame_graph *graph, const struct flame_graph_options *options,
 		    struct flame_node *from, const struct process *process)
 {
+	size_t live_count = 0;
+	const struct live_site *sites = live_sites(process, options->by, &live_count);
 	int ret = 0;
 
-	for (size_t i = 0; i < process->live_site_count && !ret; i++) {
-		const struct live_site *site = &process->live_sites[i];
+	for (size_t i = 0; i < live_count && !ret; i++) {
+		const struct live_site *site = &sites[i];
 		struct path path = {.graph = graph, .options = options, .at = from};
 
 		if (!site->bytes)
 			continue;
 		enter_stack(&path, site->stack);
 		ret = count(&path, site->stack, site->bytes);
+	}
+	return ret;
+}
+
+static int add_tensors(struct flame_graph *graph, const struct flame_graph_options *options,
+		       struct flame_node *from, const struct process *process)
+{
+	const struct tensors *tensors = process->tensors;
+	int ret = 0;
+
+	for (size_t i = 0; i < tensors->site_count && !ret; i++) {
+		const struct tensor_site *site = &tensors->sites[i];
+		struct path path = {.graph = graph, .options = options, .at = from};
+
+		if (!site->counts.made_bytes)
+			continue;
+		enter_stack(&path, site->stack);
+		ret = count(&path, site->stack, site->counts.made_bytes);
 	}
 	return ret;
 }
@@ -195,8 +238,10 @@ static int add_process(struct flame_graph *graph, const struct flame_graph_optio
 		enter_process(&path, process);
 	if (!path.at)
 		return -ENOMEM;
-	if (options->by == FLAME_LIVE_BYTES)
+	if (is_live(options->by))
 		return add_live(graph, options, path.at, process);
+	if (options->by == FLAME_TENSOR_BYTES)
+		return add_tensors(graph, options, path.at, process);
 	return add_calls(graph, options, path.at, process);
 }
 
@@ -254,8 +299,9 @@ void flame_graph__free(struct flame_graph *graph)
 
 const char *flame_by__word(enum flame_by by)
 {
-	static const char *const words[FLAME_BYS] = {"bytes", "live-bytes", "launches", "wait-time",
-						     "failures"};
+	static const char *const words[FLAME_BYS] = {
+		"bytes",	   "live-bytes",	  "launches", "wait-time", "failures",
+		"bytes --tensors", "live-bytes --tensors"};
 
 	return words[by];
 }
@@ -264,7 +310,7 @@ const char *flame_by__title(enum flame_by by)
 {
 	static const char *const titles[FLAME_BYS] = {
 		"Device memory allocated", "Live device memory", "Kernel launches", "Time waited",
-		"Failed CUDA calls",
+		"Failed CUDA calls",	   "Tensors allocated",	 "Live tensors",
 	};
 
 	return titles[by];

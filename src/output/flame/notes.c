@@ -15,6 +15,8 @@ static void note_nothing(FILE *out, const struct flame_graph *graph, const struc
 		[FLAME_LIVE_BYTES] = "no live device memory at the end",
 		[FLAME_LAUNCHES] = "no kernel launch was seen",
 		[FLAME_FAILURES] = "no failure was seen",
+		[FLAME_TENSOR_BYTES] = "no tensor was seen",
+		[FLAME_LIVE_TENSOR_BYTES] = "no live tensor at the end",
 	};
 
 	if (graph->root->total)

@@ -40,7 +40,9 @@ static const char *unit_of(enum flame_by by)
 {
 	switch (by) {
 	case FLAME_BYTES:
-	case FLAME_LIVE_BYTES: return "bytes";
+	case FLAME_LIVE_BYTES:
+	case FLAME_TENSOR_BYTES:
+	case FLAME_LIVE_TENSOR_BYTES: return "bytes";
 	case FLAME_WAIT_TIME: return "nanoseconds";
 	default: return "none";
 	}

@@ -8,7 +8,9 @@ void flame_text__amount(FILE *out, enum flame_by by, uint64_t value)
 {
 	switch (by) {
 	case FLAME_BYTES:
-	case FLAME_LIVE_BYTES: fputs(quantity__bytes((double)value).text, out); return;
+	case FLAME_LIVE_BYTES:
+	case FLAME_TENSOR_BYTES:
+	case FLAME_LIVE_TENSOR_BYTES: fputs(quantity__bytes((double)value).text, out); return;
 	case FLAME_WAIT_TIME: fputs(quantity__time((double)value).text, out); return;
 	case FLAME_LAUNCHES:
 		fprintf(out, "%s launch%s", quantity__amount((double)value).text,

@@ -88,6 +88,13 @@ void json_memory__write(struct json *j, const struct process *p);
 /* Writes an object under `key`. The report's totals use it too. */
 void json_memory__write_totals(struct json *j, const char *key, const struct memory_totals *m);
 
+/*
+ * Writes the member "tensors" with its live call sites, if the process has tensors; the other
+ * function only the object's first members, for a process that has some.
+ */
+void json_tensors__write(struct json *j, const struct model *model, const struct process *p);
+void json_tensors__write_totals(struct json *j, const struct process *p);
+
 void json_launch__write(struct json *j, const struct model *model, const struct process *p);
 void json_copy__write(struct json *j, const struct process *p);
 void json_wait__write(struct json *j, const struct process *p);

@@ -70,6 +70,7 @@ static void write_process(struct json *j, const struct model *model, const struc
 	json_process__write_gpus(j, model, p);
 	if (sections & SECTION_MEMORY && !model->no_returns)
 		json_memory__write(j, p);
+	json_tensors__write(j, model, p);
 	json_process__write_shim(j, p);
 	json_process__write_unfollowed(j, p);
 	json_process__write_slow(j, model, p);

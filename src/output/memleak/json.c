@@ -5,7 +5,6 @@
 #include "output/memleak/memleak.h"
 #include "output/memleak/objects.h"
 #include "output/memleak/site.h"
-#include "output/memleak/tensors.h"
 #include "output/report/totals.h"
 #include "output/enum_names.h"
 
@@ -150,7 +149,7 @@ static int write_tensors(const struct writer *writer, const struct process *p)
 		return 0;
 	}
 	json__object_begin(j);
-	memleak_tensors__write(j, p);
+	json_tensors__write_totals(j, p);
 	json__key(j, "by_site");
 	json__object_begin(j);
 	memleak_level__of_tensors(&level, p, writer->growth);

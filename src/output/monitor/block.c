@@ -16,6 +16,7 @@
 #include "output/report/line.h"
 #include "output/report/parts.h"
 #include "output/report/totals.h"
+#include "output/tensors_text.h"
 
 #define FAILURES_SHOWN 3
 
@@ -125,6 +126,12 @@ static void write_memory(FILE *out, const struct monitor_page *page, const struc
 	write_nvml(out, page, process);
 	write_kinds(out, page, process);
 	write_calls(out, &device);
+}
+
+static void write_tensors(FILE *out, const struct monitor_page *page, const struct monitor_row *row)
+{
+	if (row->process->tensors)
+		tensors_text__print(out, row->process, page->options->form, "; ");
 }
 
 /* Memory that is not on devices. */
@@ -392,6 +399,7 @@ static const struct item items[] = {
 	{"stuck", write_open_calls, FORM_REPORT},
 	{"errors", write_failures, FORM_REPORT},
 	{"memory", write_memory, FORM_SENTENCE},
+	{"tensors", write_tensors, FORM_SENTENCE},
 	{"sites", monitor_sites__write, FORM_LIST},
 	{"kernels", monitor_kernels__write, FORM_LIST},
 	{"copies", write_copies, FORM_SENTENCE},

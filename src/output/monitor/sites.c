@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The call sites of a process in its block of the monitor's report, see parts.h.
+#include "model/tensors.h"
 #include "output/folded_stack.h"
 #include "output/monitor/parts.h"
 #include "output/report/line.h"
 #include "output/site_text.h"
+#include "output/tensors_text.h"
 
 #define SITES_SHOWN 2
 #define LINES_SHOWN 4 /* of a stack; the last is the program's own if the others are not */
@@ -47,20 +49,37 @@ static void print_rest(FILE *out, size_t rest)
 		fprintf(out, "... and %zu more call site%s\n", rest, report_line__plural(rest));
 }
 
-static void print_live(FILE *out, const struct monitor_page *page, const struct process *process)
+/* Of the process's tensors, which it must have, or of memory from CUDA. */
+static void print_live_sites(FILE *out, const struct monitor_page *page, const struct process *p,
+			     bool of_tensors)
 {
-	size_t shown = monitor_line__shown(page, process->live_site_count, SITES_SHOWN);
+	const struct live_site *sites = of_tensors ? p->tensors->live_sites : p->live_sites;
+	size_t count = of_tensors ? p->tensors->live_site_count : p->live_site_count;
+	size_t shown = monitor_line__shown(page, count, SITES_SHOWN);
 
 	for (size_t i = 0; i < shown; i++) {
-		const struct live_site *site = &process->live_sites[i];
-
-		fprintf(out, "%s %s in %s allocation%s\n",
-			quantity__bytes_as(page->options->form, site->bytes).text,
-			process->ended ? "live at exit" : "live", quantity__count(site->count).text,
-			report_line__plural(site->count));
-		print_stack(out, page, site->stack);
+		fprintf(out, "%s %s in %s %s%s",
+			quantity__bytes_as(page->options->form, sites[i].bytes).text,
+			p->ended ? "live at exit" : "live", quantity__count(sites[i].count).text,
+			of_tensors ? "tensor" : "allocation", report_line__plural(sites[i].count));
+		if (of_tensors)
+			tensors_text__print_site(out, p, sites[i].stack, page->options->form);
+		fputc('\n', out);
+		print_stack(out, page, sites[i].stack);
 	}
-	print_rest(out, process->live_site_count - shown);
+	print_rest(out, count - shown);
+}
+
+/* A cut block has tensors rather than the segments that they fill. */
+static void print_live(FILE *out, const struct monitor_page *page, const struct process *process)
+{
+	const struct tensors *tensors = process->tensors;
+	bool has_tensors = tensors && tensors->live_site_count;
+
+	if (has_tensors)
+		print_live_sites(out, page, process, true);
+	if (!has_tensors || !page->options->cut)
+		print_live_sites(out, page, process, false);
 }
 
 /* Those of one kind, behind a line that says what they are. */

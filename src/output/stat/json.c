@@ -60,6 +60,7 @@ static void write_process(struct json *j, const struct stat_report *report, cons
 	reasons_json__write(j, p, report->model->now_ns);
 	write_profile(j, report, p);
 	write_memory(j, p);
+	json_tensors__write(j, report->model, p);
 	json_launch__write(j, report->model, p);
 	json_copy__write(j, p);
 	json_wait__write(j, p);

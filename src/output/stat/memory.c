@@ -9,6 +9,7 @@
 #include "output/report/totals.h"
 #include "output/stat/prose.h"
 #include "output/stat/tables.h"
+#include "output/tensors_text.h"
 #include "output/enum_names.h"
 
 static void print_part(FILE *out, uint64_t count, const char *what)
@@ -42,6 +43,16 @@ static void print_live(FILE *out, const struct stat_report *report, const struct
 	if (count)
 		fprintf(out, " in %s allocation%s", quantity__count(count).text,
 			report_line__plural(count));
+}
+
+/* Below the memory from CUDA that they fill. */
+static void print_tensors(FILE *out, const struct stat_report *report, const struct process *p)
+{
+	if (!p->tensors)
+		return;
+	fputs(REPORT_INDENT "tensors: ", out);
+	tensors_text__print(out, p, report->options->form, "; ");
+	fputc('\n', out);
 }
 
 static void print_totals(FILE *out, const struct stat_report *report, const struct process *p)
@@ -118,6 +129,7 @@ void stat_memory__print(FILE *out, const struct stat_report *report, const struc
 	text = stat_prose__begin(&prose, out);
 	fputs("\n    memory:\n", text);
 	print_totals(text, report, p);
+	print_tensors(text, report, p);
 	report_line__before_attach(text, p, report->options->form);
 	stat_prose__end(&prose, text, report);
 	print_sizes(out, report, p->profile);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Call sites of memory, launches, waits and failures, in the text of `gpuprobe stat`; see tables.h.
+#include "model/tensors.h"
 #include "output/folded_stack.h"
 #include "output/report/line.h"
 #include "output/site_text.h"
 #include "output/stat/prose.h"
 #include "output/stat/tables.h"
+#include "output/tensors_text.h"
 
 #define STACK_INDENT 16
 
@@ -30,22 +32,40 @@ static void print_sites(FILE *out, const struct stat_report *report, const struc
 	stat_cell__rest(out, count - shown, "call site");
 }
 
+/* Of the process's tensors, which it must have, or of memory from CUDA. */
+static void print_live_sites(FILE *out, const struct stat_report *report, const struct process *p,
+			     bool of_tensors)
+{
+	const struct live_site *sites = of_tensors ? p->tensors->live_sites : p->live_sites;
+	size_t count = of_tensors ? p->tensors->live_site_count : p->live_site_count;
+	size_t shown = report_line__cut(report->options, count);
+
+	for (size_t i = 0; i < shown; i++) {
+		fprintf(out, REPORT_INDENT "%s in %s %s%s",
+			stat_cell__bytes(report, sites[i].bytes).text,
+			quantity__count(sites[i].count).text, of_tensors ? "tensor" : "allocation",
+			report_line__plural(sites[i].count));
+		if (of_tensors)
+			tensors_text__print_site(out, p, sites[i].stack, report->options->form);
+		fputc('\n', out);
+		print_stack(out, report, sites[i].stack);
+	}
+	stat_cell__rest(out, count - shown, "call site");
+}
+
 static void print_live(FILE *out, const struct stat_report *report, const struct process *p)
 {
-	size_t shown = report_line__cut(report->options, p->live_site_count);
+	const struct tensors *tensors = p->tensors;
+	const char *when = p->ended ? " at exit" : "";
 
-	if (!p->live_site_count)
-		return;
-	fprintf(out, "\n    where memory comes from that is live%s:\n", p->ended ? " at exit" : "");
-	for (size_t i = 0; i < shown; i++) {
-		const struct live_site *site = &p->live_sites[i];
-
-		fprintf(out, REPORT_INDENT "%s in %s allocation%s\n",
-			stat_cell__bytes(report, site->bytes).text,
-			quantity__count(site->count).text, report_line__plural(site->count));
-		print_stack(out, report, site->stack);
+	if (tensors && tensors->live_site_count) {
+		fprintf(out, "\n    where tensors come from that are live%s:\n", when);
+		print_live_sites(out, report, p, true);
 	}
-	stat_cell__rest(out, p->live_site_count - shown, "call site");
+	if (p->live_site_count) {
+		fprintf(out, "\n    where memory comes from that is live%s:\n", when);
+		print_live_sites(out, report, p, false);
+	}
 }
 
 static void print_all(FILE *out, const struct stat_report *report, const struct process *p)

@@ -71,17 +71,28 @@ def counts():
         "free_watchers": c10.c10_free_watchers(), "pid": os.getpid()}
 
 
+def answer(values):
+    """In one write: gpuprobe writes to the same pipe."""
+    sys.stdout.write(json.dumps(values) + "\n")
+    sys.stdout.flush()
+
+
 def fork(count, size):
-    """The child stays until its parent ends, so that reports show it."""
-    child = os.fork()
-    if child:
+    """The child stays until its parent ends, which first waits for its answer."""
+    answered, done = os.pipe()
+    if os.fork():
+        os.close(done)
+        os.read(answered, 1)
+        os.close(answered)
         return
+    os.close(answered)
     before = counts()
     keep(count, size)
     c10.c10_free(kept.pop(0))
     after = counts()
-    print(json.dumps({key: after[key] - before[key] for key in ("allocations", "bytes", "frees")}
-                     | {"pid": os.getpid()}), flush=True)
+    answer({key: after[key] - before[key] for key in ("allocations", "bytes", "frees")}
+           | {"pid": os.getpid()})
+    os.close(done)
     while os.getppid() != 1 and sys.stdin.readline():
         pass
     os._exit(0)
@@ -90,11 +101,11 @@ def fork(count, size):
 COMMANDS = {"make": keep, "churn": churn, "drop": drop, "threads": run_threads, "fork": fork,
             "empty": c10.c10_empty_cache, "count": lambda: None}
 
-print(json.dumps(counts()), flush=True)
+answer(counts())
 for line in sys.stdin:
     word, *numbers = line.split()
     if word == "quit":
         break
     COMMANDS[word](*map(int, numbers))
     if word != "fork":
-        print(json.dumps(counts()), flush=True)
+        answer(counts())

@@ -217,6 +217,73 @@ def test_levels():
     assert "no tensor was seen" in done.stdout or "no CUDA process was seen" in done.stdout
 
 
+SENTENCE = ("4.0 MiB held, 3.1 MiB in 32 tensors, 896.0 KiB unused (896.0 KiB pinned by 32 "
+            "tensors)")
+
+
+def other(*args, commands="make 40 102400\ndrop 8\nquit\n"):
+    """A whole run with another command than memleak: its output, without the truth's lines."""
+    done = subprocess.run([paths.GPUPROBE, *args, "--", *program()], text=True,
+                          capture_output=True, input=commands, timeout=60, check=False,
+                          env=environment(LD_LIBRARY_PATH=paths.SIM))
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    if "--json" in args:
+        return [json.loads(line) for line in lines if line.startswith('{"schema"')][-1]
+    return " ".join(" ".join(line for line in lines if not line.startswith("{")).split())
+
+
+@pytest.mark.parametrize("command", [("stat",), ("--metrics-addr", "none", "--interval", "0")])
+def test_stat_and_monitor_know_both_levels(command):
+    text = other(*command, "--tensors", "--stack", "fp")
+    assert "tensors" + (": " if command[0] == "stat" else " ") + SENTENCE in text
+    assert " in 32 tensors, peak 3.9 MiB, 40 made, 8 freed" in text
+    tensors = other(*command, "--tensors", "--json")["processes"][0]["tensors"]
+    assert counts(tensors) == [40, 40 * 102400, 8, 8 * 102400, 32, 32 * 102400]
+    assert tensors["segments"]["bytes"] == 4 << 20
+    assert "live_sites" not in tensors
+    assert "tensors" not in other(*command, "--json")["processes"][0]
+
+
+def test_flame_draws_tensors_by_python_call_site():
+    with Running() as running:
+        flame = subprocess.Popen(
+            [paths.GPUPROBE, "flame", "--by", "bytes", "--tensors", "-p",
+             str(running.process.pid)], env=environment(), text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        wait_until_watching(flame)
+        running.do("make 10 2000")
+        running.do("churn 30 1000")
+        flame.send_signal(signal.SIGINT)
+        text, _ = flame.communicate(timeout=60)
+    weights = {re.search(r"(keep|churn) \(tensors\.py:\d+\) (\d+)$", line).groups()
+               for line in text.splitlines()}
+    assert weights == {("keep", "20000"), ("churn", "30000")}
+    assert "ctypes" not in text
+
+
+def test_max_overhead_does_not_limit_tensors():
+    args = [paths.GPUPROBE, "stat", "--max-overhead", "5", "--tensors", "--", "/bin/true"]
+    stderr = [subprocess.run(line, text=True, capture_output=True, timeout=60, check=False,
+                             env=environment()).stderr for line in (args, args[:4] + args[5:])]
+    warned = ["does not limit what --tensors costs" in text for text in stderr]
+    assert warned == [True, False] or "max-overhead" in stderr[1]
+
+
+def test_flame_draws_live_tensors():
+    graph = other("flame", "--by", "live-bytes", "--tensors", "--processes")
+    assert graph.endswith(f" {32 * 102400}") and "cudaMalloc" not in graph
+
+
+@pytest.mark.parametrize("args", [
+    ("--tensors", "--memleak"), ("--tensors", "--no-return-probes"),
+    ("flame", "--by", "launches", "--tensors")])
+def test_tensors_go_with(args):
+    done = subprocess.run([paths.GPUPROBE, *args], text=True, capture_output=True, timeout=60,
+                          check=False, env=environment())
+    assert done.returncode == 2 and "--tensors" in done.stderr
+
+
 @pytest.mark.parametrize("old,new,why", [
     (b"-8@%rdi", b"-8@%xyz", "operands of pytorch:free are not understood"),
     (b"pytorch\0free", b"pytorch\0fret", "has no probe points for allocations and frees"),

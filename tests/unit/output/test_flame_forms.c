@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "api/api.h"
+#include "model/tensors.h"
 #include "output/flame/forms.h"
 #include "output/flame/parts.h"
 
@@ -224,6 +225,39 @@ static void test_live(void **state)
 	expect(print_folded, &model, (struct flame_graph_options){.by = FLAME_LIVE_BYTES},
 	       "[stack not known] 4\nmain;grow;cudaMalloc 10\n");
 	expect(print_folded, &model, (struct flame_graph_options){.by = FLAME_BYTES}, "");
+}
+
+/* Tensors are not what CUDA gave: each graph has one of them. */
+static void test_tensors(void **state)
+{
+	struct tensor_site made[] = {{.stack = &grow, .counts = {.made_bytes = 900}},
+				     {.stack = NULL, .counts = {.made_bytes = 5}}};
+	struct live_site live[] = {{.stack = &grow, .bytes = 300, .count = 3}},
+			 segments[] = {{.stack = &grow, .bytes = 4096, .count = 1}};
+	struct tensors tensors = {
+		.total = {.made_bytes = 905},
+		.sites = made,
+		.site_count = COUNT(made),
+		.live_sites = live,
+		.live_site_count = COUNT(live),
+	};
+	struct process processes[] = {
+		{.pid = 1,
+		 .comm = "x",
+		 .tensors = &tensors,
+		 .live_sites = segments,
+		 .live_site_count = COUNT(segments)},
+		{.pid = 2, .comm = "y", .live_sites = segments, .live_site_count = COUNT(segments)},
+	};
+	struct model model = model_of(processes, COUNT(processes));
+
+	(void)state;
+	expect(print_folded, &model, (struct flame_graph_options){.by = FLAME_TENSOR_BYTES},
+	       "[stack not known] 5\nmain;grow;cudaMalloc 900\n");
+	expect(print_folded, &model, (struct flame_graph_options){.by = FLAME_LIVE_TENSOR_BYTES},
+	       "main;grow;cudaMalloc 300\n");
+	expect(print_folded, &model, (struct flame_graph_options){.by = FLAME_LIVE_BYTES},
+	       "x (1);main;grow;cudaMalloc 4096\ny (2);main;grow;cudaMalloc 4096\n");
 }
 
 static void test_leaves(void **state)
@@ -489,6 +523,9 @@ static void test_notes_of_nothing(void **state)
 	expect_notes(&model, FLAME_WAIT_TIME,
 		     "no wait of 100 us or more was seen: the graph is empty\n");
 	expect_notes(&model, FLAME_FAILURES, "no failure was seen: the graph is empty\n");
+	expect_notes(&model, FLAME_TENSOR_BYTES, "no tensor was seen: the graph is empty\n");
+	expect_notes(&model, FLAME_LIVE_TENSOR_BYTES,
+		     "no live tensor at the end: the graph is empty\n");
 	model.min_wait_ns = 1500000;
 	expect_notes(&model, FLAME_WAIT_TIME,
 		     "no wait of 1.5 ms or more was seen: the graph is empty\n");
@@ -514,6 +551,7 @@ static void test_amounts(void **state)
 	expect_amount(FLAME_BYTES, 1, "1 byte");
 	expect_amount(FLAME_BYTES, 1023, "1023 bytes");
 	expect_amount(FLAME_LIVE_BYTES, 1024, "1.0 KiB");
+	expect_amount(FLAME_TENSOR_BYTES, 1024, "1.0 KiB");
 	expect_amount(FLAME_BYTES, (1 << 20) - 1, "1.0 MiB");
 	expect_amount(FLAME_BYTES, UINT64_MAX, "16.0 EiB");
 	expect_amount(FLAME_WAIT_TIME, 999, "999 ns");
@@ -527,13 +565,21 @@ static void test_amounts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bytes),	    cmocka_unit_test(test_lines_apart),
-		cmocka_unit_test(test_processes),   cmocka_unit_test(test_live),
-		cmocka_unit_test(test_leaves),	    cmocka_unit_test(test_total_stays_in_bounds),
-		cmocka_unit_test(test_svg_frames),  cmocka_unit_test(test_svg_narrow),
-		cmocka_unit_test(test_svg_hostile), cmocka_unit_test(test_svg_of_nothing),
-		cmocka_unit_test(test_speedscope),  cmocka_unit_test(test_speedscope_of_nothing),
-		cmocka_unit_test(test_notes),	    cmocka_unit_test(test_notes_of_nothing),
+		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_lines_apart),
+		cmocka_unit_test(test_processes),
+		cmocka_unit_test(test_live),
+		cmocka_unit_test(test_tensors),
+		cmocka_unit_test(test_leaves),
+		cmocka_unit_test(test_total_stays_in_bounds),
+		cmocka_unit_test(test_svg_frames),
+		cmocka_unit_test(test_svg_narrow),
+		cmocka_unit_test(test_svg_hostile),
+		cmocka_unit_test(test_svg_of_nothing),
+		cmocka_unit_test(test_speedscope),
+		cmocka_unit_test(test_speedscope_of_nothing),
+		cmocka_unit_test(test_notes),
+		cmocka_unit_test(test_notes_of_nothing),
 		cmocka_unit_test(test_amounts),
 	};
 

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A process's tensors in one sentence, see tensors_text.h.
+#include "output/tensors_text.h"
+
+#include <stdbool.h>
+
+#include "model/tensors.h"
+#include "output/report/line.h"
+
+static struct quantity count_of(enum quantity_form form, uint64_t count)
+{
+	return form == QUANTITY_EXACT ? quantity__amount_as(form, count) : quantity__count(count);
+}
+
+/* "2.3 GiB unused (1.9 GiB pinned by 41 tensors)" */
+static void print_unused(FILE *out, const struct tensor_segments *segments, bool modelled,
+			 enum quantity_form form)
+{
+	bool pinned = segments->pinned_bytes > 0;
+
+	fprintf(out, ", %s unused", quantity__bytes_as(form, segments->unused_bytes).text);
+	if (modelled || pinned)
+		fprintf(out, " (%s%s", modelled ? "modelled" : "", modelled && pinned ? "; " : "");
+	if (pinned)
+		fprintf(out, "%s pinned by %s tensor%s",
+			quantity__bytes_as(form, segments->pinned_bytes).text,
+			count_of(form, segments->pinning).text,
+			report_line__plural(segments->pinning));
+	if (modelled || pinned)
+		fputc(')', out);
+}
+
+static void print_lacking(FILE *out, bool since_attach, uint64_t frees, enum quantity_form form)
+{
+	if (since_attach)
+		fputs("since attach: older segments and tensors are unknown", out);
+	if (frees)
+		fprintf(out, "%s%s free%s of tensors that were not seen allocated",
+			since_attach ? "; " : "", count_of(form, frees).text,
+			report_line__plural(frees));
+}
+
+void tensors_text__print(FILE *out, const struct process *process, enum quantity_form form,
+			 const char *before)
+{
+	const struct tensors *tensors = process->tensors;
+	const struct tensor_segments *segments = &tensors->segments;
+	uint64_t frees = tensors->total.unknown_frees;
+	bool lacks = process->since_attach || frees;
+
+	if (segments->count)
+		fprintf(out, "%s held, ", quantity__bytes_as(form, segments->bytes).text);
+	fprintf(out, "%s in %s tensor%s", quantity__bytes_as(form, tensors->live_bytes).text,
+		count_of(form, tensors->live_count).text, report_line__plural(tensors->live_count));
+	if (segments->count)
+		print_unused(out, segments, lacks, form);
+	if (!lacks)
+		return;
+	fputs(before, out);
+	print_lacking(out, process->since_attach, frees, form);
+}
+
+void tensors_text__print_site(FILE *out, const struct process *process, const struct stack *stack,
+			      enum quantity_form form)
+{
+	const struct tensor_site *site = stack ? tensors__site(process->tensors, stack) : NULL;
+
+	if (!site)
+		return;
+	fprintf(out, ", peak %s, %s made, %s freed",
+		quantity__bytes_as(form, site->counts.peak_bytes).text,
+		count_of(form, site->counts.made).text, count_of(form, site->counts.freed).text);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A process's tensors in one sentence, the same in all reports. */
+#ifndef OUTPUT_TENSORS_TEXT_H
+#define OUTPUT_TENSORS_TEXT_H
+
+#include <stdio.h>
+
+#include "base/quantity.h"
+#include "model/model.h"
+
+/*
+ * Prints "33.5 GiB held, 31.2 GiB in 48,112 tensors, 2.3 GiB unused (1.9 GiB pinned by 41 tensors)"
+ * without a newline; behind it `before` and what it lacks, if it lacks anything: "since attach:
+ * older segments and tensors are unknown". The process must have tensors.
+ */
+void tensors_text__print(FILE *out, const struct process *process, enum quantity_form form,
+			 const char *before);
+
+/*
+ * Prints ", peak 3.9 MiB, 40 made, 8 freed" for a call site of the process's tensors, which it
+ * must have; nothing if the stack is unknown (NULL).
+ */
+void tensors_text__print_site(FILE *out, const struct process *process, const struct stack *stack,
+			      enum quantity_form form);
+
+#endif
