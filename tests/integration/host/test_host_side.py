@@ -338,7 +338,8 @@ def test_a_limited_control_group(nothing_left):
     assert (first["kind"], first["what"]) == ("throttled", "throttled by its cgroup")
     # At whichever line it comes back from the kernel; Linux 6.18 stops threads there.
     assert place(first)[0] in ("normalise", "launch", "note", "spent", "main")
-    assert first["seconds"] > run.spent("on-cpu")
+    # Other programs may have the CPU when the limit would let it run.
+    assert first["seconds"] + run.spent("preempted") > run.spent("on-cpu")
 
 
 def test_off(nothing_left):
