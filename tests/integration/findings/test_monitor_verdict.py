@@ -10,6 +10,7 @@ from lib import paths
 from lib.probe import Probe
 from lib.profile_runs import Scenario, by_scenario
 from lib.scrape import PROMETHEUS, Endpoint
+from lib.undisturbed import undisturbed
 
 CLOCK = {"CUDA_SIM_CLOCK": "kernel=200us"}
 # The GPU works for 2 ms of a step of 22 ms and more, or for 20 ms of one that is hardly longer.
@@ -85,9 +86,10 @@ def test_refused_together():
 
 @pytest.mark.parametrize("options, found", [(["--verdict"], True), ([], False)])
 def test_findings_that_need_the_account(gpuprobe, options, found):
-    result = gpuprobe.run(paths.workload("faults"), "small-copies", "--seconds", 1, base=MONITOR,
-                          args=options, env={"CUDA_SIM_ASYNC": "2ms",
-                                             "CUDA_SIM_LATENCY": "cuMemcpyHtoDAsync_v2=60us"})
+    result = gpuprobe.run(*undisturbed(paths.workload("faults"), "small-copies", "--seconds", 1),
+                          base=MONITOR, args=options,
+                          env={"CUDA_SIM_ASYNC": "2ms",
+                               "CUDA_SIM_LATENCY": "cuMemcpyHtoDAsync_v2=60us"})
     ids = {finding["id"] for report in result.reports for finding in report["findings"]}
     assert ("small-copies" in ids) == found
 

@@ -7,7 +7,8 @@ usage: host_steps.py WAY SECONDS
 WAY: compute, sleep, lock, gil, queue, loader, idle, read, team, launch, start. Start computes for
 START seconds before steps that sleep. The worker of queue computes, that of loader reads
 the file HOST_FILE, that of idle sleeps. It goes on for so many seconds of its main thread's CPU
-time where that is what it spends, else of time. The last line is JSON: the numbers of the threads
+time where that is what it spends, else of time; and until there is the file HOST_ENOUGH, if that is
+set, for a minute more at most. The last line is JSON: the numbers of the threads
 and processes that matter, and in "log" the times so far at each step (CLOCK_BOOTTIME, seconds):
 what the thread has had of the CPU in all and in normalise(), and how long it has waited.
 """
@@ -26,6 +27,7 @@ from cuda import driver, made, need, ptx, start  # noqa: E402
 WAY, SECONDS = sys.argv[1], float(sys.argv[2])
 COMM = os.environ.get("HOST_COMM")
 FILE = os.environ.get("HOST_FILE")
+ENOUGH = os.environ.get("HOST_ENOUGH")
 START = 6
 told = {"main": threading.get_native_id()}
 own = {"normalise": 0.0, "waited": 0.0}
@@ -154,6 +156,12 @@ def spent():
     return time.thread_time() if WAY in ("compute", "launch") else time.monotonic()
 
 
+def is_over(began):
+    seconds = spent() - began
+    return seconds >= SECONDS and (
+        not ENOUGH or os.path.exists(ENOUGH) or seconds >= SECONDS + 60)
+
+
 def main():
     other = {"lock": hold, "gil": hog}.get(WAY)
     queue = multiprocessing.Queue(2)
@@ -178,7 +186,7 @@ def main():
     if WAY == "start":
         prepare(kernel)
     began = spent()
-    while spent() - began < SECONDS:
+    while not is_over(began):
         step()
         launch(kernel)
         note()
