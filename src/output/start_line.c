@@ -51,7 +51,7 @@ void start_line__print_busy(FILE *out, double load, long cpus)
 {
 	if (load > BUSY_LOAD * (double)cpus)
 		fprintf(out,
-			"gpuprobe: the machine is busy (load %s on %ld CPU%s): gpuprobe starts and "
-			"reports slowly\n",
+			"gpuprobe: the machine is busy (load %s on %ld CPU%s): starting takes "
+			"longer\n",
 			quantity__count((uint64_t)(load + 0.5)).text, cpus, cpus == 1 ? "" : "s");
 }

@@ -48,7 +48,7 @@ static void print(const struct check_list *list, bool json)
 	if (json)
 		check_json__print(out, list);
 	else
-		check_text__print(out, list, false);
+		check_text__print(out, list, false, 0);
 	MUST(!fclose(out) && strlen(text) == length);
 	must_be_text(text, json);
 	free(text);

@@ -5,11 +5,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "check/check.h"
 #include "cli/options/arguments.h"
 #include "cli/options/filter_options.h"
 #include "cli/commands/subcommand.h"
+#include "cli/files/terminal.h"
 #include "cli/session/watch.h"
 #include "output/check/check.h"
 #include "privilege/capabilities.h"
@@ -85,7 +87,8 @@ static int print(const struct request *request, const struct check_list *list, s
 	if (request->json)
 		check_json__print(stdout, list);
 	else
-		check_text__print(stdout, list, request->log_level == LOG_QUIET);
+		check_text__print(stdout, list, request->log_level == LOG_QUIET,
+				  terminal__width(STDOUT_FILENO));
 	if (!fflush(stdout) && !ferror(stdout))
 		return 0;
 	failure = errno ? errno : EIO;

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "cli/commands/subcommand.h"
 #include "cli/commands/top_display.h"
+#include "cli/files/terminal.h"
 #include "cli/options/top_options.h"
 #include "cli/session/live_run.h"
 #include "finding/finding.h"
@@ -19,7 +20,7 @@
 #define STEP_THREADS_WATCHED 64 /* each has a record of about 200 KiB */
 /* A verdict's window begins at a reading, so readings must not be rare. */
 #define LONGEST_SAMPLES 4.0
-#define BATCH_WIDTH 160
+#define BATCH_WIDTH 160 /* of lines that do not go to a terminal */
 
 struct top {
 	const struct top_options *options;
@@ -61,13 +62,14 @@ static int print(FILE *out, void *arg)
 	const struct top *top = arg;
 	const struct top_order order = top_view__order(&top->view);
 	const struct filter_text only = process_filter__text(&top->options->targets.filter);
+	unsigned int terminal = terminal__width(STDOUT_FILENO);
 	struct top_scene scene = {
 		.model = live_model__model(top->live->live),
 		.findings = top->watch.findings,
 		.view = &top->view,
 		.only = only.text,
 		.left_out = live_model__filtered(top->live->live)->left_out,
-		.width = BATCH_WIDTH,
+		.width = terminal ? terminal : BATCH_WIDTH,
 	};
 	struct top_page page = {0};
 	struct top_list list;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The text of `gpuprobe check`, see check.h.
+#include <stdlib.h>
+
 #include "base/escape.h"
+#include "base/text_stream.h"
 #include "output/check/check.h"
+#include "output/prose.h"
 
 #define INDENT 10 /* indentation of topics: the width of a state's word and two blanks */
 
@@ -17,7 +21,7 @@ static void print_line(FILE *out, const struct check_line *line)
 	fputc('\n', out);
 }
 
-void check_text__print(FILE *out, const struct check_list *list, bool brief)
+static void print(FILE *out, const struct check_list *list, bool brief)
 {
 	size_t degraded = check_list__in_state(list, CHECK_DEGRADED),
 	       missing = check_list__in_state(list, CHECK_MISSING);
@@ -29,4 +33,16 @@ void check_text__print(FILE *out, const struct check_list *list, bool brief)
 		check_list__in_state(list, CHECK_OK), degraded, missing,
 		missing ? "gpuprobe cannot fully work here" :
 			  (degraded ? "gpuprobe works, with degraded features" : "gpuprobe works"));
+}
+
+void check_text__print(FILE *out, const struct check_list *list, bool brief, size_t width)
+{
+	char *buffer = NULL;
+	size_t length = 0;
+	FILE *text = width ? text_stream__open(&buffer, &length) : NULL;
+
+	print(text ? text : out, list, brief);
+	if (text && !fclose(text))
+		prose__print(out, buffer, width);
+	free(buffer);
 }

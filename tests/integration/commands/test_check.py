@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from lib import paths
+from lib import paths, terminal
 from lib.check import FIVE, Check, holder, in_mounts
 from lib.cli import NOBODY, with_capabilities
 from lib.probe import Background, environment
@@ -327,3 +327,11 @@ def test_full_disk(sleeper, flushed):
                               timeout=120, check=False)
     assert done.returncode == 1
     assert done.stderr == "gpuprobe: cannot write standard output: No space left on device\n"
+
+
+def test_lines_fit_a_terminal():
+    """Long ones go on in the next line, below their text; only longer words stay whole."""
+    _, shown = terminal.run(["check"], 80)
+    lines = shown.splitlines()
+    assert all(len(line) <= 80 or max(map(len, line.split())) > 60 for line in lines)
+    assert any(line.startswith(" " * 10) and "->" not in line for line in lines)

@@ -219,6 +219,16 @@ def test_a_terminal(columns):
     assert name in stat(*args[1:]).stdout
 
 
+@pytest.mark.parametrize("columns", [80, 100])
+def test_diagnose_fits_a_terminal(columns):
+    """Sentences and titles go on in the next line; the words are those of a file."""
+    args = ["diagnose", "--", paths.workload("traced"), "--rounds", 20, "--fail", 1]
+    status, shown = terminal.run(args, columns)
+    assert status == 0 and "findings: " in shown
+    report = shown[shown.index("====\n"):].splitlines()
+    assert max(map(len, report)) <= columns
+
+
 def test_equal_counts_are_in_the_order_of_numbers():
     done = stat("--top", 0, "--", paths.workload("launch"), "--kernels", 12, "--launches", 12)
     names = re.findall(r"\bkernel_\d+$", done.stdout, re.M)

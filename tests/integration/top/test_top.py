@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from lib import paths
+from lib import terminal as pseudo_terminal
 from lib.cli import fails, run
 from lib.probe import Background, environment, wait_until
 from lib.tmux import terminal
@@ -176,6 +177,15 @@ def test_batch(watched):
         cells = row_of(page, watched.pid).split()
         assert cells[1] == "root" and cells[-2:] == ["sleep", "600"]
         assert len(lines) == 4 and max(map(len, lines)) <= 160
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_batch_on_a_terminal(watched, columns):
+    """Lines fit it."""
+    args = ["top", "-b", "-n", 1, "-d", 0.3, "-p", watched.pid]
+    status, shown = pseudo_terminal.run(args, columns, **SIMULATED)
+    assert status == 0 and str(watched.pid) in shown
+    assert 60 < max(map(len, shown.splitlines())) <= columns
 
 
 def test_filter(watched):

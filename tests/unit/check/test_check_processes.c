@@ -422,12 +422,12 @@ static char *printed(void (*print)(FILE *out, const struct check_list *list),
 
 static void print_whole(FILE *out, const struct check_list *list)
 {
-	check_text__print(out, list, false);
+	check_text__print(out, list, false, 0);
 }
 
 static void print_brief(FILE *out, const struct check_list *list)
 {
-	check_text__print(out, list, true);
+	check_text__print(out, list, true, 0);
 }
 
 static void expect_printed(void (*print)(FILE *out, const struct check_list *list),

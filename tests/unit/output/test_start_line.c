@@ -31,11 +31,9 @@ static void says_that_the_machine_is_busy(void **state)
 	expect_busy(0, 2, "");
 	expect_busy(8, 2, "");
 	expect_busy(8.6, 2,
-		    "gpuprobe: the machine is busy (load 9 on 2 CPUs): gpuprobe starts and reports "
-		    "slowly\n");
+		    "gpuprobe: the machine is busy (load 9 on 2 CPUs): starting takes longer\n");
 	expect_busy(35, 1,
-		    "gpuprobe: the machine is busy (load 35 on 1 CPU): gpuprobe starts and reports "
-		    "slowly\n");
+		    "gpuprobe: the machine is busy (load 35 on 1 CPU): starting takes longer\n");
 	expect_busy(35, 64, "");
 }
 
