@@ -17,11 +17,11 @@ deb: packaged
 	@rm -rf $(BUILD)/packages/deb
 	@mkdir -p $(BUILD)/packages/deb/gpuprobe
 	@cp -r deploy/debian $(BUILD)/packages/deb/gpuprobe/debian
-	cd $(BUILD)/packages/deb/gpuprobe && GPUPROBE_SOURCE=$(CURDIR) \
-		GPUPROBE_BUILD=$(abspath $(BUILD)) MAKEFLAGS= dpkg-buildpackage -b -d -us -uc
+	cd $(BUILD)/packages/deb/gpuprobe && MAKEFLAGS= GPUPROBE_SOURCE=$(CURDIR) \
+		GPUPROBE_BUILD=$(abspath $(BUILD)) dpkg-buildpackage -b -d -us -uc
 	mv $(BUILD)/packages/deb/*.deb $(BUILD)/packages/deb/*.changes $(BUILD)/packages/
 
-#: make tarball     the portable build with man pages, completions and unit, for /usr/local
+#: make tarball     the portable build with man pages, completions and unit
 tarball: $(PORTABLE) $(COMPLETIONS)
 	@rm -rf $(BUILD)/packages/$(TARBALL_NAME)
 	@$(MAKE) --no-print-directory -s install INSTALLED=$(PORTABLE) PREFIX=/usr/local \
@@ -29,6 +29,7 @@ tarball: $(PORTABLE) $(COMPLETIONS)
 	@mv $(BUILD)/packages/staged/usr/local $(BUILD)/packages/$(TARBALL_NAME)
 	@rm -r $(BUILD)/packages/staged
 	tar -C $(BUILD)/packages --sort=name --owner=0 --group=0 --numeric-owner \
-		--mtime=@$(SOURCE_DATE_EPOCH) --format=gnu -c $(TARBALL_NAME) | gzip -9n > $(TARBALL)
+		--mtime=@$(SOURCE_DATE_EPOCH) --format=gnu -c $(TARBALL_NAME) | \
+		gzip -9n > $(TARBALL)
 	@rm -r $(BUILD)/packages/$(TARBALL_NAME)
 	@echo $(TARBALL)

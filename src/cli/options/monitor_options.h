@@ -41,7 +41,7 @@ struct monitor_options {
 	enum quantity_form form;
 	bool all_frames;
 	bool json;
-	bool service; /* log changes instead of printing reports */
+	bool service;		       /* log changes instead of printing reports */
 	struct option_list thresholds; /* of findings: "ID=VALUE"; belongs to argv */
 	enum log_level log_level;
 };

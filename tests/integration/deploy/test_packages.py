@@ -33,9 +33,9 @@ def needs(*tools):
 
 
 def make(target, **variables):
-    subprocess.run(["make", "-s", target, *(f"{name}={value}" for name, value in variables.items())],
-                   cwd=paths.ROOT, check=True, stdout=subprocess.DEVNULL, timeout=900,
-                   env={**os.environ, "MAKEFLAGS": ""})
+    words = [f"{name}={value}" for name, value in variables.items()]
+    subprocess.run(["make", "-s", target, *words], cwd=paths.ROOT, check=True,
+                   stdout=subprocess.DEVNULL, timeout=900, env={**os.environ, "MAKEFLAGS": ""})
 
 
 @pytest.fixture(scope="module")
