@@ -11,6 +11,7 @@
 #define MANY_PROCESSES 4
 /* A leak is many allocations: a cache that is filled at startup is a few large ones. */
 #define LEAK_ALLOCATIONS 8
+#define KEPT_OF 10 /* one freed in so many */
 
 const char *oom__cause_id(enum oom_cause cause)
 {
@@ -146,6 +147,15 @@ static void take_sites(struct oom *oom, const struct process *process)
 	oom->largest_hole = process->tensors->segments.largest_hole;
 }
 
+/* Whether hardly any tensor of the site was freed; false if unknown. */
+static bool keeps(const struct process *process, const struct live_site *site)
+{
+	const struct tensor_site *tensors =
+		site && process->tensors ? tensors__site(process->tensors, site->stack) : NULL;
+
+	return tensors && tensors->counts.freed <= tensors->counts.made / KEPT_OF;
+}
+
 void oom__describe(struct oom *oom, const struct model *model, const struct process *process,
 		   uint8_t device, const struct site_history *history)
 {
@@ -173,6 +183,7 @@ void oom__describe(struct oom *oom, const struct model *model, const struct proc
 	take_sites(oom, process);
 	oom->increase = site_history__largest(history, process, sites, count,
 					      process->ended ? process->ended_ns : model->now_ns);
+	oom->increase_kept = keeps(process, oom->increase.site);
 	oom->cause = oom__judge(oom);
 }
 
@@ -220,7 +231,8 @@ enum oom_cause oom__judge(const struct oom *oom)
 				       oom->neighbours[0].bytes < oom->others / 2 ?
 			       OOM_MANY_PROCESSES :
 			       OOM_NEIGHBOUR;
-	if (leaks && increase->bytes / 2 >= oom->bytes && increase->bytes >= oom->tracked / 10)
+	if (leaks && increase->bytes / 2 >= oom->bytes &&
+	    (oom->increase_kept || increase->bytes >= oom->tracked / 10))
 		return OOM_LEAK;
 	if ((oom->tracked && oom->bytes >= oom->tracked) ||
 	    (knows_total && oom->bytes >= oom->total / 4))

@@ -62,6 +62,7 @@ struct oom {
 	uint64_t unused, largest_hole;	   /* in segments, with tensors */
 
 	struct site_increase increase; /* its site may be one that is not in `sites` */
+	bool increase_kept;	       /* its site has freed hardly any of its tensors */
 	struct oom_neighbour neighbours[OOM_NEIGHBOURS]; /* largest first */
 	size_t neighbour_count;				 /* all, also those not in `neighbours` */
 	uint64_t others;				 /* bytes of them, by NVML */

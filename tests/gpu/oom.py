@@ -15,7 +15,7 @@ import sys
 PROGRAM = pathlib.Path(__file__).parent / "programs" / "oom.py"
 CAUSES = {
     "large": r"one large request",
-    "leak": r"a leak: ",
+    "leak": r"a leak[:,]",
     "fragmentation": r"fragmentation: ",
     "neighbour": r"process \d+ holds|processes that gpuprobe does not watch hold",
     "many": r"\d+ other processes hold",

@@ -16,6 +16,11 @@
 #include "privilege/file_rights.h"
 
 #define RELIEF_NS (100 * NS_PER_MS)
+/*
+ * A framework with expandable segments maps a request piece by piece. If a piece is missing it
+ * unmaps the others, which takes seconds for a large GPU, and then tries again or says its verdict.
+ */
+#define PIECES_RELIEF_NS (10 * NS_PER_S)
 #define DELAY_MS 120 /* from the notice to the verdict */
 #define NVML_NS (500 * NS_PER_MS)
 #define PENDING_MAX 64 /* failures without a verdict */
@@ -27,7 +32,8 @@
 struct pending {
 	struct record_shortage record;
 	struct timespec wall;
-	uint64_t start_ns; /* with the pid identifies the process */
+	uint64_t start_ns;  /* with the pid identifies the process */
+	uint64_t relief_ns; /* how long it may take until the failure is taken back */
 	int32_t pid;
 	bool cuda_failed; /* of a framework's verdict: the thread's call of CUDA had failed */
 };
@@ -213,7 +219,7 @@ static bool is_due(const struct pending *pending, const struct model *model, uin
 {
 	uint64_t age_ns = now_ns - pending->record.time_ns;
 
-	return age_ns >= RELIEF_NS &&
+	return age_ns >= pending->relief_ns &&
 	       (age_ns >= NVML_NS || model->gpus_ns > pending->record.time_ns);
 }
 
@@ -246,21 +252,28 @@ int shortages__start(struct shortages *shortages, struct event_base *loop)
 	return shortages->due ? 0 : -ENOMEM;
 }
 
-/* Takes back the thread's failure. Returns whether there was one. */
+static bool is_in_pieces(const struct process *process, const struct record_shortage *record)
+{
+	return process->tensors && record->header.type == RECORD_SHORTAGE &&
+	       api_functions[record->row].desc.operation == OP_VIRTUAL;
+}
+
+/* Takes back the thread's failures. Returns whether there were any. */
 static bool relieve(struct shortages *shortages, const struct process *process,
 		    const struct record_shortage *record)
 {
-	for (size_t i = 0; i < shortages->count; i++) {
+	size_t kept = 0, count = shortages->count;
+
+	for (size_t i = 0; i < count; i++) {
 		const struct pending *pending = &shortages->pending[i];
 
 		if (pending->pid != process->pid || pending->start_ns != process->start_ns ||
 		    pending->record.tid != record->tid ||
-		    record->time_ns - pending->record.time_ns > RELIEF_NS)
-			continue;
-		shortages->pending[i] = shortages->pending[--shortages->count];
-		return true;
+		    record->time_ns - pending->record.time_ns > pending->relief_ns)
+			shortages->pending[kept++] = *pending;
 	}
-	return false;
+	shortages->count = kept;
+	return kept < count;
 }
 
 void shortages__take(struct shortages *shortages, const struct process *process,
@@ -283,6 +296,8 @@ void shortages__take(struct shortages *shortages, const struct process *process,
 	*pending = (struct pending){.record = *record,
 				    .start_ns = process->start_ns,
 				    .pid = process->pid,
+				    .relief_ns = is_in_pieces(process, record) ? PIECES_RELIEF_NS :
+										 RELIEF_NS,
 				    .cuda_failed = cuda_failed};
 	clock_gettime(CLOCK_REALTIME, &pending->wall);
 	if (!evtimer_pending(shortages->due, NULL))

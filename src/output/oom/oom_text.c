@@ -27,8 +27,9 @@
 #include "output/frame_text.h"
 
 #define INDENT "    "
-#define LINE_COLUMNS 60	   /* of a line of code, beside amounts */
-#define CONTAINER_SHOWN 12 /* digits that container engines show */
+#define LEAK_NS 10000000000ull /* what grows for less long may be one step */
+#define LINE_COLUMNS 60	       /* of a line of code, beside amounts */
+#define CONTAINER_SHOWN 12     /* digits that container engines show */
 
 static const char *bytes_text(uint64_t bytes, struct quantity *text)
 {
@@ -218,7 +219,11 @@ static void print_cause(FILE *out, const struct oom *oom)
 		fprintf(out, "one large request of %s", bytes_text(oom->bytes, &bytes));
 		break;
 	case OOM_LEAK:
-		fputs("a leak: more and more memory at ", out);
+		/* In its first step a program that is too large for the GPU grows as well. */
+		fputs(oom->increase.span_ns < LEAK_NS ?
+			      "a leak, or one step that does not fit: more and more memory at " :
+			      "a leak: more and more memory at ",
+		      out);
 		print_line(out, oom->increase.site->stack);
 		break;
 	case OOM_FRAGMENTATION:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
 Runs out of device memory with PyTorch: oom.py CASE NUMBER, see tests/gpu/oom.py. NUMBER is in GiB
-or MiB, as the case needs.
+or MiB, as the case needs, on a GPU of 80 GB: GiB are scaled to the GPU.
 """
 import subprocess
 import sys
@@ -10,7 +10,8 @@ import time
 
 import torch
 
-GIB, MIB = 1 << 30, 1 << 20
+MIB = 1 << 20
+GIB = (1 << 30) * torch.cuda.get_device_properties(0).total_memory / 80e9
 kept = []
 
 

@@ -47,6 +47,12 @@ static void test_leak(void **state)
 	/* A cache that was filled at once is no leak. */
 	oom.increase.count = 2;
 	assert_int_equal(oom__judge(&oom), OOM_OWN_MEMORY);
+	/* Little of what there is, and of that nothing was freed. */
+	oom.increase.count = 2000;
+	oom.increase.bytes = 3 * GIB;
+	assert_int_equal(oom__judge(&oom), OOM_OWN_MEMORY);
+	oom.increase_kept = true;
+	assert_int_equal(oom__judge(&oom), OOM_LEAK);
 	/* It grew by less than what was asked for. */
 	oom.increase.count = 2000;
 	oom.increase.bytes = GIB;
