@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/table.h"
-#include "model/process_index.h"
 
 /*
  * Kinds in the order in which they explain memory. A kind whose number rises exactly as that of an
@@ -44,6 +43,7 @@ struct cost_reading {
 };
 
 struct cost_history {
+	uint64_t samples; /* of struct object_costs, when the model last had the process */
 	struct cost_key key;
 	uint64_t peaks[OBJECT_KINDS];
 	uint64_t contexts; /* live when the readings began */
@@ -61,6 +61,7 @@ struct cost_history {
 };
 
 struct object_costs {
+	uint64_t samples;		/* so far */
 	struct cost_history *histories; /* a uthash table */
 };
 
@@ -277,27 +278,26 @@ static void sample_process(struct cost_history *history, const struct process *p
 
 int object_costs__sample(struct object_costs *costs, const struct model *model)
 {
-	struct process_index *index = process_index__new(model, NULL);
-
-	if (!index)
-		return -ENOMEM;
-	TABLE_DROP(costs->histories, history,
-		   !process_index__find(index, (int32_t)history->key.pid, history->key.start_ns),
-		   free);
-	process_index__free(index);
+	costs->samples++;
 	for (size_t i = 0; i < model->process_count; i++) {
 		const struct process *process = &model->processes[i];
 		struct cost_key key = {.start_ns = process->start_ns, .pid = process->pid};
-		struct cost_history *history;
+		struct cost_history *history = TABLE_FIND(costs->histories, key, &key);
 		uint64_t untracked;
 
+		if (history)
+			history->samples = costs->samples;
 		if (process->ended || !untracked_of(process, &untracked))
 			continue;
-		history = TABLE_TAKE(costs->histories, key, &key);
+		if (!history)
+			history = TABLE_TAKE(costs->histories, key, &key);
 		if (!history)
 			return -ENOMEM;
+		history->samples = costs->samples;
 		sample_process(history, process, untracked, model->now_ns);
 	}
+	/* The model no longer has these processes. */
+	TABLE_DROP(costs->histories, history, history->samples != costs->samples, free);
 	return 0;
 }
 

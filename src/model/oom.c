@@ -198,8 +198,8 @@ static bool is_of_others(const struct oom *oom)
 }
 
 /*
- * Free bytes of the GPU, at most; its total is known. If NVML could not be asked in time, since the process has ended,
- * what gpuprobe knows of counts.
+ * Free bytes of the GPU, at most; its total is known. If NVML could not be asked in time, since the
+ * process has ended, what gpuprobe knows to be held counts.
  */
 static uint64_t free_bytes(const struct oom *oom)
 {
