@@ -57,7 +57,10 @@ def measure(setup):
 
 
 def show(result):
-    return f"CPU time as the scheduler reports it, top's over {result['seconds']} s.\n\n" + \
+    return f"""CPU time as the scheduler reports it, top's over {result['seconds']} s, without NVML:
+the simulated one reads all of /proc at each question, which takes more than top itself.
+
+""" + \
         table(["what", "measured", "bar"], [
             [f"`top -b -d {INTERVAL}` with {IDLE} idle CUDA processes",
              spread(result["top"], "{:.2%}") + " of a core",
