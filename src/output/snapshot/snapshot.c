@@ -35,6 +35,7 @@ struct snapshot {
 	struct kept_frames *kept;
 	uint64_t overlapping, overlapping_bytes; /* left out or cut */
 	uint64_t unseen, other, other_bytes;
+	unsigned int devices; /* as many as the largest number says */
 };
 
 /* --- segments and the tensors in them --- */
@@ -278,7 +279,11 @@ static void write_sums(struct snapshot *snapshot, const struct stretch *segment)
 		if (device == DEVICE_UNKNOWN)
 			device = blocks[i].of->device;
 	}
-	pickle__key_u64(pickle, "device", device == DEVICE_UNKNOWN ? 0 : device);
+	if (device == DEVICE_UNKNOWN)
+		device = 0;
+	if (snapshot->devices <= device)
+		snapshot->devices = device + 1u;
+	pickle__key_u64(pickle, "device", device);
 	pickle__key_u64(pickle, "address", segment->begin);
 	pickle__key_u64(pickle, "total_size", total);
 	pickle__key_u64(pickle, "allocated_size", allocated);
@@ -342,6 +347,18 @@ static void write_notes(struct snapshot *snapshot, const struct process *process
 	pickle__dict_end(pickle);
 }
 
+/* The visualiser expects a list of events for each device. */
+static void write_no_traces(struct snapshot *snapshot)
+{
+	pickle__key(&snapshot->pickle, "device_traces");
+	pickle__list_begin(&snapshot->pickle);
+	for (unsigned int i = 0; i < snapshot->devices; i++) {
+		pickle__list_begin(&snapshot->pickle);
+		pickle__list_end(&snapshot->pickle);
+	}
+	pickle__list_end(&snapshot->pickle);
+}
+
 static int write_all(struct snapshot *snapshot, const struct process *process, FILE *out)
 {
 	struct pickle *pickle = &snapshot->pickle;
@@ -350,9 +367,7 @@ static int write_all(struct snapshot *snapshot, const struct process *process, F
 	pickle__begin(pickle, out);
 	pickle__dict_begin(pickle);
 	ret = write_segments(snapshot);
-	pickle__key(pickle, "device_traces");
-	pickle__list_begin(pickle);
-	pickle__list_end(pickle);
+	write_no_traces(snapshot);
 	pickle__key(pickle, "allocator_settings");
 	pickle__dict_begin(pickle);
 	pickle__dict_end(pickle);
