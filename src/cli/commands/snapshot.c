@@ -46,14 +46,19 @@ static int set_up(struct snapshot_run *run, struct error *err)
 	return ret ? ret : live_run__attach(run->live, err);
 }
 
-/* Of processes that had the pid one after the other, the latest. */
-static const struct process *find_process(const struct model *model, pid_t pid)
+/* The process of -p, or of those of COMMAND the one with the most bytes in tensors. */
+static const struct process *find_process(const struct model *model, const struct targets *targets)
 {
 	const struct process *found = NULL;
 
-	for (size_t i = 0; i < model->process_count; i++)
-		if (model->processes[i].pid == pid && model->processes[i].tensors)
-			found = &model->processes[i];
+	for (size_t i = 0; i < model->process_count; i++) {
+		const struct process *process = &model->processes[i];
+
+		if (!process->tensors || (!targets->command && process->pid != targets->pids[0]))
+			continue;
+		if (!found || process->tensors->live_bytes >= found->tensors->live_bytes)
+			found = process;
+	}
 	return found;
 }
 
@@ -76,19 +81,18 @@ static int write_snapshot(const struct snapshot_run *run, const struct process *
 static int finish(const struct snapshot_run *run, struct error *err)
 {
 	struct session *session = live_model__session(run->live->live);
-	pid_t pid = run->options->targets.pids[0];
 	const struct process *process;
 
 	live_model__finish(run->live->live);
 	session__detach(session);
 	session__release_signals(session);
-	process = find_process(live_model__model(run->live->live), pid);
+	process = find_process(live_model__model(run->live->live), &run->options->targets);
 	if (!process)
-		return error__set(err, -ENODATA,
-				  "process %d made no tensor while it was watched, so there is "
-				  "nothing to write: give a longer --duration, and see "
-				  "gpuprobe check -p %d",
-				  pid, pid);
+		return error__set(
+			err, -ENODATA,
+			"no tensor was made while gpuprobe watched, so there is nothing to "
+			"write: give a longer --duration; gpuprobe check says what can be "
+			"watched");
 	return write_snapshot(run, process, err);
 }
 

@@ -14,8 +14,7 @@ static const struct option_row rows[] = {
 	{"output", 'O', "FILE", "where to write, such as FILE.pickle; -o too", option__file,
 	 FIELD(file)},
 	{NULL, 'o', "FILE", NULL, option__file, FIELD(file)},
-	{"duration", 0, "S", "stop after S seconds [0 = no limit]", option__duration,
-	 FIELD(duration), .min = 0.001},
+	{"duration", 0, "S", DURATION_HELP, option__duration, FIELD(duration), .min = 0.001},
 	{.rows = library_rows, FIELD(targets)},
 	{.help = "Call stacks:"},
 	{.rows = stack_needed_rows, FIELD(stacks)},
@@ -29,11 +28,12 @@ static const struct option_row rows[] = {
 
 const struct option_table snapshot_options = {
 	.program = PROGRAM,
-	.head = "Usage: gpuprobe snapshot -p PID -o FILE [OPTIONS]\n"
+	.head = "Usage: gpuprobe snapshot -o FILE [OPTIONS] (-p PID | -- COMMAND [ARG...])\n"
 		"\n"
 		"Watches a process that uses PyTorch until Ctrl-C or --duration. Then it writes\n"
 		"the segments and tensors that were made meanwhile and are still live, for\n"
-		"PyTorch's memory visualiser (https://pytorch.org/memory_viz).\n"
+		"PyTorch's memory visualiser (https://pytorch.org/memory_viz). Of COMMAND and its\n"
+		"descendants it takes the process with the most bytes in tensors.\n"
 		"\n",
 	.rows = rows,
 };
@@ -51,10 +51,10 @@ int snapshot_options__parse(struct snapshot_options *options, int argc, char **a
 	ret = targets__take_command(&options->targets, argc, argv, PROGRAM, err);
 	if (ret)
 		return ret;
-	if (options->targets.pid_count != 1 || !options->file)
+	if (!options->file || options->targets.pid_count != !options->targets.command)
 		return error__set(err, -EINVAL,
-				  "give one process and a file: -p PID -o FILE.pickle, see " PROGRAM
-				  " --help");
+				  "give a file and one process or COMMAND: -o FILE.pickle -p PID, "
+				  "see " PROGRAM " --help");
 	return stack_choice__check(&options->stacks, err);
 }
 

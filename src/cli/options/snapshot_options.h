@@ -9,7 +9,7 @@
 #include "cli/options/stack_options.h"
 
 struct snapshot_options {
-	struct targets targets; /* one process */
+	struct targets targets; /* one process, or a command */
 	struct stack_choice stacks;
 	const char *file; /* output file */
 	double duration;  /* seconds; 0: until stopped */

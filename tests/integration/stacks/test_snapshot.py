@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """gpuprobe snapshot: what its file says of programs/tensors.py, and what that program counted."""
+import json
 import pickle
 import signal
 import subprocess
@@ -9,7 +10,7 @@ import pytest
 from lib import paths
 from lib.cli import fails, run
 from lib.probe import environment, wait_until_watching
-from stacks.test_tensors import Running
+from stacks.test_tensors import Running, program
 
 
 def start(pid, file, *args):
@@ -29,13 +30,13 @@ def sums(segments):
 
 def test_sums_are_those_of_the_allocator(tmp_path):
     file = tmp_path / "memory.pickle"
-    with Running() as program:
-        probe = start(program.process.pid, file)
+    with Running() as running:
+        probe = start(running.process.pid, file)
         wait_until_watching(probe)
-        program.do("make 3000 1000")
-        program.do("make 20 3000000")
-        program.do("churn 50 700")
-        truth = program.do("drop 700")
+        running.do("make 3000 1000")
+        running.do("make 20 3000000")
+        running.do("churn 50 700")
+        truth = running.do("drop 700")
         told = stop(probe)
     assert probe.returncode == 0, told
     memory = pickle.loads(file.read_bytes())
@@ -56,11 +57,11 @@ def test_sums_are_those_of_the_allocator(tmp_path):
 def test_segments_from_before_the_attach(tmp_path):
     """Their tensors get segments that are marked and have no holes."""
     file = tmp_path / "memory.pickle"
-    with Running() as program:
-        program.do("make 10 1000")
-        probe = start(program.process.pid, file)
+    with Running() as running:
+        running.do("make 10 1000")
+        probe = start(running.process.pid, file)
         wait_until_watching(probe)
-        program.do("make 10 1000")
+        running.do("make 10 1000")
         told = stop(probe)
     assert probe.returncode == 0, told
     memory = pickle.loads(file.read_bytes())
@@ -73,16 +74,29 @@ def test_no_tensor(tmp_path):
     """The file of an earlier run stays."""
     file = tmp_path / "memory.pickle"
     file.write_text("before")
-    with Running() as program:
-        probe = start(program.process.pid, file)
+    with Running() as running:
+        probe = start(running.process.pid, file)
         wait_until_watching(probe)
         told = stop(probe)
     assert probe.returncode == 1
-    assert "made no tensor while it was watched" in told
+    assert "no tensor was made while gpuprobe watched" in told
     assert file.read_text() == "before"
 
 
+def test_command(tmp_path):
+    """It has ended: what was live at its end is in the file."""
+    file = tmp_path / "memory.pickle"
+    done = subprocess.run([paths.GPUPROBE, "snapshot", "-o", file, "--", *program()], text=True,
+                          input="make 100 5000\n", capture_output=True, check=False, timeout=60,
+                          env=environment(LD_LIBRARY_PATH=paths.SIM))
+    assert done.returncode == 0, done.stderr
+    truth = json.loads(done.stdout.splitlines()[-1])
+    assert sums(pickle.loads(file.read_bytes())["segments"]) == {
+        "total_size": truth["segment_bytes"], "allocated_size": truth["rounded_bytes"],
+        "requested_size": truth["live_bytes"]}
+
+
 @pytest.mark.parametrize("args", [(), ("-p", "1"), ("-o", "f"), ("-p", "1", "-p", "2", "-o", "f"),
-                                  ("-o", "f", "--", "true")])
+                                  ("--", "true"), ("-o", "f")])
 def test_one_process_and_a_file(args):
-    fails(run("snapshot", *args), 2, "give one process and a file: -p PID -o FILE.pickle")
+    fails(run("snapshot", *args), 2, "give a file and one process or COMMAND: -o FILE.pickle -p PID")
