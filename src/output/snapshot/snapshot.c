@@ -101,14 +101,12 @@ static int take_tensors(struct snapshot *snapshot, const struct tensors *tensors
 		const struct allocation *live = &tensors->live[i];
 		uint64_t bytes = saturate__sum(live->size, TENSOR_ROUND - 1) / TENSOR_ROUND;
 
-		if (ARRAY_APPEND(
-			    snapshot->blocks, snapshot->block_count,
-			    (struct stretch){
-				    .begin = live->address,
-				    .end = saturate__sum(live->address,
-							 saturate__product(bytes, TENSOR_ROUND)),
-				    .of = live,
-			    }))
+		if (ARRAY_APPEND(snapshot->blocks, snapshot->block_count,
+				 (struct stretch){
+					 .begin = live->address,
+					 .end = saturate__sum(live->address, bytes * TENSOR_ROUND),
+					 .of = live,
+				 }))
 			return -ENOMEM;
 	}
 	snapshot->block_count = make_disjoint(snapshot, snapshot->blocks, snapshot->block_count);

@@ -96,7 +96,8 @@ def test_command(tmp_path):
         "requested_size": truth["live_bytes"]}
 
 
-@pytest.mark.parametrize("args", [(), ("-p", "1"), ("-o", "f"), ("-p", "1", "-p", "2", "-o", "f"),
-                                  ("--", "true"), ("-o", "f")])
+@pytest.mark.parametrize("args", [(), ("-p", "1"), ("-o", "f"), ("--", "true"),
+                                  ("-p", "1", "-p", "2", "-o", "f")])
 def test_one_process_and_a_file(args):
-    fails(run("snapshot", *args), 2, "give a file and one process or COMMAND: -o FILE.pickle -p PID")
+    fails(run("snapshot", *args), 2,
+          "give a file and one process or COMMAND: -o FILE.pickle -p PID")
