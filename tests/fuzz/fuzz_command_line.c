@@ -12,6 +12,7 @@
 #include "cli/options/memleak_options.h"
 #include "cli/options/monitor_options.h"
 #include "cli/options/ps_options.h"
+#include "cli/options/snapshot_options.h"
 #include "cli/commands/subcommand.h"
 #include "cli/options/top_options.h"
 #include "cli/options/trace_options.h"
@@ -74,6 +75,15 @@ static int parse_flame(int argc, char **argv, struct error *err)
 	int ret = flame_options__parse(&options, argc, argv, err);
 
 	flame_options__clear(&options);
+	return ret;
+}
+
+static int parse_snapshot(int argc, char **argv, struct error *err)
+{
+	struct snapshot_options options;
+	int ret = snapshot_options__parse(&options, argc, argv, err);
+
+	snapshot_options__clear(&options);
 	return ret;
 }
 
@@ -155,9 +165,9 @@ static int parse_values(int argc, char **argv, struct error *err)
 }
 
 static int (*const commands[])(int argc, char **argv, struct error *err) = {
-	parse_monitor,	       parse_trace, parse_stat,	  parse_diagnose,
-	parse_memleak,	       parse_flame, parse_values, parse_check,
-	parse_bpftrace_script, parse_dump,  parse_ps,	  parse_top};
+	parse_monitor, parse_trace,  parse_stat,    parse_diagnose,	   parse_memleak,
+	parse_flame,   parse_values, parse_check,   parse_bpftrace_script, parse_dump,
+	parse_ps,      parse_top,    parse_snapshot};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

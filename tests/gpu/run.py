@@ -33,6 +33,7 @@ from oom import test_oom
 from parallel import test_parallel
 from ps import test_ps
 from pytorch import test_expandable, test_late_attach, test_mode, test_pytorch, test_reconcile
+from snapshot import test_snapshot
 from stacks import test_stacks
 from tensors import test_tensors
 from trace import test_trace
@@ -50,6 +51,7 @@ TESTS = {
     "expandable": test_expandable,
     "reconcile": test_reconcile,
     "tensors": test_tensors,
+    "snapshot": test_snapshot,
     "leaks": test_leaks,
     "oom": test_oom,
     "objects": test_objects,

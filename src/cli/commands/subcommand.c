@@ -14,6 +14,7 @@
 #include "cli/options/memleak_options.h"
 #include "cli/options/monitor_options.h"
 #include "cli/options/ps_options.h"
+#include "cli/options/snapshot_options.h"
 #include "cli/options/top_options.h"
 #include "cli/options/trace_options.h"
 
@@ -33,6 +34,8 @@ static const struct subcommand subcommands[] = {
 	 &memleak_option_table},
 	{"flame", "a flame graph of memory, launches, waits or failures", flame_command__run,
 	 &flame_options},
+	{"snapshot", "tensors and segments for PyTorch's memory visualiser", snapshot_command__run,
+	 &snapshot_options},
 	{"check", "what works on this machine, and how to fix the rest", check_command__run,
 	 &check_command_options},
 	{"bpftrace-script", "print a bpftrace script that shows CUDA calls",

@@ -47,7 +47,7 @@ def test_former_names_are_not_offered(complete):
 
 
 def test_help_takes_a_command(complete):
-    assert complete("help", "s") == {"stat"}
+    assert complete("help", "s") == {"snapshot", "stat"}
     assert "--" not in complete("help", "")
 
 
@@ -89,7 +89,7 @@ def test_fish(tmp_path):
     assert "--service" not in fish("gpuprobe stat --")
     assert fish("gpuprobe stat --api ") == {"auto", "driver", "runtime", "both"}
     assert fish("gpuprobe trace --api=") == {"--api=driver", "--api=runtime", "--api=both"}
-    assert fish("gpuprobe help s") == {"stat"}
+    assert fish("gpuprobe help s") == {"snapshot", "stat"}
     (tmp_path / "out.svg").touch()
     assert fish(f"gpuprobe flame --output {tmp_path}/o") == {f"{tmp_path}/out.svg"}
     assert "bash" in fish("gpuprobe stat -- bas")
@@ -149,5 +149,5 @@ def test_zsh(zsh):
     assert "--service" not in zsh("gpuprobe stat --")
     assert zsh("gpuprobe stat --api ") == {"auto", "driver", "runtime", "both"}
     assert zsh("gpuprobe trace --api=") == {"driver", "runtime", "both"}
-    assert zsh("gpuprobe help s") == {"stat"}
+    assert zsh("gpuprobe help s") == {"snapshot", "stat"}
     assert "bash" in zsh("gpuprobe stat -- bas")

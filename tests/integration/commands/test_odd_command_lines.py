@@ -7,8 +7,8 @@ import pytest
 from lib import paths
 from lib.cli import fails, run
 
-COMMANDS = ("ps", "top", "dump", "trace", "stat", "diagnose", "memleak", "flame", "check",
-            "bpftrace-script")
+COMMANDS = ("ps", "top", "dump", "trace", "stat", "diagnose", "memleak", "flame", "snapshot",
+            "check", "bpftrace-script")
 WATCHING = ("trace", "stat", "diagnose", "memleak", "flame")
 
 
@@ -76,7 +76,7 @@ COMMON = {
     ("--json",): ("", "trace", "stat", "diagnose", "memleak", "dump", "check", "ps"),
     ("--interval S",): ("", "stat", "diagnose", "memleak"),
     ("-T, --top N",): ("", "stat", "diagnose", "memleak"),
-    ("-O, --output FILE",): ("trace", "stat", "diagnose", "flame"),
+    ("-O, --output FILE",): ("trace", "stat", "diagnose", "flame", "snapshot"),
     ("--duration S",): ("", "trace", "stat", "diagnose", "memleak", "flame"),
     ("-v, --verbose", "-q, --quiet"):
         ("", "trace", "stat", "diagnose", "memleak", "flame", "dump", "check", "ps", "top"),

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Writes a process's segments and tensors for PyTorch's visualiser, see snapshot.h.
+#include "output/snapshot/snapshot.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/pickle.h"
+#include "base/saturate.h"
+#include "base/table.h"
+#include "model/tensors.h"
+
+/* PyTorch's segments for small tensors have this size. */
+#define SMALL_SEGMENT (2ull << 20)
+
+struct stretch {
+	uint64_t begin, end;
+	const struct allocation *of; /* NULL: a segment that was not seen */
+	size_t first, count;	     /* of a segment: its blocks */
+};
+
+/* Frames that are in the reader's memo. */
+struct kept_frames {
+	const struct stack *stack;
+	uint32_t number;
+	UT_hash_handle hh;
+};
+
+struct snapshot {
+	struct pickle pickle;
+	struct stretch *segments, *blocks;
+	size_t segment_count, block_count;
+	struct kept_frames *kept;
+	uint64_t overlapping, overlapping_bytes; /* left out or cut */
+	uint64_t unseen, other, other_bytes;
+	unsigned int devices; /* as many as the largest number says */
+};
+
+/* --- segments and the tensors in them --- */
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct stretch *x = a, *y = b;
+
+	if (x->begin != y->begin)
+		return x->begin < y->begin ? -1 : 1;
+	return (x->end < y->end) - (x->end > y->end);
+}
+
+/* Sorts stretches, and makes them disjoint: the later one loses what it shares with the earlier. */
+static size_t make_disjoint(struct snapshot *snapshot, struct stretch *items, size_t count)
+{
+	uint64_t end = 0;
+	size_t kept = 0;
+
+	if (count)
+		qsort(items, count, sizeof(*items), by_begin);
+	for (size_t i = 0; i < count; i++) {
+		struct stretch item = items[i];
+
+		if (item.begin < end) {
+			uint64_t cut = (item.end < end ? item.end : end) - item.begin;
+
+			snapshot->overlapping++;
+			saturate__add(&snapshot->overlapping_bytes, cut);
+			item.begin = end;
+		}
+		if (item.begin >= item.end)
+			continue;
+		end = item.end;
+		items[kept++] = item;
+	}
+	return kept;
+}
+
+static int take_segments(struct snapshot *snapshot, const struct process *process)
+{
+	for (size_t i = 0; i < process->live_listed; i++) {
+		const struct allocation *live = &process->live[i];
+
+		if (live->kind != MEMORY_DEVICE && live->kind != MEMORY_MAPPED)
+			continue;
+		if (ARRAY_APPEND(snapshot->segments, snapshot->segment_count,
+				 (struct stretch){
+					 .begin = live->address,
+					 .end = saturate__sum(live->address, live->size),
+					 .of = live,
+				 }))
+			return -ENOMEM;
+	}
+	snapshot->segment_count =
+		make_disjoint(snapshot, snapshot->segments, snapshot->segment_count);
+	return 0;
+}
+
+static int take_tensors(struct snapshot *snapshot, const struct tensors *tensors)
+{
+	for (size_t i = 0; i < tensors->live_listed; i++) {
+		const struct allocation *live = &tensors->live[i];
+		uint64_t bytes = saturate__sum(live->size, TENSOR_ROUND - 1) / TENSOR_ROUND;
+
+		if (ARRAY_APPEND(snapshot->blocks, snapshot->block_count,
+				 (struct stretch){
+					 .begin = live->address,
+					 .end = saturate__sum(live->address, bytes * TENSOR_ROUND),
+					 .of = live,
+				 }))
+			return -ENOMEM;
+	}
+	snapshot->block_count = make_disjoint(snapshot, snapshot->blocks, snapshot->block_count);
+	return 0;
+}
+
+/* A segment for adjacent tensors that no known segment holds: it claims no holes. */
+static int add_unseen(struct snapshot *snapshot, size_t known, size_t number)
+{
+	const struct stretch *block = &snapshot->blocks[number];
+	struct stretch *last = NULL;
+
+	if (snapshot->segment_count > known)
+		last = &snapshot->segments[snapshot->segment_count - 1];
+	if (last && last->end == block->begin && last->first + last->count == number) {
+		last->end = block->end;
+		last->count++;
+		return 0;
+	}
+	snapshot->unseen++;
+	return ARRAY_APPEND(
+		snapshot->segments, snapshot->segment_count,
+		(struct stretch){
+			.begin = block->begin, .end = block->end, .first = number, .count = 1});
+}
+
+static void cut_at(struct snapshot *snapshot, struct stretch *block, uint64_t end)
+{
+	if (block->end <= end)
+		return;
+	snapshot->overlapping++;
+	saturate__add(&snapshot->overlapping_bytes, block->end - end);
+	block->end = end;
+}
+
+/* Both lists are sorted and disjoint. A block that reaches beyond its segment is cut there. */
+static int place_tensors(struct snapshot *snapshot)
+{
+	size_t known = snapshot->segment_count, at = 0;
+
+	for (size_t i = 0; i < snapshot->block_count; i++) {
+		struct stretch *block = &snapshot->blocks[i], *segment;
+
+		while (at < known && snapshot->segments[at].end <= block->begin)
+			at++;
+		segment = at < known ? &snapshot->segments[at] : NULL;
+		if (!segment || block->begin < segment->begin) {
+			if (segment)
+				cut_at(snapshot, block, segment->begin);
+			if (add_unseen(snapshot, known, i))
+				return -ENOMEM;
+			continue;
+		}
+		cut_at(snapshot, block, segment->end);
+		if (!segment->count++)
+			segment->first = i;
+	}
+	if (snapshot->segment_count)
+		qsort(snapshot->segments, snapshot->segment_count, sizeof(struct stretch),
+		      by_begin);
+	return 0;
+}
+
+/* Whether PyTorch's allocator took it: a cached segment may hold no tensor. */
+static bool is_frameworks(const struct stretch *segment)
+{
+	const struct stack *stack = segment->of ? segment->of->stack : NULL;
+
+	if (segment->count)
+		return true;
+	for (uint32_t i = 0; stack && i < stack->count; i++)
+		if (stack->frames[i].object &&
+		    !strncmp(stack->frames[i].object, "libc10_cuda.so", 14))
+			return true;
+	return false;
+}
+
+/* --- writing --- */
+
+static void write_frame_list(struct pickle *pickle, const struct stack *stack)
+{
+	pickle__list_begin(pickle);
+	for (uint32_t i = 0; stack && i < stack->count; i++) {
+		const struct stack_frame *frame = &stack->frames[i];
+		const char *file = frame->file ? frame->file : frame->object;
+
+		pickle__dict_begin(pickle);
+		pickle__key_string(pickle, "filename", file ? file : "??");
+		pickle__key_u64(pickle, "line", frame->line);
+		pickle__key_string(pickle, "name", frame->function ? frame->function : "??");
+		pickle__dict_end(pickle);
+	}
+	pickle__list_end(pickle);
+}
+
+/* Equal stacks are one object, in the model and in the file. */
+static int write_frames(struct snapshot *snapshot, const struct stack *stack)
+{
+	struct kept_frames *kept = TABLE_FIND(snapshot->kept, stack, &stack);
+
+	pickle__key(&snapshot->pickle, "frames");
+	if (kept) {
+		pickle__again(&snapshot->pickle, kept->number);
+		return 0;
+	}
+	kept = TABLE_ADD_NEW(snapshot->kept, stack, &stack);
+	if (!kept)
+		return -ENOMEM;
+	write_frame_list(&snapshot->pickle, stack);
+	kept->number = pickle__keep(&snapshot->pickle);
+	return 0;
+}
+
+static int write_block(struct snapshot *snapshot, uint64_t begin, uint64_t end,
+		       const struct allocation *tensor)
+{
+	struct pickle *pickle = &snapshot->pickle;
+	uint64_t size = end - begin;
+	int ret;
+
+	pickle__dict_begin(pickle);
+	pickle__key_u64(pickle, "address", begin);
+	pickle__key_u64(pickle, "size", size);
+	pickle__key_u64(pickle, "requested_size",
+			!tensor		    ? 0 :
+			tensor->size < size ? tensor->size :
+					      size);
+	pickle__key_string(pickle, "state", tensor ? "active_allocated" : "inactive");
+	ret = write_frames(snapshot, tensor ? tensor->stack : NULL);
+	pickle__dict_end(pickle);
+	return ret;
+}
+
+static int write_blocks(struct snapshot *snapshot, const struct stretch *segment)
+{
+	uint64_t at = segment->begin;
+	int ret = 0;
+
+	pickle__key(&snapshot->pickle, "blocks");
+	pickle__list_begin(&snapshot->pickle);
+	for (size_t i = 0; i < segment->count && !ret; i++) {
+		const struct stretch *block = &snapshot->blocks[segment->first + i];
+
+		if (block->begin > at)
+			ret = write_block(snapshot, at, block->begin, NULL);
+		if (!ret)
+			ret = write_block(snapshot, block->begin, block->end, block->of);
+		at = block->end;
+	}
+	if (!ret && at < segment->end)
+		ret = write_block(snapshot, at, segment->end, NULL);
+	pickle__list_end(&snapshot->pickle);
+	return ret;
+}
+
+static void write_sums(struct snapshot *snapshot, const struct stretch *segment)
+{
+	struct pickle *pickle = &snapshot->pickle;
+	const struct stretch *blocks = snapshot->blocks + segment->first;
+	uint8_t device = segment->of ? segment->of->device : DEVICE_UNKNOWN;
+	uint64_t allocated = 0, requested = 0, total = segment->end - segment->begin;
+
+	for (size_t i = 0; i < segment->count; i++) {
+		uint64_t size = blocks[i].end - blocks[i].begin;
+
+		allocated += size;
+		requested += blocks[i].of->size < size ? blocks[i].of->size : size;
+		if (device == DEVICE_UNKNOWN)
+			device = blocks[i].of->device;
+	}
+	if (device == DEVICE_UNKNOWN)
+		device = 0;
+	if (snapshot->devices <= device)
+		snapshot->devices = device + 1u;
+	pickle__key_u64(pickle, "device", device);
+	pickle__key_u64(pickle, "address", segment->begin);
+	pickle__key_u64(pickle, "total_size", total);
+	pickle__key_u64(pickle, "allocated_size", allocated);
+	pickle__key_u64(pickle, "active_size", allocated);
+	pickle__key_u64(pickle, "requested_size", requested);
+	pickle__key_u64(pickle, "stream", 0);
+	pickle__key_string(pickle, "segment_type", total <= SMALL_SEGMENT ? "small" : "large");
+	pickle__key(pickle, "segment_pool_id");
+	pickle__pair(pickle, 0, 0);
+	pickle__key_bool(pickle, "is_expandable",
+			 segment->of && segment->of->kind == MEMORY_MAPPED);
+	if (!segment->of)
+		pickle__key_string(pickle, "gpuprobe", "not seen: from before the attach");
+}
+
+static int write_segments(struct snapshot *snapshot)
+{
+	struct pickle *pickle = &snapshot->pickle;
+	int ret = 0;
+
+	pickle__key(pickle, "segments");
+	pickle__list_begin(pickle);
+	for (size_t i = 0; i < snapshot->segment_count && !ret; i++) {
+		const struct stretch *segment = &snapshot->segments[i];
+
+		if (!is_frameworks(segment)) {
+			snapshot->other++;
+			saturate__add(&snapshot->other_bytes, segment->end - segment->begin);
+			continue;
+		}
+		pickle__dict_begin(pickle);
+		write_sums(snapshot, segment);
+		ret = write_frames(snapshot, segment->of ? segment->of->stack : NULL);
+		if (!ret)
+			ret = write_blocks(snapshot, segment);
+		pickle__dict_end(pickle);
+	}
+	pickle__list_end(pickle);
+	return ret;
+}
+
+static void write_notes(struct snapshot *snapshot, const struct process *process)
+{
+	const struct tensor_device_record *total = &process->tensors->total;
+	struct pickle *pickle = &snapshot->pickle;
+
+	pickle__key(pickle, "gpuprobe");
+	pickle__dict_begin(pickle);
+	pickle__key_u64(pickle, "version", 1);
+	pickle__key_u64(pickle, "pid", (uint64_t)process->pid);
+	pickle__key_string(pickle, "modelled",
+			   "size, stream, segment_pool_id, segment_type, active_size; tensors and "
+			   "segments from before the attach are unknown");
+	pickle__key_u64(pickle, "segments_not_seen", snapshot->unseen);
+	pickle__key_u64(pickle, "overlapping", snapshot->overlapping);
+	pickle__key_u64(pickle, "overlapping_bytes", snapshot->overlapping_bytes);
+	pickle__key_u64(pickle, "tensors_not_kept", total->untracked);
+	pickle__key_u64(pickle, "tensors_not_kept_bytes", total->untracked_bytes);
+	pickle__key_u64(pickle, "other_allocations", snapshot->other);
+	pickle__key_u64(pickle, "other_allocation_bytes", snapshot->other_bytes);
+	pickle__dict_end(pickle);
+}
+
+/* The visualiser expects a list of events for each device. */
+static void write_no_traces(struct snapshot *snapshot)
+{
+	pickle__key(&snapshot->pickle, "device_traces");
+	pickle__list_begin(&snapshot->pickle);
+	for (unsigned int i = 0; i < snapshot->devices; i++) {
+		pickle__list_begin(&snapshot->pickle);
+		pickle__list_end(&snapshot->pickle);
+	}
+	pickle__list_end(&snapshot->pickle);
+}
+
+static int write_all(struct snapshot *snapshot, const struct process *process, FILE *out)
+{
+	struct pickle *pickle = &snapshot->pickle;
+	int ret;
+
+	pickle__begin(pickle, out);
+	pickle__dict_begin(pickle);
+	ret = write_segments(snapshot);
+	write_no_traces(snapshot);
+	pickle__key(pickle, "allocator_settings");
+	pickle__dict_begin(pickle);
+	pickle__dict_end(pickle);
+	pickle__key(pickle, "external_annotations");
+	pickle__list_begin(pickle);
+	pickle__list_end(pickle);
+	write_notes(snapshot, process);
+	pickle__dict_end(pickle);
+	pickle__end(pickle);
+	return ret;
+}
+
+int snapshot__print(FILE *out, const struct process *process)
+{
+	struct snapshot snapshot = {0};
+	int ret = take_segments(&snapshot, process);
+
+	if (!ret)
+		ret = take_tensors(&snapshot, process->tensors);
+	if (!ret)
+		ret = place_tensors(&snapshot);
+	if (!ret)
+		ret = write_all(&snapshot, process, out);
+	TABLE_CLEAR(snapshot.kept, free);
+	free(snapshot.segments);
+	free(snapshot.blocks);
+	return ret;
+}
