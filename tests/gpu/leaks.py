@@ -59,7 +59,8 @@ def wait_until_ready(programs):
 
 def watch(machine, programs):
     """{name: process of the last report, None if it has none}."""
-    pids = [option for program in programs.values() for option in ("-p", str(program.pid))]
+    pids = [option for program in programs.values() if program.poll() is None
+            for option in ("-p", str(program.pid))]
     ran = subprocess.run([machine.gpuprobe, "memleak", "--json", "--top", "0", "--duration",
                           str(WATCH), *pids, "10"], stdout=subprocess.PIPE, text=True,
                          timeout=WATCH + 60)

@@ -115,9 +115,11 @@ class Cache(Training):
 class Store(nn.Module):
     """To be compiled: its list is one of C++ objects then, and its code runs in C++."""
 
+    items: typing.List[torch.Tensor]
+
     def __init__(self):
         super().__init__()
-        self.items = torch.jit.annotate(typing.List[torch.Tensor], [])
+        self.items = []
 
     def forward(self, item: torch.Tensor) -> int:
         self.items.append(item * 2.0)
