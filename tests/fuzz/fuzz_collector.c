@@ -33,7 +33,7 @@ static void make(struct collector *collector)
 		.log = &quiet,
 		.hooks = {.process_changed = on_change},
 		.names = kernel_names__new(),
-		.attribution = attribution__new(NULL),
+		.attribution = attribution__new(NULL, &(struct pod_logs){0}),
 		.records = calloc(SLOTS, sizeof(struct process_record)),
 		.index_of = malloc(SLOTS * sizeof(uint32_t)),
 	};
