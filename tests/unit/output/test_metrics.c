@@ -88,7 +88,7 @@ static void family_of(const char *line, char *family, size_t size)
 /* Reads line by line: metadata starts a new family, and samples belong to the current one. */
 static void keeps_families_together(void **state)
 {
-	char seen[64][64], family[64] = "";
+	char seen[96][64], family[64] = "";
 	size_t families = 0, i;
 	struct busy b;
 	char *page, *line, *next;
