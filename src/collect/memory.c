@@ -179,6 +179,10 @@ static int take_allocation(struct reading *reading, struct process *process, con
 	if (memory_kind__is_device(record->kind) && key->space != SPACE_ENDING &&
 	    reading__lists(reading, process) && list_live(collector, process, record, &allocation))
 		return -ENOMEM;
+	if (record->kind == MEMORY_HOST && reading__lists(reading, process) &&
+	    !site_maps__leaves_out(collector, process, record) &&
+	    site_maps__add_live(collector, process, record))
+		return -ENOMEM;
 	if (process->fills_ranges && memory_kind__is_device(record->kind))
 		ranges__fill(collector->skeleton->maps.ranges,
 			     collector->skeleton->maps.allocations, &collector->records[key->slot],

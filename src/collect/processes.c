@@ -194,8 +194,9 @@ int collector__add_process(struct collector *collector, uint32_t slot)
 	process->kernel_table = kernel_table__new();
 	process->object_table = object_table__new();
 	process->site_table = collector->stacks ? site_table__new() : NULL;
+	process->pinned_table = collector->stacks ? site_table__new() : NULL;
 	if (!process->kernel_table || !process->object_table ||
-	    (collector->stacks && !process->site_table)) {
+	    (collector->stacks && (!process->site_table || !process->pinned_table))) {
 		process__clear(process);
 		return -ENOMEM;
 	}

@@ -51,8 +51,10 @@ int site_maps__begin(struct reading *reading)
 		site_table__forget_stacks(process);
 		if (process->slot != NO_PROCESS)
 			object_table__begin(process->object_table);
-		if (process->site_table && process->slot != NO_PROCESS)
+		if (process->site_table && process->slot != NO_PROCESS) {
 			site_table__begin(process->site_table, reading__lists(reading, process));
+			site_table__begin(process->pinned_table, reading__lists(reading, process));
+		}
 	}
 	return 0;
 }
@@ -84,11 +86,13 @@ bool site_maps__leaves_out(const struct collector *collector, const struct proce
 int site_maps__add_live(const struct collector *collector, struct process *process,
 			const struct allocation_record *record)
 {
-	if (!process->site_table)
+	struct site_table *table =
+		record->kind == MEMORY_HOST ? process->pinned_table : process->site_table;
+
+	if (!table)
 		return 0;
-	return site_table__add_live(process->site_table,
-				    stacks__same(collector->stacks, record->stack), record->size,
-				    record->start_ns);
+	return site_table__add_live(table, stacks__same(collector->stacks, record->stack),
+				    record->size, record->start_ns);
 }
 
 int site_maps__add_object(const struct collector *collector, struct process *process,

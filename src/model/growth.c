@@ -41,7 +41,7 @@ struct growing_site {
 struct growth {
 	uint64_t window_ns;
 	size_t max;
-	bool of_tensors;
+	bool of_tensors, of_pinned;
 	struct object_costs *costs;
 	struct growing_site *sites; /* a uthash table */
 	uint64_t samples;
@@ -79,6 +79,15 @@ struct growth *growth__new_of_tensors(uint64_t window_ns, size_t max)
 
 	if (growth)
 		growth->of_tensors = true;
+	return growth;
+}
+
+struct growth *growth__new_of_pinned(uint64_t window_ns, size_t max)
+{
+	struct growth *growth = growth__new(window_ns, max);
+
+	if (growth)
+		growth->of_pinned = true;
 	return growth;
 }
 
@@ -250,6 +259,10 @@ static int sample_process(struct growth *growth, const struct model *model,
 					      tensors->live_site_count,
 					      tensors->total.unknown_frees, model->now_ns) :
 				 0;
+	if (growth->of_pinned)
+		return sample_sites(growth, process, process->pinned_sites,
+				    process->pinned_site_count,
+				    process->memory[MEMORY_HOST].unknown_frees, model->now_ns);
 	if (!model->stacks && process->profile)
 		ret = sample_sizes(growth, process, model->now_ns);
 	else

@@ -70,8 +70,9 @@ uint64_t growth__window(double seconds);
 /* Follows at most `max` sites at a time, the largest first. NULL without memory. */
 struct growth *growth__new(uint64_t window_ns, size_t max);
 
-/* The same for tensors (model/tensors.h) instead of memory from CUDA. */
+/* The same for tensors (model/tensors.h), or for pinned host memory, instead of device memory. */
 struct growth *growth__new_of_tensors(uint64_t window_ns, size_t max);
+struct growth *growth__new_of_pinned(uint64_t window_ns, size_t max);
 void growth__free(struct growth *growth);
 
 /*

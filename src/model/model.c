@@ -21,6 +21,8 @@ void process__clear(struct process *process)
 	site_table__clear_lists(process);
 	site_table__free(process->site_table);
 	process->site_table = NULL;
+	site_table__free(process->pinned_table);
+	process->pinned_table = NULL;
 	object_table__free(process->object_table);
 	process->object_table = NULL;
 	profile__free(process->profile);
@@ -66,9 +68,9 @@ void process__clear(struct process *process)
 size_t process__bytes(const struct process *p)
 {
 	size_t bytes = sizeof(*p) + kernel_table__bytes(p->kernel_table) +
-		       site_table__bytes(p->site_table) + profile__bytes(p->profile) +
-		       object_table__bytes(p->object_table) + process_steps__bytes(p->steps) +
-		       tensors__bytes(p->tensors);
+		       site_table__bytes(p->site_table) + site_table__bytes(p->pinned_table) +
+		       profile__bytes(p->profile) + object_table__bytes(p->object_table) +
+		       process_steps__bytes(p->steps) + tensors__bytes(p->tensors);
 
 	bytes += p->live_listed * sizeof(*p->live) + p->freed_listed * sizeof(*p->freed);
 	bytes += p->pool_count * sizeof(*p->pools) + p->kernel_count * sizeof(*p->kernels);

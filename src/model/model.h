@@ -373,6 +373,9 @@ struct process {
 	size_t object_call_count;
 	struct live_site *live_sites; /* largest first */
 	size_t live_site_count;
+	/* the same of pinned host memory (cudaMallocHost) */
+	struct live_site *pinned_sites;
+	size_t pinned_site_count;
 	struct object_site *object_sites; /* most live first, see model/object_sites.h */
 	size_t object_site_count;
 
@@ -402,7 +405,8 @@ struct process {
 	uint64_t *failure_keys; /* keys that have an entry, in order */
 	size_t failure_key_count;
 	struct kernel_table *kernel_table;
-	struct site_table *site_table; /* NULL: no stacks are taken */
+	struct site_table *site_table;	 /* NULL: no stacks are taken */
+	struct site_table *pinned_table; /* the same; has nothing but live memory */
 	struct object_table *object_table;
 	struct context_ends *context_ends;
 	size_t context_end_count;

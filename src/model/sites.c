@@ -416,6 +416,9 @@ int site_table__list(const struct site_table *table, struct process *process, in
 	if (!ret)
 		ret = site_table__list_live(table, &process->live_sites, &process->live_site_count,
 					    find, arg);
+	if (!ret && process->pinned_table)
+		ret = site_table__list_live(process->pinned_table, &process->pinned_sites,
+					    &process->pinned_site_count, find, arg);
 	for (size_t i = 0; i < process->live_listed; i++)
 		process->live[i].stack =
 			process->live[i].stack_id ? find(arg, process->live[i].stack_id) : NULL;
@@ -427,6 +430,7 @@ void site_table__forget_stacks(struct process *process)
 	process->site_count = 0;
 	process->object_call_count = 0;
 	process->live_site_count = 0;
+	process->pinned_site_count = 0;
 	process->object_site_count = 0;
 	for (size_t i = 0; i < process->live_listed; i++)
 		process->live[i].stack = NULL;
@@ -438,12 +442,15 @@ void site_table__clear_lists(struct process *process)
 {
 	free(process->sites);
 	free(process->live_sites);
+	free(process->pinned_sites);
 	free(process->object_sites);
 	process->sites = NULL;
 	process->live_sites = NULL;
+	process->pinned_sites = NULL;
 	process->object_sites = NULL;
 	process->site_count = 0;
 	process->object_call_count = 0;
 	process->live_site_count = 0;
+	process->pinned_site_count = 0;
 	process->object_site_count = 0;
 }

@@ -39,9 +39,13 @@ def line_in_program(site):
 
 
 def growing(process):
-    """The lines of sites that grow, those of tensors first; a site without a line is None."""
+    """
+    The lines of sites that grow, those of tensors first, of pinned memory last; a site without a
+    line is None.
+    """
     tensors = process.get("tensors")
-    sites = [*(tensors["by_site"]["sites"] if tensors else ()), *process["sites"]]
+    sites = [*(tensors["by_site"]["sites"] if tensors else ()), *process["sites"],
+             *process["pinned"]["sites"]]
     return [line_in_program(site) for site in sites
             if site["growth"]["verdict"] == "growing" or site["leak"]]
 

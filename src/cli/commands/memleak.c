@@ -17,6 +17,7 @@ struct memleak {
 	struct live_run *live;
 	struct growth *growth;	/* of memory from CUDA */
 	struct growth *tensors; /* of tensors; NULL: not watched */
+	struct growth *pinned;	/* of pinned host memory */
 	bool warned;
 	struct stack_break broken; /* in stacks that were shown */
 };
@@ -28,7 +29,7 @@ static int print(FILE *out, void *arg)
 	const struct memleak *memleak = arg;
 	const struct memleak_command *options = memleak->options;
 	const struct model *model = live_model__model(memleak->live->live);
-	const struct memleak_growth growth = {memleak->growth, memleak->tensors};
+	const struct memleak_growth growth = {memleak->growth, memleak->tensors, memleak->pinned};
 
 	if (options->json)
 		return memleak_json__print(out, model, &growth, &options->output);
@@ -43,6 +44,8 @@ static void sample(void *arg)
 
 	if (memleak->tensors && !ret)
 		ret = growth__sample(memleak->tensors, model);
+	if (!ret)
+		ret = growth__sample(memleak->pinned, model);
 	if (!ret || memleak->warned)
 		return;
 	memleak->warned = true;
@@ -126,7 +129,9 @@ static int set_up(struct memleak *memleak, struct error *err)
 	memleak->growth = growth__new(options->window_ns, GROWTH_SITES_MAX);
 	if (options->limits.max_tensors)
 		memleak->tensors = growth__new_of_tensors(options->window_ns, GROWTH_SITES_MAX);
-	if (!memleak->growth || (options->limits.max_tensors && !memleak->tensors))
+	memleak->pinned = growth__new_of_pinned(options->window_ns, GROWTH_SITES_MAX);
+	if (!memleak->growth || !memleak->pinned ||
+	    (options->limits.max_tensors && !memleak->tensors))
 		return error__set(err, -ENOMEM, "out of memory");
 	ret = live_run__new(&live, memleak->log, &memleak->live, err);
 	return ret ? ret : live_run__attach(memleak->live, err);
@@ -146,6 +151,7 @@ static int run(const struct memleak_command *options, int *status, struct error 
 	live_run__free(memleak.live);
 	growth__free(memleak.growth);
 	growth__free(memleak.tensors);
+	growth__free(memleak.pinned);
 	return ret;
 }
 

@@ -159,6 +159,20 @@ static int write_tensors(const struct writer *writer, const struct process *p)
 	return ret;
 }
 
+/* Pinned host memory. */
+static int write_pinned(const struct writer *writer, const struct process *p)
+{
+	struct memleak_level level;
+	int ret;
+
+	json__key(writer->j, "pinned");
+	json__object_begin(writer->j);
+	memleak_level__of_pinned(&level, p, writer->growth);
+	ret = write_level(writer, &level);
+	json__object_end(writer->j);
+	return ret;
+}
+
 static int write_process(const struct writer *writer, const struct process *p)
 {
 	struct memleak_level level;
@@ -178,6 +192,8 @@ static int write_process(const struct writer *writer, const struct process *p)
 		json__key_u64(j, "live_at_exit_allocations", p->live_at_exit_count);
 	}
 	ret = write_level(writer, &level);
+	if (!ret)
+		ret = write_pinned(writer, p);
 	if (!ret)
 		ret = write_tensors(writer, p);
 	if (!ret)

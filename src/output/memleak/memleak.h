@@ -47,6 +47,7 @@ struct memleak_options {
 struct memleak_growth {
 	const struct growth *segments; /* memory from CUDA */
 	const struct growth *tensors;  /* NULL: tensors are not watched */
+	const struct growth *pinned;   /* pinned host memory */
 };
 
 /* Prints a report for people. Returns 0, or -ENOMEM: the report is incomplete. */

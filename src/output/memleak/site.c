@@ -45,6 +45,17 @@ void memleak_level__of_tensors(struct memleak_level *level, const struct process
 	};
 }
 
+void memleak_level__of_pinned(struct memleak_level *level, const struct process *process,
+			      const struct memleak_growth *growth)
+{
+	*level = (struct memleak_level){
+		.process = process,
+		.growth = growth->pinned,
+		.sites = process->pinned_sites,
+		.site_count = process->pinned_site_count,
+	};
+}
+
 bool memleak_level__shows_tensors(const struct process *process,
 				  const struct memleak_options *options)
 {

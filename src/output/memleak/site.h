@@ -26,6 +26,10 @@ void memleak_level__of_segments(struct memleak_level *level, const struct proces
 void memleak_level__of_tensors(struct memleak_level *level, const struct process *process,
 			       const struct memleak_growth *growth);
 
+/* Pinned host memory of the process, while it runs. */
+void memleak_level__of_pinned(struct memleak_level *level, const struct process *process,
+			      const struct memleak_growth *growth);
+
 /* Whether the process's sites of this level are shown. */
 bool memleak_level__shows_tensors(const struct process *process,
 				  const struct memleak_options *options);

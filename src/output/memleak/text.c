@@ -12,197 +12,16 @@
 #include "base/escape.h"
 #include "base/quantity.h"
 #include "base/saturate.h"
-#include "output/folded_stack.h"
 #include "output/memleak/memleak.h"
 #include "output/memleak/objects.h"
+#include "output/memleak/pinned.h"
+#include "output/memleak/printer.h"
 #include "output/memleak/site.h"
 #include "output/memleak/tensors.h"
 #include "output/report/line.h"
 #include "output/report/totals.h"
-#include "output/enum_names.h"
 
-#define EVIDENCE_INDENT "            "
-#define STACK_INDENT 16
-/* columns of a size in the list of allocations */
-#define ROUNDED_WIDTH 10
-#define EXACT_WIDTH 21
-
-struct printer {
-	FILE *out;
-	const struct model *model;
-	const struct memleak_growth *growth;
-	const struct memleak_options *options;
-};
-
-/* --- amounts in the form that the user wants --- */
-
-static struct quantity bytes_text(const struct printer *printer, uint64_t bytes)
-{
-	return quantity__bytes_as(printer->options->form, bytes);
-}
-
-static struct quantity count_text(const struct printer *printer, uint64_t count)
-{
-	return quantity__amount_as(printer->options->form, count);
-}
-
-static struct quantity time_text(const struct printer *printer, uint64_t ns)
-{
-	return quantity__time_as(printer->options->form, ns);
-}
-
-/* "1.0 GiB in 1,000 allocations" */
-static void print_amount(const struct printer *printer, bool of_tensors, uint64_t bytes,
-			 uint64_t count)
-{
-	fprintf(printer->out, "%s in %s %s%s", bytes_text(printer, bytes).text,
-		count_text(printer, count).text, of_tensors ? "tensor" : "allocation",
-		report_line__plural(count));
-}
-
-/* --- call sites --- */
-
-/* Prints `what` and the reason, "15 allocations beyond --max-allocations". */
-static void print_untracked(const struct printer *printer, const char *what, enum loss loss)
-{
-	fprintf(printer->out, "%s%" PRIu64 " %s", what, printer->model->lost[loss],
-		enum_names__loss_text(loss));
-}
-
-static void print_growth(const struct printer *printer, const struct memleak_site *site)
-{
-	const struct growth_evidence *growth = &site->growth;
-	FILE *out = printer->out;
-
-	switch (growth->verdict) {
-	case GROWTH_GROWING:
-		fprintf(out, ", +%s over the last %s",
-			quantity__growth_as(printer->options->form, growth->slope).text,
-			time_text(printer, growth->span_ns).text);
-		break;
-	case GROWTH_STABLE:
-		fprintf(out, ", stable over the last %s", time_text(printer, growth->span_ns).text);
-		break;
-	case GROWTH_UNKNOWN:
-		if (growth->replaces)
-			fputs(", may replace memory from before attach that was freed", out);
-		else if (!site->process->ended && site->untracked != LOSS_COUNT)
-			print_untracked(printer, ", unknown whether it grows: ", site->untracked);
-		else if (memleak_site__is_early(site))
-			fputs(", too early to tell whether it grows", out);
-		break;
-	}
-}
-
-/* Allocations of an ended process do not age. */
-static uint64_t age_of(const struct printer *printer, const struct process *process,
-		       uint64_t start_ns)
-{
-	uint64_t now_ns = process->ended ? process->ended_ns : printer->model->now_ns;
-
-	return now_ns > start_ns ? now_ns - start_ns : 0;
-}
-
-static void print_evidence(const struct printer *printer, const struct memleak_site *site)
-{
-	const struct live_site *live = site->live;
-	uint64_t oldest = age_of(printer, site->process, live->oldest_ns),
-		 newest = age_of(printer, site->process, live->newest_ns);
-	FILE *out = printer->out;
-
-	fputs(live->count == 1 ? EVIDENCE_INDENT "age " : EVIDENCE_INDENT "ages ", out);
-	if (live->count > 1)
-		fprintf(out, "%s to ", time_text(printer, newest).text);
-	fputs(time_text(printer, oldest).text, out);
-	if (site->growth.samples)
-		fprintf(out, ", %s sample%s", count_text(printer, site->growth.samples).text,
-			report_line__plural(site->growth.samples));
-	if (site->made)
-		fprintf(out, ", peak %s", bytes_text(printer, site->made->counts.peak_bytes).text);
-	if (site->made && !site->process->ended)
-		fprintf(out, ", %s made, %s freed",
-			count_text(printer, site->made->counts.made).text,
-			count_text(printer, site->made->counts.freed).text);
-	if (site->freed)
-		fprintf(out, ", %s of %s freed", count_text(printer, site->freed).text,
-			count_text(printer, site->allocated).text);
-	else if (site->allocated)
-		fputs(", none freed", out);
-	if (site->process->ended && site->untracked != LOSS_COUNT)
-		print_untracked(printer, ", unknown how many were freed: ", site->untracked);
-	fputc('\n', out);
-}
-
-static void print_allocations(const struct printer *printer, const struct memleak_site *site)
-{
-	int width = printer->options->form == QUANTITY_EXACT ? EXACT_WIDTH : ROUNDED_WIDTH;
-
-	for (size_t i = 0; i < site->allocation_count; i++) {
-		const struct allocation *a = site->allocations[i];
-		uint64_t age = age_of(printer, site->process, a->start_ns);
-
-		fprintf(printer->out, EVIDENCE_INDENT "0x%016" PRIx64 ": %*s, ", a->address, width,
-			bytes_text(printer, a->size).text);
-		if (a->kind != MEMORY_DEVICE)
-			fprintf(printer->out, "%s, ", enum_names__memory_kind(a->kind));
-		fprintf(printer->out, "%s old\n", time_text(printer, age).text);
-	}
-}
-
-static void print_site(const struct printer *printer, const struct memleak_level *level,
-		       const struct memleak_site *site)
-{
-	FILE *out = printer->out;
-
-	fputs(REPORT_INDENT, out);
-	print_amount(printer, level->tensors, site->live->bytes, site->live->count);
-	print_growth(printer, site);
-	if (site->leak)
-		fputs("  << leak\n", out);
-	else
-		fputs(site->growth.verdict == GROWTH_GROWING ? "  << growing\n" : "\n", out);
-	print_evidence(printer, site);
-	folded_stack__print(out, site->live->stack, STACK_INDENT, printer->options->all_frames);
-	if (printer->options->show_allocations)
-		print_allocations(printer, site);
-}
-
-/* The largest sites, and the sum of the others. */
-static void print_sites(const struct printer *printer, const struct memleak_process *known,
-			struct memleak_sums rest)
-{
-	const struct memleak_level *level = &known->level;
-	struct memleak_site site;
-	uint64_t shown = 0;
-
-	for (size_t i = 0; i < level->site_count; i++) {
-		const struct live_site *live = &level->sites[i];
-
-		if (!memleak_site__shows(live, printer->options))
-			continue;
-		if (printer->options->top && shown == printer->options->top)
-			break;
-		shown++;
-		memleak_site__know(printer->model, known, live, printer->options, &site);
-		print_site(printer, level, &site);
-		rest.sites--;
-		rest.growing -= site.growth.verdict == GROWTH_GROWING;
-		rest.bytes = saturate__difference(rest.bytes, live->bytes);
-		rest.count -= live->count;
-	}
-	if (!rest.sites)
-		return;
-	fprintf(printer->out,
-		REPORT_INDENT "... and %s more call site%s: ", count_text(printer, rest.sites).text,
-		report_line__plural(rest.sites));
-	print_amount(printer, level->tensors, rest.bytes, rest.count);
-	if (rest.growing)
-		fprintf(printer->out, ", %s of them growing",
-			count_text(printer, rest.growing).text);
-	fputc('\n', printer->out);
-}
-
-static void print_time(const struct printer *printer)
+static void print_time(const struct memleak_printer *printer)
 {
 	char text[32];
 	struct tm tm;
@@ -215,7 +34,7 @@ static void print_time(const struct printer *printer)
 /* --- processes that run --- */
 
 /* "; left out: 20.0 MiB in 10 allocations younger than 500 ms" */
-static void print_left_out(const struct printer *printer, const struct memleak_sums *sums,
+static void print_left_out(const struct memleak_printer *printer, const struct memleak_sums *sums,
 			   bool of_tensors)
 {
 	const struct memleak_options *options = printer->options;
@@ -225,7 +44,7 @@ static void print_left_out(const struct printer *printer, const struct memleak_s
 	if (!sums->left_out_count)
 		return;
 	fputs("; left out: ", out);
-	print_amount(printer, of_tensors, sums->left_out_bytes, sums->left_out_count);
+	memleak_text__amount(printer, of_tensors, sums->left_out_bytes, sums->left_out_count);
 	if (options->older_ns) {
 		fprintf(out, " younger than %s", quantity__time((double)options->older_ns).text);
 		or = " or";
@@ -240,7 +59,7 @@ static void print_left_out(const struct printer *printer, const struct memleak_s
 }
 
 /* ", 1 of them growing", or how long it takes to tell. */
-static void print_growing(const struct printer *printer, const struct memleak_sums *sums)
+static void print_growing(const struct memleak_printer *printer, const struct memleak_sums *sums)
 {
 	FILE *out = printer->out;
 
@@ -251,10 +70,10 @@ static void print_growing(const struct printer *printer, const struct memleak_su
 			quantity__time((double)printer->options->verdict_ns).text);
 		return;
 	}
-	fprintf(out, ", %s of them growing", count_text(printer, sums->growing).text);
+	fprintf(out, ", %s of them growing", memleak_text__count(printer, sums->growing).text);
 	if (sums->too_early)
 		fprintf(out, ", too early to tell of %s",
-			count_text(printer, sums->too_early).text);
+			memleak_text__count(printer, sums->too_early).text);
 }
 
 /* Sums over running processes, by level. */
@@ -264,19 +83,19 @@ struct all_sums {
 };
 
 /* "3 call sites with live tensors, 1 of them growing" */
-static void print_sums(const struct printer *printer, const struct memleak_sums *sums,
+static void print_sums(const struct memleak_printer *printer, const struct memleak_sums *sums,
 		       bool of_tensors)
 {
 	FILE *out = printer->out;
 
-	fprintf(out, "%s call site%s with live %s", count_text(printer, sums->sites).text,
+	fprintf(out, "%s call site%s with live %s", memleak_text__count(printer, sums->sites).text,
 		report_line__plural(sums->sites), of_tensors ? "tensors" : "device memory");
 	print_growing(printer, sums);
 	print_left_out(printer, sums, of_tensors);
 	fputc('\n', out);
 }
 
-static void print_head(const struct printer *printer, const struct all_sums *all)
+static void print_head(const struct memleak_printer *printer, const struct all_sums *all)
 {
 	bool with_tensors = all->with_tensors || printer->options->levels == MEMLEAK_TENSORS;
 	size_t processes = printer->model->process_count;
@@ -300,7 +119,7 @@ static void print_head(const struct printer *printer, const struct all_sums *all
 	print_sums(printer, &all->segments, false);
 }
 
-static void sum_level(const struct printer *printer, const struct memleak_level *level,
+static void sum_level(const struct memleak_printer *printer, const struct memleak_level *level,
 		      struct memleak_sums *all)
 {
 	const struct memleak_process known = {.process = level->process, .level = *level};
@@ -314,7 +133,7 @@ static void sum_level(const struct printer *printer, const struct memleak_level 
 	all->left_out_count += sums.left_out_count;
 }
 
-static void sum_process(const struct printer *printer, const struct process *p,
+static void sum_process(const struct memleak_printer *printer, const struct process *p,
 			struct all_sums *all)
 {
 	struct memleak_level level;
@@ -331,10 +150,11 @@ static void sum_process(const struct printer *printer, const struct process *p,
 	}
 }
 
-typedef int print_level_fn(const struct printer *printer, const struct memleak_level *level);
+typedef int print_level_fn(const struct memleak_printer *printer,
+			   const struct memleak_level *level);
 
 /* Prints the levels that are to be shown: tensors, segments or both. */
-static int print_levels(const struct printer *printer, const struct process *p,
+static int print_levels(const struct memleak_printer *printer, const struct process *p,
 			print_level_fn *print)
 {
 	struct memleak_level level;
@@ -351,7 +171,7 @@ static int print_levels(const struct printer *printer, const struct process *p,
 	return ret;
 }
 
-static int print_level(const struct printer *printer, const struct memleak_level *level)
+static int print_level(const struct memleak_printer *printer, const struct memleak_level *level)
 {
 	struct memleak_process known;
 	struct memleak_sums sums;
@@ -364,12 +184,12 @@ static int print_level(const struct printer *printer, const struct memleak_level
 		return ret;
 	memleak_site__sum(printer->model, &known, printer->options, &sums);
 	if (sums.sites)
-		print_sites(printer, &known, sums);
+		memleak_text__sites(printer, &known, sums);
 	memleak_process__end(&known);
 	return 0;
 }
 
-static int print_objects(const struct printer *printer, const struct process *p)
+static int print_objects(const struct memleak_printer *printer, const struct process *p)
 {
 	if (printer->options->levels == MEMLEAK_TENSORS)
 		return 0;
@@ -387,7 +207,7 @@ static bool is_named(const struct process *p, const struct memleak_options *opti
 	return false;
 }
 
-static int print_process(const struct printer *printer, const struct process *p, bool named)
+static int print_process(const struct memleak_printer *printer, const struct process *p, bool named)
 {
 	int ret;
 
@@ -395,10 +215,12 @@ static int print_process(const struct printer *printer, const struct process *p,
 		report_line__process(printer->out, p);
 	report_line__before_attach(printer->out, p, printer->options->form);
 	ret = print_levels(printer, p, print_level);
+	if (!ret && printer->options->levels != MEMLEAK_TENSORS)
+		ret = memleak_pinned__print(printer, p);
 	return ret ? ret : print_objects(printer, p);
 }
 
-static int print_running(const struct printer *printer)
+static int print_running(const struct memleak_printer *printer)
 {
 	const struct model *model = printer->model;
 	struct all_sums all = {.running = 0};
@@ -425,7 +247,7 @@ static int print_running(const struct printer *printer)
 
 /* --- processes that ended --- */
 
-static void print_end(const struct printer *printer, const struct memleak_process *known)
+static void print_end(const struct memleak_printer *printer, const struct memleak_process *known)
 {
 	const struct memleak_level *level = &known->level;
 	enum loss untracked = memleak_site__untracked(printer->model, level->tensors);
@@ -443,29 +265,31 @@ static void print_end(const struct printer *printer, const struct memleak_proces
 			level->tensors ? "tensor" : "device memory",
 			p->since_attach ? " allocated since attach" : "");
 		if (untracked != LOSS_COUNT)
-			print_untracked(printer, ", except perhaps of ", untracked);
+			memleak_text__untracked(printer, ", except perhaps of ", untracked);
 		fputc('\n', out);
 		report_line__before_attach(out, p, printer->options->form);
 		return;
 	}
 	if (sums.count) {
-		print_amount(printer, level->tensors, sums.bytes, sums.count);
+		memleak_text__amount(printer, level->tensors, sums.bytes, sums.count);
 		fputs(" leaked (live at exit)", out);
 	}
 	/* Allocations that the options leave out were live too. */
 	if (level->at_exit_count > sums.count) {
 		fputs(sums.count ? ", of " : "left out: ", out);
-		print_amount(printer, level->tensors, level->at_exit_bytes, level->at_exit_count);
+		memleak_text__amount(printer, level->tensors, level->at_exit_bytes,
+				     level->at_exit_count);
 		fputs(sums.count ? "" : " live at exit", out);
 	}
 	fputc('\n', out);
 	report_line__before_attach(out, p, printer->options->form);
 	if (level->tensors)
 		memleak_tensors__print(out, p, printer->options);
-	print_sites(printer, known, sums);
+	memleak_text__sites(printer, known, sums);
 }
 
-static int print_ended_level(const struct printer *printer, const struct memleak_level *level)
+static int print_ended_level(const struct memleak_printer *printer,
+			     const struct memleak_level *level)
 {
 	struct memleak_process known;
 	int ret = memleak_process__begin(&known, level, printer->options);
@@ -477,7 +301,7 @@ static int print_ended_level(const struct printer *printer, const struct memleak
 	return 0;
 }
 
-static void print_no_tensors(const struct printer *printer, const struct process *p)
+static void print_no_tensors(const struct memleak_printer *printer, const struct process *p)
 {
 	print_time(printer);
 	fprintf(printer->out, "process %d (", p->pid);
@@ -485,7 +309,7 @@ static void print_no_tensors(const struct printer *printer, const struct process
 	fputs(") ended: no tensor was seen\n", printer->out);
 }
 
-static int print_ended(const struct printer *printer, const struct process *p)
+static int print_ended(const struct memleak_printer *printer, const struct process *p)
 {
 	int ret;
 
@@ -498,7 +322,7 @@ static int print_ended(const struct printer *printer, const struct process *p)
 int memleak_text__print(FILE *out, const struct model *model, const struct memleak_growth *growth,
 			const struct memleak_options *options)
 {
-	const struct printer printer = {
+	const struct memleak_printer printer = {
 		.out = out, .model = model, .growth = growth, .options = options};
 	size_t unfollowed = growth__unfollowed(growth->segments);
 	int ret = print_running(&printer);

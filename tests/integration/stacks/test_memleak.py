@@ -9,7 +9,7 @@ import pytest
 
 from lib import paths
 from lib.probe import Background, environment, wait_for_file, wait_until_watching
-from lib.script import PROGRAMS
+from lib.script import PROGRAMS, script
 from lib.undisturbed import undisturbed
 from test_stack_modes import FRAMES, PATHS, build, expected
 
@@ -195,6 +195,31 @@ def test_growth_of_a_running_process(gpuprobe, leaks, tmp_path):
     pace = 1e9 * (site["bytes"] - before["bytes"]) / (last["boot_ns"] - first["boot_ns"])
     assert site["growth"]["bytes_per_second"] == pytest.approx(pace, rel=0.4)
     assert site["growth"]["samples"] >= 10
+
+
+PINNED = '''
+import time
+start()
+made(driver.cuMemAlloc_v2, 1 << 20)
+pinned = []
+while len(pinned) < 6000:
+    pinned.append(made(driver.cuMemAllocHost_v2, 10000))
+    time.sleep(0.01)
+'''
+
+
+def test_pinned_memory_that_grows(gpuprobe):
+    """A loader keeps its batches: no device memory grows, and none of the pinned is counted there."""
+    with gpuprobe.start(*script(PINNED), base=["memleak", "--json"], interval=None,
+                        args=["--window", "2s", "-o", 0, 0.5]) as probe:
+        process = probe.find(lambda report: report["processes"]
+                             and report["processes"][0]["pinned"]["growing"]
+                             and report["processes"][0])
+    assert (process["call_sites"], process["growing"], process["bytes"]) == (1, 0, 1 << 20)
+    pinned = process["pinned"]
+    assert (pinned["call_sites"], pinned["growing"]) == (1, 1)
+    assert pinned["bytes"] == 10000 * pinned["allocations"] > 0
+    assert callers(pinned["sites"][0])[0] == "cuMemAllocHost_v2"
 
 
 def test_stable_process(gpuprobe, leaks):

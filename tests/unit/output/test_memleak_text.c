@@ -88,7 +88,7 @@ static void sample(struct scene *scene, uint64_t step)
 
 static char *print(const struct scene *scene, bool json)
 {
-	const struct memleak_growth growth = {scene->growth, NULL};
+	const struct memleak_growth growth = {scene->growth, NULL, NULL};
 	char *text = NULL;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
