@@ -6,8 +6,8 @@
 #include "output/memleak/printer.h"
 
 /*
- * Prints the sites of a running process that grow, or nothing: memory that stays as it is belongs to
- * loaders and does not take room on the GPU. Returns 0 or -ENOMEM.
+ * Prints the sites of a running process if one of them grows, or nothing: memory that stays as it
+ * is takes no room on the GPU. Returns 0 or -ENOMEM.
  */
 int memleak_pinned__print(const struct memleak_printer *printer, const struct process *process);
 

@@ -209,7 +209,7 @@ while len(pinned) < 6000:
 
 
 def test_pinned_memory_that_grows(gpuprobe):
-    """A loader keeps its batches: no device memory grows, and none of the pinned is counted there."""
+    """A loader keeps its batches: no device memory grows, and pinned memory is counted apart."""
     with gpuprobe.start(*script(PINNED), base=["memleak", "--json"], interval=None,
                         args=["--window", "2s", "-o", 0, 0.5]) as probe:
         process = probe.find(lambda report: report["processes"]
