@@ -132,9 +132,9 @@ def write_bundle(container, port, pid, seccomp=None, pods=None, env=()):
     (container / "config.json").write_text(json.dumps(settings), encoding="utf-8")
 
 
-def launches(text, pid):
-    """The sum of the process's launches on the page of metrics."""
-    start = f'gpuprobe_kernel_launches_total{{pid="{pid}"'
+def launches(text):
+    """The sum of all launches on the page of metrics: of one process, by the option --pid."""
+    start = 'gpuprobe_kernel_launches_total{namespace="'
     return sum(float(line.rpartition(" ")[2]) for line in text.splitlines()
                if line.startswith(start))
 
@@ -145,7 +145,7 @@ def test_watches_a_process_of_the_host(runc, container, workload, port, profile)
     seccomp = json.loads(profile.read_text(encoding="utf-8")) if profile else None
     write_bundle(container, port, workload.pid, seccomp)
     with Running(runc, container) as running:
-        running.wait_for(lambda: launches(page(port), workload.pid))
+        running.wait_for(lambda: launches(page(port)))
         health = urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=10)
         assert health.read().strip() == b"ok"
         assert running.stop() == 0, running.text()
@@ -168,6 +168,6 @@ def test_legacy_kernel(runc, container, workload, port, helm):
     pods = yaml.safe_load(done.stdout)
     write_bundle(container, port, workload.pid, pods=pods, env=["GPUPROBE_LINKS=perf"])
     with Running(runc, container) as running:
-        running.wait_for(lambda: launches(page(port), workload.pid))
+        running.wait_for(lambda: launches(page(port)))
         assert running.stop() == 0, running.text()
         assert "probes by tracefs need it" in running.text()
