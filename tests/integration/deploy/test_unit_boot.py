@@ -94,7 +94,8 @@ def test_watches(service):
     with workload(service, "/opt/sim/memory", "--pairs", "500",
                   CUDA_SIM_FAIL="cuMemAlloc_v2:*=999") as program:
         program.communicate(timeout=60)
-    wait_until(lambda: 'gpuprobe_allocations_total{user="' in metrics(service), lambda: metrics(service))
+    wait_until(lambda: 'gpuprobe_allocations_total{user="' in metrics(service),
+               lambda: metrics(service))
     fields = ["GPUPROBE_FINDING=error-storm", "GPUPROBE_EVENT=new"]
     journal = ["journalctl", "-u", "gpuprobe", "-o", "json", *fields]
     [line] = wait_until(lambda: service.run(*journal).stdout.splitlines(), "no finding")

@@ -246,8 +246,8 @@ static void print_leaks(size_t count, bool ended, bool each)
 	process.live_site_count = count;
 	process.live = allocations;
 	process.live_listed = 2 * count;
-	memleak_text__print(out, &model, &(struct memleak_growth){growth, NULL}, &options);
-	memleak_json__print(out, &model, &(struct memleak_growth){growth, NULL}, &options);
+	memleak_text__print(out, &model, &(struct memleak_growth){growth, NULL, NULL}, &options);
+	memleak_json__print(out, &model, &(struct memleak_growth){growth, NULL, NULL}, &options);
 	fclose(out);
 	growth__free(growth);
 	free(allocations);
