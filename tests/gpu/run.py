@@ -21,6 +21,7 @@ import subprocess
 import sys
 import traceback
 
+from allocated import test_allocated
 from beside import test_beside
 from cases import CASE_TESTS, page as studies_page
 from confined import test_confined
@@ -52,6 +53,7 @@ TESTS = {
     "reconcile": test_reconcile,
     "tensors": test_tensors,
     "snapshot": test_snapshot,
+    "allocated": test_allocated,
     "leaks": test_leaks,
     "oom": test_oom,
     "objects": test_objects,
