@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who held the memory that an allocation did not get, and the likely cause, see oom.h.
+// Describes an allocation that failed: who held the memory, and the likely cause. See oom.h.
 #include "model/oom.h"
 
 #include <string.h>

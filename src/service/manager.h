@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The service manager that started gpuprobe (systemd, Type=notify): is told when the probes are
- * attached, what gpuprobe is doing, and that its event loop still runs. See sd_notify(3).
+ * Messages to the service manager that started gpuprobe (systemd, Type=notify): the probes are
+ * attached, what gpuprobe is doing, its event loop still runs. See sd_notify(3).
  */
 #ifndef SERVICE_MANAGER_H
 #define SERVICE_MANAGER_H

@@ -94,35 +94,27 @@ int process_filter__open(struct process_filter *filter, struct error *err)
 
 /* --- pods --- */
 
-/* Whether "NAMESPACE_NAME_UID" is the wanted pod's entry, and the pod has that uid. */
-static bool is_entry_of(const char *entry, const char *wanted, const char *uid)
+/* Whether the pod is the wanted one, which is NAME or NAMESPACE/NAME. */
+static bool is_called(const struct workload *pod, const char *wanted)
 {
-	const char *name = strchr(entry, '_'), *end = strrchr(entry, '_');
 	const char *slash = strchr(wanted, '/');
-	size_t namespace_length = slash ? (size_t)(slash - wanted) : 0;
+	size_t length = slash ? (size_t)(slash - wanted) : 0;
 
-	if (!name || name == end || strcasecmp(end + 1, uid))
+	if (slash && (strlen(pod->namespace) != length || strncmp(pod->namespace, wanted, length)))
 		return false;
-	if (slash && ((size_t)(name - entry) != namespace_length ||
-		      strncmp(entry, wanted, namespace_length)))
-		return false;
-	wanted = slash ? slash + 1 : wanted;
-	name++;
-	return strlen(wanted) == (size_t)(end - name) && !strncmp(wanted, name, strlen(wanted));
+	return pod->pod[0] && !strcmp(pod->pod, slash ? slash + 1 : wanted);
 }
 
 /* The directory is read each time: pods come and go, and few processes are asked about. */
 static bool is_pod_called(const struct process_filter *filter, const char *uid)
 {
-	DIR *logs = pod_names__open(logs_of(filter));
-	const struct dirent *entry;
-	bool found = false;
+	const struct pod_logs logs = {.pods = filter->pod_logs};
+	struct cgroup_names names = {0};
+	struct workload pod = {0};
 
-	while (logs && !found && (entry = readdir(logs)))
-		found = is_entry_of(entry->d_name, filter->pod, uid);
-	if (logs)
-		closedir(logs);
-	return found;
+	snprintf(names.pod, sizeof(names.pod), "%s", uid);
+	pod_names__find(&logs, &names, &pod);
+	return is_called(&pod, filter->pod);
 }
 
 static bool is_in_pod(const struct process_filter *filter, const char *uid)

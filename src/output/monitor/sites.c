@@ -49,7 +49,7 @@ static void print_rest(FILE *out, size_t rest)
 		fprintf(out, "... and %zu more call site%s\n", rest, report_line__plural(rest));
 }
 
-/* Of the process's tensors, which it must have, or of memory from CUDA. */
+/* `of_tensors`: prints sites of the process's tensors, which must exist; else of its memory. */
 static void print_live_sites(FILE *out, const struct monitor_page *page, const struct process *p,
 			     bool of_tensors)
 {

@@ -32,7 +32,7 @@ static void print_sites(FILE *out, const struct stat_report *report, const struc
 	stat_cell__rest(out, count - shown, "call site");
 }
 
-/* Of the process's tensors, which it must have, or of memory from CUDA. */
+/* `of_tensors`: prints sites of the process's tensors, which must exist; else of its memory. */
 static void print_live_sites(FILE *out, const struct stat_report *report, const struct process *p,
 			     bool of_tensors)
 {

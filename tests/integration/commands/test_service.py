@@ -21,7 +21,7 @@ def findings_of(stderr):
 
 
 def test_no_reports(gpuprobe):
-    """COMMAND's own line is the only one on standard output; the finding is told once."""
+    """COMMAND's own line is the only one on standard output; gpuprobe reports the finding once."""
     result = gpuprobe.run(paths.workload("memory"), "--pairs", "500", base=BASE,
                           args=["--interval", "0.1"], env=STORM)
     assert result.status == 0 and len(result.stdout.splitlines()) == 1, result.stdout

@@ -17,12 +17,12 @@ UNIT = "gpuprobe.service"
 # Run by mmdebstrap in a new Debian 12: what purging leaves goes to the file `left`.
 HOOK = """
 set -eu
-cp {deb} "$1/root/gpuprobe.deb"
-chroot "$1" apt-get install -qy --no-install-recommends /root/gpuprobe.deb
+cp {deb} "$1/opt/gpuprobe.deb"
+chroot "$1" apt-get install -qy --no-install-recommends /opt/gpuprobe.deb
 chroot "$1" gpuprobe --version > {folder}/version
 chroot "$1" systemctl is-enabled gpuprobe > {folder}/enabled || :
 chroot "$1" apt-get purge -qy gpuprobe
-chroot "$1" find / -xdev -path /root -prune -o -path /proc -prune -o -name '*gpuprobe*' -print \
+chroot "$1" find / -xdev -path /opt -prune -o -path /proc -prune -o -name '*gpuprobe*' -print \
     > {folder}/left
 """
 

@@ -14,15 +14,15 @@ from lib.probe import descendants, wait_until
 START = r"""
 set -eu
 mount -t tmpfs gpuprobe-nspawn "$1"
-mkdir "$1/upper" "$1/work" "$1/root"
-mount -t overlay gpuprobe-nspawn -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" "$1/root"
-cp -a "$2/." "$1/root/"
+mkdir "$1/upper" "$1/work" "$1/tree"
+mount -t overlay gpuprobe-nspawn -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" "$1/tree"
+cp -a "$2/." "$1/tree/"
 for unit in systemd-networkd.service systemd-resolved.service systemd-timesyncd.service \
 		apt-daily.timer apt-daily-upgrade.timer man-db.timer; do
-	ln -sf /dev/null "$1/root/etc/systemd/system/$unit"
+	ln -sf /dev/null "$1/tree/etc/systemd/system/$unit"
 done
-: > "$1/root/etc/fstab"
-exec systemd-nspawn --quiet --boot --directory="$1/root" --machine="$3" --register=no --keep-unit \
+: > "$1/tree/etc/fstab"
+exec systemd-nspawn --quiet --boot --directory="$1/tree" --machine="$3" --register=no --keep-unit \
 	--console=read-only --private-network --capability=all \
 	--system-call-filter='bpf perf_event_open @privileged @debug' \
 	--bind=/sys/kernel/tracing --bind-ro=/sys/kernel/btf --settings=no
