@@ -188,8 +188,8 @@ def test_containers(gpuprobe, root, parts, pod, tmp_path):
 @pytest.mark.parametrize("root", CGROUPS)
 def test_jobs(gpuprobe, root):
     """Series of a job, which have no pid; the job's second process adds to them."""
-    endpoint = Endpoint()
-    with control_group(root, "slurm", "uid_0", "job_4711", "step_0") as group, gpuprobe.start(
+    endpoint, job = Endpoint(), str(os.getpid())  # its own: others run the same test
+    with control_group(root, "slurm", "uid_0", f"job_{job}", "step_0") as group, gpuprobe.start(
             libraries=GIVEN, base=["--json"],
             args=[*endpoint.option, "--metrics-by", "job"]) as running:
         running.report()
@@ -198,13 +198,13 @@ def test_jobs(gpuprobe, root):
                      f"exec {workload('launch')} --launches {launches} --hold 600")
             with Background("sh", "-c", shell) as program:
                 process = wait_process(running, program.pid, lambda p: p["launches"] >= 5)
-                assert (process["slurm_job_id"], process["slurm_step"]) == ("4711", "0")
+                assert (process["slurm_job_id"], process["slurm_step"]) == (job, "0")
                 wait_process(running, program.pid, lambda p, n=launches: p["launches"] == n)
                 page = endpoint.scrape()
         assert page.find("gpuprobe_process_info") == []
         assert [(labels, value) for labels, value in page.find("gpuprobe_kernel_launches_total")
-                if labels["slurm_job_id"] == "4711"] == [
-            ({"slurm_job_id": "4711", "kernel": "kernel_0"}, 17)]
+                if labels["slurm_job_id"] == job] == [
+            ({"slurm_job_id": job, "kernel": "kernel_0"}, 17)]
         running.stop()
 
 
