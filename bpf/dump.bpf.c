@@ -99,15 +99,17 @@ static __always_inline u32 copy_stack(const struct memory_of *of, u64 from)
 
 static __always_inline void walk_frames(const struct memory_of *of)
 {
-	u64 sum;
+	struct task_struct *task = of->task;
+	const struct task_struct *leader = BPF_CORE_READ(task, group_leader);
+	u64 salt = BPF_CORE_READ(leader, start_boottime) ^ (u64)BPF_CORE_READ(leader, pid) << 32;
 	u32 count;
 
 	look.stack.pythons = 0;
 	look.python_state = 0;
 	if (!python.key_address)
 		return;
-	look.python_state = python_state(of, &python);
-	count = walk_python(of, &python, &scratch, look.stack.python, PYTHON_FRAMES_MAX, &sum);
+	look.python_state = python_state(of, &python, &scratch);
+	count = walk_python(of, &python, &scratch, look.stack.python, PYTHON_FRAMES_MAX, salt);
 	look.stack.pythons = count > PYTHON_FRAMES_MAX + 1 ? 0 : count;
 }
 

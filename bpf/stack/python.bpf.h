@@ -28,16 +28,49 @@ struct {
 	__type(value, struct python_target);
 } python_targets SEC(".maps");
 
-/* Buffer for a frame and its code object, too large for the stack. */
+#define PYTHON_PAGE 4096
+/* Frames whose caller's frame is closer than this lie in one piece of Python's own stack. */
+#define FRAMES_APART 1024
+/* Code objects whose checksum a thread remembers; a power of two. */
+#define CODES_KNOWN 256
+
+#define FRAME_WORDS (PYTHON_FRAME_READ / 8)
+#define LONE_FRAME (PYTHON_PAGE / 8 + FRAME_WORDS)
+#define FRAMES_WORDS (LONE_FRAME + FRAME_WORDS)
+
+#define STATE_WORDS 32 /* of a thread state, more than up to the last field that is read */
+#define VERSIONS_APART (1u << 24)
+
+/* A code object that this thread has looked at. */
+struct known_code {
+	u64 code;    /* address of the code object, and the walk's salt */
+	u64 version; /* see version_of_code_object */
+	u32 checksum;
+	u32 made; /* its interpreter's next version when it was there */
+	u64 walk; /* number of the latest walk that has met it */
+};
+
+/* Buffers of a walk, too large for the stack, and what walks of this thread have found. */
 struct python_scratch {
-	u8 frame[PYTHON_FRAME_READ];
 	struct python_identity identity;
+	u64 state[STATE_WORDS]; /* the start of the thread state */
+	/* the part of a page up to the end of a frame in the next one, and a frame by itself */
+	u64 frames[FRAMES_WORDS];
+	u64 frames_at;	 /* its address */
+	u32 frames_size; /* bytes of it that were read; 0: none */
+	/* what is taken for the next version is none */
+	u32 miscounted;
+	u64 walks; /* so far */
+	struct known_code known[CODES_KNOWN];
+	/* Of the walk in progress; on Linux 6.1 there is no room for them on the stack. */
+	u64 last; /* address of the latest frame on Python's own stack; 0: none */
+	u64 salt; /* of what a thread remembers: changes at exec */
+	u32 made; /* the interpreter's next version; 0: unknown */
 	/*
 	 * Frames so far. Kept out of struct python_walk because the verifier does not track values
 	 * in maps, and so does not follow each count separately.
 	 */
 	u32 count;
-	u32 pad;
 };
 
 struct python_walk {
@@ -45,8 +78,9 @@ struct python_walk {
 	struct python_scratch *scratch;
 	const struct python_target *target;
 	struct python_frame *frames;
-	u64 frame; /* address of the next frame */
-	u64 sum;   /* of the code objects' addresses and checksums */
+	u64 frame;    /* address of the next frame */
+	u32 at;	      /* where the frame is in scratch->frames */
+	u32 checksum; /* of the frame's code object */
 	u32 max;
 	bool broken;
 };
@@ -56,11 +90,33 @@ static __always_inline int read_pointer(const struct memory_of *of, u64 address,
 	return read_memory(of, value, sizeof(*value), address) ? -1 : 0;
 }
 
-/* The thread's PyThreadState, or 0. */
-static __always_inline u64 python_state(const struct memory_of *of,
-					const struct python_target *target)
+static __always_inline u64 state_word(const struct python_scratch *scratch, u32 offset)
 {
-	u64 self = BPF_CORE_READ(memory_task(of), thread.fsbase), block, state, id;
+	u32 word = offset / sizeof(u64);
+
+	barrier_var(word);
+	return word < STATE_WORDS ? scratch->state[word] : 0;
+}
+
+static __always_inline int read_state(const struct memory_of *of,
+				      const struct python_target *target,
+				      struct python_scratch *scratch, u64 state)
+{
+	u32 size = target->state_id > target->state_frame ? target->state_id : target->state_frame;
+
+	size += sizeof(u64);
+	barrier_var(size);
+	if (size > sizeof(scratch->state))
+		return -1;
+	return read_memory(of, scratch->state, size, state) ? -1 : 0;
+}
+
+/* The thread's PyThreadState, whose start is read, or 0. */
+static __always_inline u64 python_state(const struct memory_of *of,
+					const struct python_target *target,
+					struct python_scratch *scratch)
+{
+	u64 self = BPF_CORE_READ(memory_task(of), thread.fsbase), block, state;
 	u32 key;
 
 	if (read_memory(of, &key, sizeof(key), target->key_address) || key >= KEYS_MAX)
@@ -71,31 +127,43 @@ static __always_inline u64 python_state(const struct memory_of *of,
 	block += key % KEYS_IN_BLOCK * target->value_size;
 	if (read_pointer(of, block + target->value_data, &state) || !state)
 		return 0;
-	if (read_pointer(of, state + target->state_id, &id) || id != self)
+	if (read_state(of, target, scratch, state) || state_word(scratch, target->state_id) != self)
 		return 0;
 	return state;
 }
 
-static __always_inline u64 frame_word(const struct python_scratch *scratch, u32 offset)
+/* The interpreter's next version of a code object; 0: unknown. */
+static __always_inline u32 next_version(const struct memory_of *of,
+					const struct python_target *target,
+					const struct python_scratch *scratch)
 {
-	offset &= PYTHON_FRAME_READ - sizeof(u64);
-	barrier_var(offset);
-	offset &= PYTHON_FRAME_READ - sizeof(u64);
-	return *(const u64 *)(scratch->frame + offset);
+	u64 interpreter = state_word(scratch, target->state_interpreter);
+	u32 next;
+
+	if (!target->next_version || scratch->miscounted ||
+	    read_memory(of, &next, sizeof(next), interpreter + target->next_version))
+		return 0;
+	return next;
 }
 
-static __always_inline u8 frame_byte(const struct python_scratch *scratch, u32 offset)
+static __always_inline u64 frame_word(const struct python_walk *walk, u32 offset)
 {
-	barrier_var(offset);
-	offset &= PYTHON_FRAME_READ - 1;
-	return scratch->frame[offset];
+	u32 word = walk->at + offset / sizeof(u64);
+
+	barrier_var(word);
+	return word < FRAMES_WORDS ? walk->scratch->frames[word] : 0;
+}
+
+static __always_inline u8 frame_byte(const struct python_walk *walk, u32 offset)
+{
+	return frame_word(walk, offset) >> offset % sizeof(u64) * 8;
 }
 
 /* The frame's position in its bytecode, in bytes. */
 static __always_inline u32 instruction_of(const struct python_walk *walk, u64 code)
 {
 	const struct python_target *target = walk->target;
-	u64 at = frame_word(walk->scratch, target->frame_instruction);
+	u64 at = frame_word(walk, target->frame_instruction);
 
 	if (target->lasti_unit)
 		at = (s32)at < 0 ? PYTHON_NO_INSTRUCTION : (u64)(u32)at * target->lasti_unit;
@@ -149,6 +217,63 @@ static __always_inline int read_code(const struct python_walk *walk, u64 code)
 	return 0;
 }
 
+/*
+ * The word of the code object with its number and others of its constants, or 0 if the interpreter
+ * does not number code objects.
+ */
+static __always_inline u64 version_of_code_object(const struct python_walk *walk, u64 code)
+{
+	u32 word = walk->target->code_version;
+	u64 version;
+
+	if (!word || read_pointer(&walk->of, code + PYTHON_OB_TYPE + word * sizeof(u64), &version))
+		return 0;
+	return version >> 32 ? version : 0;
+}
+
+/* Inlined, it would need more of the stack than Linux 6.1 has on the deepest path. */
+static __noinline int look_at_code(struct python_walk *walk, u64 code)
+{
+	if (read_code(walk, code))
+		return -1;
+	walk->checksum = python_checksum(&walk->scratch->identity);
+	return 0;
+}
+
+/*
+ * Finds the checksum of a code object. A thread reads the contents of each one once: a later one at
+ * the same address has another number, and is not there while the interpreter has made none. Returns
+ * 0 if it is a code object.
+ */
+static __always_inline int find_checksum(struct python_walk *walk, u64 code)
+{
+	struct python_scratch *scratch = walk->scratch;
+	struct known_code *known = &scratch->known[(code >> 4 ^ code >> 12) & (CODES_KNOWN - 1)];
+	bool same = known->code == (code ^ scratch->salt);
+	u64 version;
+
+	walk->checksum = known->checksum;
+	if (same &&
+	    (known->walk == scratch->walks || (scratch->made && known->made == scratch->made)))
+		return 0;
+	version = version_of_code_object(walk, code);
+	if (scratch->made - (u32)(version >> 32) - 1 > VERSIONS_APART) {
+		scratch->miscounted |= scratch->made != 0 && version;
+		scratch->made = 0;
+	}
+	known->made = version ? scratch->made : 0;
+	known->walk = scratch->walks;
+	if (same && version && known->version == version)
+		return 0;
+	known->code = 0;
+	if (look_at_code(walk, code))
+		return -1;
+	known->code = code ^ scratch->salt;
+	known->version = version;
+	known->checksum = walk->checksum;
+	return 0;
+}
+
 static __always_inline void put_frame(struct python_walk *walk, u64 code, u32 instruction)
 {
 	u32 at = walk->scratch->count;
@@ -157,9 +282,7 @@ static __always_inline void put_frame(struct python_walk *walk, u64 code, u32 in
 		return;
 	walk->frames[at].code = code;
 	walk->frames[at].instruction = instruction;
-	walk->frames[at].checksum = python_checksum(&walk->scratch->identity);
-	walk->sum =
-		(walk->sum ^ code ^ (u64)walk->frames[at].checksum << 32) * 0x9e3779b97f4a7c15ull;
+	walk->frames[at].checksum = walk->checksum;
 	walk->scratch->count = at + 1;
 }
 
@@ -172,49 +295,98 @@ static __always_inline void mark_entry(struct python_walk *walk)
 		walk->frames[at].instruction |= PYTHON_ENTRY;
 }
 
+/* Finds the next frame among those that were read together. Returns 0 if it is there. */
+static __always_inline int find_frame(struct python_walk *walk, u32 size)
+{
+	u64 at = walk->frame - walk->scratch->frames_at;
+
+	if (at > PYTHON_PAGE || at + size > walk->scratch->frames_size)
+		return -1;
+	walk->at = at / sizeof(u64);
+	return 0;
+}
+
+/* Reads the frame, and all that lies before it in its page. */
+static __always_inline void read_frames(const struct python_walk *walk, u32 size)
+{
+	struct python_scratch *scratch = walk->scratch;
+	u32 before = walk->frame & (PYTHON_PAGE - 1);
+
+	scratch->frames_at = walk->frame - before;
+	scratch->frames_size = 0;
+	size += before;
+	barrier_var(size);
+	if (size <= PYTHON_PAGE + PYTHON_FRAME_READ &&
+	    !read_memory(&walk->of, scratch->frames, size, scratch->frames_at))
+		scratch->frames_size = size;
+}
+
+/*
+ * Frames of one thread lie one behind the other on Python's own stack, since Python 3.11, with few
+ * exceptions: reading a page of them is cheaper than reading each.
+ */
+static __always_inline int read_frame(struct python_walk *walk)
+{
+	struct python_scratch *scratch = walk->scratch;
+	u32 size = walk->target->frame_size;
+	bool near = scratch->last - walk->frame < FRAMES_APART && !(walk->frame & 7);
+
+	barrier_var(size);
+	if (size > PYTHON_FRAME_READ)
+		return -1;
+	if (!find_frame(walk, size))
+		return 0;
+	if (near) {
+		read_frames(walk, size);
+		if (!find_frame(walk, size))
+			return 0;
+	}
+	walk->at = LONE_FRAME;
+	return read_memory(&walk->of, scratch->frames + LONE_FRAME, size, walk->frame) ? -1 : 0;
+}
+
 /* Handles one frame; returns 1 after the last. */
 static long step_python(u32 n __attribute__((unused)), struct python_walk *walk)
 {
 	const struct python_target *target = walk->target;
 	struct python_scratch *scratch = walk->scratch;
-	u32 size = target->frame_size, entries = target->entries, instruction;
+	u32 entries = target->entries, instruction;
 	u8 owner;
 	u64 code;
 
 	if (!walk->frame)
 		return 1;
 	walk->broken = true;
-	barrier_var(size);
-	if (size > sizeof(scratch->frame) ||
-	    read_memory(&walk->of, scratch->frame, size, walk->frame))
+	if (read_frame(walk))
 		return 1;
-	owner = frame_byte(scratch, target->frame_owner);
+	owner = frame_byte(walk, target->frame_owner);
 	if (entries == PYTHON_ENTRY_SHIM && owner >= PYTHON_OWNER_C) {
 		mark_entry(walk);
 		goto next;
 	}
-	code = frame_word(scratch, target->frame_code) & ~(u64)target->code_tag;
-	if (scratch->count >= walk->max || !code || read_code(walk, code))
+	scratch->last = walk->frame;
+	code = frame_word(walk, target->frame_code) & ~(u64)target->code_tag;
+	if (scratch->count >= walk->max || !code || find_checksum(walk, code))
 		return 1;
 	instruction = instruction_of(walk, code);
 	if (entries == PYTHON_ENTRY_EACH || (entries == PYTHON_ENTRY_MARKED && owner))
 		instruction |= PYTHON_ENTRY;
 	put_frame(walk, code, instruction);
 next:
-	walk->frame = frame_word(scratch, target->frame_back);
+	walk->frame = frame_word(walk, target->frame_back);
 	walk->broken = false;
 	return 0;
 }
 
 /*
  * Writes up to `max` frames, innermost first; `frames` has room for one more than
- * PYTHON_FRAMES_MAX. Returns their number: 0 if the thread runs no Python; if frames are missing,
- * the last one has code 0. *sum covers their code objects.
+ * PYTHON_FRAMES_MAX. `salt` differs if the thread runs another program than before. Returns their
+ * number: 0 if the thread runs no Python; if frames are missing, the last one has code 0.
  */
 static __always_inline u32 walk_python(const struct memory_of *of,
 				       const struct python_target *target,
 				       struct python_scratch *scratch, struct python_frame *frames,
-				       u32 max, u64 *sum)
+				       u32 max, u64 salt)
 {
 	struct python_walk walk = {
 		.of = *of,
@@ -223,19 +395,23 @@ static __always_inline u32 walk_python(const struct memory_of *of,
 		.frames = frames,
 		.max = max,
 	};
-	u64 state;
 	u32 count;
 
 	/* Linux 5.17. The tracer also runs on older kernels, without Python frames. */
 	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop))
 		return 0;
-	state = python_state(of, target);
-	if (!state || read_pointer(of, state + target->state_frame, &walk.frame))
+	if (!python_state(of, target, scratch))
 		return 0;
+	walk.frame = state_word(scratch, target->state_frame);
+	scratch->made = next_version(of, target, scratch);
+	scratch->salt = salt ^ state_word(scratch, target->state_interpreter);
+	scratch->last = 0;
 	if (target->cframe_frame != PYTHON_NO_CFRAME && walk.frame &&
 	    read_pointer(of, walk.frame + target->cframe_frame, &walk.frame))
 		return 0;
 	scratch->count = 0;
+	scratch->frames_size = 0;
+	scratch->walks++;
 	/* Each frame may be followed by a shim. */
 	bpf_loop(2 * PYTHON_FRAMES_MAX + 2, step_python, &walk, 0);
 	count = scratch->count;
@@ -247,7 +423,6 @@ static __always_inline u32 walk_python(const struct memory_of *of,
 		frames[count].checksum = 0;
 		count++;
 	}
-	*sum = walk.sum;
 	return count;
 }
 

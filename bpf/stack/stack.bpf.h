@@ -175,7 +175,6 @@ __noinline int walk_python_stack(struct stack_scratch *scratch)
 {
 	const struct python_target *target;
 	u32 count;
-	u64 sum;
 	s32 pid;
 
 	if (!scratch)
@@ -185,7 +184,7 @@ __noinline int walk_python_stack(struct stack_scratch *scratch)
 	if (!target)
 		return 0;
 	count = walk_python(&(struct memory_of){}, target, &scratch->python, scratch->record.python,
-			    PYTHON_FRAMES_MAX, &sum);
+			    PYTHON_FRAMES_MAX, scratch->record.code_version);
 	scratch->record.pythons = count > PYTHON_FRAMES_MAX + 1 ? 0 : count;
 	return 0;
 }

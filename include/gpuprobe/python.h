@@ -56,7 +56,17 @@ struct python_target {
 	__u8 code_tag;	    /* tag bits of frame_code, which are not part of the address */
 	__u8 entries;	    /* enum python_entries */
 	__u8 lasti_unit;    /* bytes per unit of frame_instruction, an index; 0: it is a pointer */
-	__u8 pad[3];
+	/*
+	 * the word of a code object whose upper half is co_version: no two code objects of an
+	 * interpreter have the same one, unless it is 0; 0: there is none
+	 */
+	__u8 code_version;
+	__u8 pad[2];
+	/*
+	 * in PyThreadState: its interpreter; in that: the next co_version, which changes whenever a
+	 * code object is made; 0: unknown
+	 */
+	__u32 state_interpreter, next_version;
 };
 
 #define PYTHON_NO_CFRAME 0xffff
