@@ -242,8 +242,8 @@ static __noinline int look_at_code(struct python_walk *walk, u64 code)
 
 /*
  * Finds the checksum of a code object. A thread reads the contents of each one once: a later one at
- * the same address has another number, and is not there while the interpreter has made none. Returns
- * 0 if it is a code object.
+ * the same address has another number, and is not there while the interpreter has made none.
+ * Returns 0 if it is a code object.
  */
 static __always_inline int find_checksum(struct python_walk *walk, u64 code)
 {
