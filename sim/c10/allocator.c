@@ -13,6 +13,7 @@
 #define SMALL_MAX (1u << 20)	/* larger requests get pieces of large segments */
 #define SMALL_SEGMENT (2u << 20)
 #define LARGE_SEGMENT (20u << 20)
+#define LARGE_REST ((1u << 20) + 1) /* a smaller rest of a piece for large requests stays in it */
 #define OWN_SEGMENT (10u << 20) /* from this size on a request has a segment of its own */
 
 __attribute__((visibility("hidden"))) SIM_SEMAPHORE(pytorch_malloc_semaphore);
@@ -131,7 +132,7 @@ static struct piece *take_piece(struct segment *segment, size_t size)
 
 		if (piece->requested || piece->size < size)
 			continue;
-		if (piece->size == size)
+		if (piece->size - size < (segment->size == SMALL_SEGMENT ? ROUND : LARGE_REST))
 			return piece;
 		rest = calloc(1, sizeof(*rest));
 		if (!rest)
@@ -213,7 +214,7 @@ void *c10_allocate(size_t bytes, int device, uintptr_t stream)
 		counts.live++;
 		counts.bytes += piece->requested;
 		counts.live_bytes += piece->requested;
-		counts.rounded_bytes += size;
+		counts.rounded_bytes += piece->size;
 		pass_malloc(address, device, piece->requested, stream);
 	}
 	pthread_mutex_unlock(&lock);

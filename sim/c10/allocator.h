@@ -17,7 +17,7 @@ struct c10_counts {
 	uint64_t allocations, bytes; /* as requested */
 	uint64_t frees, freed_bytes;
 	uint64_t live, live_bytes;
-	uint64_t rounded_bytes; /* of live pieces, rounded up */
+	uint64_t rounded_bytes; /* of live pieces, with what is too small to split off */
 	uint64_t segments, segment_bytes;
 };
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "api/api.h"
 #include "base/saturate.h"
 #include "collect/site_maps.h"
 #include "gen/gpuprobe.skel.h"
@@ -40,13 +41,31 @@ int tensors__take_device(struct reading *reading, struct process *process, const
 	return ELEMENT_KEEP;
 }
 
+/* The function that calls CUDA is the allocator's, even where the stack breaks off behind it. */
+static enum segment_owner owner_of(const struct collector *collector, uint64_t stack_id)
+{
+	const struct stack *stack =
+		collector->stacks && stack_id ? stacks__find(collector->stacks, stack_id) : NULL;
+
+	if (!stack)
+		return SEGMENT_UNKNOWN;
+	for (uint32_t i = 0; i < stack->count; i++)
+		if (stack->frames[i].object && api__has_allocator(stack->frames[i].object))
+			return SEGMENT_FRAMEWORK;
+	return SEGMENT_OTHER;
+}
+
 int tensors__take_segment(const struct reading *reading, struct process *process,
 			  const struct allocation_key *key, const struct allocation_record *record)
 {
-	if (!process->tensors || !reading__lists(reading, process) || key->space != SPACE_ADDRESS ||
-	    (record->kind != MEMORY_DEVICE && record->kind != MEMORY_MAPPED))
+	bool mapped = key->space == SPACE_MAPPED && record->kind == MEMORY_MAPPED;
+
+	if (!process->tensors || !reading__lists(reading, process))
 		return 0;
-	return tensors__add_segment(process->tensors, key->address, record->size);
+	if (!mapped && (key->space != SPACE_ADDRESS || record->kind != MEMORY_DEVICE))
+		return 0;
+	return tensors__add_segment(process->tensors, key->address, record->size, mapped,
+				    owner_of(reading->collector, record->stack));
 }
 
 static int take_tensor(struct reading *reading, struct process *process, const void *key_data,

@@ -13,6 +13,9 @@
 /* A stretch of memory: a segment, or a tensor in it. */
 struct stretch {
 	uint64_t address, bytes;
+	/* of a segment */
+	bool expandable;
+	enum segment_owner owner;
 };
 
 struct site_counts {
@@ -153,10 +156,11 @@ int tensors__set_site(struct tensors *tensors, uint64_t stack,
 
 /* --- segments --- */
 
-int tensors__add_segment(struct tensors *tensors, uint64_t address, uint64_t bytes)
+int tensors__add_segment(struct tensors *tensors, uint64_t address, uint64_t bytes, bool expandable,
+			 enum segment_owner owner)
 {
 	struct tensors_detail *detail = tensors->detail;
-	const struct stretch segment = {address, bytes};
+	const struct stretch segment = {address, bytes, expandable, owner};
 
 	return ARRAY_APPEND(detail->segments, detail->segment_count, segment);
 }
@@ -164,7 +168,7 @@ int tensors__add_segment(struct tensors *tensors, uint64_t address, uint64_t byt
 int tensors__place(struct tensors *tensors, uint64_t address, uint64_t bytes)
 {
 	struct tensors_detail *detail = tensors->detail;
-	struct stretch placed = {address, bytes ? bytes : 1};
+	struct stretch placed = {.address = address, .bytes = bytes ? bytes : 1};
 
 	if (placed.bytes <= UINT64_MAX - TENSOR_ROUND)
 		placed.bytes = (placed.bytes + TENSOR_ROUND - 1) / TENSOR_ROUND * TENSOR_ROUND;
@@ -183,6 +187,22 @@ static uint64_t end_of(const struct stretch *stretch)
 	return saturate__sum(stretch->address, stretch->bytes);
 }
 
+uint64_t tensors__block_end(uint64_t end, uint64_t limit, uint64_t segment_bytes, bool expandable)
+{
+	uint64_t rest =
+		expandable || segment_bytes == TENSOR_SMALL_SEGMENT ? 0 : TENSOR_LARGEST_REST;
+
+	return limit > end && limit - end <= rest ? limit : end;
+}
+
+/* Whether the framework holds the segment, which has no tensor on record. */
+static bool is_cached(const struct stretch *segment)
+{
+	if (segment->owner == SEGMENT_UNKNOWN)
+		return !segment->expandable;
+	return segment->owner == SEGMENT_FRAMEWORK;
+}
+
 /* Adds one segment, with the tensors from number `first` on that begin before its end. */
 static void sum_segment(const struct tensors_detail *detail, const struct stretch *segment,
 			size_t first, struct tensor_segments *sums)
@@ -190,9 +210,12 @@ static void sum_segment(const struct tensors_detail *detail, const struct stretc
 	uint64_t at = segment->address, end = end_of(segment), used = 0, inside = 0, hole = 0;
 
 	for (size_t i = first; i < detail->placed_count && detail->placed[i].address < end; i++) {
-		uint64_t begins = detail->placed[i].address, ends = end_of(&detail->placed[i]);
+		uint64_t begins = detail->placed[i].address, ends = end_of(&detail->placed[i]),
+			 limit = i + 1 < detail->placed_count ? detail->placed[i + 1].address : end;
 
 		begins = begins > at ? begins : at;
+		ends = tensors__block_end(ends, limit < end ? limit : end, segment->bytes,
+					  segment->expandable);
 		ends = ends < end ? ends : end;
 		if (begins - at > hole)
 			hole = begins - at;
@@ -202,6 +225,8 @@ static void sum_segment(const struct tensors_detail *detail, const struct stretc
 		}
 		inside++;
 	}
+	if (!inside && !is_cached(segment))
+		return;
 	hole = end - at > hole ? end - at : hole;
 	sums->count++;
 	saturate__add(&sums->bytes, segment->bytes);
@@ -215,21 +240,37 @@ static void sum_segment(const struct tensors_detail *detail, const struct stretc
 	sums->pinning += inside;
 }
 
+/* Sorts segments. Mappings that follow each other are one. */
+static size_t join_mappings(struct stretch *segments, size_t count)
+{
+	size_t kept = 0;
+
+	if (count)
+		qsort(segments, count, sizeof(*segments), by_address);
+	for (size_t i = 0; i < count; i++) {
+		struct stretch *last = kept ? &segments[kept - 1] : NULL;
+
+		if (last && last->expandable && segments[i].expandable &&
+		    last->owner == segments[i].owner && end_of(last) == segments[i].address)
+			last->bytes = end_of(&segments[i]) - last->address;
+		else
+			segments[kept++] = segments[i];
+	}
+	return kept;
+}
+
 int tensors__sum_segments(struct tensors *tensors)
 {
 	struct tensors_detail *detail = tensors->detail;
 	struct tensor_segments sums = {.tensors = detail->placed_count};
 	size_t first = 0;
 
-	if (detail->segment_count)
-		qsort(detail->segments, detail->segment_count, sizeof(*detail->segments),
-		      by_address);
+	detail->segment_count = join_mappings(detail->segments, detail->segment_count);
 	if (detail->placed_count)
 		qsort(detail->placed, detail->placed_count, sizeof(*detail->placed), by_address);
 	for (size_t i = 0; i < detail->segment_count; i++) {
 		const struct stretch *segment = &detail->segments[i];
 
-		/* A tensor may reach over several mappings of expandable segments. */
 		while (first < detail->placed_count &&
 		       end_of(&detail->placed[first]) <= segment->address)
 			first++;

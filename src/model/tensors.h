@@ -31,13 +31,13 @@ struct tensor_site {
 };
 
 /*
- * How the process's tensors on record fill its memory from CUDA: modelled. An allocation
- * of CUDA is a segment here, and so is each mapping of expandable segments. Memory of the process
- * that no framework holds is in them, too.
+ * How the process's tensors on record fill its memory from CUDA: modelled. An allocation of CUDA is
+ * a segment here, and so are mappings of expandable segments that follow each other. A segment
+ * without a tensor on record counts if the framework's allocator took it (enum segment_owner).
  */
 struct tensor_segments {
 	uint64_t count, bytes;
-	uint64_t tensors, tensor_bytes; /* tensors inside, rounded up as PyTorch does */
+	uint64_t tensors, tensor_bytes; /* the blocks of tensors inside, see tensors__block_end */
 	uint64_t unused_bytes;		/* no tensor on record is there */
 	uint64_t pinned_bytes;		/* part of these: in segments with tensors */
 	uint64_t pinning;		/* tensors in these */
@@ -67,6 +67,26 @@ struct tensors {
 
 /* PyTorch rounds requests up to this. */
 #define TENSOR_ROUND 512
+/*
+ * The size of its segments for requests up to 1 MiB. In others it splits off the rest of a block
+ * only if that is more than 1 MiB; of expandable segments it splits off any rest.
+ */
+#define TENSOR_SMALL_SEGMENT (2ull << 20)
+#define TENSOR_LARGEST_REST (1ull << 20)
+
+/*
+ * The end of the block of a tensor that ends at `end`, rounded up, in a segment of `segment_bytes`;
+ * `limit` is where the next tensor begins, or the segment's end. By the rules above: a gap that is
+ * too short to be a block by itself belongs to the tensor before it.
+ */
+uint64_t tensors__block_end(uint64_t end, uint64_t limit, uint64_t segment_bytes, bool expandable);
+
+/* Who took a segment from CUDA. */
+enum segment_owner {
+	SEGMENT_UNKNOWN, /* no stack was taken */
+	SEGMENT_FRAMEWORK,
+	SEGMENT_OTHER,
+};
 
 /* NULL without memory. */
 struct tensors *tensors__new(void);
@@ -87,11 +107,13 @@ int tensors__set_site(struct tensors *tensors, uint64_t stack,
 		      const struct tensor_site_record *counts);
 
 /*
- * For the lists: adds a segment; all before the first tensor. Then adds a tensor; `stack` is
- * the id under which it is counted, and `listed` says whether it goes into `live`. Return 0 or
- * -ENOMEM.
+ * For the lists: adds a segment; all before the first tensor. A mapping of an expandable segment
+ * is `expandable`; if its owner is unknown, it counts only with a tensor inside. Then adds a
+ * tensor; `stack` is the id under which it is counted, and `listed` says whether it goes into
+ * `live`. Return 0 or -ENOMEM.
  */
-int tensors__add_segment(struct tensors *tensors, uint64_t address, uint64_t bytes);
+int tensors__add_segment(struct tensors *tensors, uint64_t address, uint64_t bytes, bool expandable,
+			 enum segment_owner owner);
 int tensors__add_live(struct tensors *tensors, const struct allocation *tensor, uint64_t stack,
 		      bool listed);
 

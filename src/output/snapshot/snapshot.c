@@ -4,16 +4,13 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "api/api.h"
 #include "base/array.h"
 #include "base/pickle.h"
 #include "base/saturate.h"
 #include "base/table.h"
 #include "model/tensors.h"
-
-/* PyTorch's segments for small tensors have this size. */
-#define SMALL_SEGMENT (2ull << 20)
 
 struct stretch {
 	uint64_t begin, end;
@@ -142,6 +139,22 @@ static void cut_at(struct snapshot *snapshot, struct stretch *block, uint64_t en
 	block->end = end;
 }
 
+/* Gives blocks what is too short to be a block by itself. */
+static void widen_blocks(struct snapshot *snapshot, size_t known)
+{
+	for (size_t i = 0; i < known; i++) {
+		const struct stretch *segment = &snapshot->segments[i];
+		struct stretch *blocks = &snapshot->blocks[segment->first];
+		bool expandable = segment->of && segment->of->kind == MEMORY_MAPPED;
+
+		for (size_t j = 0; j < segment->count; j++)
+			blocks[j].end = tensors__block_end(
+				blocks[j].end,
+				j + 1 < segment->count ? blocks[j + 1].begin : segment->end,
+				segment->end - segment->begin, expandable);
+	}
+}
+
 /* Both lists are sorted and disjoint. A block that reaches beyond its segment is cut there. */
 static int place_tensors(struct snapshot *snapshot)
 {
@@ -164,6 +177,7 @@ static int place_tensors(struct snapshot *snapshot)
 		if (!segment->count++)
 			segment->first = i;
 	}
+	widen_blocks(snapshot, known);
 	if (snapshot->segment_count)
 		qsort(snapshot->segments, snapshot->segment_count, sizeof(struct stretch),
 		      by_begin);
@@ -178,8 +192,7 @@ static bool is_frameworks(const struct stretch *segment)
 	if (segment->count)
 		return true;
 	for (uint32_t i = 0; stack && i < stack->count; i++)
-		if (stack->frames[i].object &&
-		    !strncmp(stack->frames[i].object, "libc10_cuda.so", 14))
+		if (stack->frames[i].object && api__has_allocator(stack->frames[i].object))
 			return true;
 	return false;
 }
@@ -288,7 +301,8 @@ static void write_sums(struct snapshot *snapshot, const struct stretch *segment)
 	pickle__key_u64(pickle, "active_size", allocated);
 	pickle__key_u64(pickle, "requested_size", requested);
 	pickle__key_u64(pickle, "stream", 0);
-	pickle__key_string(pickle, "segment_type", total <= SMALL_SEGMENT ? "small" : "large");
+	pickle__key_string(pickle, "segment_type",
+			   total <= TENSOR_SMALL_SEGMENT ? "small" : "large");
 	pickle__key(pickle, "segment_pool_id");
 	pickle__pair(pickle, 0, 0);
 	pickle__key_bool(pickle, "is_expandable",

@@ -134,6 +134,20 @@ def test_call_sites():
         assert {frame["kind"] for frame in site["stack"]["frames"]} == {"python"}
 
 
+def test_blocks_of_large_tensors():
+    """
+    Three pieces of 6.5 MiB fill a segment of 20 MiB: the last one keeps the rest. Six of 3 MiB
+    leave 2 MiB, which are a block. Two of them go.
+    """
+    commands = f"make 3 {13 << 19}\nmake 6 {3 << 20}\nmake 1 {(11 << 20) + 5}\ndrop 2\nquit\n"
+    reports, truth, _ = memleak("--json", commands=commands)
+    segments = tensors_of(reports[-1], truth[-1]["pid"])["segments"]
+    assert truth[-1]["segments"] == 3
+    assert segments["bytes"] == truth[-1]["segment_bytes"] == 52 << 20
+    assert segments["tensor_bytes"] == truth[-1]["rounded_bytes"] == 37 << 20
+    assert segments["largest_hole_bytes"] == 13 << 20
+
+
 def test_segments_and_holes():
     """In two segments of 2 MiB: 39 pieces of 100 KiB, of which 20 go; one segment has none then."""
     commands = "make 39 102400\ndrop 20\nquit\n"

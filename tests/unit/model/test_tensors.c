@@ -22,7 +22,7 @@ static struct tensors *make(void)
 
 static void segment(struct tensors *tensors, uint64_t address, uint64_t bytes)
 {
-	assert_int_equal(tensors__add_segment(tensors, address, bytes), 0);
+	assert_int_equal(tensors__add_segment(tensors, address, bytes, false, SEGMENT_UNKNOWN), 0);
 }
 
 static void place(struct tensors *tensors, uint64_t address, uint64_t bytes)
@@ -63,12 +63,58 @@ static void tensors_over_several_mappings(void **state)
 
 	(void)state;
 	for (uint64_t i = 0; i < 4; i++)
-		segment(tensors, (100 + 2 * i) * MIB, 2 * MIB);
+		assert_int_equal(tensors__add_segment(tensors, (100 + 2 * i) * MIB, 2 * MIB, true,
+						      SEGMENT_UNKNOWN),
+				 0);
+	/* another library's, or another pool's */
+	assert_int_equal(tensors__add_segment(tensors, 200 * MIB, 2 * MIB, true, SEGMENT_UNKNOWN),
+			 0);
 	place(tensors, 101 * MIB, 4 * MIB);
+	place(tensors, 105 * MIB + 1024, 512); /* any rest is split off */
 	assert_int_equal(tensors__sum_segments(tensors), 0);
-	assert_int_equal(sums->tensor_bytes, 4 * MIB);
-	assert_int_equal(sums->unused_bytes, 4 * MIB);
-	assert_int_equal(sums->pinned_bytes, 2 * MIB);
+	assert_int_equal(sums->count, 1);
+	assert_int_equal(sums->bytes, 8 * MIB);
+	assert_int_equal(sums->tensor_bytes, 4 * MIB + 512);
+	assert_int_equal(sums->unused_bytes, 4 * MIB - 512);
+	assert_int_equal(sums->pinned_bytes, 4 * MIB - 512);
+	assert_int_equal(sums->pinning, 2);
+	tensors__free(tensors);
+}
+
+/* The rest of a large block is split off only if it is more than 1 MiB. */
+static void rests_of_large_blocks(void **state)
+{
+	struct tensors *tensors = make();
+	const struct tensor_segments *sums = &tensors->segments;
+
+	(void)state;
+	segment(tensors, 100 * MIB, 20 * MIB);
+	place(tensors, 100 * MIB, 3 * MIB);	       /* has 1 MiB more */
+	place(tensors, 104 * MIB, 2 * MIB);	       /* 1.5 MiB are a block */
+	place(tensors, 107 * MIB + MIB / 2, 12 * MIB); /* has the rest of the segment */
+	segment(tensors, 200 * MIB, 2 * MIB);
+	place(tensors, 200 * MIB, MIB); /* small blocks are split */
+	assert_int_equal(tensors__sum_segments(tensors), 0);
+	assert_int_equal(sums->tensor_bytes, 20 * MIB - 3 * MIB / 2 + MIB);
+	assert_int_equal(sums->largest_hole, 3 * MIB / 2);
+	tensors__free(tensors);
+}
+
+static void memory_of_other_libraries(void **state)
+{
+	static const enum segment_owner owners[] = {SEGMENT_UNKNOWN, SEGMENT_FRAMEWORK,
+						    SEGMENT_OTHER};
+	struct tensors *tensors = make();
+	const struct tensor_segments *sums = &tensors->segments;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(tensors__add_segment(tensors, (10 + 10 * i) * MIB, MIB << i, false,
+						      owners[i]),
+				 0);
+	assert_int_equal(tensors__sum_segments(tensors), 0);
+	assert_int_equal(sums->count, 2);
+	assert_int_equal(sums->bytes, 3 * MIB);
 	tensors__free(tensors);
 }
 
@@ -175,6 +221,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(unused_and_pinned),
 		cmocka_unit_test(tensors_over_several_mappings),
+		cmocka_unit_test(rests_of_large_blocks),
+		cmocka_unit_test(memory_of_other_libraries),
 		cmocka_unit_test(hostile_addresses),
 		cmocka_unit_test(counts_of_devices),
 		cmocka_unit_test(counts_of_sites),
