@@ -77,12 +77,12 @@ $(SIM_OUT)/libnvidia-ml.so.1: $(SIM_NVML)
 	$(CC) -shared -Wl,-soname,libnvidia-ml.so.1 $(SIM_LDFLAGS) -o $@ $^
 
 # A framework's allocator, with static probe points.
-$(SIM_OUT)/libc10.so: sim/c10/report/report.c
+$(SIM_OUT)/libc10.so: sim/c10/report/report.c sim/c10/report.h
 	$(CC) $(SIM_CFLAGS) -O2 -fPIC -shared -Wl,-soname,libc10.so -o $@ $<
 
-$(SIM_OUT)/libc10_cuda.so: $(SIM_C10) $(SIM_OUT)/libcudart.so.13 | $(SIM_LINKS)
+$(SIM_OUT)/libc10_cuda.so: $(SIM_C10) $(SIM_OUT)/libcudart.so.13 $(SIM_OUT)/libc10.so | $(SIM_LINKS)
 	$(CC) -shared -Wl,-soname,libc10_cuda.so $(SIM_LDFLAGS) -o $@ $(SIM_C10) -L$(SIM_OUT) \
-		-lcudart -pthread
+		-lcudart -lcuda -l:libc10.so -pthread
 
 $(SIM_OUT)/libcudart_static.a: $(SIM_CUDART_STATIC)
 	rm -f $@

@@ -6,7 +6,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "c10/expandable.h"
 #include "c10/probe.h"
+#include "c10/report.h"
 #include "cuda_api.h"
 
 #define ROUND 512
@@ -33,12 +35,14 @@ struct segment {
 	size_t size;
 	int device;
 	struct piece *pieces;
+	struct expandable *expandable; /* NULL: from cudaMalloc */
 	struct segment *next;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct segment *segments;
 static struct c10_counts counts;
+static size_t limit = SIZE_MAX; /* of bytes in segments */
 
 /* --- probe points --- */
 
@@ -105,19 +109,25 @@ static size_t segment_size(size_t bytes)
 	return bytes < OWN_SEGMENT ? LARGE_SEGMENT : rounded(bytes, SMALL_SEGMENT);
 }
 
+static bool is_within_limit(size_t more)
+{
+	return more <= limit && counts.segment_bytes <= limit - more;
+}
+
 static struct segment *add_segment(size_t bytes, int device)
 {
 	struct segment *segment = calloc(1, sizeof(*segment));
 	struct piece *whole = calloc(1, sizeof(*whole));
 	void *address = NULL;
 
-	if (!segment || !whole || cudaMalloc(&address, segment_size(bytes))) {
+	if (!segment || !whole || !is_within_limit(segment_size(bytes)) ||
+	    cudaMalloc(&address, segment_size(bytes))) {
 		free(segment);
 		free(whole);
 		return NULL;
 	}
 	*whole = (struct piece){.address = address, .size = segment_size(bytes)};
-	*segment = (struct segment){address, whole->size, device, whole, segments};
+	*segment = (struct segment){address, whole->size, device, whole, NULL, segments};
 	segments = segment;
 	counts.segments++;
 	counts.segment_bytes += segment->size;
@@ -145,11 +155,83 @@ static struct piece *take_piece(struct segment *segment, size_t size)
 	return NULL;
 }
 
+static struct piece *last_piece(const struct segment *segment)
+{
+	struct piece *piece = segment->pieces;
+
+	while (piece && piece->next)
+		piece = piece->next;
+	return piece;
+}
+
+static struct segment *expandable_segment(int device)
+{
+	struct segment *segment;
+
+	for (segment = segments; segment; segment = segment->next)
+		if (segment->expandable && segment->device == device)
+			return segment;
+	segment = calloc(1, sizeof(*segment));
+	if (!segment)
+		return NULL;
+	segment->expandable = expandable__new(device);
+	if (!segment->expandable) {
+		free(segment);
+		return NULL;
+	}
+	segment->address = expandable__address(segment->expandable);
+	segment->device = device;
+	segment->next = segments;
+	segments = segment;
+	return segment;
+}
+
+/* Lengthens the segment so that its last piece is free and has so many bytes. */
+static bool lengthen(struct segment *segment, size_t size)
+{
+	struct piece *last = last_piece(segment);
+	size_t usable = last && !last->requested ? last->size : 0, more;
+
+	if (!is_within_limit(size - usable))
+		return false;
+	more = expandable__grow(segment->expandable, size - usable);
+	if (!more)
+		return false;
+	if (!usable) {
+		struct piece *fresh = calloc(1, sizeof(*fresh));
+
+		if (!fresh)
+			abort();
+		fresh->address = segment->address + segment->size;
+		if (last)
+			last->next = fresh;
+		else
+			segment->pieces = fresh;
+		last = fresh;
+	}
+	last->size += more;
+	segment->size += more;
+	counts.segment_bytes += more;
+	return true;
+}
+
+static struct piece *find_expandable_room(size_t size, int device)
+{
+	struct segment *segment = expandable_segment(device);
+	struct piece *piece = segment ? take_piece(segment, size) : NULL;
+
+	if (!piece && segment && lengthen(segment, size))
+		piece = take_piece(segment, size);
+	return piece;
+}
+
 static struct piece *find_room(size_t bytes, size_t size, int device)
 {
 	struct segment *segment;
 	struct piece *piece;
 
+	if (expandable__is_wanted())
+		return find_expandable_room(size, device);
 	for (segment = segments; segment; segment = segment->next) {
 		if (segment->device != device || segment->size != segment_size(bytes))
 			continue;
@@ -185,6 +267,48 @@ static struct piece *find_piece(const void *address, struct segment **of)
 	return NULL;
 }
 
+/* An expandable segment returns what is unused at its end, and stays. */
+static void shorten(struct segment *segment)
+{
+	struct piece *last = last_piece(segment);
+	size_t less;
+
+	if (!last || last->requested)
+		return;
+	less = expandable__shrink(segment->expandable, last->size);
+	last->size -= less;
+	segment->size -= less;
+	counts.segment_bytes -= less;
+	if (last->size)
+		return;
+	for (struct piece **at = &segment->pieces; *at; at = &(*at)->next)
+		if (*at == last) {
+			*at = NULL;
+			break;
+		}
+	free(last);
+}
+
+static void empty_cache(void)
+{
+	struct segment **at = &segments, *segment;
+
+	while ((segment = *at)) {
+		if (segment->expandable)
+			shorten(segment);
+		if (segment->expandable || segment->pieces->requested || segment->pieces->next) {
+			at = &segment->next;
+			continue;
+		}
+		cudaFree(segment->address);
+		counts.segments--;
+		counts.segment_bytes -= segment->size;
+		*at = segment->next;
+		free(segment->pieces);
+		free(segment);
+	}
+}
+
 /* --- the interface --- */
 
 static void pass_malloc(void *pointer, int device, size_t bytes, uintptr_t stream)
@@ -207,6 +331,13 @@ void *c10_allocate(size_t bytes, int device, uintptr_t stream)
 
 	pthread_mutex_lock(&lock);
 	piece = find_room(size, size, device);
+	if (!piece) {
+		empty_cache();
+		piece = find_room(size, size, device);
+	}
+	if (!piece)
+		report_out_of_memory((long)size, counts.live_bytes, counts.segment_bytes,
+				     (unsigned short)(1 | device << 8));
 	if (piece) {
 		address = piece->address;
 		piece->requested = bytes ? bytes : 1;
@@ -248,21 +379,15 @@ void c10_free(void *address)
 
 void c10_empty_cache(void)
 {
-	struct segment **at = &segments, *segment;
-
 	pthread_mutex_lock(&lock);
-	while ((segment = *at)) {
-		if (segment->pieces->requested || segment->pieces->next) {
-			at = &segment->next;
-			continue;
-		}
-		cudaFree(segment->address);
-		counts.segments--;
-		counts.segment_bytes -= segment->size;
-		*at = segment->next;
-		free(segment->pieces);
-		free(segment);
-	}
+	empty_cache();
+	pthread_mutex_unlock(&lock);
+}
+
+void c10_set_limit(size_t bytes)
+{
+	pthread_mutex_lock(&lock);
+	limit = bytes;
 	pthread_mutex_unlock(&lock);
 }
 

@@ -2,7 +2,9 @@
 /*
  * A stand-in for PyTorch's libc10_cuda.so: a caching allocator with the probe points pytorch:malloc
  * and pytorch:free. It takes segments from the simulated CUDA and hands out pieces, rounded to 512
- * bytes. Points of one name differ in where their operands are.
+ * bytes. Points of one name differ in where their operands are. If CUDA has no memory left, it
+ * returns unused segments, tries again, and calls c10::reportOutOfMemoryToProfiler, in PyTorch's
+ * order. PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True is understood.
  */
 #ifndef SIM_C10_ALLOCATOR_H
 #define SIM_C10_ALLOCATOR_H
@@ -21,7 +23,7 @@ struct c10_counts {
 	uint64_t segments, segment_bytes;
 };
 
-/* A piece of memory on a device (0: the current one); NULL if CUDA has none. Thread-safe. */
+/* A piece of memory on a device (0: the current one); NULL if there is none. Thread-safe. */
 C10_EXPORT void *c10_allocate(size_t bytes, int device, uintptr_t stream);
 
 /* Takes back a piece; its segment stays. NULL is fine. */
@@ -29,6 +31,9 @@ C10_EXPORT void c10_free(void *piece);
 
 /* Returns segments without pieces to CUDA. */
 C10_EXPORT void c10_empty_cache(void);
+
+/* Bytes in segments are at most this, as by PyTorch's set_per_process_memory_fraction. */
+C10_EXPORT void c10_set_limit(size_t bytes);
 
 C10_EXPORT void c10_count(struct c10_counts *counts);
 

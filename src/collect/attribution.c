@@ -415,12 +415,29 @@ static void forget_gpus(struct process *process)
 	process->gpu_count = 0;
 }
 
+/* Keeps those with most memory; unknown memory counts as none. */
+static void add_stranger(struct gpu *gpu, const struct gpu_use *use)
+{
+	size_t at = gpu->stranger_count < GPU_STRANGERS ? gpu->stranger_count : GPU_STRANGERS;
+	uint64_t bytes = use->bytes != GPU_UNKNOWN_BYTES ? use->bytes : 0;
+
+	gpu->stranger = use->pid;
+	gpu->stranger_count++;
+	while (at && gpu->strangers[at - 1].bytes < bytes)
+		at--;
+	if (at == GPU_STRANGERS)
+		return;
+	memmove(&gpu->strangers[at + 1], &gpu->strangers[at],
+		(GPU_STRANGERS - 1 - at) * sizeof(*gpu->strangers));
+	gpu->strangers[at] = (struct gpu_stranger){.pid = use->pid, .bytes = bytes};
+}
+
 static void find_strangers(const struct model *model, const struct gpu_snapshot *snapshot,
 			   struct gpu *list)
 {
 	for (size_t i = 0; i < snapshot->use_count; i++)
 		if (!model__process_of(model, snapshot->uses[i].pid, 0))
-			list[snapshot->uses[i].gpu].stranger = snapshot->uses[i].pid;
+			add_stranger(&list[snapshot->uses[i].gpu], &snapshot->uses[i]);
 }
 
 static int take_gpus(struct model *model, const struct gpu_snapshot *snapshot)

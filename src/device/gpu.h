@@ -25,6 +25,14 @@
 	"GPUs and their memory are unknown: NVML has not answered in %d s; see nvidia-smi, which " \
 	"may hang too, and dmesg"
 
+#define GPU_STRANGERS 4
+
+/* A process on a GPU that is not in the model. */
+struct gpu_stranger {
+	int32_t pid;
+	uint64_t bytes; /* 0 if unknown */
+};
+
 /* A GPU, or one instance of a divided GPU (MIG). */
 struct gpu {
 	unsigned int index;	  /* of the whole GPU, as NVML and nvidia-smi count */
@@ -34,13 +42,16 @@ struct gpu {
 	unsigned int instance[2]; /* for an instance: ids of GPU instance and compute instance */
 	char uuid[GPU_UUID_SIZE]; /* "GPU-…", "MIG-…"; empty if unknown */
 	char name[GPU_NAME_SIZE];
-	char bus_id[GPU_BUS_ID_SIZE];	/* "00000000:06:00.0" */
-	uint64_t total_bytes;		/* of memory; GPU_UNKNOWN_BYTES */
-	uint64_t used_bytes;		/* by all processes, without the driver's own reserve */
-	uint32_t busy_percent;		/* of the latest second or less; GPU_UNKNOWN_PERCENT */
-	uint32_t milliwatts;		/* power that it draws; GPU_UNKNOWN_NUMBER */
-	uint32_t celsius;		/* temperature of its chip; GPU_UNKNOWN_NUMBER */
-	int32_t stranger;		/* a process on it that is not in the model; 0: none */
+	char bus_id[GPU_BUS_ID_SIZE]; /* "00000000:06:00.0" */
+	uint64_t total_bytes;	      /* of memory; GPU_UNKNOWN_BYTES */
+	uint64_t used_bytes;	      /* by all processes, without the driver's own reserve */
+	uint32_t busy_percent;	      /* of the latest second or less; GPU_UNKNOWN_PERCENT */
+	uint32_t milliwatts;	      /* power that it draws; GPU_UNKNOWN_NUMBER */
+	uint32_t celsius;	      /* temperature of its chip; GPU_UNKNOWN_NUMBER */
+	int32_t stranger;	      /* a process on it that is not in the model; 0: none */
+	/* such processes at NVML's last answer, those with most memory first; and how many */
+	struct gpu_stranger strangers[GPU_STRANGERS];
+	size_t stranger_count;
 	uint64_t link_bytes_per_second; /* of its PCIe link now, one direction; 0 if unknown */
 };
 

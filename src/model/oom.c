@@ -97,7 +97,7 @@ static void add_neighbour(struct oom *oom, const struct process *process, uint64
 
 /*
  * Processes that gpuprobe does not watch, or that have not called since the attach, hold the rest.
- * NVML's answer names one of them.
+ * NVML's answer names them.
  */
 static void add_strangers(struct oom *oom, const struct gpu *gpu)
 {
@@ -106,8 +106,15 @@ static void add_strangers(struct oom *oom, const struct gpu *gpu)
 	if (oom->used == GPU_UNKNOWN_BYTES || oom->own == GPU_UNKNOWN_BYTES ||
 	    of_all <= oom->others)
 		return;
-	if (gpu->stranger)
+	if (gpu->stranger_count <= 1 && gpu->stranger)
 		add_neighbour(oom, &(struct process){.pid = gpu->stranger}, of_all - oom->others);
+	for (size_t i = 0; gpu->stranger_count > 1 && i < gpu->stranger_count; i++) {
+		if (i < GPU_STRANGERS)
+			add_neighbour(oom, &(struct process){.pid = gpu->strangers[i].pid},
+				      gpu->strangers[i].bytes);
+		else
+			oom->neighbour_count++;
+	}
 	oom->others = of_all;
 }
 

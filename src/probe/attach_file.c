@@ -187,6 +187,15 @@ out:
 	return ret;
 }
 
+static bool has_exhaustion(const struct attacher *attacher, const struct link_point *sites,
+			   size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (attacher->points.points[sites[i].row - TENSOR_ROW].action == TENSOR_EXHAUSTED)
+			return true;
+	return false;
+}
+
 /* Probes the points of an allocator. Returns 1 or a negative errno. */
 static int attach_allocator(struct attacher *attacher, const struct open_file *open,
 			    struct elf_file *file, struct attached_file *attached,
@@ -198,6 +207,7 @@ static int attach_allocator(struct attacher *attacher, const struct open_file *o
 
 	if (ret)
 		return ret;
+	attached->says_exhaustion = has_exhaustion(attacher, sites, count);
 	ret = link_new(attacher, open->fd, attached, sites, count, err);
 	if (ret)
 		error__prefix(err, ret, "%s", elf_file__name(file));

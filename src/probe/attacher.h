@@ -147,6 +147,12 @@ void attacher__widen(struct attacher *attacher);
 void attacher__finish_sharing(struct attacher *attacher, uint64_t now_ns);
 
 /*
+ * Whether the process maps a probed library whose allocator says when it is out of memory, as
+ * PyTorch's does. Reads the process's mappings. False if they cannot be read.
+ */
+bool attacher__has_exhaustion(const struct attacher *attacher, pid_t pid);
+
+/*
  * CPU time spent on reading the mappings of the last scanned process, without the time for its
  * files.
  */

@@ -32,6 +32,7 @@ struct attached_file {
 	bool is_followed;     /* it has, or may have, return probes */
 	bool risk_reported;   /* the warning that these may end a process was printed */
 	uid_t user;	      /* the user whose share of files it uses, see file_shares.h */
+	bool says_exhaustion; /* has the function by which an allocator says that memory ran out */
 	bool is_kept;	      /* was not found in a process: keeps its probes if unmapped */
 	size_t sites[LAYER_COUNT];
 	size_t missing;

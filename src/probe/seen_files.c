@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "api/api.h"
 #include "base/table.h"
 
 #define SEEN_MAX 65536	     /* files remembered as scanned; at the limit all are forgotten */
@@ -113,6 +114,31 @@ bool attacher__has_missed(struct attacher *attacher, pid_t pid, dev_t device, ui
 	}
 	attacher->counts.skipped++;
 	return true;
+}
+
+/* `arg` is the attacher. Returns 1 for a probed library that says when memory ran out. */
+static int find_exhaustion(const struct mapping *mapping, void *arg)
+{
+	const struct attacher *attacher = arg;
+	const char *base = mapping__base_name(mapping->path);
+	const struct attached_file *file;
+	const struct seen_file *seen, *next;
+
+	if (!mapping->executable || !base || !api__has_exhaustion(base))
+		return 0;
+	HASH_ITER (hh, attacher->seen, seen, next) {
+		if (seen->key.device != mapping->device || seen->key.inode != mapping->inode)
+			continue;
+		file = attacher__find_file(attacher, seen->file);
+		if (file && file->says_exhaustion)
+			return 1;
+	}
+	return 0;
+}
+
+bool attacher__has_exhaustion(const struct attacher *attacher, pid_t pid)
+{
+	return proc_maps__each(pid, find_exhaustion, (void *)attacher) == 1;
 }
 
 void seen_files__count_skipped(struct attacher *attacher, const struct mapping *mapping)

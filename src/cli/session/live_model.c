@@ -153,6 +153,13 @@ static const struct stack *stack_for_shortage(uint64_t id, void *arg)
 	return stacks ? stacks__find(stacks, id) : NULL;
 }
 
+static bool awaits_verdict(int32_t pid, void *arg)
+{
+	const struct live_model *live = arg;
+
+	return session__has_exhaustion(live->session, pid);
+}
+
 static int make_shortages(struct live_model *live, struct error *err)
 {
 	const struct shortages_options options = {
@@ -160,6 +167,7 @@ static int make_shortages(struct live_model *live, struct error *err)
 		.update = update_for_shortage,
 		.model = model_for_shortage,
 		.stack = stack_for_shortage,
+		.awaits_verdict = awaits_verdict,
 		.arg = live,
 	};
 

@@ -335,6 +335,11 @@ void session__count(const struct session *session, struct attacher_counts *count
 	attacher__count(session->attacher, counts);
 }
 
+bool session__has_exhaustion(const struct session *session, pid_t pid)
+{
+	return session->attacher && attacher__has_exhaustion(session->attacher, pid);
+}
+
 char *session__driver_path(const struct session *session, unsigned int driver)
 {
 	const char *path = attacher__driver_path(session->attacher, driver);

@@ -116,6 +116,9 @@ int session__watch(struct session *session, unsigned int families, struct error 
 /* See attacher__watch_asks. Returns 0 as session__watch does. */
 int session__watch_asks(struct session *session, bool in, struct error *err);
 
+/* See attacher__has_exhaustion; false once the probes have been detached for good. */
+bool session__has_exhaustion(const struct session *session, pid_t pid);
+
 /* As attacher__driver_path; the caller frees the result. */
 char *session__driver_path(const struct session *session, unsigned int driver);
 

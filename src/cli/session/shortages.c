@@ -17,10 +17,15 @@
 
 #define RELIEF_NS (100 * NS_PER_MS)
 /*
- * A framework with expandable segments maps a request piece by piece. If a piece is missing it
- * unmaps the others, which takes seconds for a large GPU, and then tries again or says its verdict.
+ * A framework that says its verdict is given the time to free its caches and to try again; the
+ * call may also be another library's, so the report still comes within a second.
  */
-#define PIECES_RELIEF_NS (10 * NS_PER_S)
+#define VERDICT_NS (800 * NS_PER_MS)
+/*
+ * With expandable segments it takes a request piece by piece. If one is missing it returns the
+ * others, which takes seconds for a large GPU, and then tries again or says its verdict.
+ */
+#define PIECES_VERDICT_NS (10 * NS_PER_S)
 #define DELAY_MS 120 /* from the notice to the verdict */
 #define NVML_NS (500 * NS_PER_MS)
 #define PENDING_MAX 64 /* failures without a verdict */
@@ -35,6 +40,7 @@ struct pending {
 	uint64_t start_ns;  /* with the pid identifies the process */
 	uint64_t relief_ns; /* how long it may take until the failure is taken back */
 	int32_t pid;
+	bool asked;	  /* relief_ns considers whether a verdict comes */
 	bool cuda_failed; /* of a framework's verdict: the thread's call of CUDA had failed */
 };
 
@@ -211,16 +217,56 @@ static void report(struct shortages *shortages, const struct pending *pending)
 
 /* --- notices --- */
 
-/*
- * Whether the verdict is due: there was time for a relief, and NVML was queried after the failure,
- * if it answers in time.
- */
-static bool is_due(const struct pending *pending, const struct model *model, uint64_t now_ns)
+static bool is_verdict(const struct pending *pending)
 {
+	return pending->record.header.type == RECORD_SHORTAGE_FINAL;
+}
+
+/*
+ * Whether the failure may be taken back at this age. The process is asked about its framework only
+ * when it matters, since most failures are taken back, or judged, at once.
+ */
+static bool is_open(const struct shortages *shortages, struct pending *pending, uint64_t age_ns)
+{
+	uint8_t kind = api_functions[pending->record.row].desc.kind;
+
+	if (age_ns > pending->relief_ns && !pending->asked && !is_verdict(pending)) {
+		pending->asked = true;
+		if (shortages->options.awaits_verdict(pending->pid, shortages->options.arg))
+			pending->relief_ns =
+				kind == MEMORY_PHYSICAL ? PIECES_VERDICT_NS : VERDICT_NS;
+	}
+	return age_ns <= pending->relief_ns;
+}
+
+/* Whether there was time for a relief. An ended process needs none. */
+static bool is_over(const struct shortages *shortages, struct pending *pending,
+		    const struct model *model, uint64_t now_ns)
+{
+	const struct process *process = find_process(model, pending);
 	uint64_t age_ns = now_ns - pending->record.time_ns;
 
-	return age_ns >= pending->relief_ns &&
-	       (age_ns >= NVML_NS || model->gpus_ns > pending->record.time_ns);
+	return !is_open(shortages, pending, age_ns) ||
+	       (age_ns > RELIEF_NS && (!process || process->ended));
+}
+
+/* Whether NVML was queried after the failure, if it answers in time. */
+static bool knows_gpu(const struct pending *pending, const struct model *model, uint64_t now_ns)
+{
+	return now_ns - pending->record.time_ns >= NVML_NS ||
+	       model->gpus_ns > pending->record.time_ns;
+}
+
+/* A reading may be long, so there is none while failures only wait for a relief. */
+static void update_if_over(struct shortages *shortages, const struct model *model, uint64_t now_ns)
+{
+	for (size_t i = 0; i < shortages->count; i++) {
+		if (!is_over(shortages, &shortages->pending[i], model, now_ns))
+			continue;
+		/* Takes in the notices that take others back, too. */
+		shortages->options.update(shortages->options.arg);
+		return;
+	}
 }
 
 static void on_due(evutil_socket_t fd, short what, void *arg)
@@ -233,13 +279,14 @@ static void on_due(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	/* Takes in the notices that take others back, too. */
-	shortages->options.update(shortages->options.arg);
+	update_if_over(shortages, model, now_ns);
 	for (size_t i = 0; i < shortages->count; i++) {
-		if (is_due(&shortages->pending[i], model, now_ns))
-			report(shortages, &shortages->pending[i]);
+		struct pending *pending = &shortages->pending[i];
+
+		if (is_over(shortages, pending, model, now_ns) && knows_gpu(pending, model, now_ns))
+			report(shortages, pending);
 		else
-			shortages->pending[kept++] = shortages->pending[i];
+			shortages->pending[kept++] = *pending;
 	}
 	shortages->count = kept;
 	if (kept)
@@ -252,28 +299,28 @@ int shortages__start(struct shortages *shortages, struct event_base *loop)
 	return shortages->due ? 0 : -ENOMEM;
 }
 
-static bool is_in_pieces(const struct process *process, const struct record_shortage *record)
+/*
+ * Takes back the thread's failures; a framework's verdict stands, except for a later one. Sets
+ * *cuda_failed if CUDA had failed before such a later verdict.
+ */
+static void relieve(struct shortages *shortages, const struct process *process,
+		    const struct record_shortage *record, bool *cuda_failed)
 {
-	return process->tensors && record->header.type == RECORD_SHORTAGE &&
-	       api_functions[record->row].desc.operation == OP_VIRTUAL;
-}
-
-/* Takes back the thread's failures. Returns whether there were any. */
-static bool relieve(struct shortages *shortages, const struct process *process,
-		    const struct record_shortage *record)
-{
+	bool is_relief = record->header.type == RECORD_SHORTAGE_RELIEVED;
 	size_t kept = 0, count = shortages->count;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct pending *pending = &shortages->pending[i];
+		struct pending *pending = &shortages->pending[i];
 
 		if (pending->pid != process->pid || pending->start_ns != process->start_ns ||
-		    pending->record.tid != record->tid ||
-		    record->time_ns - pending->record.time_ns > pending->relief_ns)
+		    pending->record.tid != record->tid || (is_relief && is_verdict(pending)) ||
+		    !is_open(shortages, pending, record->time_ns - pending->record.time_ns)) {
 			shortages->pending[kept++] = *pending;
+			continue;
+		}
+		*cuda_failed |= !is_verdict(pending) || pending->cuda_failed;
 	}
 	shortages->count = kept;
-	return kept < count;
 }
 
 void shortages__take(struct shortages *shortages, const struct process *process,
@@ -285,7 +332,7 @@ void shortages__take(struct shortages *shortages, const struct process *process,
 
 	/* A framework's verdict stands for the failures of CUDA that led to it. */
 	if (record->header.type != RECORD_SHORTAGE)
-		cuda_failed = relieve(shortages, process, record);
+		relieve(shortages, process, record, &cuda_failed);
 	if (record->header.type == RECORD_SHORTAGE_RELIEVED)
 		return;
 	if (shortages->count == PENDING_MAX || record->row >= api_function_count) {
@@ -296,8 +343,7 @@ void shortages__take(struct shortages *shortages, const struct process *process,
 	*pending = (struct pending){.record = *record,
 				    .start_ns = process->start_ns,
 				    .pid = process->pid,
-				    .relief_ns = is_in_pieces(process, record) ? PIECES_RELIEF_NS :
-										 RELIEF_NS,
+				    .relief_ns = RELIEF_NS,
 				    .cuda_failed = cuda_failed};
 	clock_gettime(CLOCK_REALTIME, &pending->wall);
 	if (!evtimer_pending(shortages->due, NULL))
@@ -311,8 +357,18 @@ void shortages__sample(struct shortages *shortages)
 
 void shortages__finish(struct shortages *shortages)
 {
-	for (size_t i = 0; i < shortages->count; i++)
-		report(shortages, &shortages->pending[i]);
+	const struct model *model = shortages->options.model(shortages->options.arg);
+
+	for (size_t i = 0; i < shortages->count; i++) {
+		const struct pending *pending = &shortages->pending[i];
+		const struct process *process = find_process(model, pending);
+
+		/* It is unknown what comes of a failure whose verdict is still to come. */
+		if (pending->relief_ns > RELIEF_NS && process && !process->ended)
+			shortages->left_out++;
+		else
+			report(shortages, pending);
+	}
 	shortages->count = 0;
 	if (shortages->left_out)
 		log__warn(shortages->log,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Allocations that fail for good, from the notice to the report. Frameworks free their caches and
- * try again, so a failure is one for good if its thread has not got as much within 100 ms. Reports
- * go to standard error, and to files of a directory; their number is bounded.
+ * try again, so a failure is one for good if its thread has not got as much within 100 ms, or
+ * longer in a process whose framework says itself that it failed for good. Reports go to standard
+ * error, and to files of a directory; their number is bounded.
  */
 #ifndef CLI_SESSION_SHORTAGES_H
 #define CLI_SESSION_SHORTAGES_H
@@ -23,6 +24,8 @@ struct shortages_options {
 	struct model *(*model)(void *arg);
 	/* the stack with that id; NULL: unknown */
 	const struct stack *(*stack)(uint64_t id, void *arg);
+	/* whether a framework in the process says so itself if an allocation has failed for good */
+	bool (*awaits_verdict)(int32_t pid, void *arg);
 	void *arg;
 };
 

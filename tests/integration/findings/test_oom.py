@@ -79,22 +79,61 @@ def test_a_limit_inside_the_framework(command):
     assert "likely cause: a limit inside PyTorch" in text
 
 
-def until_report(gpuprobe):
+EXPANDABLE = {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"}
+
+
+def slow(*values):
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
+# With expandable segments, returning the pieces takes longer than any other verdict.
+@pytest.mark.parametrize("how, allocator, asked, cause", [
+    ("tensor_large", EXPANDABLE | {"CUDA_SIM_LATENCY": "cuMemRelease=20ms"}, "2.0 GiB",
+     "one large request of 2.0 GiB"),
+    ("tensor_smaller", EXPANDABLE, "2.0 GiB", "one large request of 2.0 GiB"),
+    ("tensor_limit", {}, "400.0 MiB", "a limit inside PyTorch"),
+    slow("tensor_limit", EXPANDABLE, "400.0 MiB", "a limit inside PyTorch"),
+    ("tensor_own", EXPANDABLE, "200.0 MiB", "this process holds 900.0 MiB"),
+    slow("tensor_own", {}, "200.0 MiB", "this process holds 900.0 MiB"),
+    slow("tensor_leak", EXPANDABLE, "10.0 MiB", "a leak"),
+    slow("tensor_leak", {}, "10.0 MiB", "a leak"),
+])
+def test_pytorch_says_its_verdict(how, allocator, asked, cause):
+    text = while_it_runs(how, "memleak", **allocator)
+    assert reports(text) == 1
+    assert re.search(f"asked for: {asked}( on GPU 0)?, by PyTorch", text)
+    assert f"likely cause: {cause}" in text
+
+
+def test_pytorch_that_frees_its_cache_for_long_and_succeeds():
+    assert reports(run("tensor_retry", CUDA_SIM_LATENCY="cuMemFree_v2=300ms")) == 0
+
+
+def test_another_library_in_a_process_with_pytorch():
+    text = while_it_runs("not_by_tensor", "stat")
+    assert re.search(r"asked for: 2\.0 GiB( on GPU 0)?, by cu\w+", text)
+
+
+def until_report(gpuprobe, pid=""):
+    """Of a gpuprobe that watches the machine, the report of that process."""
     text = ""
-    while "what to do: " not in text:
+    while f"OUT OF MEMORY: process {pid}" not in text or "what to do: " not in text:
+        if "what to do: " in text:
+            text = ""
         line = gpuprobe.stderr.readline()
         assert line, text
         text += line
     return text
 
 
-def while_it_runs(how, command):
+def while_it_runs(how, command, **changes):
     """The report of a program that goes on, so that NVML knows what it holds."""
     with subprocess.Popen([paths.GPUPROBE, command, "--interval", "60", "--", *program(how)],
                           stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
-                          stderr=subprocess.PIPE, env=environment(**MEMORY)) as gpuprobe:
+                          stderr=subprocess.PIPE,
+                          env=environment(**MEMORY, **changes)) as gpuprobe:
         text = until_report(gpuprobe)
-        gpuprobe.communicate("\n")
+        text += gpuprobe.communicate("\n")[1]
     return text
 
 
@@ -114,13 +153,19 @@ def beside(*held):
                                   env=environment(**MEMORY, CUDA_SIM_FAIL="cuMemAlloc_v2:2=2"),
                                   text=True) as failing:
                 assert failing.stdout.readline() == "READY\n"
-                text = until_report(gpuprobe)
+                text = until_report(gpuprobe, failing.pid)
                 failing.communicate("\n")
             gpuprobe.terminate()
     finally:
         for other in others:
             other.communicate("\n")
     return text, [other.pid for other in others]
+
+
+def test_many_processes_hold_the_gpu():
+    text, _ = beside(*[100] * 5)
+    assert "likely cause: 5 other processes hold 500.0 MiB together" in text
+    assert text.count("100.0 MiB  process ") == 4 and "        and 1 more\n" in text
 
 
 def test_another_process_holds_the_gpu():

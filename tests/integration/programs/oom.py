@@ -3,6 +3,7 @@
 
 CUDA_SIM_MEMORY limits what there is. Prints READY once it has failed, and waits for a line.
 """
+import ctypes
 import os
 import subprocess
 import sys
@@ -93,6 +94,70 @@ def limit():
     c10._ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE(
         400 * MIB, 60 * MIB, 100 * MIB, 1)
     wait()
+
+
+def pytorch(limit=None):
+    """PyTorch's allocator: a function that returns whether there was so much memory."""
+    c10 = Library(f"{SIM}/libc10_cuda.so")
+    if limit:
+        c10.c10_set_limit(limit * MIB)
+
+    def tensor(size):
+        made = c10.c10_allocate(size * MIB, 0, 0)
+        tensor.free = lambda: c10.c10_free(made)
+        return bool(made)
+    c10._library.c10_allocate.restype = ctypes.c_void_p
+    return tensor
+
+
+def tensor_large():
+    tensor = pytorch()
+    assert tensor(60) and not tensor(2000)
+    wait()
+
+
+def tensor_leak():
+    tensor = pytorch()
+    while tensor(10):
+        pass
+    wait()
+
+
+def tensor_own():
+    tensor = pytorch()
+    assert tensor(900) and not tensor(200)
+    wait()
+
+
+def tensor_limit():
+    """Three times: none of them was CUDA's failure."""
+    tensor = pytorch(limit=100)
+    assert tensor(60)
+    for _ in range(3):
+        assert not tensor(400)
+    wait()
+
+
+def tensor_retry():
+    """The cache is too large for the second one."""
+    tensor = pytorch()
+    assert tensor(700)
+    tensor.free()
+    assert tensor(750)
+    wait()
+
+
+def tensor_smaller():
+    """It catches the exception, and goes on with less."""
+    tensor = pytorch()
+    assert tensor(60) and not tensor(2000) and tensor(60)
+    wait()
+
+
+def not_by_tensor():
+    """A failure of another library in a process that has PyTorch: no verdict comes."""
+    assert pytorch()(60)
+    large()
 
 
 need(driver.cuInit(0))
