@@ -55,8 +55,22 @@ struct tensor_record {
 	__u64 bytes; /* as requested */
 	__u64 start_ns;
 	__u64 stack; /* stack id; 0: it could not be taken */
+	__u64 stream; /* the allocator's stream */
 	__s32 device;
 	__u32 pad;
+};
+
+/* What happened to a tensor, in the ring `tensor_ring`, in order; with config.tensor_events. */
+struct tensor_event {
+	__u64 time_ns;
+	__u64 address;
+	__u64 bytes;  /* as requested; 0: a free of an unknown tensor */
+	__u64 stack;  /* of the allocation; 0: unknown */
+	__u64 stream; /* the allocator's, of an allocation */
+	__s32 device; /* the framework's number, or TENSOR_DEVICE_UNKNOWN */
+	__s32 pid;    /* in gpuprobe's pid namespace */
+	__u8 action;  /* enum tensor_action */
+	__u8 pad[7];
 };
 
 /* The key of the map `tensor_counts`. */

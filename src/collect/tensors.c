@@ -84,6 +84,7 @@ static int take_tensor(struct reading *reading, struct process *process, const v
 		.kind = MEMORY_DEVICE,
 		.device = record->device < 0 ? DEVICE_UNKNOWN : (uint8_t)record->device,
 		.stack_id = record->stack,
+		.stream = record->stream,
 	};
 	uint64_t same;
 

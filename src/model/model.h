@@ -89,6 +89,7 @@ struct allocation {
 	uint8_t device;		   /* its number in the process, or DEVICE_UNKNOWN */
 	uint64_t stack_id;	   /* 0: not taken */
 	const struct stack *stack; /* NULL: unknown */
+	uint64_t stream;	   /* of a tensor: the allocator's; else 0 */
 };
 
 struct kernel {

@@ -181,6 +181,7 @@ static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_opt
 	rodata->config.max_allocations = options->max_allocations;
 	rodata->config.max_tensors = options->max_tensors;
 	rodata->config.tensor_python = options->tensor_python;
+	rodata->config.tensor_events = options->tensor_events;
 	name_allocators(&rodata->config, options);
 	ret = fill_stack_constants(&rodata->config, options, err);
 	if (ret)
@@ -289,7 +290,7 @@ static void choose_tensors(struct gpuprobe_bpf *skeleton, const struct object_op
 	bool watches = options->max_tensors > 0 || options->exhaustion;
 	struct bpf_map *maps[] = {skeleton->maps.tensor_points, skeleton->maps.tensors,
 				  skeleton->maps.tensor_devices, skeleton->maps.tensor_sites,
-				  skeleton->maps.tensor_counts};
+				  skeleton->maps.tensor_counts, skeleton->maps.tensor_ring};
 
 	bpf_program__set_autoload(skeleton->progs.tensor_point, watches);
 	if (options->links != LINKS_TRACEFS)
@@ -306,6 +307,8 @@ static void choose_tensors(struct gpuprobe_bpf *skeleton, const struct object_op
 	bpf_map__set_max_entries(skeleton->maps.tensor_sites, options->stack_mode != STACK_OFF ?
 								      4 * options->max_stacks :
 								      options->max_processes);
+	if (!options->tensor_events)
+		bpf_map__set_max_entries(skeleton->maps.tensor_ring, (uint32_t)getpagesize());
 	bpf_map__set_max_entries(skeleton->maps.tensor_devices, 8 * options->max_processes);
 	bpf_map__set_max_entries(skeleton->maps.tensor_counts, options->max_processes);
 }

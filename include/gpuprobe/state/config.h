@@ -60,6 +60,7 @@ struct config {
 	__u32 max_tensors; /* entries of the map `tensors`; 0: tensors are not watched */
 	/* a tensor's stack has Python frames alone, if its process has a Python interpreter */
 	__u8 tensor_python;
+	__u8 tensor_events; /* each allocation and free of a tensor is reported */
 	__u8 pad[3];
 	/*
 	 * with `hold`: the first eight characters of names of libraries with allocators of tensors,

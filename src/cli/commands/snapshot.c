@@ -32,6 +32,7 @@ static int set_up(struct snapshot_run *run, struct error *err)
 				.api = API_AUTO,
 				.limits = LIVE_MODEL_LIMITS,
 				.stacks = options->stacks,
+				.tensor_events = options->max_events,
 				.tensor_python = !options->stacks.given[OPT_STACK],
 				.stack_sites = 1u << SITE_ALLOCATION,
 			},
@@ -65,10 +66,20 @@ static const struct process *find_process(const struct model *model, const struc
 static int write_snapshot(const struct snapshot_run *run, const struct process *process,
 			  struct error *err)
 {
+	const struct model *model = live_model__model(run->live->live);
 	char *text = NULL;
 	size_t length = 0;
 	FILE *out = text_stream__open(&text, &length);
-	int ret = out ? snapshot__print(out, process) : -ENOMEM;
+	struct live_model *live = run->live->live;
+	const struct snapshot_trace trace = {
+		.trace = live_model__tensor_trace(live),
+		.wall = model->wall,
+		.now_ns = model->now_ns,
+		.lost = model->lost[LOSS_TENSOR_RING_FULL],
+		.find = live_model__stack,
+		.arg = live,
+	};
+	int ret = out ? snapshot__print(out, process, &trace) : -ENOMEM;
 
 	if (out && fclose(out) && !ret)
 		ret = -ENOMEM;

@@ -7,6 +7,8 @@
 
 #define PROGRAM "gpuprobe snapshot"
 
+#define MAX_EVENTS 10000000
+
 #define FIELD(member) .offset = offsetof(struct snapshot_options, member)
 
 static const struct option_row rows[] = {
@@ -15,6 +17,8 @@ static const struct option_row rows[] = {
 	 FIELD(file)},
 	{NULL, 'o', "FILE", NULL, option__file, FIELD(file)},
 	{"duration", 0, "S", DURATION_HELP, option__duration, FIELD(duration), .min = 0.001},
+	{"max-events", 0, "N", "keep the latest N allocations and frees; 0: none [100000]",
+	 option__u64, FIELD(max_events), .max = MAX_EVENTS},
 	{.rows = library_rows, FIELD(targets)},
 	{.help = "Call stacks:"},
 	{.rows = stack_needed_rows, FIELD(stacks)},
@@ -43,7 +47,7 @@ int snapshot_options__parse(struct snapshot_options *options, int argc, char **a
 {
 	int ret;
 
-	*options = (struct snapshot_options){.log_level = LOG_WARN};
+	*options = (struct snapshot_options){.max_events = 100000, .log_level = LOG_WARN};
 	stack_choice__init(&options->stacks, STACK_FP);
 	ret = option_table__parse(&snapshot_options, options, argc, argv, err);
 	if (ret)

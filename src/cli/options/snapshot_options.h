@@ -13,6 +13,7 @@ struct snapshot_options {
 	struct stack_choice stacks;
 	const char *file; /* output file */
 	double duration;  /* seconds; 0: until stopped */
+	size_t max_events; /* to keep of tensors; 0: none */
 	enum log_level log_level;
 };
 

@@ -14,6 +14,7 @@
 #include "cli/session/overhead.h"
 #include "cli/session/privileges.h"
 #include "cli/session/shortages.h"
+#include "cli/session/tensor_watch.h"
 #include "cli/session/watch.h"
 #include "collect/collector.h"
 #include "api/api.h"
@@ -42,6 +43,7 @@ struct live_model {
 	bool asks_stay;		   /* probes of error queries cannot be detached */
 	struct live_host host;
 	struct shortages *shortages; /* NULL: not reported */
+	struct tensor_watch *tensor_watch; /* NULL: no events of tensors are kept */
 	struct event *ring, *reap;
 	uint64_t reap_ns; /* time that the last reaping spent on living processes */
 };
@@ -274,6 +276,7 @@ static int load_object(struct live_model *live, struct session_probes *probes,
 		.max_inflight = options->limits.max_inflight,
 		.max_tensors = options->limits.max_tensors,
 		.exhaustion = options->oom_reports,
+		.tensor_events = options->tensor_events > 0,
 		.tensor_python = options->tensor_python,
 		.stack_mode = options->stacks.mode,
 		.stack_sites = options->stack_sites,
@@ -311,6 +314,16 @@ static int load_object(struct live_model *live, struct session_probes *probes,
 	return 0;
 }
 
+static int keep_tensor_events(struct live_model *live)
+{
+	size_t room = live->options.tensor_events;
+
+	return room ? tensor_watch__new(session__loop(live->session),
+					bpf_map__fd(live->skeleton->maps.tensor_ring), room,
+					&live->tensor_watch) :
+		      0;
+}
+
 static int make_events(struct live_model *live, struct error *err)
 {
 	struct event_base *loop = session__loop(live->session);
@@ -318,7 +331,7 @@ static int make_events(struct live_model *live, struct error *err)
 	live->ring = event_new(loop, collector__ring_fd(live->collector), EV_READ | EV_PERSIST,
 			       on_ring, live);
 	live->reap = evtimer_new(loop, on_reap, live);
-	if (!live->ring || !live->reap || live_host__start(&live->host, loop) ||
+	if (keep_tensor_events(live) || !live->ring || !live->reap || live_host__start(&live->host, loop) ||
 	    (live->shortages && shortages__start(live->shortages, loop)))
 		return error__set(err, -ENOMEM, "out of memory");
 	return event_add(live->ring, NULL) ? error__set(err, -ENOMEM, "out of memory") : 0;
@@ -447,6 +460,7 @@ void live_model__free(struct live_model *live)
 		return;
 	free_event(live->ring);
 	free_event(live->reap);
+	tensor_watch__free(live->tensor_watch);
 	live_host__end(&live->host);
 	shortages__free(live->shortages);
 	overhead__free(live->overhead);
@@ -462,6 +476,18 @@ void live_model__free(struct live_model *live)
 struct session *live_model__session(const struct live_model *live)
 {
 	return live->session;
+}
+
+const struct tensor_trace *live_model__tensor_trace(struct live_model *live)
+{
+	return live->tensor_watch ? tensor_watch__trace(live->tensor_watch) : NULL;
+}
+
+const struct stack *live_model__stack(void *live, uint64_t id)
+{
+	struct stacks *stacks = collector__stacks(((struct live_model *)live)->collector);
+
+	return stacks && id ? stacks__find(stacks, id) : NULL;
 }
 
 struct model *live_model__model(const struct live_model *live)

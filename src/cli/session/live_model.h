@@ -25,6 +25,7 @@
 #include "probe/selection.h"
 
 struct live_model;
+struct tensor_trace;
 struct gpuprobe_bpf; /* the generated skeleton */
 
 struct live_model_limits {
@@ -68,6 +69,7 @@ struct live_model_options {
 	struct live_model_limits limits;
 	size_t top; /* live allocations listed per process; 0: all */
 	struct stack_choice stacks;
+	size_t tensor_events;	  /* keep this many events of tensors; 0: none */
 	bool tensor_python;	  /* tensors get Python frames alone, where there are any */
 	unsigned int stack_sites; /* calls whose stacks are taken, 1 << enum site_kind */
 	/* filter of live_sites */
@@ -124,6 +126,14 @@ int live_model__update(struct live_model *live, bool with_lists);
  * The same for the last report, including the last activity of ended processes. Sets model->final.
  */
 void live_model__finish(struct live_model *live);
+
+/*
+ * The latest events of tensors up to now, until the next call; NULL: none are kept. The stack that
+ * an event names, as of the last update; NULL: unknown. `live` is a struct live_model: it fits
+ * site_stack_fn.
+ */
+const struct tensor_trace *live_model__tensor_trace(struct live_model *live);
+const struct stack *live_model__stack(void *live, uint64_t id);
 
 /* How many processes --comm and the like have taken and left out so far. */
 const struct filtered_processes *live_model__filtered(const struct live_model *live);

@@ -7,33 +7,9 @@
 
 #include "api/api.h"
 #include "base/array.h"
-#include "base/pickle.h"
 #include "base/saturate.h"
-#include "base/table.h"
 #include "model/tensors.h"
-
-struct stretch {
-	uint64_t begin, end;
-	const struct allocation *of; /* NULL: a segment that was not seen */
-	size_t first, count;	     /* of a segment: its blocks */
-};
-
-/* Frames that are in the reader's memo. */
-struct kept_frames {
-	const struct stack *stack;
-	uint32_t number;
-	UT_hash_handle hh;
-};
-
-struct snapshot {
-	struct pickle pickle;
-	struct stretch *segments, *blocks;
-	size_t segment_count, block_count;
-	struct kept_frames *kept;
-	uint64_t overlapping, overlapping_bytes; /* left out or cut */
-	uint64_t unseen, other, other_bytes;
-	unsigned int devices; /* as many as the largest number says */
-};
+#include "output/snapshot/private.h"
 
 /* --- segments and the tensors in them --- */
 
@@ -185,7 +161,7 @@ static int place_tensors(struct snapshot *snapshot)
 }
 
 /* Whether PyTorch's allocator took it: a cached segment may hold no tensor. */
-static bool is_frameworks(const struct stretch *segment)
+bool snapshot__is_frameworks(const struct stretch *segment)
 {
 	const struct stack *stack = segment->of ? segment->of->stack : NULL;
 
@@ -216,7 +192,7 @@ static void write_frame_list(struct pickle *pickle, const struct stack *stack)
 }
 
 /* Equal stacks are one object, in the model and in the file. */
-static int write_frames(struct snapshot *snapshot, const struct stack *stack)
+int snapshot__write_frames(struct snapshot *snapshot, const struct stack *stack)
 {
 	struct kept_frames *kept = TABLE_FIND(snapshot->kept, stack, &stack);
 
@@ -248,7 +224,7 @@ static int write_block(struct snapshot *snapshot, uint64_t begin, uint64_t end,
 			tensor->size < size ? tensor->size :
 					      size);
 	pickle__key_string(pickle, "state", tensor ? "active_allocated" : "inactive");
-	ret = write_frames(snapshot, tensor ? tensor->stack : NULL);
+	ret = snapshot__write_frames(snapshot, tensor ? tensor->stack : NULL);
 	pickle__dict_end(pickle);
 	return ret;
 }
@@ -280,13 +256,14 @@ static void write_sums(struct snapshot *snapshot, const struct stretch *segment)
 	struct pickle *pickle = &snapshot->pickle;
 	const struct stretch *blocks = snapshot->blocks + segment->first;
 	uint8_t device = segment->of ? segment->of->device : DEVICE_UNKNOWN;
-	uint64_t allocated = 0, requested = 0, total = segment->end - segment->begin;
+	uint64_t allocated = 0, requested = 0, total = segment->end - segment->begin, stream = 0;
 
 	for (size_t i = 0; i < segment->count; i++) {
 		uint64_t size = blocks[i].end - blocks[i].begin;
 
 		allocated += size;
 		requested += blocks[i].of->size < size ? blocks[i].of->size : size;
+		stream = blocks[i].of->stream;
 		if (device == DEVICE_UNKNOWN)
 			device = blocks[i].of->device;
 	}
@@ -300,7 +277,7 @@ static void write_sums(struct snapshot *snapshot, const struct stretch *segment)
 	pickle__key_u64(pickle, "allocated_size", allocated);
 	pickle__key_u64(pickle, "active_size", allocated);
 	pickle__key_u64(pickle, "requested_size", requested);
-	pickle__key_u64(pickle, "stream", 0);
+	pickle__key_u64(pickle, "stream", stream);
 	pickle__key_string(pickle, "segment_type",
 			   total <= TENSOR_SMALL_SEGMENT ? "small" : "large");
 	pickle__key(pickle, "segment_pool_id");
@@ -321,14 +298,14 @@ static int write_segments(struct snapshot *snapshot)
 	for (size_t i = 0; i < snapshot->segment_count && !ret; i++) {
 		const struct stretch *segment = &snapshot->segments[i];
 
-		if (!is_frameworks(segment)) {
+		if (!snapshot__is_frameworks(segment)) {
 			snapshot->other++;
 			saturate__add(&snapshot->other_bytes, segment->end - segment->begin);
 			continue;
 		}
 		pickle__dict_begin(pickle);
 		write_sums(snapshot, segment);
-		ret = write_frames(snapshot, segment->of ? segment->of->stack : NULL);
+		ret = snapshot__write_frames(snapshot, segment->of ? segment->of->stack : NULL);
 		if (!ret)
 			ret = write_blocks(snapshot, segment);
 		pickle__dict_end(pickle);
@@ -347,31 +324,23 @@ static void write_notes(struct snapshot *snapshot, const struct process *process
 	pickle__key_u64(pickle, "version", 1);
 	pickle__key_u64(pickle, "pid", (uint64_t)process->pid);
 	pickle__key_string(pickle, "modelled",
-			   "size, stream, segment_pool_id, segment_type, active_size; tensors and "
-			   "segments from before the attach are unknown");
+			   "size, segment_pool_id, segment_type, active_size, the stream of a "
+			   "segment without tensors; tensors and segments from before the attach "
+			   "are unknown, and the trace has no frees of segments");
 	pickle__key_u64(pickle, "segments_not_seen", snapshot->unseen);
 	pickle__key_u64(pickle, "overlapping", snapshot->overlapping);
 	pickle__key_u64(pickle, "overlapping_bytes", snapshot->overlapping_bytes);
 	pickle__key_u64(pickle, "tensors_not_kept", total->untracked);
 	pickle__key_u64(pickle, "tensors_not_kept_bytes", total->untracked_bytes);
+	pickle__key_u64(pickle, "events_overwritten", snapshot->events_overwritten);
+	pickle__key_u64(pickle, "events_lost", snapshot->events_lost);
 	pickle__key_u64(pickle, "other_allocations", snapshot->other);
 	pickle__key_u64(pickle, "other_allocation_bytes", snapshot->other_bytes);
 	pickle__dict_end(pickle);
 }
 
-/* The visualiser expects a list of events for each device. */
-static void write_no_traces(struct snapshot *snapshot)
-{
-	pickle__key(&snapshot->pickle, "device_traces");
-	pickle__list_begin(&snapshot->pickle);
-	for (unsigned int i = 0; i < snapshot->devices; i++) {
-		pickle__list_begin(&snapshot->pickle);
-		pickle__list_end(&snapshot->pickle);
-	}
-	pickle__list_end(&snapshot->pickle);
-}
-
-static int write_all(struct snapshot *snapshot, const struct process *process, FILE *out)
+static int write_all(struct snapshot *snapshot, const struct process *process,
+		     const struct snapshot_trace *trace, FILE *out)
 {
 	struct pickle *pickle = &snapshot->pickle;
 	int ret;
@@ -379,7 +348,8 @@ static int write_all(struct snapshot *snapshot, const struct process *process, F
 	pickle__begin(pickle, out);
 	pickle__dict_begin(pickle);
 	ret = write_segments(snapshot);
-	write_no_traces(snapshot);
+	if (!ret)
+		ret = snapshot__write_traces(snapshot, process, trace);
 	pickle__key(pickle, "allocator_settings");
 	pickle__dict_begin(pickle);
 	pickle__dict_end(pickle);
@@ -392,7 +362,7 @@ static int write_all(struct snapshot *snapshot, const struct process *process, F
 	return ret;
 }
 
-int snapshot__print(FILE *out, const struct process *process)
+int snapshot__print(FILE *out, const struct process *process, const struct snapshot_trace *trace)
 {
 	struct snapshot snapshot = {0};
 	int ret = take_segments(&snapshot, process);
@@ -402,7 +372,7 @@ int snapshot__print(FILE *out, const struct process *process)
 	if (!ret)
 		ret = place_tensors(&snapshot);
 	if (!ret)
-		ret = write_all(&snapshot, process, out);
+		ret = write_all(&snapshot, process, trace, out);
 	TABLE_CLEAR(snapshot.kept, free);
 	free(snapshot.segments);
 	free(snapshot.blocks);

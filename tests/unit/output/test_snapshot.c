@@ -54,7 +54,7 @@ static void model_accepts(const struct process *process, const char *check)
 	FILE *out = fdopen(mkstemp(path), "w");
 
 	assert_non_null(out);
-	assert_int_equal(snapshot__print(out, process), 0);
+	assert_int_equal(snapshot__print(out, process, &trace), 0);
 	assert_int_equal(fclose(out), 0);
 	python_accepts(path, check);
 }
