@@ -152,6 +152,12 @@ static void name_allocators(struct config *config, const struct object_options *
 	}
 }
 
+/* In 65536ths, and not 0 unless it is. */
+static uint32_t share_of_time(double share)
+{
+	return share > 0 ? (uint32_t)(share < 1 ? share * 65535 : 65535) + 1 : 0;
+}
+
 static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_options *options,
 			  struct error *err)
 {
@@ -181,6 +187,7 @@ static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_opt
 	rodata->config.max_allocations = options->max_allocations;
 	rodata->config.max_tensors = options->max_tensors;
 	rodata->config.tensor_python = options->tensor_python;
+	rodata->config.tensor_share = share_of_time(options->tensor_share);
 	name_allocators(&rodata->config, options);
 	ret = fill_stack_constants(&rodata->config, options, err);
 	if (ret)

@@ -41,7 +41,9 @@ struct object_options {
 	uint32_t max_inflight;
 	uint32_t max_tensors; /* 0: tensors are not watched */
 	bool exhaustion;      /* frameworks' allocators say that memory ran out */
-	bool tensor_python;   /* a tensor's stack has Python frames alone, where there are any */
+	/* of a thread's time that stacks of tensors may take; 0: all stacks are taken */
+	double tensor_share;
+	bool tensor_python; /* a tensor's stack has Python frames alone, where there are any */
 };
 
 /*

@@ -61,6 +61,8 @@ struct config {
 	/* a tensor's stack has Python frames alone, if its process has a Python interpreter */
 	__u8 tensor_python;
 	__u8 pad[3];
+	__u32 tensor_share; /* of a thread's time for stacks of tensors, in 65536ths; 0: all */
+	__u32 pad2;
 	/*
 	 * with `hold`: the first eight characters of names of libraries with allocators of tensors,
 	 * zero-padded; 0: no more

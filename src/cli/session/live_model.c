@@ -19,6 +19,7 @@
 #include "api/api.h"
 #include "gen/gpuprobe.skel.h"
 #include "govern/ask_probes.h"
+#include "govern/budget.h"
 #include "govern/calibration.h"
 #include "probe/attacher.h"
 #include "probe/features.h"
@@ -210,12 +211,21 @@ int live_model__new(const struct live_model_options *options, const struct log *
 	return 0;
 }
 
+/* The part of the budget for stacks of tensors. Counting them is exact, and has no budget. */
+static double overhead_of_tensors(const struct live_model_options *options)
+{
+	if (!options->limits.max_tensors || options->stacks.mode == STACK_OFF)
+		return 0;
+	return options->tensor_overhead > 0 ? options->tensor_overhead : options->max_overhead / 2;
+}
+
 /* --max-overhead: the cost of calls is measured before anything is watched. */
 static int make_overhead(struct live_model *live, const struct object_options *object,
 			 const struct features *features, struct error *err)
 {
 	const struct overhead_options options = {
 		.max = live->options.max_overhead,
+		.of_tensors = overhead_of_tensors(&live->options),
 		.by_default = live->options.overhead_by_default,
 		.sampling =
 			live->options.sample_launches_alone ? 1u << RATE_LAUNCH : GOVERNED_FAMILIES,
@@ -275,6 +285,7 @@ static int load_object(struct live_model *live, struct session_probes *probes,
 		.max_tensors = options->limits.max_tensors,
 		.exhaustion = options->oom_reports,
 		.tensor_python = options->tensor_python,
+		.tensor_share = budget__of_wall(overhead_of_tensors(options)),
 		.stack_mode = options->stacks.mode,
 		.stack_sites = options->stack_sites,
 		.stack_bytes = options->stacks.size,
@@ -291,9 +302,6 @@ static int load_object(struct live_model *live, struct session_probes *probes,
 					     err);
 	if (!ret)
 		object.rates = is_held_to_budget(live, object.links);
-	if (!ret && object.rates && options->limits.max_tensors)
-		log__warn(live->log, "--max-overhead does not limit what --tensors costs: 3 to 4 "
-				     "us per tensor");
 	if (!ret && !options->no_returns)
 		ret = return_probes__check(object.links, err);
 	if (!ret)
