@@ -39,6 +39,12 @@ struct {
 	__type(value, struct tensor_site_record);
 } tensor_sites SEC(".maps");
 
+/* struct tensor_event, with config.tensor_events; otherwise it has a page. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 23);
+} tensor_ring SEC(".maps");
+
 /* Live tensors on record, for the process's share of the map. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -80,6 +80,50 @@ static __noinline u64 tensor_stack(struct pt_regs *ctx, const struct thread *thr
 	return scratch->record.id;
 }
 
+/* --- the share of tensors whose stacks are taken --- */
+
+/* A period is over: chooses the share of the next one by what stacks have cost in it. */
+static __always_inline void renew_pace(struct tensor_pace *pace, u64 ns)
+{
+	u64 elapsed = ns - pace->begin_ns, every = pace->every ? pace->every : 1;
+	u64 spent = pace->paid_ns + pace->debt_ns / TENSOR_DEBT_PERIODS, allowed;
+
+	elapsed = elapsed < TENSOR_PERIOD_MAX_NS ? elapsed : TENSOR_PERIOD_MAX_NS;
+	allowed = (elapsed * config.tensor_share >> 16) + 1;
+	/* At most by half, in case that no stack happened to be taken. */
+	every = spent < allowed / 2 ? (every + 1) / 2 : (every * spent + allowed - 1) / allowed;
+	pace->every = every < TENSOR_EVERY_MAX ? every : TENSOR_EVERY_MAX;
+	if (pace->made)
+		pace->mean_bytes = pace->made_bytes / pace->made;
+	pace->made -= pace->made / TENSOR_PERIODS_MEANT;
+	pace->made_bytes -= pace->made_bytes / TENSOR_PERIODS_MEANT;
+	pace->debt_ns += pace->paid_ns;
+	pace->debt_ns = pace->debt_ns > allowed ? pace->debt_ns - allowed : 0;
+	if (pace->debt_ns > TENSOR_DEBT_MAX * TENSOR_PERIOD_NS * config.tensor_share >> 16)
+		pace->debt_ns = TENSOR_DEBT_MAX * TENSOR_PERIOD_NS * config.tensor_share >> 16;
+	pace->paid_ns = 0;
+	pace->begin_ns = ns;
+}
+
+/* As how many tensors this one counts at its call site; 0: its stack is not taken. */
+static __noinline u32 tensor_weight(struct thread *thread, u64 bytes)
+{
+	struct tensor_pace *pace = &thread->tensors;
+	u64 ns = now(), every;
+
+	if (ns - pace->begin_ns >= TENSOR_PERIOD_NS ||
+	    pace->paid_ns > TENSOR_EXCESS * TENSOR_PERIOD_NS * config.tensor_share >> 16)
+		renew_pace(pace, ns);
+	pace->made++;
+	pace->made_bytes += bytes;
+	every = pace->every;
+	if (bytes > pace->mean_bytes)
+		every = every * pace->mean_bytes / bytes;
+	if (every <= 1)
+		return 1;
+	return (bpf_get_prandom_u32() * every) >> 32 ? 0 : every;
+}
+
 /* --- counters --- */
 
 static __always_inline struct tensor_device_record *tensor_device(u32 slot, s32 device)
@@ -121,23 +165,23 @@ static __always_inline void raise_peak(u64 *peak, u64 live)
 
 static __always_inline void count_made_at(u32 slot, const struct tensor_record *tensor)
 {
-	struct tensor_site_record *site = tensor_site(slot, tensor->stack);
+	struct tensor_site_record *site = tensor->weight ? tensor_site(slot, tensor->stack) : NULL;
 
 	if (!site)
 		return;
-	__sync_fetch_and_add(&site->made, 1);
-	add_to_sum(&site->made_bytes, tensor->bytes);
+	__sync_fetch_and_add(&site->made, tensor->weight);
+	add_to_sum(&site->made_bytes, tensor->bytes * tensor->weight);
 	raise_peak(&site->peak_bytes, site->made_bytes - site->freed_bytes);
 }
 
 static __always_inline void count_freed_at(u32 slot, const struct tensor_record *tensor)
 {
-	struct tensor_site_record *site = tensor_site(slot, tensor->stack);
+	struct tensor_site_record *site = tensor->weight ? tensor_site(slot, tensor->stack) : NULL;
 
 	if (!site)
 		return;
-	__sync_fetch_and_add(&site->freed, 1);
-	add_to_sum(&site->freed_bytes, tensor->bytes);
+	__sync_fetch_and_add(&site->freed, tensor->weight);
+	add_to_sum(&site->freed_bytes, tensor->bytes * tensor->weight);
 }
 
 /*
@@ -166,6 +210,30 @@ static __always_inline void end_tensor(u32 slot)
 
 	if (live)
 		__sync_fetch_and_add(live, -1);
+}
+
+/* --- events --- */
+
+static __noinline int tell_event(u8 action, const struct tensor_key *key,
+				 const struct tensor_record *tensor)
+{
+	struct tensor_event *event = bpf_ringbuf_reserve(&tensor_ring, sizeof(*event), 0);
+	const struct process_record *process = process_at(key->slot);
+
+	if (!event)
+		return lose(LOSS_TENSOR_RING_FULL);
+	__builtin_memset(event, 0, sizeof(*event));
+	event->time_ns = action == TENSOR_ALLOCATES ? tensor->start_ns : now();
+	event->address = key->address;
+	event->bytes = tensor->bytes;
+	event->stack = tensor->stack;
+	event->stream = tensor->stream;
+	event->device = tensor->device;
+	event->pid = process ? process->pid : 0;
+	event->action = action;
+	/* Userspace looks often enough. */
+	bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
+	return 0;
 }
 
 /* --- allocations --- */
@@ -222,23 +290,25 @@ static __always_inline u64 live_bytes(const struct tensor_device_record *device)
 	       device->untracked_bytes;
 }
 
-static __noinline int tensor_made(u32 slot, u64 address, u64 bytes, s32 on, u64 stack)
+static __noinline int tensor_made(u32 slot, u64 address, const struct tensor_record *tensor)
 {
-	struct tensor_device_record *device = tensor_device(slot, on);
+	struct tensor_device_record *device = tensor_device(slot, tensor->device);
 	const struct tensor_key key = {.address = address, .slot = slot};
-	const struct tensor_record tensor = {
-		.bytes = bytes, .start_ns = now(), .stack = stack, .device = on};
 	int untracked;
 
+	if (config.tensor_events)
+		tell_event(TENSOR_ALLOCATES, &key, tensor);
 	/* Without counters nothing is recorded: userspace finds the process's tensors by them. */
 	if (!device)
 		return 0;
-	untracked = record_tensor(&key, &tensor);
+	untracked = record_tensor(&key, tensor);
 	__sync_fetch_and_add(&device->made, 1);
-	add_to_sum(&device->made_bytes, bytes);
+	add_to_sum(&device->made_bytes, tensor->bytes);
+	if (!tensor->weight)
+		__sync_fetch_and_add(&device->unsampled, 1);
 	if (untracked) {
 		__sync_fetch_and_add(&device->untracked, 1);
-		add_to_sum(&device->untracked_bytes, bytes);
+		add_to_sum(&device->untracked_bytes, tensor->bytes);
 	}
 	raise_peak(&device->peak_bytes, live_bytes(device));
 	return 0;
@@ -261,6 +331,8 @@ static __noinline int tensor_freed(u32 slot, u64 address)
 		known = false;
 		old.device = TENSOR_DEVICE_UNKNOWN;
 	}
+	if (config.tensor_events)
+		tell_event(TENSOR_FREES, &key, &old);
 	device = tensor_device(slot, old.device);
 	if (known) {
 		end_tensor(slot);
@@ -297,24 +369,40 @@ static __always_inline s32 device_of(const struct operand_registers *registers,
 	return device < TENSOR_DEVICES ? (s32)device : TENSOR_DEVICE_UNKNOWN;
 }
 
-/*
- * A framework's allocator is about to fail, also for a limit of its own. A function of its own: the
- * program's deepest path of calls has just enough stack on Linux 6.1.
- */
-static __noinline int report_exhausted(const struct operand_registers *registers,
-				       const struct tensor_point *point, u32 slot, u64 stack)
+/* A framework's allocator is about to fail, also for a limit of its own. */
+static __noinline int report_exhausted(struct pt_regs *ctx, const struct tensor_point *point,
+				       u32 slot, u64 stack)
 {
-	u64 device = operand_of(registers, point, TENSOR_DEVICE, DEVICE_UNKNOWN);
-	const struct record_shortage like = {
-		.time_ns = now(),
-		.bytes = operand_of(registers, point, TENSOR_BYTES, 0),
-		.allocated = operand_of(registers, point, TENSOR_ALLOCATED, 0),
-		.reserved = operand_of(registers, point, TENSOR_RESERVED, 0),
-		.stack = stack,
-		.device = device < DEVICE_UNKNOWN ? (u8)device : DEVICE_UNKNOWN,
-	};
+	struct operand_registers registers;
+	struct record_shortage like = {.time_ns = now(), .stack = stack};
+	u64 device;
 
+	read_registers(ctx, &registers);
+	device = operand_of(&registers, point, TENSOR_DEVICE, DEVICE_UNKNOWN);
+	like.device = device < DEVICE_UNKNOWN ? (u8)device : DEVICE_UNKNOWN;
+	like.bytes = operand_of(&registers, point, TENSOR_BYTES, 0);
+	like.allocated = operand_of(&registers, point, TENSOR_ALLOCATED, 0);
+	like.reserved = operand_of(&registers, point, TENSOR_RESERVED, 0);
 	return send_shortage_like(slot, RECORD_SHORTAGE_FINAL, &like);
+}
+
+/*
+ * Returns the address of the operands, and of an allocation also its size and device. A function of
+ * its own, since the program's deepest path of calls has just enough stack on Linux 6.1.
+ */
+static __noinline u64 read_tensor(struct pt_regs *ctx, const struct tensor_point *point,
+				  struct tensor_record *tensor)
+{
+	struct operand_registers registers;
+
+	read_registers(ctx, &registers);
+	if (point->action == TENSOR_ALLOCATES) {
+		tensor->bytes = operand_of(&registers, point, TENSOR_BYTES, 0);
+		tensor->device = device_of(&registers, point);
+		if (config.tensor_events)
+			tensor->stream = operand_of(&registers, point, TENSOR_STREAM, 0);
+	}
+	return operand_of(&registers, point, TENSOR_POINTER, 0);
 }
 
 /* At a probe point. Always returns 0: before Linux 6.13 a 1 would remove the probe. */
@@ -322,7 +410,7 @@ SEC("?uprobe")
 int tensor_point(struct pt_regs *ctx)
 {
 	u32 site = entry_site(ctx), number = (site & SITE_ROW) - TENSOR_ROW;
-	struct operand_registers registers;
+	struct tensor_record tensor = {.weight = 1};
 	struct tensor_point *point;
 	struct thread *thread;
 	u64 address, sp = ctx->sp;
@@ -334,20 +422,22 @@ int tensor_point(struct pt_regs *ctx)
 	thread = current_thread();
 	if (!thread || is_taken(&thread->taken, site, sp))
 		return 0;
-	read_registers(ctx, &registers);
 	if (point->action == TENSOR_EXHAUSTED)
-		return report_exhausted(&registers, point, thread->slot,
+		return report_exhausted(ctx, point, thread->slot,
 					config.stack_mode ? tensor_stack(ctx, thread) : 0);
-	address = operand_of(&registers, point, TENSOR_POINTER, 0);
+	address = read_tensor(ctx, point, &tensor);
 	if (!address)
 		return 0; /* freeing NULL frees nothing; or it was unreadable, which is counted */
 	if (point->action == TENSOR_FREES)
-		tensor_freed(thread->slot, address);
-	else
-		tensor_made(thread->slot, address, operand_of(&registers, point, TENSOR_BYTES, 0),
-			    device_of(&registers, point),
-			    config.stack_mode ? tensor_stack(ctx, thread) : 0);
-	return 0;
+		return tensor_freed(thread->slot, address);
+	tensor.start_ns = now();
+	if (config.tensor_share)
+		tensor.weight = tensor_weight(thread, tensor.bytes);
+	if (config.stack_mode && tensor.weight)
+		tensor.stack = tensor_stack(ctx, thread);
+	if (config.tensor_share)
+		thread->tensors.paid_ns += now() - tensor.start_ns;
+	return tensor_made(thread->slot, address, &tensor);
 }
 
 #endif

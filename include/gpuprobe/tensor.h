@@ -54,10 +54,11 @@ struct tensor_key {
 struct tensor_record {
 	__u64 bytes; /* as requested */
 	__u64 start_ns;
-	__u64 stack; /* stack id; 0: it could not be taken */
+	__u64 stack;  /* stack id; 0: it was not taken */
 	__u64 stream; /* the allocator's stream */
 	__s32 device;
-	__u32 pad;
+	/* as so many tensors it counts at its call site; 0: it is left out, see tensor_pace */
+	__u32 weight;
 };
 
 /* What happened to a tensor, in the ring `tensor_ring`, in order; with config.tensor_events. */
@@ -72,6 +73,29 @@ struct tensor_event {
 	__u8 action;  /* enum tensor_action */
 	__u8 pad[7];
 };
+
+/*
+ * Under config.tensor_share a thread takes the stack of one tensor in `every`, at random, and of
+ * larger ones more often: of a tensor of twice the mean size twice as often. So a site's counts,
+ * with weights, are estimates without bias, and a large tensor hardly ever counts as several.
+ */
+struct tensor_pace {
+	__u64 begin_ns;	  /* of the period */
+	__u64 paid_ns;	  /* for stacks in it */
+	__u64 debt_ns;	  /* what earlier ones cost too much */
+	__u64 made_bytes; /* of late: earlier periods count less and less */
+	__u64 mean_bytes; /* of a tensor, when the period began */
+	__u32 made;	  /* as made_bytes */
+	__u32 every;	  /* 0 and 1: all stacks are taken */
+};
+
+#define TENSOR_PERIOD_NS 16000000ull	   /* less if stacks cost far too much */
+#define TENSOR_PERIOD_MAX_NS 1000000000ull /* a longer one counts as that */
+#define TENSOR_EXCESS 4			   /* "far": this many times what a period may cost */
+#define TENSOR_DEBT_PERIODS 16		   /* in which a debt is paid */
+#define TENSOR_DEBT_MAX 8		   /* periods; what is beyond is forgiven */
+#define TENSOR_PERIODS_MEANT 8		   /* that the mean size is of, about */
+#define TENSOR_EVERY_MAX 1024
 
 /* The key of the map `tensor_counts`. */
 struct tensor_count_key {
@@ -90,11 +114,12 @@ struct tensor_device_record {
 	__u64 replaced,
 		replaced_bytes; /* their free was missed: the address was handed out again */
 	__u64 untracked, untracked_bytes; /* part of made: without room for a record */
+	__u64 unsampled;		  /* part of made: their call sites were left out */
 	__u64 unknown_frees;		  /* of addresses that were not on record */
 	__u64 peak_bytes;		  /* the most that was live at once, of tensors on record */
 };
 
-/* The same at one call site, that of the allocation; only tensors on record. */
+/* The same at one call site, that of the allocation; only tensors on record, with weights. */
 struct tensor_site_key {
 	__u64 stack;
 	__u32 slot;

@@ -91,7 +91,7 @@ int site_maps__add_live(const struct collector *collector, struct process *proce
 
 	if (!table)
 		return 0;
-	return site_table__add_live(table, stacks__same(collector->stacks, record->stack),
+	return site_table__add_live(table, stacks__same(collector->stacks, record->stack), 1,
 				    record->size, record->start_ns);
 }
 

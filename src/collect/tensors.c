@@ -98,8 +98,9 @@ static int take_tensor(struct reading *reading, struct process *process, const v
 		return ELEMENT_KEEP;
 	}
 	same = collector->stacks ? stacks__same(collector->stacks, record->stack) : 0;
-	return tensors__add_live(tensors, &tensor, same, !collector->options.top) ? -ENOMEM :
-										    ELEMENT_KEEP;
+	return tensors__add_live(tensors, &tensor, same, record->weight, !collector->options.top) ?
+		       -ENOMEM :
+		       ELEMENT_KEEP;
 }
 
 static const struct reading_step walk_tensors = {

@@ -150,6 +150,7 @@ static void take_sites(struct oom *oom, const struct process *process)
 	if (!process->tensors || !process->tensors->live_site_count)
 		return;
 	oom->of_tensors = true;
+	oom->sites_estimated = process->tensors->is_sampled;
 	oom->unused = process->tensors->segments.unused_bytes;
 	oom->largest_hole = process->tensors->segments.largest_hole;
 }

@@ -59,6 +59,7 @@ struct oom {
 	size_t site_count;		   /* in `sites` */
 	size_t more_sites;		   /* and beyond */
 	bool of_tensors;		   /* the sites are of tensors */
+	bool sites_estimated;		   /* these are sampled */
 	uint64_t unused, largest_hole;	   /* in segments, with tensors */
 
 	struct site_increase increase; /* its site may be one that is not in `sites` */

@@ -203,16 +203,17 @@ int site_table__name(struct site_table *table, const struct kernel_key *key,
 	return 0;
 }
 
-int site_table__add_live(struct site_table *table, uint64_t stack, uint64_t bytes,
+int site_table__add_live(struct site_table *table, uint64_t stack, uint32_t count, uint64_t bytes,
 			 uint64_t start_ns)
 {
 	struct live_count *live = TABLE_TAKE(table->live, stack, &stack);
 
 	if (!live)
 		return -ENOMEM;
-	saturate__add(&live->bytes, bytes);
-	if (!live->count++ || start_ns < live->oldest_ns)
+	saturate__add(&live->bytes, saturate__product(bytes, count));
+	if (!live->count || start_ns < live->oldest_ns)
 		live->oldest_ns = start_ns;
+	live->count += count;
 	if (start_ns > live->newest_ns)
 		live->newest_ns = start_ns;
 	return 0;

@@ -70,8 +70,8 @@ int site_table__name(struct site_table *table, const struct kernel_key *key,
 int site_table__set_wait(struct site_table *table, const struct stack *stack, uint16_t row,
 			 uint64_t ns);
 
-/* Adds a live allocation. Returns 0 or -ENOMEM. */
-int site_table__add_live(struct site_table *table, uint64_t stack, uint64_t bytes,
+/* Adds `count` live allocations of `bytes` each. Returns 0 or -ENOMEM. */
+int site_table__add_live(struct site_table *table, uint64_t stack, uint32_t count, uint64_t bytes,
 			 uint64_t start_ns);
 
 /*

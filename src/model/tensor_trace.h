@@ -18,7 +18,8 @@ struct tensor_trace {
 };
 
 /* The i-th of `count`, the oldest first. */
-static inline const struct tensor_event *tensor_trace__at(const struct tensor_trace *trace, size_t i)
+static inline const struct tensor_event *tensor_trace__at(const struct tensor_trace *trace,
+							  size_t i)
 {
 	return &trace->events[(trace->first + i) % trace->room];
 }

@@ -118,6 +118,7 @@ static void add_counts(struct tensor_device_record *to, const struct tensor_devi
 	add(&to->replaced_bytes, more->replaced_bytes);
 	to->untracked += more->untracked;
 	add(&to->untracked_bytes, more->untracked_bytes);
+	to->unsampled += more->unsampled;
 	to->unknown_frees += more->unknown_frees;
 	if (more->peak_bytes > to->peak_bytes)
 		to->peak_bytes = more->peak_bytes;
@@ -133,6 +134,7 @@ int tensors__add_device(struct tensors *tensors, int32_t device,
 		return -ENOMEM;
 	qsort(tensors->devices, tensors->device_count, sizeof(*tensors->devices), by_device);
 	add_counts(&tensors->total, counts);
+	tensors->is_sampled = total->unsampled > 0;
 	/* The counters are read one after the other while programs run. */
 	tensors->live_count = saturate__difference(total->made, total->freed + total->replaced +
 									total->untracked);
@@ -283,10 +285,13 @@ int tensors__sum_segments(struct tensors *tensors)
 /* --- lists --- */
 
 int tensors__add_live(struct tensors *tensors, const struct allocation *tensor, uint64_t stack,
-		      bool listed)
+		      uint32_t weight, bool listed)
 {
-	int ret =
-		site_table__add_live(tensors->detail->live, stack, tensor->size, tensor->start_ns);
+	int ret = 0;
+
+	if (weight)
+		ret = site_table__add_live(tensors->detail->live, stack, weight, tensor->size,
+					   tensor->start_ns);
 
 	if (ret || !listed)
 		return ret;

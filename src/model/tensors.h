@@ -3,7 +3,8 @@
  * A process's tensors: what a framework's allocator hands out of the segments that it takes from
  * CUDA. NULL in struct process: none was seen. Plain data, filled by collect/tensors.h.
  *
- * Exact, from the attach on: counts and requested bytes. Modelled: how tensors fill their segments
+ * Exact, from the attach on: counts and requested bytes, also those of call sites unless they are
+ * sampled under a budget (struct tensor_pace). Modelled: how tensors fill their segments
  * (struct tensor_segments), because the allocator's rounding is assumed and tensors from before the
  * attach are not known.
  */
@@ -61,6 +62,8 @@ struct tensors {
 	size_t live_listed;
 	uint64_t left_out_bytes, left_out_count;
 
+	/* Whether call sites of some were left out under a budget: those of sites are estimates. */
+	bool is_sampled;
 	struct tensor_segments segments; /* as of the latest list */
 	struct tensors_detail *detail;
 };
@@ -109,13 +112,13 @@ int tensors__set_site(struct tensors *tensors, uint64_t stack,
 /*
  * For the lists: adds a segment; all before the first tensor. A mapping of an expandable segment
  * is `expandable`; if its owner is unknown, it counts only with a tensor inside. Then adds a
- * tensor; `stack` is the id under which it is counted, and `listed` says whether it goes into
- * `live`. Return 0 or -ENOMEM.
+ * tensor; `stack` is the id under which it is counted, `weight` as how many (struct
+ * tensor_record), and `listed` says whether it goes into `live`. Return 0 or -ENOMEM.
  */
 int tensors__add_segment(struct tensors *tensors, uint64_t address, uint64_t bytes, bool expandable,
 			 enum segment_owner owner);
 int tensors__add_live(struct tensors *tensors, const struct allocation *tensor, uint64_t stack,
-		      bool listed);
+		      uint32_t weight, bool listed);
 
 /* Fills in how tensors are in their segments, without regard to filters. Returns 0 or -ENOMEM. */
 int tensors__place(struct tensors *tensors, uint64_t address, uint64_t bytes);

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "base/saturate.h"
 #include "model/tensors.h"
 #include "output/report/line.h"
 
@@ -30,14 +31,28 @@ static void print_unused(FILE *out, const struct tensor_segments *segments, bool
 		fputc(')', out);
 }
 
-static void print_lacking(FILE *out, bool since_attach, uint64_t frees, enum quantity_form form)
+static void print_lacking(FILE *out, const struct process *process, enum quantity_form form)
 {
-	if (since_attach)
+	const struct tensors *tensors = process->tensors;
+	uint64_t frees = tensors->total.unknown_frees, made = tensors->total.made;
+	const char *before = "";
+
+	if (process->since_attach) {
 		fputs("since attach: older segments and tensors are unknown", out);
-	if (frees)
-		fprintf(out, "%s%s free%s of tensors that were not seen allocated",
-			since_attach ? "; " : "", count_of(form, frees).text,
-			report_line__plural(frees));
+		before = "; ";
+	}
+	if (frees) {
+		fprintf(out, "%s%s free%s of tensors that were not seen allocated", before,
+			count_of(form, frees).text, report_line__plural(frees));
+		before = "; ";
+	}
+	if (tensors->is_sampled)
+		fprintf(out, "%sstacks of %s of the tensors taken: call sites are estimates",
+			before,
+			quantity__share(
+				(double)saturate__difference(made, tensors->total.unsampled) /
+				(double)made)
+				.text);
 }
 
 void tensors_text__print(FILE *out, const struct process *process, enum quantity_form form,
@@ -45,8 +60,7 @@ void tensors_text__print(FILE *out, const struct process *process, enum quantity
 {
 	const struct tensors *tensors = process->tensors;
 	const struct tensor_segments *segments = &tensors->segments;
-	uint64_t frees = tensors->total.unknown_frees;
-	bool lacks = process->since_attach || frees;
+	bool lacks = process->since_attach || tensors->total.unknown_frees;
 
 	if (segments->count)
 		fprintf(out, "%s held, ", quantity__bytes_as(form, segments->bytes).text);
@@ -54,10 +68,15 @@ void tensors_text__print(FILE *out, const struct process *process, enum quantity
 		count_of(form, tensors->live_count).text, report_line__plural(tensors->live_count));
 	if (segments->count)
 		print_unused(out, segments, lacks, form);
-	if (!lacks)
+	if (!lacks && !tensors->is_sampled)
 		return;
 	fputs(before, out);
-	print_lacking(out, process->since_attach, frees, form);
+	print_lacking(out, process, form);
+}
+
+const char *tensors_text__about(const struct process *process)
+{
+	return process->tensors && process->tensors->is_sampled ? "about " : "";
 }
 
 void tensors_text__print_site(FILE *out, const struct process *process, const struct stack *stack,

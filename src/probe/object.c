@@ -152,6 +152,12 @@ static void name_allocators(struct config *config, const struct object_options *
 	}
 }
 
+/* In 65536ths, and not 0 unless it is. */
+static uint32_t share_of_time(double share)
+{
+	return share > 0 ? (uint32_t)(share < 1 ? share * 65535 : 65535) + 1 : 0;
+}
+
 static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_options *options,
 			  struct error *err)
 {
@@ -182,6 +188,7 @@ static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_opt
 	rodata->config.max_tensors = options->max_tensors;
 	rodata->config.tensor_python = options->tensor_python;
 	rodata->config.tensor_events = options->tensor_events;
+	rodata->config.tensor_share = share_of_time(options->tensor_share);
 	name_allocators(&rodata->config, options);
 	ret = fill_stack_constants(&rodata->config, options, err);
 	if (ret)
@@ -288,9 +295,9 @@ static void choose_tensors(struct gpuprobe_bpf *skeleton, const struct object_op
 			   bool lazy)
 {
 	bool watches = options->max_tensors > 0 || options->exhaustion;
-	struct bpf_map *maps[] = {skeleton->maps.tensor_points, skeleton->maps.tensors,
+	struct bpf_map *maps[] = {skeleton->maps.tensor_points,	 skeleton->maps.tensors,
 				  skeleton->maps.tensor_devices, skeleton->maps.tensor_sites,
-				  skeleton->maps.tensor_counts, skeleton->maps.tensor_ring};
+				  skeleton->maps.tensor_counts,	 skeleton->maps.tensor_ring};
 
 	bpf_program__set_autoload(skeleton->progs.tensor_point, watches);
 	if (options->links != LINKS_TRACEFS)

@@ -42,7 +42,9 @@ struct object_options {
 	uint32_t max_tensors; /* 0: tensors are not watched */
 	bool exhaustion;      /* frameworks' allocators say that memory ran out */
 	bool tensor_events;   /* each allocation and free of a tensor is reported in a ring */
-	bool tensor_python;   /* a tensor's stack has Python frames alone, where there are any */
+	/* of a thread's time that stacks of tensors may take; 0: all stacks are taken */
+	double tensor_share;
+	bool tensor_python; /* a tensor's stack has Python frames alone, where there are any */
 };
 
 /*

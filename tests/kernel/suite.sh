@@ -119,6 +119,11 @@ tensors_of_an_allocator() {
 	grep '"live":30,"live_bytes":30000,"allocations":50,"allocated_bytes":50000' tensors
 	grep '"frees":20' tensors
 	grep '"function":"keep"' tensors
+	"$GPUPROBE" memleak --json --max-overhead 0.1 -- "$SIM/tensors" 3000 20000 > tensors
+	grep '"live":3000,"live_bytes":3000000,"allocations":23000,' tensors
+	grep '"sites_estimated":true' tensors
+	"$GPUPROBE" memleak --json --stack dwarf -- "$SIM/tensors" 30 20 > tensors
+	grep '"live":30,"live_bytes":30000' tensors
 }
 
 # The report of an allocation that fails for good.

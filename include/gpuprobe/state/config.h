@@ -62,6 +62,8 @@ struct config {
 	__u8 tensor_python;
 	__u8 tensor_events; /* each allocation and free of a tensor is reported */
 	__u8 pad[3];
+	__u32 tensor_share; /* of a thread's time for stacks of tensors, in 65536ths; 0: all */
+	__u32 pad2;
 	/*
 	 * with `hold`: the first eight characters of names of libraries with allocators of tensors,
 	 * zero-padded; 0: no more

@@ -4,6 +4,7 @@
 #define GPUPROBE_STATE_THREAD_H
 
 #include "gpuprobe/state/streams.h"
+#include "gpuprobe/tensor.h"
 
 #define CALL_DEPTH 8	   /* nested watched calls per thread */
 #define CONTEXT_DEPTH 8	   /* pushed contexts per thread */
@@ -135,6 +136,7 @@ struct thread {
 	__u32 proof_count;
 	__u32 pad;
 	struct stream_proof proofs[STREAM_PROOFS];
+	struct tensor_pace tensors;
 };
 
 #endif

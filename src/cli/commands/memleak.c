@@ -102,6 +102,7 @@ static int set_up(struct memleak *memleak, struct error *err)
 				.top = options->output.show_allocations ? 0 : 1,
 				.stacks = options->stacks,
 				.tensor_python = !options->stacks.given[OPT_STACK],
+				.tensor_overhead = options->max_overhead,
 				.stack_sites = 1u << SITE_ALLOCATION | 1u << SITE_OBJECT |
 					       1u << SITE_FAILURE,
 				.live_filter = options->filter,

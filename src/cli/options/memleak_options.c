@@ -96,6 +96,11 @@ static const struct option_row rows[] = {
 	 FIELD(filter.max_bytes), .min = 1, .max = SIZE_MAX_BYTES},
 	{"min-count", 0, "N", "only call sites with at least N live allocations", option__u64,
 	 FIELD(output.min_count), .max = 1ul << 40},
+	{"max-overhead", 0, "PERCENT|off",
+	 "limit how much the stacks of tensors slow a thread\n"
+	 "down to about this: where they cost more, take some of\n"
+	 "them and estimate call sites; counts stay exact [off]",
+	 arguments__take_overhead, FIELD(max_overhead)},
 	{"window", 0, "TIME",
 	 "time window for growth detection, such as 30s or 10m\n"
 	 "[60s, or two thirds of the run if that is less]",

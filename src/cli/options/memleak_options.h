@@ -24,6 +24,7 @@ struct memleak_command {
 	struct stack_choice stacks;
 	struct live_filter filter;
 	struct memleak_options output;
+	double max_overhead;	   /* of stacks of tensors, 0.05: 5 %; 0: no limit */
 	uint64_t window_ns;	   /* time window for growth detection */
 	const char *oom_directory; /* files of out-of-memory reports; NULL: none */
 	bool json;

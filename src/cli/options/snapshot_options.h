@@ -11,8 +11,8 @@
 struct snapshot_options {
 	struct targets targets; /* one process, or a command */
 	struct stack_choice stacks;
-	const char *file; /* output file */
-	double duration;  /* seconds; 0: until stopped */
+	const char *file;  /* output file */
+	double duration;   /* seconds; 0: until stopped */
 	size_t max_events; /* to keep of tensors; 0: none */
 	enum log_level log_level;
 };

@@ -20,6 +20,7 @@
 #include "api/api.h"
 #include "gen/gpuprobe.skel.h"
 #include "govern/ask_probes.h"
+#include "govern/budget.h"
 #include "govern/calibration.h"
 #include "probe/attacher.h"
 #include "probe/features.h"
@@ -42,7 +43,7 @@ struct live_model {
 	struct ask_probes asks;	   /* with NEEDS_ASKS, if they can be detached */
 	bool asks_stay;		   /* probes of error queries cannot be detached */
 	struct live_host host;
-	struct shortages *shortages; /* NULL: not reported */
+	struct shortages *shortages;	   /* NULL: not reported */
 	struct tensor_watch *tensor_watch; /* NULL: no events of tensors are kept */
 	struct event *ring, *reap;
 	uint64_t reap_ns; /* time that the last reaping spent on living processes */
@@ -212,12 +213,21 @@ int live_model__new(const struct live_model_options *options, const struct log *
 	return 0;
 }
 
+/* The part of the budget for stacks of tensors. Counting them is exact, and has no budget. */
+static double overhead_of_tensors(const struct live_model_options *options)
+{
+	if (!options->limits.max_tensors || options->stacks.mode == STACK_OFF)
+		return 0;
+	return options->tensor_overhead > 0 ? options->tensor_overhead : options->max_overhead / 2;
+}
+
 /* --max-overhead: the cost of calls is measured before anything is watched. */
 static int make_overhead(struct live_model *live, const struct object_options *object,
 			 const struct features *features, struct error *err)
 {
 	const struct overhead_options options = {
 		.max = live->options.max_overhead,
+		.of_tensors = overhead_of_tensors(&live->options),
 		.by_default = live->options.overhead_by_default,
 		.sampling =
 			live->options.sample_launches_alone ? 1u << RATE_LAUNCH : GOVERNED_FAMILIES,
@@ -278,6 +288,7 @@ static int load_object(struct live_model *live, struct session_probes *probes,
 		.exhaustion = options->oom_reports,
 		.tensor_events = options->tensor_events > 0,
 		.tensor_python = options->tensor_python,
+		.tensor_share = budget__of_wall(overhead_of_tensors(options)),
 		.stack_mode = options->stacks.mode,
 		.stack_sites = options->stack_sites,
 		.stack_bytes = options->stacks.size,
@@ -294,9 +305,6 @@ static int load_object(struct live_model *live, struct session_probes *probes,
 					     err);
 	if (!ret)
 		object.rates = is_held_to_budget(live, object.links);
-	if (!ret && object.rates && options->limits.max_tensors)
-		log__warn(live->log, "--max-overhead does not limit what --tensors costs: 3 to 4 "
-				     "us per tensor");
 	if (!ret && !options->no_returns)
 		ret = return_probes__check(object.links, err);
 	if (!ret)
@@ -331,7 +339,8 @@ static int make_events(struct live_model *live, struct error *err)
 	live->ring = event_new(loop, collector__ring_fd(live->collector), EV_READ | EV_PERSIST,
 			       on_ring, live);
 	live->reap = evtimer_new(loop, on_reap, live);
-	if (keep_tensor_events(live) || !live->ring || !live->reap || live_host__start(&live->host, loop) ||
+	if (keep_tensor_events(live) || !live->ring || !live->reap ||
+	    live_host__start(&live->host, loop) ||
 	    (live->shortages && shortages__start(live->shortages, loop)))
 		return error__set(err, -ENOMEM, "out of memory");
 	return event_add(live->ring, NULL) ? error__set(err, -ENOMEM, "out of memory") : 0;

@@ -82,6 +82,8 @@ struct live_model_options {
 	/* by how much probes may slow a thread down, 0.05: 5 %; 0: all probes stay attached */
 	double max_overhead;
 	bool overhead_by_default; /* the budget is a default: ignored if it is unavailable */
+	/* the same for stacks of tensors alone; 0: half of max_overhead */
+	double tensor_overhead;
 	/* for the budget, sample only launches: copies and waits are always watched */
 	bool sample_launches_alone;
 };

@@ -92,8 +92,8 @@ int overhead__new(const struct overhead_options *options, const struct call_cost
 	overhead->log = log;
 	ret = rates__new(skeleton, &overhead->rates, err);
 	if (!ret) {
-		overhead->governor =
-			governor__new(options->max, options->sampling, costs, &hooks, log);
+		overhead->governor = governor__new(options->max - options->of_tensors,
+						   options->sampling, costs, &hooks, log);
 		overhead->timer = evtimer_new(session__loop(session), on_timer, overhead);
 		if (!overhead->governor || !overhead->timer)
 			ret = error__set(err, -ENOMEM, "out of memory");

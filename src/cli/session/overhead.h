@@ -18,6 +18,7 @@ struct overhead;
 
 struct overhead_options {
 	double max;	       /* by how much a thread may be slowed down, 0.05: 5 % */
+	double of_tensors;     /* the part of it for stacks of tensors, which BPF keeps to */
 	bool by_default;       /* the budget is a default */
 	unsigned int sampling; /* as for governor__new */
 };

@@ -58,6 +58,8 @@ void json_tensors__write_totals(struct json *j, const struct process *p)
 	json__key_u64(j, "live", tensors->live_count);
 	json__key_u64(j, "live_bytes", tensors->live_bytes);
 	write_counts(j, &tensors->total);
+	json__key_u64(j, "unsampled", tensors->total.unsampled);
+	json__key_bool(j, "sites_estimated", tensors->is_sampled);
 	write_devices(j, tensors);
 	write_segments(j, &tensors->segments);
 }

@@ -9,6 +9,7 @@
 #include "output/folded_stack.h"
 #include "output/memleak/site.h"
 #include "output/report/line.h"
+#include "output/tensors_text.h"
 
 #define EVIDENCE_INDENT "            "
 #define STACK_INDENT 16
@@ -142,6 +143,7 @@ static void print_site(const struct memleak_printer *printer, const struct memle
 	FILE *out = printer->out;
 
 	fputs(REPORT_INDENT, out);
+	fputs(level->tensors ? tensors_text__about(level->process) : "", out);
 	memleak_text__amount(printer, level->tensors, site->live->bytes, site->live->count);
 	print_growth(printer, site);
 	if (site->leak)
@@ -179,8 +181,9 @@ void memleak_text__sites(const struct memleak_printer *printer, const struct mem
 	}
 	if (!rest.sites)
 		return;
-	fprintf(printer->out, REPORT_INDENT "... and %s more call site%s: ",
-		memleak_text__count(printer, rest.sites).text, report_line__plural(rest.sites));
+	fprintf(printer->out, REPORT_INDENT "... and %s more call site%s: %s",
+		memleak_text__count(printer, rest.sites).text, report_line__plural(rest.sites),
+		level->tensors ? tensors_text__about(level->process) : "");
 	memleak_text__amount(printer, level->tensors, rest.bytes, rest.count);
 	if (rest.growing)
 		fprintf(printer->out, ", %s of them growing",

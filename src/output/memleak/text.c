@@ -18,6 +18,7 @@
 #include "output/memleak/printer.h"
 #include "output/memleak/site.h"
 #include "output/memleak/tensors.h"
+#include "output/tensors_text.h"
 #include "output/report/line.h"
 #include "output/report/totals.h"
 
@@ -252,6 +253,7 @@ static void print_end(const struct memleak_printer *printer, const struct memlea
 	const struct memleak_level *level = &known->level;
 	enum loss untracked = memleak_site__untracked(printer->model, level->tensors);
 	const struct process *p = known->process;
+	const char *about = level->tensors ? tensors_text__about(p) : "";
 	struct memleak_sums sums;
 	FILE *out = printer->out;
 
@@ -271,11 +273,12 @@ static void print_end(const struct memleak_printer *printer, const struct memlea
 		return;
 	}
 	if (sums.count) {
+		fputs(about, out);
 		memleak_text__amount(printer, level->tensors, sums.bytes, sums.count);
 		fputs(" leaked (live at exit)", out);
 	}
-	/* Allocations that the options leave out were live too. */
-	if (level->at_exit_count > sums.count) {
+	/* Allocations that the options leave out were live too; and an estimate is not exact. */
+	if (level->at_exit_count > sums.count || *about) {
 		fputs(sums.count ? ", of " : "left out: ", out);
 		memleak_text__amount(printer, level->tensors, level->at_exit_bytes,
 				     level->at_exit_count);

@@ -58,7 +58,7 @@ static void print_live_sites(FILE *out, const struct monitor_page *page, const s
 	size_t shown = monitor_line__shown(page, count, SITES_SHOWN);
 
 	for (size_t i = 0; i < shown; i++) {
-		fprintf(out, "%s %s in %s %s%s",
+		fprintf(out, "%s%s %s in %s %s%s", of_tensors ? tensors_text__about(p) : "",
 			quantity__bytes_as(page->options->form, sites[i].bytes).text,
 			p->ended ? "live at exit" : "live", quantity__count(sites[i].count).text,
 			of_tensors ? "tensor" : "allocation", report_line__plural(sites[i].count));

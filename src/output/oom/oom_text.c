@@ -114,9 +114,9 @@ static void print_site(FILE *out, const struct oom *oom, uint64_t bytes, uint64_
 {
 	struct quantity text;
 
-	fprintf(out, "%s in %s %s%s  ", bytes_text(bytes, &text),
-		quantity__amount((double)count).text, oom->of_tensors ? "tensor" : "allocation",
-		count == 1 ? "" : "s");
+	fprintf(out, "%s%s in %s %s%s  ", oom->sites_estimated ? "about " : "",
+		bytes_text(bytes, &text), quantity__amount((double)count).text,
+		oom->of_tensors ? "tensor" : "allocation", count == 1 ? "" : "s");
 	print_line(out, stack);
 	fputc('\n', out);
 }

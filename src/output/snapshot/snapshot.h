@@ -25,7 +25,7 @@ struct snapshot_trace {
 	/* now, by two clocks: wall time and CLOCK_BOOTTIME; later events are left out */
 	struct timespec wall;
 	uint64_t now_ns;
-	uint64_t lost; /* events that BPF could not report */
+	uint64_t lost;	    /* events that BPF could not report */
 	site_stack_fn find; /* the stack of an event */
 	void *arg;
 };

@@ -18,9 +18,9 @@ struct device_trace {
 
 static uint64_t time_us(const struct snapshot_trace *trace, uint64_t ns)
 {
-	uint64_t now_us = (uint64_t)trace->wall.tv_sec * 1000000 +
-			  (uint64_t)trace->wall.tv_nsec / NS_PER_US;
-	uint64_t ago_us = ns < trace->now_ns ? (trace->now_ns - ns) / NS_PER_US : 0;
+	uint64_t now_us =
+		(uint64_t)trace->wall.tv_sec * 1000000 + (uint64_t)trace->wall.tv_nsec / 1000;
+	uint64_t ago_us = ns < trace->now_ns ? (trace->now_ns - ns) / 1000 : 0;
 
 	return ago_us < now_us ? now_us - ago_us : 0;
 }
@@ -55,10 +55,9 @@ static int write_segments_until(struct device_trace *to, uint64_t ns)
 		if (of->start_ns > ns)
 			break;
 		if (of->device == to->device)
-			ret = write_entry(to,
-					  of->kind == MEMORY_MAPPED ? "segment_map" :
-								      "segment_alloc",
-					  &event, of->stack);
+			ret = write_entry(
+				to, of->kind == MEMORY_MAPPED ? "segment_map" : "segment_alloc",
+				&event, of->stack);
 	}
 	return ret;
 }
@@ -71,7 +70,8 @@ static int write_event(struct device_trace *to, const struct tensor_event *event
 	if (ret)
 		return ret;
 	if (event->action == TENSOR_ALLOCATES)
-		return write_entry(to, "alloc", event, to->trace->find(to->trace->arg, event->stack));
+		return write_entry(to, "alloc", event,
+				   to->trace->find(to->trace->arg, event->stack));
 	ret = write_entry(to, "free_requested", event, NULL);
 	return ret ? ret : write_entry(to, "free_completed", event, NULL);
 }

@@ -41,7 +41,8 @@ static void print_live_sites(FILE *out, const struct stat_report *report, const 
 	size_t shown = report_line__cut(report->options, count);
 
 	for (size_t i = 0; i < shown; i++) {
-		fprintf(out, REPORT_INDENT "%s in %s %s%s",
+		fprintf(out, REPORT_INDENT "%s%s in %s %s%s",
+			of_tensors ? tensors_text__about(p) : "",
 			stat_cell__bytes(report, sites[i].bytes).text,
 			quantity__count(sites[i].count).text, of_tensors ? "tensor" : "allocation",
 			report_line__plural(sites[i].count));

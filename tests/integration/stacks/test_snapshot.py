@@ -42,7 +42,6 @@ def test_sums_are_those_of_the_allocator(tmp_path):
     memory = pickle.loads(file.read_bytes())
     assert list(memory) == ["segments", "device_traces", "allocator_settings",
                             "external_annotations", "gpuprobe"]
-    assert memory["device_traces"] == [[]]
     assert sums(memory["segments"]) == {"total_size": truth["segment_bytes"],
                                         "allocated_size": truth["rounded_bytes"],
                                         "requested_size": truth["live_bytes"]}
@@ -52,6 +51,58 @@ def test_sums_are_those_of_the_allocator(tmp_path):
     assert len(live) == truth["live"]
     assert {block["frames"][0]["name"] for block in live} == {"keep"}
     assert memory["gpuprobe"]["overlapping"] == memory["gpuprobe"]["segments_not_seen"] == 0
+    check_events(memory, truth)
+
+
+def replayed(events):
+    """What is live after the events, by address; a free frees what is there."""
+    live, freeing = {}, None
+    for event in events:
+        if event["action"] == "alloc":
+            assert event["addr"] not in live
+            live[event["addr"]] = event
+        elif event["action"] == "free_requested":
+            freeing = live.pop(event["addr"])
+            assert event["size"] == freeing["size"]
+        elif event["action"] == "free_completed":
+            assert event["addr"] == freeing["addr"]
+    return live
+
+
+def check_events(memory, truth):
+    """Each allocation and free, in order: played again, they give the blocks at the end."""
+    (events,) = memory["device_traces"]
+    kinds = [event["action"] for event in events]
+    assert kinds.count("alloc") == truth["allocations"]
+    assert kinds.count("free_requested") == kinds.count("free_completed") == truth["frees"]
+    assert kinds.count("segment_alloc") == truth["segments"]
+    assert sum(event["size"] for event in events if event["action"] == "alloc") == truth["bytes"]
+    assert [event["time_us"] for event in events] == sorted(event["time_us"] for event in events)
+    assert {event["frames"][0]["name"] for event in events if event["action"] == "alloc"} == {
+        "keep", "churn"}
+    live = replayed(events)
+    assert {(address, event["size"]) for address, event in live.items()} == {
+        (block["address"], block["requested_size"]) for segment in memory["segments"]
+        for block in segment["blocks"] if block["state"] == "active_allocated"}
+    assert memory["gpuprobe"]["events_overwritten"] == memory["gpuprobe"]["events_lost"] == 0
+
+
+@pytest.mark.parametrize("most", [100, 0])
+def test_the_latest_events(tmp_path, most):
+    file = tmp_path / "memory.pickle"
+    with Running() as running:
+        probe = start(running.process.pid, file, "--max-events", str(most))
+        wait_until_watching(probe)
+        running.do("churn 300 700")
+        running.do("make 10 1000")
+        told = stop(probe)
+    assert probe.returncode == 0, told
+    memory = pickle.loads(file.read_bytes())
+    (events,) = memory["device_traces"]
+    kinds = [event["action"] for event in events if not event["action"].startswith("segment")]
+    assert kinds == (["alloc", "free_requested", "free_completed"] * 45 + ["alloc"] * 10
+                     if most else [])
+    assert memory["gpuprobe"]["events_overwritten"] == (510 if most else 0)
 
 
 def test_segments_from_before_the_attach(tmp_path):

@@ -280,12 +280,57 @@ def test_flame_draws_tensors_by_python_call_site():
     assert "ctypes" not in text
 
 
-def test_max_overhead_does_not_limit_tensors():
-    args = [paths.GPUPROBE, "stat", "--max-overhead", "5", "--tensors", "--", "/bin/true"]
-    stderr = [subprocess.run(line, text=True, capture_output=True, timeout=60, check=False,
-                             env=environment()).stderr for line in (args, args[:4] + args[5:])]
-    warned = ["does not limit what --tensors costs" in text for text in stderr]
-    assert warned == [True, False] or "max-overhead" in stderr[1]
+# Whatever the machine's speed, far more than such a budget has stacks for, and at least one in
+# 1024 is taken. The large ones are always in.
+MANY = "churn 60000 2000\nmake 60000 3000\ndrop 5000\nmake 3 50000000\nquit\n"
+
+
+def test_counts_are_exact_under_a_budget():
+    reports, truth, _ = memleak("--json", "-o", "0", "--max-overhead", "0.1", commands=MANY)
+    tensors = tensors_of(reports[-1], truth[-1]["pid"])
+    assert counts(tensors) == [truth[-1][key] for key in TRUTH]
+    assert tensors["sites_estimated"]
+    assert tensors["allocations"] * 0.5 < tensors["unsampled"] < tensors["allocations"]
+    kept = site_of(tensors, "keep")
+    assert 150e6 < kept["bytes"] < 150e6 + 2.5 * 180e6
+    assert 20_000 < kept["made"] < 150_000
+    assert kept["made"] == kept["allocations"] + kept["freed"] and kept["freed"] > 0
+
+
+def test_what_a_person_reads_under_a_budget():
+    _, _, done = memleak("-o", "0", "--max-overhead", "0.1", commands=MANY)
+    text = done.stdout
+    assert re.search(r"        stacks of \d+\.\d % of the tensors taken: call sites are estimates\n"
+                     r"        about ", text)
+    assert re.search(r"ended: about \S+ MiB in \S+( k)? tensors leaked \(live at exit\), "
+                     r"of 300.4 MiB in 55.0 k tensors\n", text)
+
+
+@pytest.mark.waits("growth takes a window")
+def test_a_growing_line_is_named_under_a_budget():
+    with Running() as running:
+        running.do("make 1 100")
+        gpuprobe = beside(running, "--json", "-o", "0", "--max-overhead", "0.1", "--window", "2s",
+                          "0.5")
+        wait_until_watching(gpuprobe)
+        growing = None
+        while not growing:
+            running.do("churn 3000 2000")
+            running.do("make 300 20000")
+            report = json.loads(gpuprobe.stdout.readline())
+            sites = report["processes"] and tensors_of(report, running.process.pid)
+            growing = sites and [site["stack"]["frames"][0]["function"]
+                                 for site in sites["by_site"]["sites"]
+                                 if site["growth"]["verdict"] == "growing"]
+        gpuprobe.send_signal(signal.SIGINT)
+        gpuprobe.communicate(timeout=60)
+    assert growing == ["keep"]
+
+
+def test_stat_shares_its_budget_with_tensors():
+    tensors = other("stat", "--tensors", "--stack", "fp", "--max-overhead", "0.1", "--json",
+                    commands=MANY)["processes"][0]["tensors"]
+    assert (tensors["live"], tensors["sites_estimated"]) == (55003, True)
 
 
 def test_flame_draws_live_tensors():

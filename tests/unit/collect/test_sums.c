@@ -258,7 +258,7 @@ static void test_call_sites(void **state)
 	assert_non_null(table);
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(site_table__set(table, &keys[i], &record), 0);
-		assert_int_equal(site_table__add_live(table, 1 + i, 3 * QUARTER, 1), 0);
+		assert_int_equal(site_table__add_live(table, 1 + i, 1, 3 * QUARTER, 1), 0);
 	}
 	assert_int_equal(site_table__list(table, &process, -1, no_stack, NULL), 0);
 	/* Neither has a known stack: they are one site. */

@@ -155,10 +155,10 @@ static void live_memory_by_stack(void **state)
 	struct process process = {0};
 
 	(void)state;
-	assert_int_equal(site_table__add_live(table, 1, 10, 50), 0);
-	assert_int_equal(site_table__add_live(table, 2, 20, 40), 0);
-	assert_int_equal(site_table__add_live(table, 3, 100, 60), 0);
-	assert_int_equal(site_table__add_live(table, 0, 1, 70), 0);
+	assert_int_equal(site_table__add_live(table, 1, 1, 10, 50), 0);
+	assert_int_equal(site_table__add_live(table, 2, 1, 20, 40), 0);
+	assert_int_equal(site_table__add_live(table, 3, 1, 100, 60), 0);
+	assert_int_equal(site_table__add_live(table, 0, 1, 1, 70), 0);
 	list(table, &process);
 	assert_int_equal(process.live_site_count, 3);
 	assert_int_equal(process.live_sites[0].bytes, 100);

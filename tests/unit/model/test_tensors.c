@@ -196,8 +196,10 @@ static void counts_of_sites(void **state)
 	assert_int_equal(tensors__set_site(tensors, 11, &record), 0);
 	assert_int_equal(tensors__set_site(tensors, 20, &record), 0);
 	assert_int_equal(tensors__set_site(tensors, 20, &record), 0);
-	assert_int_equal(tensors__add_live(tensors, &tensor, 10, true), 0);
-	assert_int_equal(tensors__add_live(tensors, &tensor, 11, true), 0);
+	assert_int_equal(tensors__add_live(tensors, &tensor, 10, 1, true), 0);
+	/* One counts as four; the call site of another one is left out. */
+	assert_int_equal(tensors__add_live(tensors, &tensor, 11, 4, true), 0);
+	assert_int_equal(tensors__add_live(tensors, &tensor, 0, 0, true), 0);
 	assert_int_equal(tensors__list(tensors, find, NULL), 0);
 	site = tensors__site(tensors, &stacks[0]);
 	assert_non_null(site);
@@ -206,8 +208,9 @@ static void counts_of_sites(void **state)
 	assert_int_equal(tensors__site(tensors, &stacks[1])->counts.made, 5);
 	assert_int_equal(tensors->live_site_count, 1);
 	assert_ptr_equal(tensors->live_sites[0].stack, &stacks[0]);
-	assert_int_equal(tensors->live_sites[0].count, 2);
-	assert_int_equal(tensors->live_listed, 2);
+	assert_int_equal(tensors->live_sites[0].count, 5);
+	assert_int_equal(tensors->live_sites[0].bytes, 500);
+	assert_int_equal(tensors->live_listed, 3);
 	assert_ptr_equal(tensors->live[0].stack, &stacks[0]);
 	tensors__forget_stacks(tensors);
 	assert_null(tensors__site(tensors, &stacks[0]));

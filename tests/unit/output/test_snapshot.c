@@ -48,15 +48,26 @@ static void python_accepts(const char *path, const char *check)
 	unlink(path);
 }
 
-static void model_accepts(const struct process *process, const char *check)
+static const struct stack *find_stack(void *arg, uint64_t id)
+{
+	return id == 1 ? arg : NULL;
+}
+
+static void model_and_trace_accept(const struct process *process,
+				   const struct snapshot_trace *trace, const char *check)
 {
 	char path[] = "/tmp/test_snapshot.XXXXXX";
 	FILE *out = fdopen(mkstemp(path), "w");
 
 	assert_non_null(out);
-	assert_int_equal(snapshot__print(out, process, &trace), 0);
+	assert_int_equal(snapshot__print(out, process, trace), 0);
 	assert_int_equal(fclose(out), 0);
 	python_accepts(path, check);
+}
+
+static void model_accepts(const struct process *process, const char *check)
+{
+	model_and_trace_accept(process, &(struct snapshot_trace){.find = find_stack}, check);
 }
 
 static void values(void **state)
@@ -118,7 +129,7 @@ static void segments_and_holes(void **state)
 		piece(50 * MIB, 4 * MIB, NULL),	  /* another library's */
 	};
 	struct allocation tensors[] = {
-		piece(101 * MIB, 1000, &line),	 piece(100 * MIB, 512, &line),
+		piece(102 * MIB, 1000, &line),	 piece(100 * MIB, 512, &line),
 		piece(200 * MIB, 512, NULL), /* in no known segment; adjacent */
 		piece(200 * MIB + 512, 1, NULL), piece(300 * MIB, 5, NULL),
 	};
@@ -141,6 +152,64 @@ static void segments_and_holes(void **state)
 		"assert s['gpuprobe']['other_allocation_bytes'] == 4 << 20\n"
 		"assert s['gpuprobe']['segments_not_seen'] == 2\n"
 		"assert s['gpuprobe']['overlapping'] == 0\n");
+}
+
+/* The ring of events has gone around. Segments come where they were allocated. */
+static void trace_of_events(void **state)
+{
+	static const struct stack_frame frame = {
+		.function = "forward", .file = "/x/model.py", .line = 7, .kind = FRAME_PYTHON};
+	static struct stack line = {.count = 1, .frames = &frame};
+	struct tensor_event events[] = {
+		{.time_ns = 5000000, .address = 512, .bytes = 9, .pid = 7, .action = TENSOR_FREES},
+		{.time_ns = 9000000, .address = 1, .pid = 7, .action = TENSOR_FREES}, /* too late */
+		{.time_ns = 2000000,
+		 .address = 512,
+		 .bytes = 9,
+		 .stack = 1,
+		 .stream = 3,
+		 .pid = 7,
+		 .action = TENSOR_ALLOCATES},
+		{.time_ns = 3000000, .address = 1, .bytes = 1, .pid = 8, .action = TENSOR_FREES},
+		{.time_ns = 4000000,
+		 .address = 4096,
+		 .bytes = 8,
+		 .pid = 7,
+		 .device = 1,
+		 .action = TENSOR_ALLOCATES},
+	};
+	const struct tensor_trace trace = {
+		.events = events, .room = 5, .first = 2, .count = 5, .overwritten = 6};
+	const struct snapshot_trace written = {.trace = &trace,
+					       .wall = {.tv_sec = 100},
+					       .now_ns = 6000000,
+					       .lost = 2,
+					       .find = find_stack,
+					       .arg = &line};
+	struct allocation segments[] = {piece(0, MIB, NULL), piece(8 * MIB, MIB, NULL)};
+	struct allocation tensors[] = {piece(4096, 8, NULL), piece(8 * MIB, 8, NULL)};
+	struct tensors seen = {.live = tensors, .live_listed = 2};
+	const struct process process = {
+		.pid = 7, .live = segments, .live_listed = 2, .tensors = &seen};
+
+	(void)state;
+	segments[0].start_ns = 1000000;
+	segments[1].start_ns = 3500000;
+	model_and_trace_accept(
+		&process, &written,
+		"d = s['device_traces']\n"
+		"assert [len(t) for t in d] == [5, 1]\n"
+		"assert [e['action'] for e in d[0]] == ['segment_alloc', 'alloc', "
+		"'segment_alloc',\n"
+		"  'free_requested', 'free_completed']\n"
+		"assert [e['addr'] for e in d[0]] == [0, 512, 8 << 20, 512, 512]\n"
+		"assert [e['time_us'] for e in d[0]] == [99995000, 99996000, 99997500, 99999000,\n"
+		"  99999000]\n"
+		"assert d[0][1]['frames'] == [{'filename': '/x/model.py', 'line': 7,\n"
+		"  'name': 'forward'}] and d[0][1]['stream'] == 3 and d[0][1]['size'] == 9\n"
+		"assert d[1][0]['action'] == 'alloc' and d[1][0]['addr'] == 4096\n"
+		"assert s['gpuprobe']['events_overwritten'] == 6\n"
+		"assert s['gpuprobe']['events_lost'] == 2\n");
 }
 
 static uint64_t hostile_number(unsigned int *seed)
@@ -178,6 +247,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values),
 		cmocka_unit_test(segments_and_holes),
+		cmocka_unit_test(trace_of_events),
 		cmocka_unit_test(hostile_ranges),
 	};
 
