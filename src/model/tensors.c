@@ -10,14 +10,6 @@
 #include "base/saturate.h"
 #include "base/table.h"
 
-/* A stretch of memory: a segment, or a tensor in it. */
-struct stretch {
-	uint64_t address, bytes;
-	/* of a segment */
-	bool expandable;
-	enum segment_owner owner;
-};
-
 struct site_counts {
 	uint64_t stack;
 	struct tensor_site_record counts;
@@ -27,7 +19,7 @@ struct site_counts {
 struct tensors_detail {
 	struct site_table *live; /* live tensors by stack id */
 	struct site_counts *sites;
-	struct stretch *segments, *placed;
+	struct tensor_stretch *segments, *placed;
 	size_t segment_count, placed_count;
 };
 
@@ -73,7 +65,7 @@ size_t tensors__bytes(const struct tensors *tensors)
 		return 0;
 	return sizeof(*tensors) + sizeof(*detail) + site_table__bytes(detail->live) +
 	       HASH_COUNT(detail->sites) * sizeof(*detail->sites) +
-	       (detail->segment_count + detail->placed_count) * sizeof(struct stretch) +
+	       (detail->segment_count + detail->placed_count) * sizeof(struct tensor_stretch) +
 	       tensors->device_count * sizeof(*tensors->devices) +
 	       tensors->site_count * sizeof(*tensors->sites) +
 	       tensors->live_site_count * sizeof(*tensors->live_sites) +
@@ -91,6 +83,7 @@ void tensors__begin(struct tensors *tensors, bool with_lists)
 	tensors->live_listed = 0;
 	tensors->left_out_bytes = tensors->left_out_count = 0;
 	tensors->detail->segment_count = tensors->detail->placed_count = 0;
+	tensors->stretch_count = 0;
 }
 
 /* --- counts --- */
@@ -162,7 +155,7 @@ int tensors__add_segment(struct tensors *tensors, uint64_t address, uint64_t byt
 			 enum segment_owner owner)
 {
 	struct tensors_detail *detail = tensors->detail;
-	const struct stretch segment = {address, bytes, expandable, owner};
+	const struct tensor_stretch segment = {address, bytes, expandable, owner};
 
 	return ARRAY_APPEND(detail->segments, detail->segment_count, segment);
 }
@@ -170,7 +163,7 @@ int tensors__add_segment(struct tensors *tensors, uint64_t address, uint64_t byt
 int tensors__place(struct tensors *tensors, uint64_t address, uint64_t bytes)
 {
 	struct tensors_detail *detail = tensors->detail;
-	struct stretch placed = {.address = address, .bytes = bytes ? bytes : 1};
+	struct tensor_stretch placed = {.address = address, .bytes = bytes ? bytes : 1};
 
 	if (placed.bytes <= UINT64_MAX - TENSOR_ROUND)
 		placed.bytes = (placed.bytes + TENSOR_ROUND - 1) / TENSOR_ROUND * TENSOR_ROUND;
@@ -179,12 +172,12 @@ int tensors__place(struct tensors *tensors, uint64_t address, uint64_t bytes)
 
 static int by_address(const void *a, const void *b)
 {
-	const struct stretch *x = a, *y = b;
+	const struct tensor_stretch *x = a, *y = b;
 
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-static uint64_t end_of(const struct stretch *stretch)
+static uint64_t end_of(const struct tensor_stretch *stretch)
 {
 	return saturate__sum(stretch->address, stretch->bytes);
 }
@@ -198,7 +191,7 @@ uint64_t tensors__block_end(uint64_t end, uint64_t limit, uint64_t segment_bytes
 }
 
 /* Whether the framework holds the segment, which has no tensor on record. */
-static bool is_cached(const struct stretch *segment)
+static bool is_cached(const struct tensor_stretch *segment)
 {
 	if (segment->owner == SEGMENT_UNKNOWN)
 		return !segment->expandable;
@@ -206,7 +199,7 @@ static bool is_cached(const struct stretch *segment)
 }
 
 /* Adds one segment, with the tensors from number `first` on that begin before its end. */
-static void sum_segment(const struct tensors_detail *detail, const struct stretch *segment,
+static void sum_segment(const struct tensors_detail *detail, const struct tensor_stretch *segment,
 			size_t first, struct tensor_segments *sums)
 {
 	uint64_t at = segment->address, end = end_of(segment), used = 0, inside = 0, hole = 0;
@@ -243,14 +236,14 @@ static void sum_segment(const struct tensors_detail *detail, const struct stretc
 }
 
 /* Sorts segments. Mappings that follow each other are one. */
-static size_t join_mappings(struct stretch *segments, size_t count)
+static size_t join_mappings(struct tensor_stretch *segments, size_t count)
 {
 	size_t kept = 0;
 
 	if (count)
 		qsort(segments, count, sizeof(*segments), by_address);
 	for (size_t i = 0; i < count; i++) {
-		struct stretch *last = kept ? &segments[kept - 1] : NULL;
+		struct tensor_stretch *last = kept ? &segments[kept - 1] : NULL;
 
 		if (last && last->expandable && segments[i].expandable &&
 		    last->owner == segments[i].owner && end_of(last) == segments[i].address)
@@ -268,10 +261,12 @@ int tensors__sum_segments(struct tensors *tensors)
 	size_t first = 0;
 
 	detail->segment_count = join_mappings(detail->segments, detail->segment_count);
+	tensors->stretches = detail->segments;
+	tensors->stretch_count = detail->segment_count;
 	if (detail->placed_count)
 		qsort(detail->placed, detail->placed_count, sizeof(*detail->placed), by_address);
 	for (size_t i = 0; i < detail->segment_count; i++) {
-		const struct stretch *segment = &detail->segments[i];
+		const struct tensor_stretch *segment = &detail->segments[i];
 
 		while (first < detail->placed_count &&
 		       end_of(&detail->placed[first]) <= segment->address)

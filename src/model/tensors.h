@@ -45,6 +45,21 @@ struct tensor_segments {
 	uint64_t largest_hole;		/* the longest unused stretch in one segment */
 };
 
+/* Who took a segment from CUDA. */
+enum segment_owner {
+	SEGMENT_UNKNOWN, /* no stack was taken */
+	SEGMENT_FRAMEWORK,
+	SEGMENT_OTHER,
+};
+
+/* A stretch of memory: a segment, or a tensor in one. */
+struct tensor_stretch {
+	uint64_t address, bytes;
+	/* of a segment */
+	bool expandable; /* mappings of an expandable segment that follow each other */
+	enum segment_owner owner;
+};
+
 struct tensors_detail; /* sources of the lists; only for model/tensors.c */
 
 struct tensors {
@@ -65,6 +80,9 @@ struct tensors {
 	/* Whether call sites of some were left out under a budget: those of sites are estimates. */
 	bool is_sampled;
 	struct tensor_segments segments; /* as of the latest list */
+	/* the process's memory from CUDA, by address; owned by `detail` */
+	const struct tensor_stretch *stretches;
+	size_t stretch_count;
 	struct tensors_detail *detail;
 };
 
@@ -83,13 +101,6 @@ struct tensors {
  * too short to be a block by itself belongs to the tensor before it.
  */
 uint64_t tensors__block_end(uint64_t end, uint64_t limit, uint64_t segment_bytes, bool expandable);
-
-/* Who took a segment from CUDA. */
-enum segment_owner {
-	SEGMENT_UNKNOWN, /* no stack was taken */
-	SEGMENT_FRAMEWORK,
-	SEGMENT_OTHER,
-};
 
 /* NULL without memory. */
 struct tensors *tensors__new(void);

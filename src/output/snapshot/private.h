@@ -9,8 +9,9 @@
 
 struct stretch {
 	uint64_t begin, end;
-	const struct allocation *of; /* NULL: a segment that was not seen */
-	size_t first, count;	     /* of a segment: its blocks */
+	const struct allocation *of; /* NULL: a segment that was not seen, or is expandable */
+	bool expandable;
+	size_t first, count; /* of a segment: its blocks */
 };
 
 /* Frames that are in the reader's memo. */

@@ -53,13 +53,25 @@ static int take_segments(struct snapshot *snapshot, const struct process *proces
 	for (size_t i = 0; i < process->live_listed; i++) {
 		const struct allocation *live = &process->live[i];
 
-		if (live->kind != MEMORY_DEVICE && live->kind != MEMORY_MAPPED)
+		if (live->kind != MEMORY_DEVICE)
 			continue;
 		if (ARRAY_APPEND(snapshot->segments, snapshot->segment_count,
 				 (struct stretch){
 					 .begin = live->address,
 					 .end = saturate__sum(live->address, live->size),
 					 .of = live,
+				 }))
+			return -ENOMEM;
+	}
+	for (size_t i = 0; i < process->tensors->stretch_count; i++) {
+		const struct tensor_stretch *mapped = &process->tensors->stretches[i];
+
+		if (mapped->expandable &&
+		    ARRAY_APPEND(snapshot->segments, snapshot->segment_count,
+				 (struct stretch){
+					 .begin = mapped->address,
+					 .end = saturate__sum(mapped->address, mapped->bytes),
+					 .expandable = true,
 				 }))
 			return -ENOMEM;
 	}
@@ -121,13 +133,12 @@ static void widen_blocks(struct snapshot *snapshot, size_t known)
 	for (size_t i = 0; i < known; i++) {
 		const struct stretch *segment = &snapshot->segments[i];
 		struct stretch *blocks = &snapshot->blocks[segment->first];
-		bool expandable = segment->of && segment->of->kind == MEMORY_MAPPED;
 
 		for (size_t j = 0; j < segment->count; j++)
 			blocks[j].end = tensors__block_end(
 				blocks[j].end,
 				j + 1 < segment->count ? blocks[j + 1].begin : segment->end,
-				segment->end - segment->begin, expandable);
+				segment->end - segment->begin, segment->expandable);
 	}
 }
 
@@ -282,9 +293,8 @@ static void write_sums(struct snapshot *snapshot, const struct stretch *segment)
 			   total <= TENSOR_SMALL_SEGMENT ? "small" : "large");
 	pickle__key(pickle, "segment_pool_id");
 	pickle__pair(pickle, 0, 0);
-	pickle__key_bool(pickle, "is_expandable",
-			 segment->of && segment->of->kind == MEMORY_MAPPED);
-	if (!segment->of)
+	pickle__key_bool(pickle, "is_expandable", segment->expandable);
+	if (!segment->of && !segment->expandable)
 		pickle__key_string(pickle, "gpuprobe", "not seen: from before the attach");
 }
 

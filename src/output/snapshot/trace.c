@@ -55,9 +55,7 @@ static int write_segments_until(struct device_trace *to, uint64_t ns)
 		if (of->start_ns > ns)
 			break;
 		if (of->device == to->device)
-			ret = write_entry(
-				to, of->kind == MEMORY_MAPPED ? "segment_map" : "segment_alloc",
-				&event, of->stack);
+			ret = write_entry(to, "segment_alloc", &event, of->stack);
 	}
 	return ret;
 }

@@ -105,6 +105,24 @@ def test_the_latest_events(tmp_path, most):
     assert memory["gpuprobe"]["events_overwritten"] == (510 if most else 0)
 
 
+def test_expandable_segments(tmp_path):
+    """Mappings of one are one segment, with its holes."""
+    file = tmp_path / "memory.pickle"
+    done = subprocess.run([paths.GPUPROBE, "snapshot", "-o", file, "--", *program()], text=True,
+                          input="make 30 3000000\nmake 9 1000\ndrop 25\n", capture_output=True,
+                          check=False, timeout=60,
+                          env=environment(LD_LIBRARY_PATH=paths.SIM,
+                                          PYTORCH_CUDA_ALLOC_CONF="expandable_segments:True"))
+    assert done.returncode == 0, done.stderr
+    truth = json.loads(done.stdout.splitlines()[-1])
+    segments = pickle.loads(file.read_bytes())["segments"]
+    assert sums(segments) == {"total_size": truth["segment_bytes"],
+                              "allocated_size": truth["rounded_bytes"],
+                              "requested_size": truth["live_bytes"]}
+    assert {segment["is_expandable"] for segment in segments} == {True}
+    assert not any("gpuprobe" in segment for segment in segments)
+
+
 def test_segments_from_before_the_attach(tmp_path):
     """Their tensors get segments that are marked and have no holes."""
     file = tmp_path / "memory.pickle"
