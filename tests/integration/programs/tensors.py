@@ -6,6 +6,7 @@ usage: tensors.py LIBRARY, then commands on stdin, each answered by a line of JS
   churn N BYTES    N tensors in the function `churn`, each freed at once
   drop N           frees N of those that stay, the oldest first
   threads T N B    T threads, each makes N tensors of B bytes and frees every second one
+  steps N MS       N steps of MS each: a launch, three tensors by `churn`, one by `keep`
   fork N BYTES     a child makes N tensors, frees one of its parent's, answers with its counts
   empty            returns unused segments to CUDA
   count            the counts alone
@@ -16,6 +17,11 @@ import json
 import os
 import sys
 import threading
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+if "CUDA_SIM_DIRECTORY" in os.environ:
+    from cuda import driver, made, module, need
 
 
 class Counts(ctypes.Structure):
@@ -39,6 +45,21 @@ def keep(count, size):
 def churn(count, size):
     for _ in range(count):
         c10.c10_free(c10.c10_allocate(size, 0, 0))
+
+
+def step(kernel, ms):
+    need(driver.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0))
+    churn(3, 2000)
+    keep(1, 1000)
+    time.sleep(ms / 1000)
+
+
+def run_steps(count, ms):
+    need(driver.cuInit(0))
+    need(driver.cuCtxSetCurrent(made(driver.cuDevicePrimaryCtxRetain, 0)))
+    kernel = module("step")[1][0]
+    for _ in range(count):
+        step(kernel, ms)
 
 
 def drop(count):
@@ -98,7 +119,7 @@ def fork(count, size):
     os._exit(0)
 
 
-COMMANDS = {"make": keep, "churn": churn, "drop": drop, "threads": run_threads, "fork": fork,
+COMMANDS = {"make": keep, "churn": churn, "drop": drop, "threads": run_threads, "fork": fork, "steps": run_steps,
             "empty": c10.c10_empty_cache, "count": lambda: None}
 
 answer(counts())

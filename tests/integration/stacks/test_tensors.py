@@ -229,7 +229,8 @@ def other(*args, commands="make 40 102400\ndrop 8\nquit\n"):
     """A whole run with another command than memleak: its output, without the truth's lines."""
     done = subprocess.run([paths.GPUPROBE, *args, "--", *program()], text=True,
                           capture_output=True, input=commands, timeout=60, check=False,
-                          env=environment(LD_LIBRARY_PATH=paths.SIM))
+                          env=environment(LD_LIBRARY_PATH=paths.SIM,
+                                          CUDA_SIM_DIRECTORY=paths.SIM))
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     if "--json" in args:
@@ -317,6 +318,27 @@ def test_stat_shares_its_budget_with_tensors():
     tensors = other("stat", "--tensors", "--stack", "fp", "--max-overhead", "0.1", "--json",
                     commands=MANY)["processes"][0]["tensors"]
     assert (tensors["live"], tensors["sites_estimated"]) == (55003, True)
+
+
+@pytest.mark.waits("it takes a reading after the first steps, which comes after a second")
+def test_tensors_of_a_step():
+    """Sums are of whole steps, so they may be wrong by one step of those that are counted."""
+    tensors = other("stat", "--tensors", "--stack", "fp", "--json",
+                    commands="steps 500 4\nquit\n")["processes"][0]["tensors"]
+    kept, = [site for site in tensors["live_sites"]
+             if "keep" in [frame.get("function") for frame in site["stack"]["frames"]]]
+    churn, = tensors["churn_sites"]
+    assert 10 <= tensors["steps"] < 500
+    assert abs(kept["per_step"] - 1) < 2 / tensors["steps"]
+    assert abs(kept["bytes_per_step"] - 1000) < 2000 / tensors["steps"]
+    assert abs(churn["per_step"] - 3) < 6 / tensors["steps"]
+
+
+@pytest.mark.slow
+def test_a_person_reads_tensors_of_a_step():
+    text = other("stat", "--tensors", "--stack", "fp", commands="steps 500 4\nquit\n")
+    assert re.search(r"where most tensors were allocated: 2\.9 MiB in 1,500 tensors, 1,500 freed, "
+                     r"(3\.0\d|2\.9\d) per step \(\S+ KiB\) churn", text)
 
 
 def test_flame_draws_live_tensors():
