@@ -26,7 +26,7 @@ struct site_counts {
 struct tensors_detail {
 	struct site_table *live; /* live tensors by stack id */
 	struct site_counts *sites;
-	/* the phase whose steps are counted, by its thread and its first step; and its steps then */
+	/* the phase whose steps are counted, by its thread and first step; and its steps then */
 	uint64_t base_phase_ns, base_steps;
 	int32_t base_tid;
 	struct stretch *segments, *placed;
@@ -332,6 +332,14 @@ static size_t merge_sites(struct tensor_site *sites, size_t count)
 	return used;
 }
 
+bool tensors__is_python(const struct stack *stack)
+{
+	for (uint32_t i = 0; stack && i < stack->count; i++)
+		if (stack->frames[i].kind == FRAME_PYTHON)
+			return true;
+	return false;
+}
+
 static int list_sites(struct tensors *tensors, site_stack_fn find, void *arg)
 {
 	size_t room = HASH_COUNT(tensors->detail->sites), count = 0;
@@ -348,6 +356,9 @@ static int list_sites(struct tensors *tensors, site_stack_fn find, void *arg)
 			.step_bytes = saturate__difference(at->counts.made_bytes, at->base_bytes),
 		};
 	tensors->site_count = merge_sites(list, count);
+	tensors->has_python = false;
+	for (size_t i = 0; i < tensors->site_count && !tensors->has_python; i++)
+		tensors->has_python = tensors__is_python(list[i].stack);
 	return 0;
 }
 

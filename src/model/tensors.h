@@ -65,6 +65,7 @@ struct tensors {
 
 	/* Whether call sites of some were left out under a budget: those of sites are estimates. */
 	bool is_sampled;
+	bool has_python; /* the stack of some site has Python frames */
 	/*
 	 * Steady steps of the process that the step_* of sites are of; 0: unknown. A site's counts
 	 * are read a little before the steps, so less than a step is missing or too much.
@@ -128,6 +129,9 @@ void tensors__forget_stacks(struct tensors *tensors);
  * and that refers to `sites`. NULL without memory.
  */
 const struct tensor_site **tensors__by_made(const struct tensors *tensors, size_t *count);
+
+/* Whether the stack, which may be NULL, has Python frames. */
+bool tensors__is_python(const struct stack *stack);
 
 /* The counts of the site with this stack; NULL if there are none. */
 const struct tensor_site *tensors__site(const struct tensors *tensors, const struct stack *stack);

@@ -101,3 +101,12 @@ void tensors_text__print_step(FILE *out, const struct tensors *tensors,
 			quantity__ratio((double)site->step_made / steps).text,
 			quantity__bytes((double)site->step_bytes / steps).text);
 }
+
+void tensors_text__print_thread(FILE *out, const struct process *process, const struct stack *stack,
+				int indent)
+{
+	if (process->tensors->has_python && stack && !tensors__is_python(stack))
+		fprintf(out,
+			"%*s[no Python frame: a C++ thread, such as autograd's for gradients]\n",
+			indent, "");
+}

@@ -52,6 +52,8 @@ static void print_live_sites(FILE *out, const struct stat_report *report, const 
 			tensors_text__print_site(out, p, sites[i].stack, report->options->form);
 		fputc('\n', out);
 		print_stack(out, report, sites[i].stack);
+		if (of_tensors)
+			tensors_text__print_thread(out, p, sites[i].stack, STACK_INDENT);
 	}
 	stat_cell__rest(out, count - shown, "call site");
 }
@@ -75,6 +77,7 @@ static void print_made(FILE *out, const struct stat_report *report, const struct
 		tensors_text__print_step(out, p->tensors, sites[i]);
 		fputc('\n', out);
 		print_stack(out, report, sites[i]->stack);
+		tensors_text__print_thread(out, p, sites[i]->stack, STACK_INDENT);
 	}
 	stat_cell__rest(out, count - shown, "call site");
 	free(sites);

@@ -4,6 +4,7 @@
 usage: tensors.py LIBRARY, then commands on stdin, each answered by a line of JSON:
   make N BYTES     N tensors in the function `keep`, which stay
   churn N BYTES    N tensors in the function `churn`, each freed at once
+  backward N BYTES N tensors that stay, each by a thread without Python
   drop N           frees N of those that stay, the oldest first
   threads T N B    T threads, each makes N tensors of B bytes and frees every second one
   steps N MS       N steps of MS each: a launch, three tensors by `churn`, one by `keep`
@@ -33,6 +34,8 @@ class Counts(ctypes.Structure):
 c10 = ctypes.CDLL(sys.argv[1])
 c10.c10_allocate.restype = ctypes.c_void_p
 c10.c10_allocate.argtypes = (ctypes.c_size_t, ctypes.c_int, ctypes.c_size_t)
+c10.c10_allocate_in_thread.restype = ctypes.c_void_p
+c10.c10_allocate_in_thread.argtypes = (ctypes.c_size_t,)
 c10.c10_free.argtypes = (ctypes.c_void_p,)
 kept = []
 
@@ -40,6 +43,11 @@ kept = []
 def keep(count, size):
     for _ in range(count):
         kept.append(c10.c10_allocate(size, 0, 0))
+
+
+def backward(count, size):
+    for _ in range(count):
+        kept.append(c10.c10_allocate_in_thread(size))
 
 
 def churn(count, size):
@@ -119,7 +127,8 @@ def fork(count, size):
     os._exit(0)
 
 
-COMMANDS = {"make": keep, "churn": churn, "drop": drop, "threads": run_threads, "fork": fork, "steps": run_steps,
+COMMANDS = {"make": keep, "churn": churn, "drop": drop, "threads": run_threads, "fork": fork,
+            "steps": run_steps, "backward": backward,
             "empty": c10.c10_empty_cache, "count": lambda: None}
 
 answer(counts())

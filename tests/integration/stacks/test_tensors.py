@@ -320,6 +320,15 @@ def test_stat_shares_its_budget_with_tensors():
     assert (tensors["live"], tensors["sites_estimated"]) == (55003, True)
 
 
+@pytest.mark.parametrize("command, times", [(("memleak", "-o", "0"), 1),
+                                            (("stat", "--tensors", "--stack", "fp"), 2)])
+def test_a_thread_without_python_is_named(command, times):
+    with_python = "make 3 1000\nbackward 2 5000\nquit\n"
+    name = "[no Python frame: a C++ thread, such as autograd's for gradients]"
+    assert other(*command, commands=with_python).count(name) == times
+    assert name not in other(*command, commands="make 3 1000\nquit\n")
+
+
 @pytest.mark.waits("it takes a reading after the first steps, which comes after a second")
 def test_tensors_of_a_step():
     """Sums are of whole steps, so they may be wrong by one step of those that are counted."""
