@@ -352,6 +352,21 @@ void *c10_allocate(size_t bytes, int device, uintptr_t stream)
 	return address;
 }
 
+static void *backward(void *bytes)
+{
+	return c10_allocate((size_t)bytes, 0, 0);
+}
+
+void *c10_allocate_in_thread(size_t bytes)
+{
+	pthread_t thread;
+	void *made = NULL;
+
+	if (!pthread_create(&thread, NULL, backward, (void *)bytes))
+		pthread_join(thread, &made);
+	return made;
+}
+
 void c10_free(void *address)
 {
 	struct segment *segment;

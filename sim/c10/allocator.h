@@ -26,6 +26,9 @@ struct c10_counts {
 /* A piece of memory on a device (0: the current one); NULL if there is none. Thread-safe. */
 C10_EXPORT void *c10_allocate(size_t bytes, int device, uintptr_t stream);
 
+/* The same by a thread without Python, as autograd's. */
+C10_EXPORT void *c10_allocate_in_thread(size_t bytes);
+
 /* Takes back a piece; its segment stays. NULL is fine. */
 C10_EXPORT void c10_free(void *piece);
 

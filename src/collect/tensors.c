@@ -147,9 +147,13 @@ int tensors__list_all(struct reading *reading)
 	struct model *model = &collector->model;
 	int ret = 0;
 
-	for (size_t i = 0; i < model->process_count && !ret; i++)
-		if (model->processes[i].tensors && !model->processes[i].left_out)
-			ret = tensors__list(model->processes[i].tensors, find_stack,
-					    collector->stacks);
+	for (size_t i = 0; i < model->process_count && !ret; i++) {
+		struct process *process = &model->processes[i];
+
+		if (!process->tensors || process->left_out)
+			continue;
+		tensors__follow_steps(process->tensors, process, model->now_ns);
+		ret = tensors__list(process->tensors, find_stack, collector->stacks);
+	}
 	return ret;
 }

@@ -9,16 +9,21 @@
 #include "base/array.h"
 #include "base/saturate.h"
 #include "base/table.h"
+#include "model/steps.h"
 
 struct site_counts {
 	uint64_t stack;
 	struct tensor_site_record counts;
+	uint64_t base_made, base_bytes; /* of these, before the steps that are counted */
 	UT_hash_handle hh;
 };
 
 struct tensors_detail {
 	struct site_table *live; /* live tensors by stack id */
 	struct site_counts *sites;
+	/* the phase whose steps are counted, by its thread and first step; and its steps then */
+	uint64_t base_phase_ns, base_steps;
+	int32_t base_tid;
 	struct tensor_stretch *segments, *placed;
 	size_t segment_count, placed_count;
 };
@@ -147,6 +152,39 @@ int tensors__set_site(struct tensors *tensors, uint64_t stack,
 		return -ENOMEM;
 	site->counts = *counts;
 	return 0;
+}
+
+/* --- steps --- */
+
+static void begin_steps(struct tensors_detail *detail, const struct step_summary *steps,
+			uint64_t count)
+{
+	detail->base_tid = steps->thread->tid;
+	detail->base_phase_ns = steps->phase->first_ns;
+	detail->base_steps = count;
+	for (struct site_counts *site = detail->sites; site; site = site->hh.next) {
+		site->base_made = site->counts.made;
+		site->base_bytes = site->counts.made_bytes;
+	}
+}
+
+void tensors__follow_steps(struct tensors *tensors, const struct process *process, uint64_t now_ns)
+{
+	struct tensors_detail *detail = tensors->detail;
+	struct step_summary steps;
+	uint64_t count;
+
+	tensors->steps = 0;
+	step_summary__make(process, &steps);
+	/* While launches are sampled, most steps are not seen. */
+	if (!steps.phase || process__is_estimated(process, RATE_LAUNCH) ||
+	    now_ns < step_phase__steady_ns(steps.phase))
+		return;
+	count = steps.phase->steps + steps.phase->irregular;
+	if (detail->base_tid != steps.thread->tid ||
+	    detail->base_phase_ns != steps.phase->first_ns || detail->base_steps > count)
+		begin_steps(detail, &steps, count);
+	tensors->steps = count - detail->base_steps;
 }
 
 /* --- segments --- */
@@ -303,6 +341,8 @@ static int by_stack(const void *a, const void *b)
 
 static void add_to_site(struct tensor_site *site, const struct tensor_site *other)
 {
+	site->step_made += other->step_made;
+	saturate__add(&site->step_bytes, other->step_bytes);
 	site->counts.made += other->counts.made;
 	add(&site->counts.made_bytes, other->counts.made_bytes);
 	site->counts.freed += other->counts.freed;
@@ -328,6 +368,14 @@ static size_t merge_sites(struct tensor_site *sites, size_t count)
 	return used;
 }
 
+bool tensors__is_python(const struct stack *stack)
+{
+	for (uint32_t i = 0; stack && i < stack->count; i++)
+		if (stack->frames[i].kind == FRAME_PYTHON)
+			return true;
+	return false;
+}
+
 static int list_sites(struct tensors *tensors, site_stack_fn find, void *arg)
 {
 	size_t room = HASH_COUNT(tensors->detail->sites), count = 0;
@@ -338,8 +386,15 @@ static int list_sites(struct tensors *tensors, site_stack_fn find, void *arg)
 	tensors->sites = list;
 	for (const struct site_counts *at = tensors->detail->sites; at; at = at->hh.next)
 		list[count++] = (struct tensor_site){
-			.stack = at->stack ? find(arg, at->stack) : NULL, .counts = at->counts};
+			.stack = at->stack ? find(arg, at->stack) : NULL,
+			.counts = at->counts,
+			.step_made = saturate__difference(at->counts.made, at->base_made),
+			.step_bytes = saturate__difference(at->counts.made_bytes, at->base_bytes),
+		};
 	tensors->site_count = merge_sites(list, count);
+	tensors->has_python = false;
+	for (size_t i = 0; i < tensors->site_count && !tensors->has_python; i++)
+		tensors->has_python = tensors__is_python(list[i].stack);
 	return 0;
 }
 
@@ -384,4 +439,27 @@ const struct tensor_site *tensors__site(const struct tensors *tensors, const str
 	return tensors->site_count ? bsearch(&key, tensors->sites, tensors->site_count,
 					     sizeof(*tensors->sites), by_stack) :
 				     NULL;
+}
+
+static int by_made(const void *a, const void *b)
+{
+	const struct tensor_site *x = *(const struct tensor_site *const *)a,
+				 *y = *(const struct tensor_site *const *)b;
+
+	if (x->counts.made_bytes != y->counts.made_bytes)
+		return x->counts.made_bytes < y->counts.made_bytes ? 1 : -1;
+	return (x > y) - (x < y);
+}
+
+const struct tensor_site **tensors__by_made(const struct tensors *tensors, size_t *count)
+{
+	const struct tensor_site **list = calloc(tensors->site_count + 1, sizeof(const void *));
+
+	*count = 0;
+	for (size_t i = 0; list && i < tensors->site_count; i++)
+		if (tensors->sites[i].counts.made)
+			list[(*count)++] = &tensors->sites[i];
+	if (list)
+		qsort(list, *count, sizeof(*list), by_made);
+	return list;
 }

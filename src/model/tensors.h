@@ -29,6 +29,7 @@ struct tensor_device {
 struct tensor_site {
 	const struct stack *stack; /* NULL: unknown */
 	struct tensor_site_record counts;
+	uint64_t step_made, step_bytes; /* in the steps of tensors->steps */
 };
 
 /*
@@ -79,6 +80,12 @@ struct tensors {
 
 	/* Whether call sites of some were left out under a budget: those of sites are estimates. */
 	bool is_sampled;
+	bool has_python; /* the stack of some site has Python frames */
+	/*
+	 * Steady steps of the process that the step_* of sites are of; 0: unknown. A site's counts
+	 * are read a little before the steps, so less than a step is missing or too much.
+	 */
+	uint64_t steps;
 	struct tensor_segments segments; /* as of the latest list */
 	/* the process's memory from CUDA, by address; owned by `detail` */
 	const struct tensor_stretch *stretches;
@@ -135,11 +142,29 @@ int tensors__add_live(struct tensors *tensors, const struct allocation *tensor, 
 int tensors__place(struct tensors *tensors, uint64_t address, uint64_t bytes);
 int tensors__sum_segments(struct tensors *tensors);
 
+/* Steps that it takes to say what a call site allocates in one. */
+#define TENSOR_STEPS_LEAST 10
+
+/*
+ * Follows what call sites allocate in the process's steady steps (model/steps.h), before the lists
+ * are rewritten.
+ */
+void tensors__follow_steps(struct tensors *tensors, const struct process *process, uint64_t now_ns);
+
 /* Rewrites the lists that refer to stacks. Returns 0 or -ENOMEM. */
 int tensors__list(struct tensors *tensors, site_stack_fn find, void *arg);
 
 /* Removes all references to stacks until then. NULL is fine. */
 void tensors__forget_stacks(struct tensors *tensors);
+
+/*
+ * The sites with the most allocated bytes first, in a list (malloc) of *count that the caller frees
+ * and that refers to `sites`. NULL without memory.
+ */
+const struct tensor_site **tensors__by_made(const struct tensors *tensors, size_t *count);
+
+/* Whether the stack, which may be NULL, has Python frames. */
+bool tensors__is_python(const struct stack *stack);
 
 /* The counts of the site with this stack; NULL if there are none. */
 const struct tensor_site *tensors__site(const struct tensors *tensors, const struct stack *stack);

@@ -5,7 +5,6 @@
 #include <stdbool.h>
 
 #include "base/saturate.h"
-#include "model/tensors.h"
 #include "output/report/line.h"
 
 static struct quantity count_of(enum quantity_form form, uint64_t count)
@@ -89,4 +88,25 @@ void tensors_text__print_site(FILE *out, const struct process *process, const st
 	fprintf(out, ", peak %s, %s made, %s freed",
 		quantity__bytes_as(form, site->counts.peak_bytes).text,
 		count_of(form, site->counts.made).text, count_of(form, site->counts.freed).text);
+	tensors_text__print_step(out, process->tensors, site);
+}
+
+void tensors_text__print_step(FILE *out, const struct tensors *tensors,
+			      const struct tensor_site *site)
+{
+	double steps = (double)tensors->steps;
+
+	if (tensors->steps >= TENSOR_STEPS_LEAST && site->step_made)
+		fprintf(out, ", %s per step (%s)",
+			quantity__ratio((double)site->step_made / steps).text,
+			quantity__bytes((double)site->step_bytes / steps).text);
+}
+
+void tensors_text__print_thread(FILE *out, const struct process *process, const struct stack *stack,
+				int indent)
+{
+	if (process->tensors->has_python && stack && !tensors__is_python(stack))
+		fprintf(out,
+			"%*s[no Python frame: a C++ thread, such as autograd's for gradients]\n",
+			indent, "");
 }

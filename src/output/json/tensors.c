@@ -60,8 +60,24 @@ void json_tensors__write_totals(struct json *j, const struct process *p)
 	write_counts(j, &tensors->total);
 	json__key_u64(j, "unsampled", tensors->total.unsampled);
 	json__key_bool(j, "sites_estimated", tensors->is_sampled);
+	if (tensors->steps >= TENSOR_STEPS_LEAST)
+		json__key_u64(j, "steps", tensors->steps);
 	write_devices(j, tensors);
 	write_segments(j, &tensors->segments);
+}
+
+static void write_made(struct json *j, const struct tensors *tensors,
+		       const struct tensor_site *site)
+{
+	json__key_u64(j, "made", site->counts.made);
+	json__key_u64(j, "made_bytes", site->counts.made_bytes);
+	json__key_u64(j, "freed", site->counts.freed);
+	json__key_u64(j, "freed_bytes", site->counts.freed_bytes);
+	json__key_u64(j, "peak_bytes", site->counts.peak_bytes);
+	if (tensors->steps < TENSOR_STEPS_LEAST)
+		return;
+	json__key_double(j, "per_step", (double)site->step_made / (double)tensors->steps);
+	json__key_double(j, "bytes_per_step", (double)site->step_bytes / (double)tensors->steps);
 }
 
 static void write_site(struct json *j, const struct tensors *tensors, const struct live_site *site)
@@ -73,15 +89,28 @@ static void write_site(struct json *j, const struct tensors *tensors, const stru
 	json__key_u64(j, "count", site->count);
 	json__key_u64(j, "oldest_ns", site->oldest_ns);
 	json__key_u64(j, "newest_ns", site->newest_ns);
-	if (made) {
-		json__key_u64(j, "made", made->counts.made);
-		json__key_u64(j, "made_bytes", made->counts.made_bytes);
-		json__key_u64(j, "freed", made->counts.freed);
-		json__key_u64(j, "freed_bytes", made->counts.freed_bytes);
-		json__key_u64(j, "peak_bytes", made->counts.peak_bytes);
-	}
+	if (made)
+		write_made(j, tensors, made);
 	json_stack__write(j, site->stack);
 	json__object_end(j);
+}
+
+/* Those without a live tensor, which live_sites has not. */
+static void write_churn(struct json *j, const struct tensors *tensors)
+{
+	json__key(j, "churn_sites");
+	json__array_begin(j);
+	for (size_t i = 0; i < tensors->site_count; i++) {
+		const struct tensor_site *site = &tensors->sites[i];
+
+		if (!site->counts.made || site->counts.made != site->counts.freed)
+			continue;
+		json__object_begin(j);
+		write_made(j, tensors, site);
+		json_stack__write(j, site->stack);
+		json__object_end(j);
+	}
+	json__array_end(j);
 }
 
 void json_tensors__write(struct json *j, const struct model *model, const struct process *p)
@@ -97,6 +126,7 @@ void json_tensors__write(struct json *j, const struct model *model, const struct
 		for (size_t i = 0; i < p->tensors->live_site_count; i++)
 			write_site(j, p->tensors, &p->tensors->live_sites[i]);
 		json__array_end(j);
+		write_churn(j, p->tensors);
 	}
 	json__object_end(j);
 }

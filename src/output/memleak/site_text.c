@@ -152,6 +152,8 @@ static void print_site(const struct memleak_printer *printer, const struct memle
 		fputs(site->growth.verdict == GROWTH_GROWING ? "  << growing\n" : "\n", out);
 	print_evidence(printer, site);
 	folded_stack__print(out, site->live->stack, STACK_INDENT, printer->options->all_frames);
+	if (level->tensors)
+		tensors_text__print_thread(out, level->process, site->live->stack, STACK_INDENT);
 	if (printer->options->show_allocations)
 		print_allocations(printer, site);
 }

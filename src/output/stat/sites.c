@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Call sites of memory, launches, waits and failures, in the text of `gpuprobe stat`; see tables.h.
+#include <stdlib.h>
+
 #include "model/tensors.h"
 #include "output/folded_stack.h"
 #include "output/report/line.h"
@@ -50,8 +52,35 @@ static void print_live_sites(FILE *out, const struct stat_report *report, const 
 			tensors_text__print_site(out, p, sites[i].stack, report->options->form);
 		fputc('\n', out);
 		print_stack(out, report, sites[i].stack);
+		if (of_tensors)
+			tensors_text__print_thread(out, p, sites[i].stack, STACK_INDENT);
 	}
 	stat_cell__rest(out, count - shown, "call site");
+}
+
+/* The churn: what is allocated and freed again is in no list of what is live. */
+static void print_made(FILE *out, const struct stat_report *report, const struct process *p)
+{
+	size_t count, shown;
+	const struct tensor_site **sites = tensors__by_made(p->tensors, &count);
+
+	if (count)
+		fputs("\n    where most tensors were allocated:\n", out);
+	shown = report_line__cut(report->options, count);
+	for (size_t i = 0; i < shown; i++) {
+		const struct tensor_site_record *counts = &sites[i]->counts;
+
+		fprintf(out, REPORT_INDENT "%s%s in %s tensor%s, %s freed", tensors_text__about(p),
+			stat_cell__bytes(report, counts->made_bytes).text,
+			quantity__count(counts->made).text, report_line__plural(counts->made),
+			quantity__count(counts->freed).text);
+		tensors_text__print_step(out, p->tensors, sites[i]);
+		fputc('\n', out);
+		print_stack(out, report, sites[i]->stack);
+		tensors_text__print_thread(out, p, sites[i]->stack, STACK_INDENT);
+	}
+	stat_cell__rest(out, count - shown, "call site");
+	free(sites);
 }
 
 static void print_live(FILE *out, const struct stat_report *report, const struct process *p)
@@ -63,6 +92,8 @@ static void print_live(FILE *out, const struct stat_report *report, const struct
 		fprintf(out, "\n    where tensors come from that are live%s:\n", when);
 		print_live_sites(out, report, p, true);
 	}
+	if (tensors)
+		print_made(out, report, p);
 	if (p->live_site_count) {
 		fprintf(out, "\n    where memory comes from that is live%s:\n", when);
 		print_live_sites(out, report, p, false);

@@ -143,7 +143,7 @@ def test_no_percentage(gpuprobe, percent):
                                                           status=2).stderr
 
 
-@pytest.mark.parametrize("command", ["trace", "memleak", "flame"])
+@pytest.mark.parametrize("command", ["trace", "flame"])
 def test_not_for(gpuprobe, command):
     assert "max-overhead" in gpuprobe.run(base=[command], args=["--max-overhead", 5],
                                           status=2).stderr

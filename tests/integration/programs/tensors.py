@@ -4,8 +4,10 @@
 usage: tensors.py LIBRARY, then commands on stdin, each answered by a line of JSON:
   make N BYTES     N tensors in the function `keep`, which stay
   churn N BYTES    N tensors in the function `churn`, each freed at once
+  backward N BYTES N tensors that stay, each by a thread without Python
   drop N           frees N of those that stay, the oldest first
   threads T N B    T threads, each makes N tensors of B bytes and frees every second one
+  steps N MS       N steps of MS each: a launch, three tensors by `churn`, one by `keep`
   fork N BYTES     a child makes N tensors, frees one of its parent's, answers with its counts
   empty            returns unused segments to CUDA
   count            the counts alone
@@ -16,6 +18,11 @@ import json
 import os
 import sys
 import threading
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+if "CUDA_SIM_DIRECTORY" in os.environ:
+    from cuda import driver, made, module, need
 
 
 class Counts(ctypes.Structure):
@@ -27,6 +34,8 @@ class Counts(ctypes.Structure):
 c10 = ctypes.CDLL(sys.argv[1])
 c10.c10_allocate.restype = ctypes.c_void_p
 c10.c10_allocate.argtypes = (ctypes.c_size_t, ctypes.c_int, ctypes.c_size_t)
+c10.c10_allocate_in_thread.restype = ctypes.c_void_p
+c10.c10_allocate_in_thread.argtypes = (ctypes.c_size_t,)
 c10.c10_free.argtypes = (ctypes.c_void_p,)
 kept = []
 
@@ -36,9 +45,29 @@ def keep(count, size):
         kept.append(c10.c10_allocate(size, 0, 0))
 
 
+def backward(count, size):
+    for _ in range(count):
+        kept.append(c10.c10_allocate_in_thread(size))
+
+
 def churn(count, size):
     for _ in range(count):
         c10.c10_free(c10.c10_allocate(size, 0, 0))
+
+
+def step(kernel, ms):
+    need(driver.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0))
+    churn(3, 2000)
+    keep(1, 1000)
+    time.sleep(ms / 1000)
+
+
+def run_steps(count, ms):
+    need(driver.cuInit(0))
+    need(driver.cuCtxSetCurrent(made(driver.cuDevicePrimaryCtxRetain, 0)))
+    kernel = module("step")[1][0]
+    for _ in range(count):
+        step(kernel, ms)
 
 
 def drop(count):
@@ -99,6 +128,7 @@ def fork(count, size):
 
 
 COMMANDS = {"make": keep, "churn": churn, "drop": drop, "threads": run_threads, "fork": fork,
+            "steps": run_steps, "backward": backward,
             "empty": c10.c10_empty_cache, "count": lambda: None}
 
 answer(counts())

@@ -243,7 +243,8 @@ def other(*args, commands="make 40 102400\ndrop 8\nquit\n"):
     """A whole run with another command than memleak: its output, without the truth's lines."""
     done = subprocess.run([paths.GPUPROBE, *args, "--", *program()], text=True,
                           capture_output=True, input=commands, timeout=60, check=False,
-                          env=environment(LD_LIBRARY_PATH=paths.SIM))
+                          env=environment(LD_LIBRARY_PATH=paths.SIM,
+                                          CUDA_SIM_DIRECTORY=paths.SIM))
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     if "--json" in args:
@@ -331,6 +332,36 @@ def test_stat_shares_its_budget_with_tensors():
     tensors = other("stat", "--tensors", "--stack", "fp", "--max-overhead", "0.1", "--json",
                     commands=MANY)["processes"][0]["tensors"]
     assert (tensors["live"], tensors["sites_estimated"]) == (55003, True)
+
+
+@pytest.mark.parametrize("command, times", [(("memleak", "-o", "0"), 1),
+                                            (("stat", "--tensors", "--stack", "fp"), 2)])
+def test_a_thread_without_python_is_named(command, times):
+    with_python = "make 3 1000\nbackward 2 5000\nquit\n"
+    name = "[no Python frame: a C++ thread, such as autograd's for gradients]"
+    assert other(*command, commands=with_python).count(name) == times
+    assert name not in other(*command, commands="make 3 1000\nquit\n")
+
+
+@pytest.mark.waits("it takes a reading after the first steps, which comes after a second")
+def test_tensors_of_a_step():
+    """Sums are of whole steps, so they may be wrong by one step of those that are counted."""
+    tensors = other("stat", "--tensors", "--stack", "fp", "--json",
+                    commands="steps 500 4\nquit\n")["processes"][0]["tensors"]
+    kept, = [site for site in tensors["live_sites"]
+             if "keep" in [frame.get("function") for frame in site["stack"]["frames"]]]
+    churn, = tensors["churn_sites"]
+    assert 10 <= tensors["steps"] < 500
+    assert abs(kept["per_step"] - 1) < 2 / tensors["steps"]
+    assert abs(kept["bytes_per_step"] - 1000) < 2000 / tensors["steps"]
+    assert abs(churn["per_step"] - 3) < 6 / tensors["steps"]
+
+
+@pytest.mark.slow
+def test_a_person_reads_tensors_of_a_step():
+    text = other("stat", "--tensors", "--stack", "fp", commands="steps 500 4\nquit\n")
+    assert re.search(r"where most tensors were allocated: 2\.9 MiB in 1,500 tensors, 1,500 freed, "
+                     r"(3\.0\d|2\.9\d) per step \(\S+ KiB\) churn", text)
 
 
 def test_flame_draws_live_tensors():
