@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Fixtures of the tests of image and chart. A test skips with a line if a tool is missing."""
+"""Fixtures of the tests of deployment. A test skips with a line if a tool is missing."""
 import os
 import shutil
 import subprocess

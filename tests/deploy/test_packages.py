@@ -5,12 +5,13 @@ import os
 import shutil
 import subprocess
 
+import nspawn
 import pytest
 
-from lib import nspawn, paths
+from lib import paths
 from lib.probe import wait_until
 
-pytestmark = [pytest.mark.slow, pytest.mark.plain("it packages the plain build")]
+pytestmark = pytest.mark.slow
 
 DEB = "build/packages/gpuprobe_0.1.0_amd64.deb"
 UNIT = "gpuprobe.service"
