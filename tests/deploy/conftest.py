@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests" / "integration"), str(ROOT / "deploy" / "image")]
+sys.path[:0] = [str(ROOT / folder) for folder in (
+    "tests/integration", "deploy/image", "deploy/release")]
 
 from lib import results  # noqa: E402
 
