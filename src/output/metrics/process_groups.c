@@ -17,7 +17,7 @@
 #include "target/workload.h"
 
 #define ERRORS_MAX 256 /* as of a process */
-#define KEY_SIZE 128
+#define KEY_SIZE WORKLOAD_LONG_NAME_SIZE
 #define OTHER "other"
 
 /* A label of one of many things that has its own series in a group. */
@@ -166,8 +166,9 @@ static void key_of(const struct process_groups *groups, const struct process *p,
 		break;
 	case METRICS_BY_USER: snprintf(key, KEY_SIZE, "%s", p->user); break;
 	case METRICS_BY_JOB:
-		snprintf(key, KEY_SIZE, "%s",
-			 workload->slurm_job[0] ? workload->slurm_job : workload->slurm_sluid);
+		snprintf(key, KEY_SIZE, "%s%s",
+			 workload->slurm_job[0] ? workload->slurm_job : workload->slurm_sluid,
+			 workload->pbs_job);
 		break;
 	case METRICS_BY_PROCESS: break;
 	}
@@ -467,6 +468,8 @@ static void label_group(struct exposition_writer *w, enum metrics_by by, const s
 	case METRICS_BY_USER: exposition__label(w, "user", other ? OTHER : group->user); break;
 	case METRICS_BY_JOB:
 		exposition__label(w, "slurm_job_id", other ? OTHER : group->names.slurm_job);
+		if (!other && group->names.pbs_job[0])
+			exposition__label(w, "pbs_job_id", group->names.pbs_job);
 		break;
 	case METRICS_BY_PROCESS: break;
 	}

@@ -181,7 +181,8 @@ def test_containers(gpuprobe, root, parts, pod, tmp_path):
                 "pid": str(program.pid), "comm": "launch", "ppid": str(os.getpid()), "user": "root",
                 "namespace": names[0] or "", "pod": names[1] or "", "container": names[2] or "",
                 "container_id": CONTAINER, "pod_uid": pod or "", "unit": "", "slurm_job_id": "",
-                "slurm_step": "", "slurm_sluid": "", "ns_pid": str(program.pid)}
+                "slurm_step": "", "slurm_sluid": "", "pbs_job_id": "",
+                "ns_pid": str(program.pid)}
         running.stop()
 
 
