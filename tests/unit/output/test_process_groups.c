@@ -162,7 +162,7 @@ static void jobs(void **state)
 	struct metrics *metrics = grouped(METRICS_BY_JOB);
 	struct process list[] = {process_of(1, "ann", 1), process_of(2, "ann", 2),
 				 process_of(3, "ann", 3), process_of(4, "ann", 4),
-				 process_of(5, "ann", 5)};
+				 process_of(5, "ann", 5), process_of(6, "ann", 6)};
 
 	(void)state;
 	list[0].workload = list[2].workload = &first;
@@ -175,6 +175,10 @@ static void jobs(void **state)
 	expect(metrics, list, 5,
 	       "\ngpuprobe_double_frees_total{slurm_job_id=\"\",pbs_job_id=\"7.a\"} 5\n");
 	expect(metrics, list, 5, "\ngpuprobe_double_frees_total{slurm_job_id=\"\"} 4\n");
+	/* One that ended too early to look. */
+	list[5].cgroup_known = false;
+	expect(metrics, list, 6, "\ngpuprobe_double_frees_total{slurm_job_id=\"unknown\"} 6\n");
+	expect(metrics, list, 6, "\ngpuprobe_double_frees_total{slurm_job_id=\"\"} 4\n");
 	metrics__free(metrics);
 }
 
