@@ -51,7 +51,8 @@ def test_series_exist():
 def test_findings_exist():
     listed = subprocess.run([paths.GPUPROBE, "diagnose", "--list"], capture_output=True, text=True,
                             check=True).stdout
-    ids = {word for rule in ALERTS for word in re.findall(r'\bid!?="([\w-]+)"', rule["expr"])}
+    ids = {word for rule in ALERTS for words in re.findall(r'\bid!?[=~]+"([^"]+)"', rule["expr"])
+           for word in words.split("|")}
     assert ids and all(re.search(rf"^\s*{word}\b", listed, re.M) for word in ids)
 
 
