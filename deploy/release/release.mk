@@ -10,9 +10,12 @@ RELEASED := $(RELEASE)/gpuprobe-$(VERSION)
 RELEASE_PATHS := -ffile-prefix-map=$(RELEASE_TREE)/= -ffile-prefix-map=$(RELEASE_TREE)=.
 SBOM := $(BUILD)/packages/gpuprobe-$(VERSION)-x86_64.spdx.json
 
-.PHONY: release released sbom
+# As `helm package` makes it.
+CHART := $(BUILD)/packages/gpuprobe-chart-$(VERSION).tgz
 
-#: make release     tarballs, packages, image, SBOM and checksums, build/release/gpuprobe-*
+.PHONY: release released sbom chart
+
+#: make release     tarballs, packages, image, chart, SBOM and checksums, in build/release
 release:
 	@rm -rf $(RELEASE) && mkdir -p $(RELEASE_TREE) $(RELEASED)
 	@git diff --quiet HEAD || echo "release: uncommitted changes are left out" >&2
@@ -23,13 +26,20 @@ release:
 		export SOURCE_DATE_EPOCH=$$epoch && \
 		$(MAKE) --no-print-directory -C $(RELEASE_TREE) BUILD=build REVISION=$$revision \
 			SOURCE_DATE_EPOCH=$$epoch PATH_MAP="$(RELEASE_PATHS)" released
-	@cp $(addprefix $(RELEASE_TREE)/build/,packages/*.deb packages/*.tar.gz packages/*.spdx.json \
-		image/*.oci.tar) $(RELEASED)
+	@cp $(addprefix $(RELEASE_TREE)/build/,packages/*.deb packages/*.tar.gz packages/*.tgz \
+		packages/*.spdx.json image/*.oci.tar) $(RELEASED)
 	@rm -f $(RELEASED)/*-dbgsym_*
 	@rm -rf $(RELEASE_TREE)
 	@cd $(RELEASED) && sha256sum * > SHA256SUMS && cat SHA256SUMS
 
-released: deb tarball image sbom
+released: deb tarball image chart sbom
+
+# The rules are a link to deploy/monitoring.
+chart:
+	@mkdir -p $(dir $(CHART))
+	tar -C deploy/helm --sort=name --owner=0 --group=0 --numeric-owner --mode=u+w,go=rX \
+		--mtime=@$(SOURCE_DATE_EPOCH) --format=gnu --dereference --exclude=gpuprobe/ci \
+		-c gpuprobe | gzip -9n > $(CHART)
 
 #: make sbom        what is linked into the portable build, as SPDX 2.3
 sbom: $(PORTABLE)

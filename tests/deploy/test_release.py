@@ -19,7 +19,8 @@ from conftest import ROOT
 VERSION = re.search(r"^VERSION := (\S+)$", (ROOT / "Makefile").read_text("utf-8"), re.M)[1]
 FILES = {f"gpuprobe-{VERSION}.tar.gz", f"gpuprobe-{VERSION}-x86_64.tar.gz",
          f"gpuprobe_{VERSION}_amd64.deb", f"gpuprobe-monitoring_{VERSION}_all.deb",
-         f"gpuprobe-{VERSION}.oci.tar", f"gpuprobe-{VERSION}-x86_64.spdx.json", "SHA256SUMS"}
+         f"gpuprobe-{VERSION}.oci.tar", f"gpuprobe-chart-{VERSION}.tgz",
+         f"gpuprobe-{VERSION}-x86_64.spdx.json", "SHA256SUMS"}
 SECONDS = 3000
 
 
@@ -107,7 +108,7 @@ def contents(path):
                 blob = archive.extractfile(entry).read() if entry.isfile() else b""
                 yield gzip.decompress(blob) if blob[:2] == b"\x1f\x8b" else blob
     else:
-        yield gzip.decompress(data) if path.suffix == ".gz" else data
+        yield gzip.decompress(data) if path.suffix in (".gz", ".tgz") else data
 
 
 @pytest.mark.slow
@@ -126,6 +127,16 @@ def test_source_tarball_is_the_commit(releases):
     listed = subprocess.run(["git", "ls-tree", "-r", "--name-only", "-z", "HEAD"], cwd=ROOT,
                             capture_output=True, text=True, check=True).stdout
     assert names == set(listed.split("\0")) - {""}
+
+
+@pytest.mark.slow
+def test_chart(releases, helm):
+    """It renders as the folder does."""
+    charts = releases[0] / f"gpuprobe-chart-{VERSION}.tgz", ROOT / "deploy" / "helm" / "gpuprobe"
+    rendered = [helm("template", "x", chart, "--set", "prometheusRule.enabled=true")
+                for chart in charts]
+    assert rendered[0].returncode == 0, rendered[0].stderr
+    assert rendered[0].stdout == rendered[1].stdout
 
 
 @pytest.mark.slow
