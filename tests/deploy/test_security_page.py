@@ -29,7 +29,7 @@ def test_rows_have_a_proof_or_say_so():
     ("src/serve/http.h", "/* concurrent (64) */", "64 connections"),
     ("src/serve/http.c", "#define PAGES_BYTES_MAX ((size_t)32 << 20)", "32 MiB of pages"),
     ("src/target/memory_reader.c", "#define ANSWER_NS (200 * NS_PER_MS)", "limit of 200 ms"),
-    ("src/target/root_file.h", "#define ROOT_FILE_MAX (1ull << 36)", "regular ones of up to 64 GiB"),
+    ("src/target/root_file.h", "#define ROOT_FILE_MAX (1ull << 36)", "ones of up to 64 GiB"),
     ("src/collect/ended_share.h", "#define ENDED_BYTES_MAX ((size_t)16 << 20)", "16 MiB together"),
     ("src/output/metrics/process_groups.h", "#define GROUPS_MAX 128", "128 groups"),
     ("src/output/metrics/process_groups.c", "#define ERRORS_MAX 256", "256 errors")])
