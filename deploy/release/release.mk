@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# make release: all that is published of a version, from the latest commit in a folder of its own.
+# make release: all that is published of a version, from a commit (COMMIT, by default the latest
+# one) in a folder of its own.
 # The same commit gives the same bytes in any folder, with the same compilers: times are the
 # commit's, and no path of the build is in a file.
 
 RELEASE ?= $(BUILD)/release
+COMMIT ?= HEAD
 RELEASE_TREE := $(abspath $(RELEASE))/tree
 RELEASED := $(RELEASE)/gpuprobe-$(VERSION)
 # Source files' names in debug information, in BTF and so in build ids.
@@ -18,12 +20,12 @@ CHART := $(BUILD)/packages/gpuprobe-chart-$(VERSION).tgz
 #: make release     tarballs, packages, image, chart, SBOM and checksums, in build/release
 release:
 	@rm -rf $(RELEASE) && mkdir -p $(RELEASE_TREE) $(RELEASED)
-	@git diff --quiet HEAD || echo "release: uncommitted changes are left out" >&2
-	git -c tar.umask=0022 archive --prefix=gpuprobe-$(VERSION)/ HEAD | gzip -9n \
-		> $(RELEASED)/gpuprobe-$(VERSION).tar.gz
+	@git diff --quiet $(COMMIT) || echo "release: uncommitted changes are left out" >&2
+	git -c tar.umask=0022 archive --prefix=gpuprobe-$(VERSION)/ $(COMMIT) | \
+		gzip -9n > $(RELEASED)/gpuprobe-$(VERSION).tar.gz
 	@tar -C $(RELEASE_TREE) --strip-components=1 -xzf $(RELEASED)/gpuprobe-$(VERSION).tar.gz
-	@epoch=$$(git log -1 --format=%ct HEAD) revision=$$(git rev-parse HEAD) && \
-		export SOURCE_DATE_EPOCH=$$epoch && \
+	@epoch=$$(git log -1 --format=%ct $(COMMIT)) && \
+		revision=$$(git rev-parse $(COMMIT)) && export SOURCE_DATE_EPOCH=$$epoch && \
 		$(MAKE) --no-print-directory -C $(RELEASE_TREE) BUILD=build REVISION=$$revision \
 			SOURCE_DATE_EPOCH=$$epoch PATH_MAP="$(RELEASE_PATHS)" released
 	@cp $(addprefix $(RELEASE_TREE)/build/,packages/*.deb packages/*.tar.gz packages/*.tgz \

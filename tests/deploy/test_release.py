@@ -66,15 +66,21 @@ def test_linked_files(tmp_path):
 
 # --- a release ---
 
+def head():
+    return subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True,
+                          check=True).stdout.strip()
+
+
 @pytest.fixture(scope="module", name="releases")
 def fixture_releases(tmp_path_factory):
     """The folders of two releases of the same commit."""
-    found = []
+    found, commit = [], head()
     for name, umask, zone in (("a", 0o022, "UTC"), ("another-folder", 0o077, "Asia/Tokyo")):
         folder = tmp_path_factory.mktemp("release") / name
         # A word of make's command line would reach the makes below it.
         done = subprocess.run(
-            ["make", "-s", f"-j{os.cpu_count()}", "release", f"RELEASE={folder}"], cwd=ROOT,
+            ["make", "-s", f"-j{os.cpu_count()}", "release", f"RELEASE={folder}",
+             f"COMMIT={commit}"], cwd=ROOT,
             env={**os.environ, "TZ": zone, "MAKEFLAGS": ""}, preexec_fn=lambda: os.umask(umask),
             capture_output=True, text=True, check=False, timeout=SECONDS)
         assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
@@ -124,7 +130,8 @@ def test_no_path_of_the_build(releases):
 def test_source_tarball_is_the_commit(releases):
     with tarfile.open(releases[0] / f"gpuprobe-{VERSION}.tar.gz") as archive:
         names = {entry.name.partition("/")[2] for entry in archive if not entry.isdir()}
-    listed = subprocess.run(["git", "ls-tree", "-r", "--name-only", "-z", "HEAD"], cwd=ROOT,
+        commit = archive.pax_headers["comment"]  # git notes it
+    listed = subprocess.run(["git", "ls-tree", "-r", "--name-only", "-z", commit], cwd=ROOT,
                             capture_output=True, text=True, check=True).stdout
     assert names == set(listed.split("\0")) - {""}
 
