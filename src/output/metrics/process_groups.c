@@ -465,6 +465,15 @@ void process_groups__turn(struct process_groups *groups, const struct process *p
 	groups->turn = p ? member_of(groups, p) : NULL;
 }
 
+/* What tells apart jobs without a Slurm number. */
+static void label_other_ids(struct exposition_writer *w, const struct workload *names)
+{
+	if (!names->slurm_job[0] && names->slurm_sluid[0])
+		exposition__label(w, "slurm_sluid", names->slurm_sluid);
+	if (names->pbs_job[0])
+		exposition__label(w, "pbs_job_id", names->pbs_job);
+}
+
 static void label_group(struct exposition_writer *w, enum metrics_by by, const struct group *group)
 {
 	static const struct group nobody = {0};
@@ -484,8 +493,7 @@ static void label_group(struct exposition_writer *w, enum metrics_by by, const s
 	case METRICS_BY_USER: exposition__label(w, "user", other ? OTHER : group->user); break;
 	case METRICS_BY_JOB:
 		exposition__label(w, "slurm_job_id", other ? OTHER : job);
-		if (!other && group->names.pbs_job[0])
-			exposition__label(w, "pbs_job_id", group->names.pbs_job);
+		label_other_ids(w, &group->names);
 		break;
 	case METRICS_BY_PROCESS: break;
 	}

@@ -158,11 +158,12 @@ static void names_come_late(void **state)
 static void jobs(void **state)
 {
 	struct workload first = {.slurm_job = "12"}, second = {.slurm_job = "13"},
-			pbs = {.pbs_job = "7.a"};
+			pbs = {.pbs_job = "7.a"}, nameless = {.slurm_sluid = "s5"};
 	struct metrics *metrics = grouped(METRICS_BY_JOB);
 	struct process list[] = {process_of(1, "ann", 1), process_of(2, "ann", 2),
 				 process_of(3, "ann", 3), process_of(4, "ann", 4),
-				 process_of(5, "ann", 5), process_of(6, "ann", 6)};
+				 process_of(5, "ann", 5), process_of(6, "ann", 6),
+				 process_of(7, "ann", 7)};
 
 	(void)state;
 	list[0].workload = list[2].workload = &first;
@@ -179,6 +180,10 @@ static void jobs(void **state)
 	list[5].cgroup_known = false;
 	expect(metrics, list, 6, "\ngpuprobe_double_frees_total{slurm_job_id=\"unknown\"} 6\n");
 	expect(metrics, list, 6, "\ngpuprobe_double_frees_total{slurm_job_id=\"\"} 4\n");
+	/* A job of which only the SLUID is known. */
+	list[6].workload = &nameless;
+	expect(metrics, list, 7,
+	       "\ngpuprobe_double_frees_total{slurm_job_id=\"\",slurm_sluid=\"s5\"} 7\n");
 	metrics__free(metrics);
 }
 
