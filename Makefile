@@ -4,6 +4,8 @@
 
 BUILD ?= build
 VERSION := 0.1.0
+# Options of the compilers that keep a folder's path out of what they make, for a release.
+PATH_MAP ?=
 
 CC ?= gcc
 CLANG ?= clang
@@ -16,14 +18,14 @@ HARDENING := -fPIE -fstack-protector-strong -fstack-clash-protection -fcf-protec
 CFLAGS ?= -O2 -g
 CPPFLAGS += -Isrc -Iinclude -I$(BUILD) -D_GNU_SOURCE -DGPUPROBE_VERSION='"$(VERSION)"'
 BASE_CFLAGS := -std=gnu11 $(WARNINGS)
-ALL_CFLAGS = $(BASE_CFLAGS) $(HARDENING) $(CFLAGS)
+ALL_CFLAGS = $(BASE_CFLAGS) $(HARDENING) $(CFLAGS) $(PATH_MAP)
 LDLIBS := -lbpf -lcap -lseccomp -ldw -lelf -levent_core -levent_extra -lz -liberty -lncursesw \
 	-ltinfo -ldl -lm -lpthread
 LDFLAGS += -pie -Wl,-z,relro,-z,now,-z,noexecstack
 
 BPF_CFLAGS := -g -O2 -mcpu=v3 -target bpf -D__TARGET_ARCH_x86 -Iinclude -Ibpf \
 	-I/usr/include/$(shell gcc -print-multiarch) -Wall -Wextra -Werror \
-	-Wno-gnu-variable-sized-type-not-at-end
+	-Wno-gnu-variable-sized-type-not-at-end $(PATH_MAP)
 
 LIB_SRC := $(filter-out src/cli/%,$(wildcard src/*/*.c src/*/*/*.c))
 CLI_SRC := $(wildcard src/cli/*.c src/cli/*/*.c)
@@ -129,6 +131,7 @@ $(COMPLETIONS):
 
 include deploy/install.mk
 include deploy/packages.mk
+include deploy/release/release.mk
 
 demo:
 	@deploy/packages.sh install build

@@ -12,7 +12,7 @@ SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 # What a package has.
 packaged: $(BUILD)/gpuprobe $(COMPLETIONS)
 
-#: make deb         a Debian package, build/packages/*.deb
+#: make deb         Debian packages, build/packages/*.deb
 deb: packaged
 	@rm -rf $(BUILD)/packages/deb
 	@mkdir -p $(BUILD)/packages/deb/gpuprobe
@@ -27,8 +27,9 @@ tarball: $(PORTABLE) $(COMPLETIONS)
 	@$(MAKE) --no-print-directory -s install INSTALLED=$(PORTABLE) PREFIX=/usr/local \
 		SYSCONFDIR=/usr/local/etc DESTDIR=$(BUILD)/packages/staged
 	@mv $(BUILD)/packages/staged/usr/local $(BUILD)/packages/$(TARBALL_NAME)
+	@strip $(BUILD)/packages/$(TARBALL_NAME)/sbin/gpuprobe
 	@rm -r $(BUILD)/packages/staged
-	tar -C $(BUILD)/packages --sort=name --owner=0 --group=0 --numeric-owner \
+	tar -C $(BUILD)/packages --sort=name --owner=0 --group=0 --numeric-owner --mode=u+w,go=rX \
 		--mtime=@$(SOURCE_DATE_EPOCH) --format=gnu -c $(TARBALL_NAME) | \
 		gzip -9n > $(TARBALL)
 	@rm -r $(BUILD)/packages/$(TARBALL_NAME)

@@ -11,4 +11,4 @@ portable: check-deps $(PORTABLE)
 
 $(PORTABLE): $(CLI_OBJ) $(BUILD)/libgpuprobe.a
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -static-libgcc -o $@ $^ $(PORTABLE_LIBS)
+	$(CC) $(LDFLAGS) -static-libgcc -Wl,-Map=$@.map -o $@ $^ $(PORTABLE_LIBS)

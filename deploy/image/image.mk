@@ -3,6 +3,7 @@
 # Its times are SOURCE_DATE_EPOCH, by default the time of the latest commit.
 
 IMAGE := $(BUILD)/image/gpuprobe-$(VERSION).oci.tar
+REVISION ?= $(shell git rev-parse HEAD 2>/dev/null)
 IMAGE_EPOCH = $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null),0)
 
 .PHONY: image
@@ -11,5 +12,5 @@ image: $(PORTABLE)
 	@mkdir -p $(dir $(IMAGE))
 	strip -o $(BUILD)/image/gpuprobe $(PORTABLE)
 	@deploy/image/build.py --program $(BUILD)/image/gpuprobe --version $(VERSION) \
-		--revision "$$(git rev-parse HEAD 2>/dev/null)" --epoch $(IMAGE_EPOCH) \
+		--revision "$(REVISION)" --epoch $(IMAGE_EPOCH) \
 		--output $(IMAGE)

@@ -10,6 +10,7 @@
  *   /../../podUID/ID                       the same from another pod's cgroup namespace
  *   /KUBE/POD/cri-containerd-ID.scope      kubelet, systemd; UID has _ for -
  *   /POD:cri-containerd:ID                 containerd without systemd's driver
+ *   /UNIT.service/libpod-payload-ID        Podman below a unit's group (--cgroups=split)
  */
 #include "target/cgroup.h"
 
@@ -75,8 +76,8 @@ static struct part after_last(struct part part, char separator)
 
 static bool take_container(struct part part, char *container)
 {
-	static const char *const runtimes[] = {"docker-", "cri-containerd-", "crio-", "libpod-",
-					       "nerdctl-"};
+	static const char *const runtimes[] = {"docker-",	  "cri-containerd-", "crio-",
+					       "libpod-payload-", "libpod-",	     "nerdctl-"};
 
 	strip_end(&part, ".scope");
 	part = after_last(part, ':');
@@ -91,8 +92,10 @@ static bool take_container(struct part part, char *container)
 }
 
 /* A UID is 8-4-4-4-12 hex digits; systemd's units have _ in place of the dashes. */
-static bool is_uid(const char *text)
+bool cgroup__is_uid(const char *text, size_t length)
 {
+	if (length != POD_UID_LENGTH)
+		return false;
 	for (size_t i = 0; i < POD_UID_LENGTH; i++) {
 		bool dash = i == 8 || i == 13 || i == 18 || i == 23;
 
@@ -105,7 +108,7 @@ static bool is_uid(const char *text)
 static bool take_uid(struct part part, char *pod)
 {
 	if (part.length == STATIC_POD_LENGTH ? !is_hex(part.start, part.length) :
-					       part.length != POD_UID_LENGTH || !is_uid(part.start))
+					       !cgroup__is_uid(part.start, part.length))
 		return false;
 	for (size_t i = 0; i < part.length; i++)
 		pod[i] = part.start[i] == '_' ? '-' : part.start[i];

@@ -8,6 +8,8 @@
 #ifndef TARGET_CGROUP_H
 #define TARGET_CGROUP_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 #define CONTAINER_ID_LENGTH 64
@@ -23,6 +25,9 @@ struct cgroup_names {
  * Ignores names that are not well formed.
  */
 void cgroup__parse(const char *text, struct cgroup_names *names);
+
+/* Whether the text is a UUID in lower case, with dashes or with _ in place of them. */
+bool cgroup__is_uid(const char *text, size_t length);
 
 /*
  * Reads /proc/PID/cgroup as a text, malloc. Returns 0, -ESRCH, -ENOMEM, -EFBIG for a text beyond

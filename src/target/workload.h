@@ -22,11 +22,12 @@
 struct workload {
 	char namespace[WORKLOAD_NAME_SIZE];
 	char pod[WORKLOAD_LONG_NAME_SIZE];
-	char container[WORKLOAD_NAME_SIZE];  /* in the pod, or of a whole machine */
-	char unit[WORKLOAD_LONG_NAME_SIZE];  /* a service */
-	char slurm_job[WORKLOAD_JOB_SIZE];   /* decimal */
-	char slurm_step[WORKLOAD_JOB_SIZE];  /* decimal, or "batch", "extern", "interactive" */
-	char slurm_sluid[WORKLOAD_JOB_SIZE]; /* of Slurm 26.05 and newer */
+	char container[WORKLOAD_LONG_NAME_SIZE]; /* in the pod; a machine, task or slot */
+	char unit[WORKLOAD_LONG_NAME_SIZE];	 /* a service */
+	char slurm_job[WORKLOAD_JOB_SIZE];	 /* decimal */
+	char slurm_step[WORKLOAD_JOB_SIZE];	 /* decimal, or "batch", "extern", "interactive" */
+	char slurm_sluid[WORKLOAD_JOB_SIZE];	 /* of Slurm 26.05 and newer */
+	char pbs_job[WORKLOAD_NAME_SIZE];	 /* such as 4711.server */
 };
 
 /*
@@ -37,8 +38,8 @@ void workload__parse(const char *cgroups, const struct cgroup_names *names,
 		     struct workload *workload);
 
 /*
- * Finds the number of a job that is known by its SLUID only: Slurm's step daemon, an ancestor of
- * the process, has it in its command line.
+ * Finds the number of a job of which only the SLUID or the step is known: Slurm's step daemon, an
+ * ancestor of the process, has it in its command line.
  */
 void workload__find_job(pid_t pid, struct workload *workload);
 

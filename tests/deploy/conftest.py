@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Fixtures of the tests of image and chart. A test skips with a line if a tool is missing."""
+"""Fixtures of the tests of deployment. A test skips with a line if a tool is missing."""
 import os
 import shutil
 import subprocess
@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests" / "integration"), str(ROOT / "deploy" / "image")]
+sys.path[:0] = [str(ROOT / folder) for folder in (
+    "tests/integration", "deploy/image", "deploy/release")]
 
 from lib import results  # noqa: E402
 

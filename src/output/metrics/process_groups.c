@@ -17,8 +17,9 @@
 #include "target/workload.h"
 
 #define ERRORS_MAX 256 /* as of a process */
-#define KEY_SIZE 128
+#define KEY_SIZE WORKLOAD_LONG_NAME_SIZE
 #define OTHER "other"
+#define UNKNOWN "unknown"
 
 /* A label of one of many things that has its own series in a group. */
 struct admitted {
@@ -29,6 +30,7 @@ struct admitted {
 struct group {
 	char key[KEY_SIZE]; /* what its processes have in common */
 	bool is_other;
+	bool is_unknown;       /* of processes that ended before their control group was read */
 	struct workload names; /* of the process that was seen last */
 	char container_id[CONTAINER_ID_LENGTH + 1];
 	char user[sizeof(((struct process *)0)->user)];
@@ -153,6 +155,11 @@ void process_groups__free(struct process_groups *groups)
 
 /* --- groups --- */
 
+static bool is_unknown(const struct process_groups *groups, const struct process *p)
+{
+	return groups->by != METRICS_BY_USER && !p->cgroup_known;
+}
+
 /* Ids, since names may become known late. */
 static void key_of(const struct process_groups *groups, const struct process *p, char key[KEY_SIZE])
 {
@@ -160,14 +167,20 @@ static void key_of(const struct process_groups *groups, const struct process *p,
 	const struct workload *workload = p->workload ? p->workload : &nothing;
 
 	memset(key, 0, KEY_SIZE);
+	if (is_unknown(groups, p)) {
+		/* No name of a control group has a slash. */
+		snprintf(key, KEY_SIZE, "/" UNKNOWN);
+		return;
+	}
 	switch (groups->by) {
 	case METRICS_BY_CONTAINER:
 		snprintf(key, KEY_SIZE, "%s", p->container[0] ? p->container : workload->container);
 		break;
 	case METRICS_BY_USER: snprintf(key, KEY_SIZE, "%s", p->user); break;
 	case METRICS_BY_JOB:
-		snprintf(key, KEY_SIZE, "%s",
-			 workload->slurm_job[0] ? workload->slurm_job : workload->slurm_sluid);
+		snprintf(key, KEY_SIZE, "%s%s",
+			 workload->slurm_job[0] ? workload->slurm_job : workload->slurm_sluid,
+			 workload->pbs_job);
 		break;
 	case METRICS_BY_PROCESS: break;
 	}
@@ -273,6 +286,7 @@ static void see(struct process_groups *groups, struct member *member, const stru
 	group->members += !p->ended;
 	group->page = member->page = groups->page;
 	member->at = 0;
+	group->is_unknown = is_unknown(groups, p);
 	if (p->workload)
 		group->names = *p->workload;
 	memcpy(group->container_id, p->container, sizeof(group->container_id));
@@ -451,22 +465,35 @@ void process_groups__turn(struct process_groups *groups, const struct process *p
 	groups->turn = p ? member_of(groups, p) : NULL;
 }
 
+/* What tells apart jobs without a Slurm number. */
+static void label_other_ids(struct exposition_writer *w, const struct workload *names)
+{
+	if (!names->slurm_job[0] && names->slurm_sluid[0])
+		exposition__label(w, "slurm_sluid", names->slurm_sluid);
+	if (names->pbs_job[0])
+		exposition__label(w, "pbs_job_id", names->pbs_job);
+}
+
 static void label_group(struct exposition_writer *w, enum metrics_by by, const struct group *group)
 {
 	static const struct group nobody = {0};
 	bool other = group && group->is_other;
+	const char *id, *job;
 
 	group = group ? group : &nobody;
+	id = group->is_unknown ? UNKNOWN : group->container_id;
+	job = group->is_unknown ? UNKNOWN : group->names.slurm_job;
 	switch (by) {
 	case METRICS_BY_CONTAINER:
 		exposition__label(w, "namespace", other ? OTHER : group->names.namespace);
 		exposition__label(w, "pod", other ? OTHER : group->names.pod);
 		exposition__label(w, "container", other ? OTHER : group->names.container);
-		exposition__label(w, "container_id", other ? OTHER : group->container_id);
+		exposition__label(w, "container_id", other ? OTHER : id);
 		break;
 	case METRICS_BY_USER: exposition__label(w, "user", other ? OTHER : group->user); break;
 	case METRICS_BY_JOB:
-		exposition__label(w, "slurm_job_id", other ? OTHER : group->names.slurm_job);
+		exposition__label(w, "slurm_job_id", other ? OTHER : job);
+		label_other_ids(w, &group->names);
 		break;
 	case METRICS_BY_PROCESS: break;
 	}

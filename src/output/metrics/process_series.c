@@ -29,6 +29,7 @@ static void label_workload(struct exposition_writer *w, const struct process *p)
 	exposition__label(w, "slurm_job_id", workload->slurm_job);
 	exposition__label(w, "slurm_step", workload->slurm_step);
 	exposition__label(w, "slurm_sluid", workload->slurm_sluid);
+	exposition__label(w, "pbs_job_id", workload->pbs_job);
 }
 
 static void write_info(struct metrics_page *page, const struct process *p)

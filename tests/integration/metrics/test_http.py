@@ -72,7 +72,7 @@ FAMILIES = {
     "gpuprobe_module_load_seconds": ("counter", {"kind"}, None),
     "gpuprobe_process": ("info", {"ppid", "user", "ns_pid", "namespace", "pod", "container",
                                   "pod_uid", "container_id", "unit", "slurm_job_id", "slurm_step",
-                                  "slurm_sluid"}, None),
+                                  "slurm_sluid", "pbs_job_id"}, None),
     "gpuprobe_gpu_memory_used_bytes": ("gauge", None, None),
     "gpuprobe_gpu_memory_total_bytes": ("gauge", None, None),
     "gpuprobe_process_gpu_memory_bytes": ("gauge", {"gpu", "uuid"}, None),

@@ -2,6 +2,7 @@
 """promtool and a real Prometheus server read what gpuprobe exports."""
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -13,11 +14,13 @@ import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+import yaml
 
 from lib import paths
 from lib.probe import environment, wait_for_file
 from lib.scrape import OPENMETRICS, PROMETHEUS, Endpoint, hold_port
 
+RULES = paths.ROOT / "deploy" / "monitoring" / "gpuprobe.rules.yml"
 LAUNCHES = 12345
 KERNELS = 3
 pytestmark = pytest.mark.waits("for the scrapes of a server")
@@ -222,3 +225,17 @@ def test_metadata_arrives(prometheus):
                        ("gpuprobe_memory_live_bytes", "gauge")]:
         assert {entry["type"] for entry in metadata[name]} == {kind}
         assert all(entry["help"] for entry in metadata[name])
+
+
+def test_alerts(prometheus):
+    """The server evaluates each alert's expression, and what it selects is there."""
+    prometheus.wait('gpuprobe_finding_active{job="direct"}')
+    present = {labels["__name__"] for labels, _ in prometheus.query('{job="direct"}')}
+    text = RULES.read_text("utf-8").replace('job="gpuprobe"', 'job="direct"')
+    expressions = [rule["expr"] for group in yaml.safe_load(text)["groups"]
+                   for rule in group["rules"]]
+    for expression in expressions:
+        prometheus.query(expression)
+    selected = set(re.findall(r"gpuprobe_\w+", "".join(expressions)))
+    # NVML may not be there.
+    assert selected - present <= {"gpuprobe_gpu_memory_used_bytes"}

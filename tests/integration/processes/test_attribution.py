@@ -181,15 +181,19 @@ def test_containers(gpuprobe, root, parts, pod, tmp_path):
                 "pid": str(program.pid), "comm": "launch", "ppid": str(os.getpid()), "user": "root",
                 "namespace": names[0] or "", "pod": names[1] or "", "container": names[2] or "",
                 "container_id": CONTAINER, "pod_uid": pod or "", "unit": "", "slurm_job_id": "",
-                "slurm_step": "", "slurm_sluid": "", "ns_pid": str(program.pid)}
+                "slurm_step": "", "slurm_sluid": "", "pbs_job_id": "",
+                "ns_pid": str(program.pid)}
         running.stop()
 
 
-@pytest.mark.parametrize("root", CGROUPS)
-def test_jobs(gpuprobe, root):
+@pytest.mark.parametrize("root,above", [
+    *((root, ["slurm", "uid_0"]) for root in CGROUPS),
+    # The unified hierarchies, as cgroup v2 of Slurm to 25.11 has it.
+    *((root, ["system.slice", "slurmstepd.scope"]) for root in CGROUPS[:2])])
+def test_jobs(gpuprobe, root, above):
     """Series of a job, which have no pid; the job's second process adds to them."""
     endpoint, job = Endpoint(), str(os.getpid())  # its own: others run the same test
-    with control_group(root, "slurm", "uid_0", f"job_{job}", "step_0") as group, gpuprobe.start(
+    with control_group(root, *above, f"job_{job}", "step_0") as group, gpuprobe.start(
             libraries=GIVEN, base=["--json"],
             args=[*endpoint.option, "--metrics-by", "job"]) as running:
         running.report()

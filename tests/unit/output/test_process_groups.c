@@ -157,10 +157,13 @@ static void names_come_late(void **state)
 
 static void jobs(void **state)
 {
-	struct workload first = {.slurm_job = "12"}, second = {.slurm_job = "13"};
+	struct workload first = {.slurm_job = "12"}, second = {.slurm_job = "13"},
+			pbs = {.pbs_job = "7.a"}, nameless = {.slurm_sluid = "s5"};
 	struct metrics *metrics = grouped(METRICS_BY_JOB);
 	struct process list[] = {process_of(1, "ann", 1), process_of(2, "ann", 2),
-				 process_of(3, "ann", 3), process_of(4, "ann", 4)};
+				 process_of(3, "ann", 3), process_of(4, "ann", 4),
+				 process_of(5, "ann", 5), process_of(6, "ann", 6),
+				 process_of(7, "ann", 7)};
 
 	(void)state;
 	list[0].workload = list[2].workload = &first;
@@ -168,6 +171,19 @@ static void jobs(void **state)
 	expect(metrics, list, 4, "\ngpuprobe_double_frees_total{slurm_job_id=\"12\"} 4\n");
 	expect(metrics, list, 4, "\ngpuprobe_double_frees_total{slurm_job_id=\"13\"} 2\n");
 	expect(metrics, list, 4, "\ngpuprobe_double_frees_total{slurm_job_id=\"\"} 4\n");
+	/* A job of PBS is another group than the processes in no job. */
+	list[4].workload = &pbs;
+	expect(metrics, list, 5,
+	       "\ngpuprobe_double_frees_total{slurm_job_id=\"\",pbs_job_id=\"7.a\"} 5\n");
+	expect(metrics, list, 5, "\ngpuprobe_double_frees_total{slurm_job_id=\"\"} 4\n");
+	/* One that ended too early to look. */
+	list[5].cgroup_known = false;
+	expect(metrics, list, 6, "\ngpuprobe_double_frees_total{slurm_job_id=\"unknown\"} 6\n");
+	expect(metrics, list, 6, "\ngpuprobe_double_frees_total{slurm_job_id=\"\"} 4\n");
+	/* A job of which only the SLUID is known. */
+	list[6].workload = &nameless;
+	expect(metrics, list, 7,
+	       "\ngpuprobe_double_frees_total{slurm_job_id=\"\",slurm_sluid=\"s5\"} 7\n");
 	metrics__free(metrics);
 }
 

@@ -5,23 +5,28 @@ import os
 import shutil
 import subprocess
 
+import nspawn
 import pytest
 
-from lib import nspawn, paths
+from lib import paths
 from lib.probe import wait_until
 
-pytestmark = [pytest.mark.slow, pytest.mark.plain("it packages the plain build")]
+pytestmark = pytest.mark.slow
 
 DEB = "build/packages/gpuprobe_0.1.0_amd64.deb"
+MONITORING = "build/packages/gpuprobe-monitoring_0.1.0_all.deb"
+RULES = "deploy/monitoring/gpuprobe.rules.yml"
 UNIT = "gpuprobe.service"
 # Run by mmdebstrap in a new Debian 12: what purging leaves goes to the file `left`.
 HOOK = """
 set -eu
 cp {deb} "$1/opt/gpuprobe.deb"
-chroot "$1" apt-get install -qy --no-install-recommends /opt/gpuprobe.deb
+cp {monitoring} "$1/opt/monitoring.deb"
+chroot "$1" apt-get install -qy --no-install-recommends /opt/gpuprobe.deb /opt/monitoring.deb
 chroot "$1" gpuprobe --version > {folder}/version
 chroot "$1" systemctl is-enabled gpuprobe > {folder}/enabled || :
-chroot "$1" apt-get purge -qy gpuprobe
+cp "$1/usr/share/gpuprobe/monitoring/gpuprobe.rules.yml" {folder}/rules
+chroot "$1" apt-get purge -qy gpuprobe gpuprobe-monitoring
 chroot "$1" find / -xdev -path /opt -prune -o -path /proc -prune -o -name '*gpuprobe*' -print \
     > {folder}/left
 """
@@ -48,8 +53,9 @@ def deb():
 
 @needs("lintian")
 def test_lintian(deb):
-    done = subprocess.run(["lintian", "--allow-root", "--fail-on", "error,warning", deb], text=True,
-                          capture_output=True, check=False, timeout=300)
+    done = subprocess.run(["lintian", "--allow-root", "--fail-on", "error,warning", deb,
+                           paths.ROOT / MONITORING], text=True, capture_output=True, check=False,
+                          timeout=300)
     assert (done.returncode, done.stdout) == (0, "")
 
 
@@ -95,7 +101,8 @@ def test_package_on_a_running_machine(machine):
 def test_package_in_a_new_debian(deb, tmp_path):
     """Its dependencies are all that it needs."""
     hook = tmp_path / "hook.sh"
-    hook.write_text(HOOK.format(deb=deb, folder=tmp_path), encoding="utf-8")
+    hook.write_text(HOOK.format(deb=deb, monitoring=paths.ROOT / MONITORING, folder=tmp_path),
+                    encoding="utf-8")
     done = subprocess.run(["mmdebstrap", "--variant=apt", "--include=systemd", "--format=null",
                            f'--customize-hook=sh {hook} "$1"', "bookworm", "/dev/null"], text=True,
                           capture_output=True, check=False, timeout=900)
@@ -104,6 +111,7 @@ def test_package_in_a_new_debian(deb, tmp_path):
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "version").read_text() == "gpuprobe 0.1.0\n"
     assert (tmp_path / "enabled").read_text() == "disabled\n"
+    assert (tmp_path / "rules").read_bytes() == (paths.ROOT / RULES).read_bytes()
     assert (tmp_path / "left").read_text() == ""
 
 

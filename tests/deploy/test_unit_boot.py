@@ -7,13 +7,13 @@ import re
 import shutil
 import subprocess
 
+import nspawn
 import pytest
 
-from lib import nspawn, paths
+from lib import paths
 from lib.probe import wait_until
 
 pytestmark = [pytest.mark.slow,
-              pytest.mark.plain("it installs the plain build"),
               pytest.mark.skipif(bool(nspawn.lacks()),
                                  reason=f"not installed: {nspawn.lacks()}")]
 
