@@ -39,13 +39,14 @@ enum recorded_kind {
 	RECORDED_NOTHING = 0,
 	/* 1 to 31: calls, see record/calls.h */
 	RECORDED_PROCESS = 1,
-	RECORDED_FUNCTION,
-	RECORDED_KERNEL,
-	RECORDED_STACK,
-	RECORDED_CONTENT,
-	RECORDED_CALL,
-	RECORDED_LOSS,
-	RECORDED_CALLS_END,
+	RECORDED_FUNCTION = 2,
+	RECORDED_KERNEL = 3,
+	RECORDED_STACK = 4,
+	RECORDED_SHAPE = 5,
+	RECORDED_NEW_CALL = 6,
+	RECORDED_CALL = 7,
+	RECORDED_LOSS = 8,
+	RECORDED_CALLS_END = 9,
 	/* 32 to 63: readings of the model */
 	RECORDED_MODEL = 32,
 };
@@ -57,6 +58,8 @@ enum recording_level {
 
 enum recording_flag {
 	RECORDING_ANONYMOUS = 1, /* without names of the machine, commands and paths */
+	RECORDING_STACKS = 2,	 /* calls have stacks */
+	RECORDING_NESTED = 4,	 /* with driver calls made inside runtime calls */
 };
 
 /* Facts about the recording. New members come at the end; an older file has zeros there. */

@@ -20,6 +20,8 @@
 /* Of a record besides its bytes: kind, length, time. */
 #define RECORD_HEAD_MAX (3 * VARINT_MAX)
 
+#define LAST_ROOM 4096u /* of max_bytes, for the last chunk */
+
 /* Room that max_bytes leaves for the index. */
 #define INDEX_ROOM(count) \
 	(sizeof(struct recording_chunk) + sizeof(struct recording_index) + \
@@ -31,6 +33,7 @@ struct recording_writer {
 	bool broken; /* the file ends with a part of a chunk that could not be removed */
 	z_stream deflate;
 	uint64_t max_bytes, size, chunks, dropped;
+	uint64_t reserve;	    /* of max_bytes */
 	uint64_t first_ns, last_ns; /* of the written chunks */
 
 	/* the current chunk */
@@ -176,6 +179,7 @@ int recording_writer__new(int fd, const struct recording_header *header,
 	}
 	writer->fd = fd;
 	writer->max_bytes = options->max_bytes;
+	writer->reserve = LAST_ROOM;
 	writer->entry_step = 1;
 	if (make_room(writer, CHUNK_TARGET) || deflateInit(&writer->deflate, level) != Z_OK) {
 		recording_writer__free(writer);
@@ -297,7 +301,7 @@ int recording_writer__end_chunk(struct recording_writer *writer)
 	if (writer->failure || !writer->records)
 		return writer->failure;
 	writer->failure = write_chunk(writer, &chunk, writer->raw, writer->raw_bytes,
-				      INDEX_ROOM(writer->entry_count));
+				      INDEX_ROOM(writer->entry_count) + writer->reserve);
 	if (writer->failure) {
 		writer->dropped += writer->records;
 	} else {
@@ -349,6 +353,13 @@ int recording_writer__add(struct recording_writer *writer, enum recorded_kind ki
 	writer->time_ns = time_ns;
 	writer->records++;
 	return 0;
+}
+
+void recording_writer__use_reserve(struct recording_writer *writer)
+{
+	writer->reserve = 0;
+	if (writer->failure == -EFBIG)
+		writer->failure = 0;
 }
 
 size_t recording_writer__bytes(const struct recording_writer *writer)

@@ -57,6 +57,12 @@ void recording_writer__keyframe(struct recording_writer *writer);
  */
 int recording_writer__end_chunk(struct recording_writer *writer);
 
+/*
+ * Lets a last small chunk, of up to 4 KiB, use the room of max_bytes that is kept for it. After
+ * -EFBIG records can be added again.
+ */
+void recording_writer__use_reserve(struct recording_writer *writer);
+
 /* Bytes of the current chunk, before compression. A chunk is full with CHUNK_TARGET of them. */
 size_t recording_writer__bytes(const struct recording_writer *writer);
 
