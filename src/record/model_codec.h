@@ -42,8 +42,8 @@ int model_reader__new(struct model_reader **out);
 void model_reader__free(struct model_reader *reader); /* NULL is fine */
 
 /*
- * Reads one. `gap`: records before it are missing. The reading is valid until the next call; its
- * names and stacks until model_reader__free. Returns 0; -EAGAIN if it is a difference to one that
+ * Reads one. `gap`: records before it are missing. The reading is valid until the next one is
+ * read; its names and stacks until model_reader__free. Returns 0; -EAGAIN if it is a difference to one that
  * is missing, *out is NULL then; -EINVAL if it is malformed, or -ENOMEM: *out is NULL, and later
  * ones return -EAGAIN up to the next keyframe.
  */

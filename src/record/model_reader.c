@@ -19,10 +19,10 @@ struct model_reader {
 	struct layout own, file;
 	struct unflatten_maps *maps;
 	struct names_reader *names;
-	struct arena trees[2]; /* of the reading and of the one before, in turns */
-	struct arena model;
+	struct arena trees[2];	/* of the reading and of the one before, in turns */
+	struct arena models[2]; /* the model of the latest reading, and one in the making */
 	struct tree_list before;
-	unsigned int turn;
+	unsigned int turn, model_turn;
 	bool fresh; /* `before` is valid */
 	uint64_t left_out;
 };
@@ -42,7 +42,8 @@ int model_reader__new(struct model_reader **out)
 	}
 	reader->trees[0].limit = READING_MAX;
 	reader->trees[1].limit = READING_MAX;
-	reader->model.limit = READING_MAX;
+	reader->models[0].limit = READING_MAX;
+	reader->models[1].limit = READING_MAX;
 	*out = reader;
 	return 0;
 }
@@ -57,7 +58,8 @@ void model_reader__free(struct model_reader *reader)
 	names_reader__free(reader->names);
 	arena__clear(&reader->trees[0]);
 	arena__clear(&reader->trees[1]);
-	arena__clear(&reader->model);
+	arena__clear(&reader->models[0]);
+	arena__clear(&reader->models[1]);
 	free(reader);
 }
 
@@ -120,10 +122,9 @@ static void finish_host(const struct host_side *host)
 	}
 }
 
-static int finish(struct model_reader *reader, const struct recorded_reading *reading,
-		  struct model *model)
+static int finish(const struct recorded_reading *reading, struct model *model, struct arena *memory)
 {
-	bool *slow = arena__take(&reader->model, api_function_count, sizeof(*slow));
+	bool *slow = arena__take(memory, api_function_count, sizeof(*slow));
 
 	if (!slow)
 		return -ENOMEM;
@@ -172,23 +173,26 @@ static int read_tree(struct model_reader *reader, struct varint_reader *in)
 
 static int make_reading(struct model_reader *reader, const struct recorded_reading **out)
 {
+	struct arena *memory = &reader->models[reader->model_turn];
 	uint64_t left_out = 0;
 	void *object = NULL;
 	struct recorded_reading *reading;
 	int ret;
 
-	arena__clear(&reader->model);
-	ret = unflatten(reader->maps, &reader->before, reader->names, &reader->model, &object,
-			&left_out);
+	arena__clear(memory);
+	ret = unflatten(reader->maps, &reader->before, reader->names, memory, &object, &left_out);
 	if (ret)
 		return ret;
 	reader->left_out += left_out;
 	reading = object;
 	if (!reading->model)
 		return -EINVAL;
-	ret = finish(reader, reading, (struct model *)reading->model);
-	*out = ret ? NULL : reading;
-	return ret;
+	ret = finish(reading, (struct model *)reading->model, memory);
+	if (ret)
+		return ret;
+	reader->model_turn = !reader->model_turn;
+	*out = reading;
+	return 0;
 }
 
 int model_reader__read(struct model_reader *reader, const uint8_t *bytes, size_t length, bool gap,

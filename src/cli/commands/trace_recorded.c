@@ -8,13 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/quantity.h"
 #include "cli/commands/recorded_filter.h"
 #include "cli/commands/subcommand.h"
 #include "cli/commands/trace_sink.h"
+#include "cli/session/damage_report.h"
+#include "cli/session/privileges.h"
 #include "cli/session/signals.h"
-#include "privilege/capabilities.h"
-#include "privilege/sandbox.h"
 #include "record/call_reader.h"
 
 struct replay {
@@ -27,16 +26,6 @@ struct replay {
 	struct trace_sink *sink;
 	struct trace_counts counts; /* of the lines that were shown */
 };
-
-/* The recording may be hostile, and nothing else is needed from here on. */
-static int give_up_privileges(struct error *err)
-{
-	int ret = capabilities__give_up_all();
-
-	if (ret)
-		return error__set(err, ret, "cannot give up capabilities: %s", strerror(-ret));
-	return sandbox__enter(&(struct sandbox_options){0}, err);
-}
 
 static int open_sink(struct replay *replay, struct error *err)
 {
@@ -79,7 +68,7 @@ static int set_up(struct replay *replay, struct error *err)
 	if (!ret)
 		ret = open_sink(replay, err);
 	if (!ret)
-		ret = give_up_privileges(err);
+		ret = privileges__give_up_all(err);
 	if (ret)
 		return ret;
 	replay->functions = trace_functions__new(false);
@@ -125,49 +114,6 @@ static int show_lines(struct replay *replay)
 	return ret;
 }
 
-/* "12.3 s to 14.1 s", counted from the recording's beginning. */
-static void write_span(const struct replay *replay, const struct recording_gap *gap, char *text,
-		       size_t size)
-{
-	uint64_t begin = recording__header(replay->recording)->begin_ns;
-	uint64_t from = gap->from_ns > begin ? gap->from_ns - begin : 0;
-
-	if (gap->to_ns > begin)
-		snprintf(text, size, "%s to %s", quantity__time((double)from).text,
-			 quantity__time((double)(gap->to_ns - begin)).text);
-	else
-		snprintf(text, size, "%s to the end", quantity__time((double)from).text);
-}
-
-/* Says what is missing. Returns whether calls may be. */
-static bool report_damage(const struct replay *replay)
-{
-	const struct recording_damage *damage = recording__damage(replay->recording);
-	uint64_t unreadable = call_reader__unreadable(replay->calls);
-	size_t shown =
-		damage->gap_count < RECORDING_GAPS_MAX ? damage->gap_count : RECORDING_GAPS_MAX;
-	const struct log *log = &replay->log;
-
-	if (damage->unclosed)
-		log__warn(log, "the recording has no end: gpuprobe was killed, or is still "
-			       "recording");
-	for (size_t i = 0; i < shown; i++) {
-		char span[96];
-
-		write_span(replay, &damage->gaps[i], span, sizeof(span));
-		log__warn(log, "the recording is damaged: calls from %s are missing", span);
-	}
-	if (damage->gap_count > shown)
-		log__warn(log, "the recording has %zu more damaged parts",
-			  damage->gap_count - shown);
-	if (unreadable + damage->records)
-		log__warn(log,
-			  "%" PRIu64 " records could not be read: they are malformed, or refer to "
-			  "missing ones",
-			  unreadable + damage->records);
-	return damage->gap_count || unreadable || damage->records;
-}
-
 static void report(const struct replay *replay, const struct trace_missing *missing)
 {
 	const struct recorded_calls_end *end = call_reader__end(replay->calls);
@@ -199,7 +145,8 @@ static int finish(struct replay *replay, int failure, int *status, struct error 
 		.libraries = end ? end->skipped_libraries : 0,
 		.before = trace_sink__earlier_calls(replay->sink),
 	};
-	bool is_partial = report_damage(replay);
+	bool is_partial = damage_report__warn(replay->recording, "calls",
+					      call_reader__unreadable(replay->calls), &replay->log);
 	int ret = failure ? error__set(err, failure, "cannot read %s: %s",
 				       replay->options->input.path, strerror(-failure)) :
 			    0;

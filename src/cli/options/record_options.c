@@ -23,13 +23,14 @@ struct command_words {
 static int take_level(const struct option_row *row, void *field, const char *text,
 		      struct error *err)
 {
-	static const char *const words[] = {"calls"};
+	static const char *const words[] = {"summary", "calls"};
 	size_t which;
 	int ret = arguments__word("--level", text, words, sizeof(words) / sizeof(words[0]), &which,
 				  err);
 
 	(void)row;
-	*(enum recording_level *)field = RECORDING_CALLS;
+	if (!ret)
+		*(enum recording_level *)field = which ? RECORDING_CALLS : RECORDING_SUMMARY;
 	return ret;
 }
 
@@ -56,8 +57,13 @@ static const struct option_row rows[] = {
 	{"output", 'o', "FILE", "the recording; an existing file is replaced", option__file,
 	 TRACE(file)},
 	{NULL, 'O', "FILE", NULL, option__file, TRACE(file)},
-	{"level", 0, "calls", "calls: every call, for gpuprobe trace -i [calls]", take_level,
-	 WORD(command.level)},
+	{"level", 0, "summary|calls",
+	 "summary: readings of all counts, for stat, diagnose,\n"
+	 "memleak and flame -i; calls: every call, for trace -i\n"
+	 "[calls]",
+	 take_level, WORD(command.level)},
+	{"interval", 0, "S", "time from one reading to the next, with --level summary [1]",
+	 option__duration, WORD(command.interval), .min = 0.1},
 	{"max-size", 0, "SIZE", "stop recording when the file is this large: 500M, 2G",
 	 option__size, CHOICE(max_bytes), .min = FILE_MIN, .max = (double)FILE_MAX},
 	{"anonymize", 0, NULL,
@@ -130,6 +136,39 @@ static void join(char *text, size_t size, int argc, char **argv)
 	}
 }
 
+/* What chooses calls, or says how they are recorded, has no effect on readings. */
+static int check_summary(const struct command_words *words, struct error *err)
+{
+	const struct trace_options *trace = &words->command.trace;
+	const char *given = words->events.count			? "--events" :
+			    words->api != API_BOTH		? "--api" :
+			    trace->config.nested		? "--nested" :
+			    trace->config.failed		? "--failed" :
+			    trace->config.min_duration_ns	? "--min-duration" :
+			    trace->config.kernel_args		? "--args" :
+			    trace->count			? "--count" :
+			    trace->ring_bytes != BUFFER_DEFAULT ? "--buffer" :
+			    trace->strict			? "--strict" :
+			    words->command.choice.anonymize	? "--anonymize" :
+								  NULL;
+
+	return given ? error__set(err, -EINVAL, "%s is for --level calls", given) : 0;
+}
+
+/* As diagnose: a finding has its call site, and a program can stall on many short waits. */
+static int settle_summary(struct record_command *command, const struct command_words *words,
+			  struct error *err)
+{
+	struct stack_choice *stacks = &command->trace.stacks;
+	int ret = check_summary(words, err);
+
+	if (!stacks->given[OPT_STACK])
+		stacks->mode = STACK_FP;
+	if (!stacks->given[OPT_MIN_WAIT])
+		stacks->min_wait_ns = 0;
+	return ret ? ret : stack_choice__check(stacks, err);
+}
+
 static int settle(struct record_command *command, const struct command_words *words, int argc,
 		  char **argv, struct error *err)
 {
@@ -139,6 +178,8 @@ static int settle(struct record_command *command, const struct command_words *wo
 
 	if (!ret && !options->file)
 		ret = error__set(err, -EINVAL, "give the file of the recording with -o FILE");
+	if (!ret && command->level == RECORDING_SUMMARY)
+		return settle_summary(command, words, err);
 	if (!ret)
 		ret = trace_options__select(options, &words->events, words->api, err);
 	if (ret)
@@ -153,7 +194,8 @@ int record_options__parse(struct record_command *command, int argc, char **argv,
 {
 	struct command_words words = {
 		.command = {.trace = {.ring_bytes = BUFFER_DEFAULT, .log_level = LOG_WARN},
-			    .level = RECORDING_CALLS},
+			    .level = RECORDING_CALLS,
+			    .interval = 1},
 		.api = API_BOTH,
 	};
 	int ret;

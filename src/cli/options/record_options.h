@@ -11,6 +11,7 @@ struct record_command {
 	struct trace_options trace; /* of --level calls; trace.record is `choice` */
 	struct record_choice choice;
 	enum recording_level level;
+	double interval; /* of --level summary: seconds from one reading to the next */
 };
 
 extern const struct option_table record_option_table;

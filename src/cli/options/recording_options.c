@@ -31,6 +31,33 @@ const struct option_row recording_rows[] = {
 	{0},
 };
 
+const struct option_row reading_rows[] = {
+	{"input", 'i', "FILE", "read a recording of gpuprobe record instead of watching",
+	 option__file, FIELD(path)},
+	{"to", 0, "TIME",
+	 "with -i: what was known at this time, counted from the\n"
+	 "beginning: 90s, 5m [the end]",
+	 take_moment, FIELD(to_ns)},
+	{0},
+};
+
+int recording_choice__check_targets(const struct recording_choice *choice,
+				    const struct targets *targets, double duration,
+				    struct error *err)
+{
+	if (!choice->path)
+		return recording_choice__check(choice, err);
+	if (targets->command || targets->pid_count || process_filter__is_set(&targets->filter) ||
+	    duration > 0)
+		return error__set(err, -EINVAL,
+				  "-i shows a recording and watches nothing: leave out %s",
+				  targets->command   ? "the program" :
+				  targets->pid_count ? "--pid" :
+				  duration > 0	     ? "--duration" :
+						       "the filter of processes");
+	return 0;
+}
+
 int recording_choice__check(const struct recording_choice *choice, struct error *err)
 {
 	if (!choice->path && (choice->from_ns || choice->to_ns))

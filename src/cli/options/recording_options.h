@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "cli/options/arguments.h"
 #include "cli/options/option_table.h"
 #include "record/reader.h"
 
@@ -17,6 +18,17 @@ struct recording_choice {
 };
 
 extern const struct option_row recording_rows[]; /* for a struct recording_choice */
+
+/* The same for commands whose totals begin with the recording: without --from. */
+extern const struct option_row reading_rows[];
+
+/*
+ * Checks that a command with -i has nothing to watch beside it: no process, COMMAND, filter or
+ * duration. Returns 0, or -EINVAL.
+ */
+int recording_choice__check_targets(const struct recording_choice *choice,
+				    const struct targets *targets, double duration,
+				    struct error *err);
 
 /* Checks, after all options were taken, that they go together. Returns 0, or -EINVAL. */
 int recording_choice__check(const struct recording_choice *choice, struct error *err);
