@@ -17,8 +17,7 @@
 #include "record/model_codec.h"
 #include "record/writer.h"
 
-#define SUMMARY_OVERHEAD 0.02 /* as diagnose, whose findings are wanted */
-#define SUMMARY_TOP 20	      /* live allocations of a process */
+#define SUMMARY_TOP 20 /* live allocations of a process */
 
 struct record_summary {
 	const struct record_command *options;
@@ -108,7 +107,7 @@ static int open_file(struct record_summary *summary, struct error *err)
 static int set_up(struct record_summary *summary, struct error *err)
 {
 	const struct trace_options *options = &summary->options->trace;
-	const struct live_run_options live = {
+	struct live_run_options live = {
 		.announces = true,
 		.live =
 			{
@@ -119,8 +118,8 @@ static int set_up(struct record_summary *summary, struct error *err)
 				.needs = NEEDS_PROFILE | NEEDS_ASKS,
 				.steps = STEP_RECORDS,
 				.host_rate = HOST_RATE,
-				.max_overhead = SUMMARY_OVERHEAD,
-				.overhead_by_default = true,
+				.max_overhead = summary->options->max_overhead,
+				.overhead_by_default = summary->options->overhead_by_default,
 				.sample_launches_alone = true,
 				.limits = LIVE_MODEL_LIMITS,
 				.oom_reports = true,
@@ -137,8 +136,11 @@ static int set_up(struct record_summary *summary, struct error *err)
 				.arg = summary,
 			},
 	};
-	int ret = live_run__new(&live, summary->log, &summary->run, err);
+	int ret;
 
+	if (summary->options->tensors)
+		live.live.limits.max_tensors = live.live.limits.max_allocations;
+	ret = live_run__new(&live, summary->log, &summary->run, err);
 	if (!ret)
 		ret = open_file(summary, err);
 	if (!ret)

@@ -10,6 +10,8 @@
 #include "cli/options/filter_options.h"
 #include "record/file.h"
 
+#define INTERVAL 1.0
+#define SUMMARY_OVERHEAD 0.02 /* as diagnose, whose findings are wanted */
 #define FILE_MIN (64u << 10)
 #define FILE_MAX (1ull << 60)
 
@@ -49,6 +51,15 @@ static int take_quiet(const struct option_row *row, void *field, const char *tex
 	return option__quiet(row, &options->log_level, text, err);
 }
 
+static int take_overhead(const struct option_row *row, void *field, const char *text,
+			 struct error *err)
+{
+	struct record_command *command = field;
+
+	command->overhead_by_default = false;
+	return arguments__take_overhead(row, &command->max_overhead, text, err);
+}
+
 #define TRACE(member) .offset = offsetof(struct command_words, command.trace.member)
 #define CHOICE(member) .offset = offsetof(struct command_words, command.choice.member)
 #define WORD(member) .offset = offsetof(struct command_words, member)
@@ -64,6 +75,12 @@ static const struct option_row rows[] = {
 	 take_level, WORD(command.level)},
 	{"interval", 0, "S", "time from one reading to the next, with --level summary [1]",
 	 option__duration, WORD(command.interval), .min = 0.1},
+	{.rows = tensor_rows, WORD(command.tensors)},
+	{"max-overhead", 0, "PERCENT|off",
+	 "with --level summary: limit how much probes slow a\n"
+	 "thread down to about this, by watching launches part of\n"
+	 "the time [2]",
+	 take_overhead, WORD(command)},
 	{"max-size", 0, "SIZE", "stop recording when the file is this large: 500M, 2G",
 	 option__size, CHOICE(max_bytes), .min = FILE_MIN, .max = (double)FILE_MAX},
 	{"anonymize", 0, NULL,
@@ -155,6 +172,16 @@ static int check_summary(const struct command_words *words, struct error *err)
 	return given ? error__set(err, -EINVAL, "%s is for --level calls", given) : 0;
 }
 
+static int check_calls(const struct record_command *command, struct error *err)
+{
+	const char *given = command->tensors		  ? "--tensors" :
+			    !command->overhead_by_default ? "--max-overhead" :
+			    command->interval != INTERVAL ? "--interval" :
+							    NULL;
+
+	return given ? error__set(err, -EINVAL, "%s is for --level summary", given) : 0;
+}
+
 /* As diagnose: a finding has its call site, and a program can stall on many short waits. */
 static int settle_summary(struct record_command *command, const struct command_words *words,
 			  struct error *err)
@@ -181,6 +208,8 @@ static int settle(struct record_command *command, const struct command_words *wo
 	if (!ret && command->level == RECORDING_SUMMARY)
 		return settle_summary(command, words, err);
 	if (!ret)
+		ret = check_calls(command, err);
+	if (!ret)
 		ret = trace_options__select(options, &words->events, words->api, err);
 	if (ret)
 		return ret;
@@ -195,7 +224,9 @@ int record_options__parse(struct record_command *command, int argc, char **argv,
 	struct command_words words = {
 		.command = {.trace = {.ring_bytes = BUFFER_DEFAULT, .log_level = LOG_WARN},
 			    .level = RECORDING_CALLS,
-			    .interval = 1},
+			    .interval = INTERVAL,
+			    .max_overhead = SUMMARY_OVERHEAD,
+			    .overhead_by_default = true},
 		.api = API_BOTH,
 	};
 	int ret;
