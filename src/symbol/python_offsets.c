@@ -59,7 +59,8 @@ static const struct python_offsets versions[] = {
 		.target = {
 			.state_frame = 56, .state_id = 136, .cframe_frame = 0, .frame_size = 72, .frame_back = 8,
 			.frame_code = 0, .frame_instruction = 56, .frame_owner = 70, .code_bytes = 192,
-			.code_words = 17, .code_changing = PYTHON_NO_WORD, .entries = PYTHON_ENTRY_SHIM,
+			.code_words = 17, .code_changing = PYTHON_NO_WORD, .code_version = 10,
+			.entries = PYTHON_ENTRY_SHIM,
 		},
 	},
 	{
@@ -69,8 +70,8 @@ static const struct python_offsets versions[] = {
 		.target = {
 			.state_frame = 72, .state_id = 152, .cframe_frame = PYTHON_NO_CFRAME, .frame_size = 72,
 			.frame_back = 8, .frame_code = 0, .frame_instruction = 56, .frame_owner = 70,
-			.code_bytes = 200, .code_words = 17, .code_changing = PYTHON_NO_WORD,
-			.entries = PYTHON_ENTRY_SHIM,
+			.code_bytes = 200, .code_words = 17, .code_changing = PYTHON_NO_WORD, .code_version = 10,
+			.state_interpreter = 16, .next_version = 17000, .entries = PYTHON_ENTRY_SHIM,
 		},
 	},
 	{
@@ -83,8 +84,8 @@ static const struct python_offsets versions[] = {
 		.target = {
 			.state_frame = 72, .state_id = 152, .cframe_frame = PYTHON_NO_CFRAME, .frame_size = 80,
 			.frame_back = 8, .frame_code = 0, .frame_instruction = 56, .frame_owner = 74,
-			.code_bytes = 208, .code_words = 17, .code_changing = PYTHON_NO_WORD, .code_tag = 3,
-			.entries = PYTHON_ENTRY_SHIM,
+			.code_bytes = 208, .code_words = 17, .code_changing = PYTHON_NO_WORD, .code_version = 10,
+			.code_tag = 3, .entries = PYTHON_ENTRY_SHIM,
 		},
 	},
 };

@@ -53,9 +53,9 @@ static int take_quiet(const struct option_row *row, void *field, const char *tex
 #define WORD(member) .offset = offsetof(struct command_words, member)
 
 static const struct option_row rows[] = {
-	{"output", 'o', "FILE", "the recording; an existing file is replaced", option__file,
-	 TRACE(file)},
-	{NULL, 'O', "FILE", NULL, option__file, TRACE(file)},
+	{"output", 'O', "FILE", "the recording (also -o); an existing file is replaced",
+	 option__file, TRACE(file)},
+	{NULL, 'o', "FILE", NULL, option__file, TRACE(file)},
 	{"level", 0, "calls", "calls: every call, for gpuprobe trace -i [calls]", take_level,
 	 WORD(command.level)},
 	{"max-size", 0, "SIZE", "stop recording when the file is this large: 500M, 2G",
