@@ -52,10 +52,9 @@ static bool take_word(struct varint_reader *content, struct trace_field *field)
 
 	field->number = (uint64_t)varint__take_signed(content);
 	length = varint__take(content);
-	if (!length)
-		return false;
-	field->text = (const char *)varint__take_bytes(content, length - 1);
-	return field->text && call_tables__is_word(field->text, length - 1);
+	field->text = (const char *)varint__take_bytes(content, length);
+	return field->text && length && !field->text[length - 1] &&
+	       call_tables__is_word(field->text, length - 1);
 }
 
 static bool take_bytes(struct varint_reader *content, struct trace_field *field, size_t size,
@@ -163,6 +162,7 @@ static bool take_content(const struct call_reader *reader, const struct recorded
 
 	memset(line, 0, offsetof(struct trace_line, fields));
 	line->lost = 0;
+	line->reason = TRACE_LOST_RING;
 	line->kind = (enum trace_line_kind)kind;
 	line->process = call_tables__find(reader->tables, RECORDED_PROCESS, process);
 	line->tid = (pid_t)varint__take(&content);

@@ -246,7 +246,9 @@ static void put_value(const struct call_writer *writer, struct bytes *content,
 	case FORM_SIGNED: bytes__signed(content, (int64_t)field->number); break;
 	case FORM_WORD:
 		bytes__signed(content, (int64_t)field->number);
-		bytes__text(content, field->text);
+		length = strlen(field->text) + 1;
+		bytes__number(content, length);
+		bytes__add(content, field->text, length);
 		break;
 	case FORM_REAL: bytes__add(content, &field->real, sizeof(field->real)); break;
 	case FORM_DIM3:

@@ -47,10 +47,10 @@ int trace_recorder__new(int fd, const struct trace_options *options, uint64_t be
 		return error__set(err, -ENOMEM, "out of memory");
 	}
 	fill_header(options, begin_ns, &header);
-	ret = recording_writer__new(fd, &header, &file, &recorder->file, err);
+	ret = recording_writer__new(fd, &header, &file, &recorder->file, NULL);
 	if (ret) {
 		free(recorder);
-		return ret;
+		return error__set(err, ret, "cannot write %s: %s", options->file, strerror(-ret));
 	}
 	recorder->calls = call_writer__new(recorder->file, options->record->anonymize);
 	if (!recorder->calls) {
@@ -81,7 +81,7 @@ int trace_recorder__flush(struct trace_recorder *recorder)
 }
 
 int trace_recorder__finish(struct trace_recorder *recorder, const struct trace_missing *missing,
-			   const struct trace_counts *counts, struct error *err)
+			   const struct trace_counts *counts)
 {
 	int ret = call_writer__flush(recorder->calls, UINT64_MAX);
 	struct recorded_calls_end end = {
@@ -100,7 +100,7 @@ int trace_recorder__finish(struct trace_recorder *recorder, const struct trace_m
 	memcpy(end.losses, counts->losses, sizeof(end.losses));
 	if (!ret || ret == -EFBIG)
 		call_writer__end(recorder->calls, clock__boot_ns(), &end);
-	return recording_writer__close(recorder->file, err);
+	return recording_writer__close(recorder->file, NULL);
 }
 
 uint64_t trace_recorder__dropped(const struct trace_recorder *recorder)

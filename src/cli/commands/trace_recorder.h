@@ -27,11 +27,11 @@ int trace_recorder__line(struct trace_recorder *recorder, const struct trace_lin
 int trace_recorder__flush(struct trace_recorder *recorder);
 
 /*
- * Writes the rest, with the counts of the trace. Returns 0, or a negative errno with a message if
- * the file is not complete because writing failed.
+ * Writes the rest, with the counts of the trace. Returns 0, or a negative errno if the file is not
+ * complete because writing failed; that it is full is no failure.
  */
 int trace_recorder__finish(struct trace_recorder *recorder, const struct trace_missing *missing,
-			   const struct trace_counts *counts, struct error *err);
+			   const struct trace_counts *counts);
 
 /* Lines that have no place in the file because it is full, or writing failed. */
 uint64_t trace_recorder__dropped(const struct trace_recorder *recorder);

@@ -250,7 +250,7 @@ int trace_sink__finish(struct trace_sink *sink, const struct trace_missing *miss
 	const char *where = sink->options->file ? sink->options->file : "standard output";
 
 	if (sink->recorder)
-		return trace_recorder__finish(sink->recorder, missing, counts, err);
+		sink->failure = trace_recorder__finish(sink->recorder, missing, counts);
 	if (sink->output)
 		trace_output__stop_by(sink->output, -1);
 	if (!sink->failure && sink->output)
@@ -259,12 +259,13 @@ int trace_sink__finish(struct trace_sink *sink, const struct trace_missing *miss
 		sink->failure = print_summary(sink, missing);
 	if (!sink->failure || trace_sink__is_closed(sink))
 		return 0;
-	if (!sink->output)
+	if (!sink->output && !sink->recorder)
 		return error__set(err, sink->failure, "cannot write %s: %s", where,
 				  strerror(-sink->failure));
-	return error__set(err, sink->failure, "cannot write %s: %s after %llu calls were written%s",
+	return error__set(err, sink->failure, "cannot write %s: %s after %llu calls were %s%s",
 			  where, strerror(-sink->failure),
 			  (unsigned long long)trace_sink__calls(sink),
+			  sink->recorder ? "recorded" : "written",
 			  sink->options->targets.command ? "; COMMAND continues unwatched" : "");
 }
 

@@ -65,9 +65,9 @@ static int take_overhead(const struct option_row *row, void *field, const char *
 #define WORD(member) .offset = offsetof(struct command_words, member)
 
 static const struct option_row rows[] = {
-	{"output", 'o', "FILE", "the recording; an existing file is replaced", option__file,
-	 TRACE(file)},
-	{NULL, 'O', "FILE", NULL, option__file, TRACE(file)},
+	{"output", 'O', "FILE", "the recording (also -o); an existing file is replaced",
+	 option__file, TRACE(file)},
+	{NULL, 'o', "FILE", NULL, option__file, TRACE(file)},
 	{"level", 0, "summary|calls",
 	 "summary: readings of all counts, for stat, diagnose,\n"
 	 "memleak and flame -i; calls: every call, for trace -i\n"

@@ -21,7 +21,7 @@ static int take_moment(const struct option_row *row, void *field, const char *te
 #define FIELD(member) .offset = offsetof(struct recording_choice, member)
 
 const struct option_row recording_rows[] = {
-	{"input", 'i', "FILE", "read a recording of gpuprobe record instead of watching",
+	{"input", 'i', "FILE", "read a recording of gpuprobe record, do not watch",
 	 option__file, FIELD(path)},
 	{"from", 0, "TIME",
 	 "with -i: only from this time on, counted from the\n"
