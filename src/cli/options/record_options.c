@@ -69,17 +69,17 @@ static const struct option_row rows[] = {
 	 option__file, TRACE(file)},
 	{NULL, 'o', "FILE", NULL, option__file, TRACE(file)},
 	{"level", 0, "summary|calls",
-	 "summary: readings of all counts, for stat, diagnose,\n"
-	 "memleak and flame -i; calls: every call, for trace -i\n"
-	 "[calls]",
+	 "summary: readings of all counts, for -i of stat,\n"
+	 "diagnose, memleak and flame; calls: every call, for\n"
+	 "trace -i [calls]",
 	 take_level, WORD(command.level)},
-	{"interval", 0, "S", "time from one reading to the next, with --level summary [1]",
-	 option__duration, WORD(command.interval), .min = 0.1},
+	{"interval", 0, "S", "with --level summary: between two readings [1]", option__duration,
+	 WORD(command.interval), .min = 0.1},
 	{.rows = tensor_rows, WORD(command.tensors)},
 	{"max-overhead", 0, "PERCENT|off",
 	 "with --level summary: limit how much probes slow a\n"
-	 "thread down to about this, by watching launches part of\n"
-	 "the time [2]",
+	 "thread down to about this, by watching launches\n"
+	 "part of the time [2]",
 	 take_overhead, WORD(command)},
 	{"max-size", 0, "SIZE", "stop recording when the file is this large: 500M, 2G",
 	 option__size, CHOICE(max_bytes), .min = FILE_MIN, .max = (double)FILE_MAX},

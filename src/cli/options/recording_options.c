@@ -21,8 +21,8 @@ static int take_moment(const struct option_row *row, void *field, const char *te
 #define FIELD(member) .offset = offsetof(struct recording_choice, member)
 
 const struct option_row recording_rows[] = {
-	{"input", 'i', "FILE", "read a recording of gpuprobe record, do not watch",
-	 option__file, FIELD(path)},
+	{"input", 'i', "FILE", "read a recording of gpuprobe record, do not watch", option__file,
+	 FIELD(path)},
 	{"from", 0, "TIME",
 	 "with -i: only from this time on, counted from the\n"
 	 "beginning: 90s, 5m",
@@ -32,10 +32,9 @@ const struct option_row recording_rows[] = {
 };
 
 const struct option_row reading_rows[] = {
-	{"input", 'i', "FILE", "read a recording of gpuprobe record instead of watching",
-	 option__file, FIELD(path)},
+	{"input", 'i', "FILE", "show a recording, see gpuprobe record", option__file, FIELD(path)},
 	{"to", 0, "TIME",
-	 "with -i: what was known at this time, counted from the\n"
+	 "with -i: what was known then, counted from the\n"
 	 "beginning: 90s, 5m [the end]",
 	 take_moment, FIELD(to_ns)},
 	{0},

@@ -25,8 +25,7 @@ struct replay {
 /* Finds the next record with a reading. Returns 0 or a negative errno with a message. */
 static int look_ahead(struct replay *replay, struct error *err)
 {
-	uint64_t begin_ns = recording__header(replay->recording)->begin_ns,
-		 to_ns = replay->choice->to_ns ? begin_ns + replay->choice->to_ns : UINT64_MAX;
+	uint64_t limit_ns = replay->choice->to_ns;
 	bool gap = false;
 	int ret;
 
@@ -39,7 +38,9 @@ static int look_ahead(struct replay *replay, struct error *err)
 		return error__set(err, ret, "cannot read %s: %s", replay->choice->path,
 				  strerror(-ret));
 	replay->next.gap = gap;
-	replay->has_next = ret && replay->next.time_ns <= to_ns;
+	/* Times are counted from where the reports' begin, which the first reading tells. */
+	replay->has_next = ret && (!limit_ns || !replay->reading ||
+				   replay->next.time_ns <= replay->reading->began_ns + limit_ns);
 	return 0;
 }
 
@@ -76,10 +77,8 @@ static int begin(struct replay *replay, struct error *err)
 
 	if (!ret && !replay->has_next)
 		return error__set(err, -EINVAL,
-				  replay->choice->to_ns ?
-					  "%s has no reading up to --to" :
-					  "%s has no readings: they are recorded by gpuprobe "
-					  "record --level summary",
+				  "%s has no readings: they are recorded by gpuprobe record "
+				  "--level summary",
 				  replay->choice->path);
 	if (!ret)
 		ret = replay__next(replay, err);

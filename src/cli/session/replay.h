@@ -17,8 +17,9 @@ struct replay;
 
 /*
  * Opens the recording with the permissions of gpuprobe's caller, and reads its first reading.
- * `choice` and `log` must outlive it. Returns 0, or a negative errno with a message: also if there
- * is no reading up to choice->to_ns.
+ * `choice` and `log` must outlive it. choice->to_ns counts from where the reports' time begins; the
+ * first reading is there however early that is. Returns 0, or a negative errno with a message: also
+ * if there is no reading.
  */
 int replay__new(const struct recording_choice *choice, const struct log *log, struct replay **out,
 		struct error *err);
