@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +20,23 @@ struct replay {
 	/* the record after it: it is read when the owner has finished with `reading` */
 	struct recorded next;
 	bool has_next;
+	unsigned int sections; /* shown ones */
 	uint64_t unreadable;
 };
+
+/* The model is the reader's: it is made anew for each reading. */
+static void select_sections(const struct replay *replay)
+{
+	struct model *model = (struct model *)replay->reading->model;
+
+	model->sections &= replay->sections;
+}
+
+void replay__select(struct replay *replay, unsigned int sections)
+{
+	replay->sections = sections;
+	select_sections(replay);
+}
 
 /* Finds the next record with a reading. Returns 0 or a negative errno with a message. */
 static int look_ahead(struct replay *replay, struct error *err)
@@ -54,8 +70,10 @@ static int read_next(struct replay *replay, bool *is_read, struct error *err)
 	if (ret == -ENOMEM)
 		return error__set(err, ret, "out of memory");
 	replay->unreadable += ret == -EINVAL;
-	if (reading)
+	if (reading) {
 		replay->reading = reading;
+		select_sections(replay);
+	}
 	*is_read = reading;
 	return look_ahead(replay, err);
 }
@@ -96,7 +114,7 @@ int replay__new(const struct recording_choice *choice, const struct log *log, st
 
 	if (!replay)
 		return error__set(err, -ENOMEM, "out of memory");
-	*replay = (struct replay){.choice = choice, .log = log};
+	*replay = (struct replay){.choice = choice, .log = log, .sections = UINT_MAX};
 	ret = recording_choice__open(choice, RECORDING_SUMMARY, &replay->recording, err);
 	if (!ret && model_reader__new(&replay->reader))
 		ret = error__set(err, -ENOMEM, "out of memory");

@@ -28,6 +28,9 @@ void replay__free(struct replay *replay); /* NULL is fine */
 /* The current reading. Valid until replay__next; its names and stacks until replay__free. */
 const struct recorded_reading *replay__reading(const struct replay *replay);
 
+/* Shows only these sections (enum section) of all readings. */
+void replay__select(struct replay *replay, unsigned int sections);
+
 /* Whether there is none after it, up to choice->to_ns. */
 bool replay__is_last(const struct replay *replay);
 

@@ -83,6 +83,17 @@ def test_memleak(kept):
     assert "memory" in shown("memleak", "-i", kept)
 
 
+def test_monitor(launched, kept):
+    """The report by process, the one by sections, and JSON."""
+    assert f"{LAUNCHES:,}" in shown("-i", launched, "--exact")
+    assert "launch" in shown("-i", launched, "--cudatrace")
+    assert "memory" not in shown("-i", launched, "--cudatrace").lower().split("launch")[0]
+    report = json.loads(shown("-i", kept, "--json"))
+    [process] = report["processes"]
+    assert process["memory"]["live_at_exit_bytes"] == KEPT * 65536
+    assert len(shown("-i", launched, "--json", "--interval", "0.1").splitlines()) > 1
+
+
 def test_flame(launched, kept):
     folded = shown("flame", "-i", launched, "--by", "launches")
     assert sum(int(line.rsplit(" ", 1)[1]) for line in folded.splitlines()) == LAUNCHES
@@ -114,6 +125,8 @@ def test_mistakes(tmp_path, launched):
     fails(run("stat", "-i", launched, "--", "true"), 2, "-i")
     fails(run("stat", "--to", "3s", "--", "true"), 2, "-i FILE")
     fails(run("memleak", "-i", launched, "--older", "3s"), 2, "--older", "-i")
+    fails(run("-i", launched, "--service"), 2, "--service", "-i")
+    fails(run("-i", tmp_path / "text"), 1, "text")
     fails(run("record", "-o", tmp_path / "x", "--level", "summary", "--nested", "--", "true"), 2,
           "--nested", "--level calls")
     fails(run("record", "-o", tmp_path / "x", "--interval", "3", "--", "true"), 2,
