@@ -59,7 +59,7 @@ const char *sequence__kernel(const struct process *process, uint64_t handle)
 {
 	const char *label = NULL;
 
-	if (!process->kernel_table || !kernel_table__knows(process->kernel_table, handle, &label))
+	if (!process__knows_kernel(process, handle, &label))
 		return NULL;
 	return label ? label : "(unnamed)";
 }

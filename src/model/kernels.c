@@ -310,6 +310,27 @@ bool kernel_table__knows(const struct kernel_table *table, uint64_t handle, cons
 	return latest || past;
 }
 
+static int by_handle(const void *a, const void *b)
+{
+	const struct known_kernel *x = a, *y = b;
+
+	return x->handle < y->handle ? -1 : x->handle > y->handle;
+}
+
+bool process__knows_kernel(const struct process *process, uint64_t handle, const char **label)
+{
+	const struct known_kernel key = {.handle = handle}, *found;
+
+	if (process->kernel_table)
+		return kernel_table__knows(process->kernel_table, handle, label);
+	if (!process->known_kernel_count)
+		return false;
+	found = bsearch(&key, process->known_kernels, process->known_kernel_count, sizeof(key),
+			by_handle);
+	*label = found ? found->label : NULL;
+	return found;
+}
+
 static void fold_handle(struct kernel_table *table, struct kernel_handle *handle)
 {
 	shape_record__merge(&handle->shown->folded_shape, &handle->shape);

@@ -61,6 +61,9 @@ bool kernel_table__texts(const struct kernel_table *table, const struct kernel_k
  */
 bool kernel_table__knows(const struct kernel_table *table, uint64_t handle, const char **label);
 
+/* The same for a process: from its table, or in a recorded model from its known_kernels. */
+bool process__knows_kernel(const struct process *process, uint64_t handle, const char **label);
+
 /*
  * The handle's generation is over. Returns 1 if this was already called before, so that counts in
  * flight at that time have arrived, otherwise 0.

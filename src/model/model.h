@@ -259,6 +259,12 @@ struct function_totals {
 	uint64_t open, open_ns; /* calls in progress, and the time in them so far */
 };
 
+/* A kernel of a recorded step. */
+struct known_kernel {
+	uint64_t handle;
+	const char *label; /* NULL: it has no name */
+};
+
 #define SERIES_ENDED_NS 120000000000ull /* long enough for a scraper to get the last values */
 
 struct process {
@@ -392,6 +398,11 @@ struct process {
 	struct process_steps *steps;
 	/* what a framework hands out of memory from CUDA, see model/tensors.h; NULL: none */
 	struct tensors *tensors;
+	/*
+	 * in a recorded model, which has no kernel_table: the kernels that steps launch, by handle
+	 */
+	struct known_kernel *known_kernels;
+	size_t known_kernel_count;
 
 	/* Sources of the lists above; only for model/ and collect/. */
 	struct cuda_environment *environment; /* NULL: unknown; malloc */

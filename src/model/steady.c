@@ -13,17 +13,6 @@
 
 #define UNPROVEN_NS 1000000000ull
 
-/*
- * bases[0] is from the process's first work. The others are the latest ones; each covers half as
- * much time again as the one before.
- */
-struct steady {
-	struct steady_base *bases[STEADY_BASES];
-	size_t count;
-	uint64_t worked_ns; /* the first reading with work */
-	struct load use;    /* only NVML's utilization, over all readings */
-};
-
 void steady__free(struct steady *steady)
 {
 	for (size_t i = 0; steady && i < steady->count; i++)

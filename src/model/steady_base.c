@@ -70,6 +70,23 @@ static bool keep(struct kept_list *list, const void *items, size_t count, size_t
 	return true;
 }
 
+static void sort_kept(struct kept_list *list, size_t size,
+		      int (*order)(const void *a, const void *b))
+{
+	if (list->count)
+		qsort(list->items, list->count, size, order);
+}
+
+void steady_base__sort(struct steady_base *base)
+{
+	sort_kept(&base->threads, sizeof(struct thread_profile), by_thread);
+	sort_kept(&base->functions, sizeof(struct profile_function), by_row);
+	sort_kept(&base->sizes, sizeof(struct profile_size), by_size);
+	sort_kept(&base->copies, sizeof(struct profile_copies), by_copies);
+	sort_kept(&base->repeats, sizeof(struct profile_repeat), by_repeat);
+	sort_kept(&base->totals, sizeof(struct function_totals), by_function);
+}
+
 static const void *find(const struct kept_list *list, const void *item, size_t size,
 			int (*order)(const void *a, const void *b))
 {

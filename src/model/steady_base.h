@@ -30,10 +30,25 @@ struct steady_base {
 };
 
 /*
+ * bases[0] is from the process's first work. The others are the latest ones; each covers half as
+ * much time again as the one before.
+ */
+struct steady {
+	struct steady_base *bases[SITE_MARKS];
+	size_t count;
+	uint64_t worked_ns; /* the first reading with work */
+	struct load use;    /* only NVML's utilization, over all readings */
+};
+
+/*
  * Keeps what the process, which has a profile, has counted by now. `load` is its load then. NULL
  * without memory.
  */
 struct steady_base *steady_base__new(const struct process *process, const struct load *load);
+
+/* Orders the lists again, in a base that was read from a recording: rows may have other numbers. */
+void steady_base__sort(struct steady_base *base);
+
 void steady_base__free(struct steady_base *base); /* NULL ok */
 
 /* Approximate size in memory. */

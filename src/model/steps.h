@@ -42,7 +42,7 @@ struct step_phase {
 	/* slowest first; ns 0 ends the list. If it has no launches, its sums are unknown */
 	struct slow_step slowest[STEP_SLOWEST];
 	/* The first steps, from those whose sums are unknown; BPF counts later ones */
-	struct {
+	struct step_first {
 		uint64_t begin_ns, ns;
 	} first[STEP_FIRSTS];
 	size_t first_count;

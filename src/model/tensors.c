@@ -339,6 +339,12 @@ static int by_stack(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+void tensors__sort_sites(struct tensors *tensors)
+{
+	if (tensors->site_count)
+		qsort(tensors->sites, tensors->site_count, sizeof(*tensors->sites), by_stack);
+}
+
 static void add_to_site(struct tensor_site *site, const struct tensor_site *other)
 {
 	site->step_made += other->step_made;

@@ -154,6 +154,9 @@ void tensors__follow_steps(struct tensors *tensors, const struct process *proces
 /* Rewrites the lists that refer to stacks. Returns 0 or -ENOMEM. */
 int tensors__list(struct tensors *tensors, site_stack_fn find, void *arg);
 
+/* Orders the sites for tensors__site, in a model that was read from a recording. */
+void tensors__sort_sites(struct tensors *tensors);
+
 /* Removes all references to stacks until then. NULL is fine. */
 void tensors__forget_stacks(struct tensors *tensors);
 

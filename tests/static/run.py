@@ -210,10 +210,15 @@ def amounts_jobs(flags):
     return [Job(["/usr/bin/python3", "tests/static/amounts.py", *files])]
 
 
+def recorded_jobs(flags):
+    files = [path for path in sources("src/record") if path.endswith("_fields.c")]
+    return [Job(["/usr/bin/python3", "tests/static/recorded_fields.py", *files])]
+
+
 # clang-tidy first: it takes longest.
 CHECKS = {"clang-tidy": tidy_jobs, "clang": clang_jobs, "bpf": bpf_jobs, "cppcheck": cppcheck_jobs,
           "shell": shell_jobs, "python": python_jobs, "man": man_jobs, "format": format_jobs,
-          "columns": columns_jobs, "amounts": amounts_jobs}
+          "columns": columns_jobs, "amounts": amounts_jobs, "recorded": recorded_jobs}
 
 
 def run(job, stamps):

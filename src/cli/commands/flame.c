@@ -15,6 +15,7 @@
 struct flame {
 	const struct flame_options *options;
 	const struct log *log;
+	struct replay *replay; /* NULL: live */
 	struct live_run *live;
 	struct atomic_file *file;
 	struct timespec begin;
@@ -44,10 +45,22 @@ static void choose_probes(enum flame_by by, struct live_model_options *live)
 	live->check_launches = by == FLAME_FAILURES;
 }
 
+static struct timespec recorded_begin(const struct replay *replay)
+{
+	const struct recorded_reading *reading = replay__reading(replay);
+	const struct timespec *wall = &reading->model->wall;
+	uint64_t wall_ns = (uint64_t)wall->tv_sec * NS_PER_S + (uint64_t)wall->tv_nsec,
+		 begin_ns = wall_ns - (reading->model->now_ns - reading->began_ns);
+
+	return (struct timespec){.tv_sec = (time_t)(begin_ns / NS_PER_S),
+				 .tv_nsec = (long)(begin_ns % NS_PER_S)};
+}
+
 static int set_up(struct flame *flame, struct error *err)
 {
 	const struct flame_options *options = flame->options;
 	struct live_run_options live = {
+		.replay = flame->replay,
 		.announces = true,
 		.live =
 			{
@@ -71,7 +84,7 @@ static int set_up(struct flame *flame, struct error *err)
 		ret = live_run__new(&live, flame->log, &flame->live, err);
 	if (!ret)
 		ret = live_run__attach(flame->live, err);
-	flame->begin = clock__wall();
+	flame->begin = flame->replay ? recorded_begin(flame->replay) : clock__wall();
 	return ret;
 }
 
@@ -83,8 +96,7 @@ static int print_form(const struct flame *flame, const struct flame_graph *graph
 					      .begin = flame->begin};
 
 	switch (flame->options->form) {
-	case FLAME_SVG:
-		return flame_svg__print(out, graph, live_model__model(flame->live->live), &caption);
+	case FLAME_SVG: return flame_svg__print(out, graph, live_run__model(flame->live), &caption);
 	case FLAME_SPEEDSCOPE: return flame_speedscope__print(out, graph, &caption);
 	default: return flame_folded__print(out, graph);
 	}
@@ -114,7 +126,7 @@ static void report_notes(const struct flame *flame, const struct flame_graph *gr
 
 	if (!out)
 		return;
-	flame_notes__print(out, graph, live_model__model(flame->live->live));
+	flame_notes__print(out, graph, live_run__model(flame->live));
 	if (!fclose(out))
 		for (char *note = strtok_r(notes, "\n", &rest); note;
 		     note = strtok_r(NULL, "\n", &rest))
@@ -123,9 +135,19 @@ static void report_notes(const struct flame *flame, const struct flame_graph *gr
 	free(notes);
 }
 
+/*
+ * Writes the output after the probes are detached and no process is held, because the reader may be
+ * slow.
+ */
+static void finish_live(struct live_model *live)
+{
+	live_model__finish(live);
+	session__detach(live_model__session(live));
+	session__release_signals(live_model__session(live));
+}
+
 static int finish(const struct flame *flame, struct error *err)
 {
-	struct session *session = live_model__session(flame->live->live);
 	bool apart = flame->options->form == FLAME_SPEEDSCOPE;
 	const struct flame_graph_options form = {
 		.by = flame->options->by,
@@ -135,14 +157,9 @@ static int finish(const struct flame *flame, struct error *err)
 	struct flame_graph *graph = NULL;
 	int ret;
 
-	live_model__finish(flame->live->live);
-	/*
-	 * Writes the output after the probes are detached and no process is held, because the
-	 * reader may be slow.
-	 */
-	session__detach(session);
-	session__release_signals(session);
-	ret = flame_graph__new(live_model__model(flame->live->live), &form, &graph);
+	if (!flame->replay)
+		finish_live(flame->live->live);
+	ret = flame_graph__new(live_run__model(flame->live), &form, &graph);
 	if (ret)
 		return error__set(err, ret, "out of memory");
 	ret = write_form(flame, graph, err);
@@ -155,7 +172,10 @@ static int run(const struct flame_options *options, int *status, struct error *e
 {
 	const struct log log = subcommand__set_log(options->log_level);
 	struct flame flame = {.options = options, .log = &log};
-	int ret = set_up(&flame, err);
+	int ret = options->input.path ? replay__new(&options->input, &log, &flame.replay, err) : 0;
+
+	if (!ret)
+		ret = set_up(&flame, err);
 
 	if (!ret)
 		ret = live_run__until_end(flame.live, err);
@@ -165,6 +185,7 @@ static int run(const struct flame_options *options, int *status, struct error *e
 		*status = live_run__status(flame.live);
 	atomic_file__free(flame.file);
 	live_run__free(flame.live);
+	replay__free(flame.replay);
 	return ret;
 }
 

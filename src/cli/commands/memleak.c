@@ -14,6 +14,7 @@
 struct memleak {
 	const struct memleak_command *options;
 	const struct log *log;
+	struct replay *replay; /* NULL: live */
 	struct live_run *live;
 	struct growth *growth;	/* of memory from CUDA */
 	struct growth *tensors; /* of tensors; NULL: not watched */
@@ -28,7 +29,7 @@ static int print(FILE *out, void *arg)
 {
 	const struct memleak *memleak = arg;
 	const struct memleak_command *options = memleak->options;
-	const struct model *model = live_model__model(memleak->live->live);
+	const struct model *model = live_run__model(memleak->live);
 	const struct memleak_growth growth = {memleak->growth, memleak->tensors, memleak->pinned};
 
 	if (options->json)
@@ -39,7 +40,7 @@ static int print(FILE *out, void *arg)
 static void sample(void *arg)
 {
 	struct memleak *memleak = arg;
-	const struct model *model = live_model__model(memleak->live->live);
+	const struct model *model = live_run__model(memleak->live);
 	int ret = growth__sample(memleak->growth, model);
 
 	if (memleak->tensors && !ret)
@@ -62,7 +63,7 @@ static void note_broken_in(struct memleak *memleak, const struct live_site *site
 static void note_broken(struct memleak *memleak)
 {
 	const struct memleak_options *options = &memleak->options->output;
-	const struct model *model = live_model__model(memleak->live->live);
+	const struct model *model = live_run__model(memleak->live);
 
 	for (size_t i = 0; i < model->process_count; i++) {
 		const struct process *p = &model->processes[i];
@@ -89,6 +90,7 @@ static int set_up(struct memleak *memleak, struct error *err)
 {
 	const struct memleak_command *options = memleak->options;
 	const struct live_run_options live = {
+		.replay = memleak->replay,
 		.announces = true,
 		.live =
 			{
@@ -125,7 +127,7 @@ static int set_up(struct memleak *memleak, struct error *err)
 				.arg = memleak,
 			},
 	};
-	int ret;
+	int ret = 0;
 
 	memleak->growth = growth__new(options->window_ns, GROWTH_SITES_MAX);
 	if (options->limits.max_tensors)
@@ -142,7 +144,11 @@ static int run(const struct memleak_command *options, int *status, struct error 
 {
 	const struct log log = subcommand__set_log(options->log_level);
 	struct memleak memleak = {.options = options, .log = &log};
-	int ret = set_up(&memleak, err);
+	int ret =
+		options->input.path ? replay__new(&options->input, &log, &memleak.replay, err) : 0;
+
+	if (!ret)
+		ret = set_up(&memleak, err);
 
 	if (!ret)
 		ret = live_run__until_end(memleak.live, err);
@@ -150,6 +156,7 @@ static int run(const struct memleak_command *options, int *status, struct error 
 	if (!ret)
 		*status = live_run__status(memleak.live);
 	live_run__free(memleak.live);
+	replay__free(memleak.replay);
 	growth__free(memleak.growth);
 	growth__free(memleak.tensors);
 	growth__free(memleak.pinned);

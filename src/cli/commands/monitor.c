@@ -41,6 +41,7 @@
 struct monitor {
 	const struct monitor_options *options;
 	const struct log *log;
+	struct replay *replay; /* NULL: live */
 	struct live_run *live;
 	struct metrics *metrics;
 	struct http_server *server;
@@ -88,7 +89,7 @@ static void warn_memory(struct monitor *monitor, int ret)
 static void sample(void *arg)
 {
 	struct monitor *monitor = arg;
-	const struct model *model = live_model__model(monitor->live->live);
+	const struct model *model = live_run__model(monitor->live);
 
 	if (model->now_ns - monitor->sampled_ns < SAMPLE_PERIOD_NS)
 		return;
@@ -99,9 +100,8 @@ static void sample(void *arg)
 static void draw(struct monitor *monitor)
 {
 	sample(monitor);
-	warn_memory(monitor,
-		    findings__detect(monitor->findings, live_model__model(monitor->live->live),
-				     &monitor->list));
+	warn_memory(monitor, findings__detect(monitor->findings, live_run__model(monitor->live),
+					      &monitor->list));
 }
 
 /* --- reports --- */
@@ -111,11 +111,10 @@ static void look(void *arg)
 	struct monitor *monitor = arg;
 
 	draw(monitor);
-	report_findings__select(&monitor->list, live_model__model(monitor->live->live));
+	report_findings__select(&monitor->list, live_run__model(monitor->live));
 	if (monitor->service)
-		warn_memory(monitor,
-			    service__look(monitor->service, live_model__model(monitor->live->live),
-					  &monitor->list));
+		warn_memory(monitor, service__look(monitor->service, live_run__model(monitor->live),
+						   &monitor->list));
 }
 
 /* The report that was chosen by sections. */
@@ -130,14 +129,14 @@ static void print_sections(FILE *out, const struct monitor *monitor)
 		.findings = &monitor->list,
 	};
 
-	report_text__print(out, live_model__model(monitor->live->live), &form);
+	report_text__print(out, live_run__model(monitor->live), &form);
 }
 
 static int print(FILE *out, void *arg)
 {
 	const struct monitor *monitor = arg;
 	const struct monitor_options *options = monitor->options;
-	const struct model *model = live_model__model(monitor->live->live);
+	const struct model *model = live_run__model(monitor->live);
 	/*
 	 * A report of selected sections has only these. Without returns of calls, times are
 	 * unknown.
@@ -159,7 +158,7 @@ static int print(FILE *out, void *arg)
 static int render_metrics(void *arg, enum exposition form, bool anew, uint64_t *reading, FILE *out)
 {
 	struct monitor *monitor = arg;
-	const struct model *model = live_model__model(monitor->live->live);
+	const struct model *model = live_run__model(monitor->live);
 	int ret = 0;
 
 	anew = anew || model->broken_off;
@@ -180,7 +179,7 @@ static int render_metrics(void *arg, enum exposition form, bool anew, uint64_t *
 static int render_landing(void *arg, FILE *out)
 {
 	struct monitor *monitor = arg;
-	const struct model *model = live_model__model(monitor->live->live);
+	const struct model *model = live_run__model(monitor->live);
 	const struct targets_text watched = targets__text(&monitor->options->targets);
 	const struct landing_page page = {
 		.version = GPUPROBE_VERSION,
@@ -320,11 +319,22 @@ static int start_server(struct monitor *monitor, struct error *err)
 	return 0;
 }
 
+static void begin_replay(struct monitor *monitor)
+{
+	uint64_t began_ns = replay__reading(monitor->replay)->began_ns;
+
+	replay__select(monitor->replay, monitor->options->sections);
+	findings__begin(monitor->findings, began_ns);
+	if (monitor->text)
+		monitor_text__begin(monitor->text, began_ns);
+}
+
 static int set_up(struct monitor *monitor, struct error *err)
 {
 	const struct monitor_options *options = monitor->options;
 	const double verdict_period = options->verdict ? VERDICT_PERIOD : 0;
 	const struct live_run_options live = {
+		.replay = monitor->replay,
 		.live =
 			{
 				.targets = &options->targets,
@@ -375,6 +385,10 @@ static int set_up(struct monitor *monitor, struct error *err)
 		ret = live_run__attach(monitor->live, err);
 	if (ret)
 		return ret;
+	if (monitor->replay) {
+		begin_replay(monitor);
+		return 0;
+	}
 	findings__begin(monitor->findings, clock__boot_ns());
 	ret = begin_service(monitor, err);
 	return ret ? ret : begin_text(monitor, err);
@@ -392,6 +406,8 @@ static int run(const struct monitor_options *options, int *status, struct error 
 	}
 	if (ret == -EINVAL)
 		*status = EXIT_USAGE;
+	if (!ret && options->input.path)
+		ret = replay__new(&options->input, &log, &monitor.replay, err);
 	if (!ret)
 		ret = make_text(&monitor, err);
 	if (!ret)
@@ -407,6 +423,7 @@ static int run(const struct monitor_options *options, int *status, struct error 
 	findings__free(monitor.findings);
 	monitor_text__free(monitor.text);
 	live_run__free(monitor.live);
+	replay__free(monitor.replay);
 	return ret;
 }
 

@@ -25,7 +25,8 @@
 struct profile_run {
 	const struct profile_command *options;
 	const struct log *log;
-	unsigned int needs; /* NEEDS_* that are met */
+	unsigned int needs;    /* NEEDS_* that are met */
+	struct replay *replay; /* NULL: live */
 	struct live_run *live;
 	struct idle_times *idle_times;
 	struct stat_files *files; /* NULL: none */
@@ -50,7 +51,7 @@ static void sample(void *arg)
 {
 	struct profile_run *run = arg;
 
-	warn_memory(run, findings__sample(run->findings, live_model__model(run->live->live)));
+	warn_memory(run, findings__sample(run->findings, live_run__model(run->live)));
 }
 
 static void note_broken(struct profile_run *run)
@@ -66,20 +67,19 @@ static void look(void *arg)
 	struct profile_run *run = arg;
 
 	sample(run);
-	warn_memory(run, findings__detect(run->findings, live_model__model(run->live->live),
-					  &run->list));
+	warn_memory(run, findings__detect(run->findings, live_run__model(run->live), &run->list));
 	note_broken(run);
 }
 
 static struct stat_report report_of(const struct profile_run *run)
 {
 	return (struct stat_report){
-		.model = live_model__model(run->live->live),
+		.model = live_run__model(run->live),
 		.began_ns = findings__began_ns(run->findings),
 		.state = run->findings,
 		.findings = &run->list,
 		.options = &run->options->output,
-		.getters = run->options->getters,
+		.getters = run->needs & NEEDS_GETTERS,
 		.number = run->number,
 		.width = run->options->file ? 0 : terminal__width(STDOUT_FILENO),
 	};
@@ -109,7 +109,8 @@ static int write_files(struct profile_run *run, struct error *err)
 
 	if (!run->files)
 		return 0;
-	if (!live_model__model(run->live->live)->final) {
+	/* What was recorded does not go on. */
+	if (!run->replay && !live_run__model(run->live)->final) {
 		live_model__finish(run->live->live);
 		look(run);
 	}
@@ -148,6 +149,7 @@ static int set_up(struct profile_run *run, struct error *err)
 {
 	const struct profile_command *options = run->options;
 	const struct live_run_options live = {
+		.replay = run->replay,
 		.announces = true,
 		.live =
 			{
@@ -204,7 +206,9 @@ static int set_up(struct profile_run *run, struct error *err)
 	if (!ret)
 		ret = live_run__attach(run->live, err);
 	if (!ret)
-		findings__begin(run->findings, clock__boot_ns());
+		findings__begin(run->findings, run->replay ?
+						       replay__reading(run->replay)->began_ns :
+						       clock__boot_ns());
 	return ret;
 }
 
@@ -220,6 +224,22 @@ static int status_of(const struct profile_run *run)
 	return status;
 }
 
+/* What was watched when it was recorded decides which findings are possible. */
+static int open_recording(struct profile_run *run, struct error *err)
+{
+	int ret;
+
+	if (!run->options->input.path)
+		return 0;
+	ret = replay__new(&run->options->input, run->log, &run->replay, err);
+	if (ret)
+		return ret;
+	run->needs = replay__reading(run->replay)->needs;
+	if (run->needs & NEEDS_PROFILE)
+		return 0;
+	return error__set(err, -ENODATA, "%s has no profile of the run", run->options->input.path);
+}
+
 static int run_command(const struct profile_command *options, int *status, struct error *err)
 {
 	const struct log log = subcommand__set_log(options->log_level);
@@ -230,10 +250,13 @@ static int run_command(const struct profile_command *options, int *status, struc
 			 (options->getters ? NEEDS_GETTERS : 0),
 	};
 	char silence[SILENT_TEXT_SIZE];
-	int ret = make_findings(&run, err);
+	int ret = open_recording(&run, err);
 
-	if (ret == -EINVAL)
-		*status = EXIT_USAGE;
+	if (!ret) {
+		ret = make_findings(&run, err);
+		if (ret == -EINVAL)
+			*status = EXIT_USAGE;
+	}
 	if (!ret)
 		ret = set_up(&run, err);
 	if (!ret)
@@ -244,7 +267,7 @@ static int run_command(const struct profile_command *options, int *status, struc
 		ret = idle_times__finish(run.idle_times, err);
 	/* Tables of calls cannot show processes without calls. */
 	if (!ret && options->form == PROFILE_CSV &&
-	    silent_targets__write(&live_model__model(run.live->live)->targets, silence))
+	    silent_targets__write(&live_run__model(run.live)->targets, silence))
 		log__warn(&log, "%s", silence);
 	stack_choice__warn_broken(&options->stacks, &run.broken, &log);
 	if (!ret)
@@ -252,6 +275,7 @@ static int run_command(const struct profile_command *options, int *status, struc
 	finding_list__clear(&run.list);
 	findings__free(run.findings);
 	live_run__free(run.live);
+	replay__free(run.replay);
 	idle_times__free(run.idle_times);
 	stat_files__free(run.files);
 	return ret;

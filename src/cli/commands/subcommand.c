@@ -9,6 +9,7 @@
 
 #include "base/similar.h"
 #include "cli/options/profile_options.h"
+#include "cli/options/record_options.h"
 #include "cli/options/dump_options.h"
 #include "cli/options/flame_options.h"
 #include "cli/options/memleak_options.h"
@@ -26,6 +27,8 @@ static const struct subcommand subcommands[] = {
 	{"dump", "what each thread is doing now, and what it waits for", dump_command__run,
 	 &dump_options},
 	{"trace", "every call as it happens, decoded", trace_command__run, &trace_option_table},
+	{"record", "write every call to a file, to look at it later", record_command__run,
+	 &record_option_table},
 	{"stat", "where the time of a run goes, by thread and call", stat_command__run,
 	 &stat_options},
 	{"diagnose", "what is wrong with a program, and what it costs", diagnose_command__run,

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "base/clock.h"
 #include "cli/session/target_pids.h"
@@ -15,6 +16,8 @@
 #include "cli/commands/subcommand.h"
 #include "cli/commands/trace_choice.h"
 #include "cli/commands/trace_end.h"
+#include "cli/commands/trace_recorded.h"
+#include "cli/commands/trace_run.h"
 #include "cli/options/trace_options.h"
 #include "cli/commands/trace_sink.h"
 #include "cli/session/watch.h"
@@ -204,7 +207,7 @@ static int open_stream(struct trace *trace, struct error *err)
 		.max_stacks = options->stacks.max,
 		.entry_return = options->config.entry_return,
 		.full_names = options->full_names,
-		.wants_cgroup = trace_options__shows(options, COLUMN_CGROUP) ||
+		.wants_cgroup = options->record || trace_options__shows(options, COLUMN_CGROUP) ||
 				process_filter__needs_names(&trace->filter),
 		.wants_locations = options->lines,
 		.line = on_line,
@@ -309,18 +312,26 @@ static int set_up(struct trace *trace, int *status, struct error *err)
 		.arg = trace,
 		.grace_ms = GRACE_MS,
 	};
-	uint64_t begin_ns = clock__boot_ns();
+	const struct timespec wall = clock__wall();
+	struct trace_origin origin = {.begin_ns = clock__boot_ns()};
+	struct utsname machine;
 	struct features features;
 	enum link_kind links;
 	int ret;
 
+	origin.wall_offset_ns =
+		(int64_t)wall.tv_sec * (int64_t)NS_PER_S + wall.tv_nsec - (int64_t)origin.begin_ns;
+	if (!uname(&machine)) {
+		origin.host = machine.nodename;
+		origin.kernel = machine.release;
+	}
 	ret = session__new(&options->targets, options->duration, &hooks, trace->log,
 			   &trace->session, err);
 	if (!ret)
 		ret = choose_links(&features, trace->options->no_returns, &links, err);
 	/* Opens its file while gpuprobe has all the privileges that it was started with. */
 	if (!ret)
-		ret = trace_sink__new(options, begin_ns, session__end_fd(trace->session),
+		ret = trace_sink__new(options, &origin, session__end_fd(trace->session),
 				      &trace->sink, err);
 	if (!ret)
 		ret = privileges__give_up(links, trace->log, err);
@@ -328,7 +339,7 @@ static int set_up(struct trace *trace, int *status, struct error *err)
 		ret = load(trace, &features, links, err);
 	if (ret)
 		return ret;
-	trace->gaps = attach_gaps__new(begin_ns, trace->log);
+	trace->gaps = attach_gaps__new(origin.begin_ns, trace->log);
 	trace->functions = trace_functions__new(options->config.kernel_args);
 	if (!trace->gaps || !trace->functions)
 		return error__set(err, -ENOMEM, "out of memory");
@@ -377,7 +388,7 @@ static int finish(struct trace *trace, int *status, struct error *err)
 	trace_end__warn(&end, trace->gaps);
 	ret = end.failed ? error__set(err, ret, "cannot read further calls: %s", strerror(-ret)) :
 			   0;
-	if (trace_sink__finish(trace->sink, &end.missing, ret ? NULL : err) && !ret)
+	if (trace_sink__finish(trace->sink, &end.missing, &end.counts, ret ? NULL : err) && !ret)
 		ret = -EIO;
 	trace_end__report(&end);
 	if (!ret)
@@ -408,7 +419,7 @@ static void tear_down(struct trace *trace)
 	attach_gaps__free(trace->gaps);
 }
 
-static int run(const struct trace_options *options, int *status, struct error *err)
+int trace__run(const struct trace_options *options, int *status, struct error *err)
 {
 	const struct log log = subcommand__set_log(options->log_level);
 	struct trace trace = {.options = options, .log = &log, .filter = options->targets.filter};
@@ -445,7 +456,8 @@ int trace_command__run(int argc, char **argv, int *status, struct error *err)
 	int ret = trace_options__parse(&options, argc, argv, err);
 
 	if (!subcommand__is_done(ret, &trace_option_table, status))
-		ret = run(&options, status, err);
+		ret = options.input.path ? trace_recorded__run(&options, status, err) :
+					   trace__run(&options, status, err);
 	else if (ret == TRACE_OPTIONS_LIST)
 		list_functions(options.selection);
 	else if (ret == TRACE_OPTIONS_SCHEMA)

@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "base/quantity.h"
+
 /* Whether only some processes are shown. */
 static bool is_of_some(const struct trace_options *options)
 {
@@ -85,17 +87,29 @@ static bool made_no_call(const struct trace_end *end, unsigned long long calls)
 	       !is_filtered(end->options) && !trace_sink__is_closed(end->sink);
 }
 
+static const char *verb_of(const struct trace_options *options)
+{
+	return options->record ? "recorded" : options->lines ? "written" : "summed up";
+}
+
 void trace_end__report(const struct trace_end *end)
 {
 	unsigned long long calls = trace_sink__calls(end->sink), files = end->missing.libraries;
+	uint64_t recorded = trace_sink__recorded_bytes(end->sink);
 	char losses[512];
+	uint64_t dropped = trace_sink__dropped(end->sink);
 
 	report_losses(&end->counts, losses, sizeof(losses));
-	if (!*losses && !files && (end->options->quiet || trace_sink__is_closed(end->sink)))
+	if (!*losses && !files && !dropped &&
+	    (end->options->quiet || trace_sink__is_closed(end->sink)))
 		return;
-	fprintf(stderr, "gpuprobe: %s %llu call%s, lost %llu%s",
-		end->options->lines ? "written" : "summed up", calls, calls == 1 ? "" : "s",
-		(unsigned long long)end->counts.lost, losses);
+	fprintf(stderr, "gpuprobe: %s %llu call%s", verb_of(end->options), calls,
+		calls == 1 ? "" : "s");
+	if (end->options->record)
+		fprintf(stderr, " in %s", quantity__bytes((double)recorded).text);
+	fprintf(stderr, ", lost %llu%s", (unsigned long long)end->counts.lost, losses);
+	if (dropped)
+		fprintf(stderr, "; recording ended because the file was full (see --max-size)");
 	if (end->counts.unfollowed)
 		fprintf(stderr, "; the return of %llu was not followed",
 			(unsigned long long)end->counts.unfollowed);

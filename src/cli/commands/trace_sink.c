@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/text_stream.h"
+#include "cli/commands/trace_recorder.h"
 #include "cli/files/output_file.h"
 #include "cli/files/terminal.h"
 #include "output/trace/buffer.h"
@@ -25,11 +25,12 @@ struct trace_sink {
 	int fd;
 	bool is_own; /* the sink closes it */
 	bool is_terminal;
-	struct trace_output *output;   /* NULL with -c */
-	struct trace_summary *summary; /* NULL without -c and -C */
-	uint64_t calls;		       /* calls taken */
-	uint64_t earlier_calls;	       /* calls that began before attach, not in `calls` */
-	int failure;		       /* a negative errno: writing failed for good */
+	struct trace_output *output;	 /* NULL with -c */
+	struct trace_recorder *recorder; /* NULL, or in place of the output */
+	struct trace_summary *summary;	 /* NULL without -c and -C */
+	uint64_t calls;			 /* calls taken */
+	uint64_t earlier_calls;		 /* calls that began before attach, not in `calls` */
+	int failure;			 /* a negative errno: writing failed for good */
 };
 
 static int open_file(struct trace_sink *sink, struct error *err)
@@ -82,23 +83,19 @@ static bool names_one_process(const struct targets *targets)
 	return targets->pid_count + (targets->command != NULL) == 1;
 }
 
-static int open_output(struct trace_sink *sink, uint64_t begin_ns, int stop_fd, struct error *err)
+static int open_output(struct trace_sink *sink, const struct trace_origin *origin, int stop_fd,
+		       struct error *err)
 {
 	struct trace_output_options form = sink->options->output;
-	struct timespec wall = clock__wall();
-	struct utsname machine;
 	int ret;
 
-	if (!uname(&machine)) {
-		form.host = machine.nodename;
-		form.kernel = machine.release;
-	}
+	form.host = origin->host;
+	form.kernel = origin->kernel;
 	form.width = terminal__width(sink->fd);
 	form.color = wants_color(sink);
 	form.one_process = names_one_process(&sink->options->targets);
-	form.begin_ns = begin_ns;
-	form.wall_offset_ns =
-		(int64_t)wall.tv_sec * (int64_t)NS_PER_S + wall.tv_nsec - (int64_t)clock__boot_ns();
+	form.begin_ns = origin->begin_ns;
+	form.wall_offset_ns = origin->wall_offset_ns;
 	ret = trace_output__new(sink->fd, &form, &sink->output, err);
 	if (ret)
 		return ret;
@@ -107,8 +104,18 @@ static int open_output(struct trace_sink *sink, uint64_t begin_ns, int stop_fd, 
 	return 0;
 }
 
-int trace_sink__new(const struct trace_options *options, uint64_t begin_ns, int stop_fd,
-		    struct trace_sink **out, struct error *err)
+/* Opens what the lines go to. */
+static int open_lines(struct trace_sink *sink, const struct trace_origin *origin, int stop_fd,
+		      struct error *err)
+{
+	if (!sink->options->record)
+		return open_output(sink, origin, stop_fd, err);
+	sink->is_own = false; /* the recorder's */
+	return trace_recorder__new(sink->fd, sink->options, origin->begin_ns, &sink->recorder, err);
+}
+
+int trace_sink__new(const struct trace_options *options, const struct trace_origin *origin,
+		    int stop_fd, struct trace_sink **out, struct error *err)
 {
 	struct trace_sink *sink = calloc(1, sizeof(*sink));
 	int ret;
@@ -119,12 +126,13 @@ int trace_sink__new(const struct trace_options *options, uint64_t begin_ns, int 
 	ret = open_file(sink, err);
 	if (!ret) {
 		sink->is_terminal = isatty(sink->fd);
-		open_own(sink);
+		if (!options->record)
+			open_own(sink);
 		if (options->summary && !(sink->summary = trace_summary__new()))
 			ret = error__set(err, -ENOMEM, "out of memory");
 	}
 	if (!ret && options->lines)
-		ret = open_output(sink, begin_ns, stop_fd, err);
+		ret = open_lines(sink, origin, stop_fd, err);
 	if (ret) {
 		trace_sink__free(sink);
 		return ret;
@@ -138,6 +146,7 @@ void trace_sink__free(struct trace_sink *sink)
 	if (!sink)
 		return;
 	trace_output__free(sink->output);
+	trace_recorder__free(sink->recorder);
 	trace_summary__free(sink->summary);
 	if (sink->is_own)
 		close(sink->fd);
@@ -162,6 +171,8 @@ bool trace_sink__line(struct trace_sink *sink, const struct trace_line *line)
 		return true;
 	if (sink->output)
 		sink->failure = trace_output__line(sink->output, line);
+	if (sink->recorder)
+		sink->failure = trace_recorder__line(sink->recorder, line);
 	if (!sink->failure && sink->summary)
 		sink->failure = trace_summary__add(sink->summary, line);
 	sink->calls += ends_call(line);
@@ -181,6 +192,8 @@ bool trace_sink__flush(struct trace_sink *sink)
 {
 	if (!sink->failure && sink->output)
 		sink->failure = trace_output__flush(sink->output);
+	if (!sink->failure && sink->recorder)
+		sink->failure = trace_recorder__flush(sink->recorder);
 	if (!sink->failure && reader_is_gone(sink))
 		sink->failure = -EPIPE;
 	return is_done(sink);
@@ -232,10 +245,12 @@ static int print_summary(const struct trace_sink *sink, const struct trace_missi
 }
 
 int trace_sink__finish(struct trace_sink *sink, const struct trace_missing *missing,
-		       struct error *err)
+		       const struct trace_counts *counts, struct error *err)
 {
 	const char *where = sink->options->file ? sink->options->file : "standard output";
 
+	if (sink->recorder)
+		sink->failure = trace_recorder__finish(sink->recorder, missing, counts);
 	if (sink->output)
 		trace_output__stop_by(sink->output, -1);
 	if (!sink->failure && sink->output)
@@ -244,12 +259,13 @@ int trace_sink__finish(struct trace_sink *sink, const struct trace_missing *miss
 		sink->failure = print_summary(sink, missing);
 	if (!sink->failure || trace_sink__is_closed(sink))
 		return 0;
-	if (!sink->output)
+	if (!sink->output && !sink->recorder)
 		return error__set(err, sink->failure, "cannot write %s: %s", where,
 				  strerror(-sink->failure));
-	return error__set(err, sink->failure, "cannot write %s: %s after %llu calls were written%s",
+	return error__set(err, sink->failure, "cannot write %s: %s after %llu calls were %s%s",
 			  where, strerror(-sink->failure),
 			  (unsigned long long)trace_sink__calls(sink),
+			  sink->recorder ? "recorded" : "written",
 			  sink->options->targets.command ? "; COMMAND continues unwatched" : "");
 }
 
@@ -258,9 +274,23 @@ bool trace_sink__is_closed(const struct trace_sink *sink)
 	return sink->failure == -EPIPE;
 }
 
+uint64_t trace_sink__recorded_bytes(const struct trace_sink *sink)
+{
+	return sink->recorder ? trace_recorder__bytes(sink->recorder) : 0;
+}
+
+uint64_t trace_sink__dropped(const struct trace_sink *sink)
+{
+	return sink->recorder ? trace_recorder__dropped(sink->recorder) : 0;
+}
+
 uint64_t trace_sink__calls(const struct trace_sink *sink)
 {
-	return sink->output ? trace_output__written(sink->output) : sink->calls;
+	uint64_t dropped = trace_sink__dropped(sink);
+
+	if (sink->output)
+		return trace_output__written(sink->output);
+	return sink->calls > dropped ? sink->calls - dropped : 0;
 }
 
 uint64_t trace_sink__earlier_calls(const struct trace_sink *sink)

@@ -12,16 +12,24 @@
 #include "base/error.h"
 #include "cli/options/trace_options.h"
 #include "output/trace/summary.h"
+#include "trace/stream.h"
 
 struct trace_sink;
 
+/* Where and when the calls were made. */
+struct trace_origin {
+	uint64_t begin_ns;	   /* time 0 of the lines, CLOCK_BOOTTIME */
+	int64_t wall_offset_ns;	   /* CLOCK_REALTIME - CLOCK_BOOTTIME */
+	const char *host, *kernel; /* of uname(2); NULL: unknown */
+};
+
 /*
- * Opens the file. `begin_ns` is the time 0 of the lines. `options` must outlive the sink. Until
+ * Opens the file. `options` must outlive the sink; `origin` need not. Until
  * trace_sink__finish, the sink does not wait for a stalled reader while `stop_fd`, a descriptor of
  * the caller's, is readable.
  */
-int trace_sink__new(const struct trace_options *options, uint64_t begin_ns, int stop_fd,
-		    struct trace_sink **out, struct error *err);
+int trace_sink__new(const struct trace_options *options, const struct trace_origin *origin,
+		    int stop_fd, struct trace_sink **out, struct error *err);
 void trace_sink__free(struct trace_sink *sink);
 
 /*
@@ -40,14 +48,20 @@ bool trace_sink__flush(struct trace_sink *sink);
 void trace_sink__resize(struct trace_sink *sink);
 
 /*
- * Writes the rest, and the summary with the `missing` data. Returns 0, also if the reader has gone,
+ * Writes the rest, and the summary with the `missing` data; to a recording, with `counts`. Returns 0, also if the reader has gone,
  * or a negative errno with a message that has the number of calls written.
  */
 int trace_sink__finish(struct trace_sink *sink, const struct trace_missing *missing,
-		       struct error *err);
+		       const struct trace_counts *counts, struct error *err);
 
 /* Whether it ended because the reader has gone. */
 bool trace_sink__is_closed(const struct trace_sink *sink);
+
+/* Bytes of the recording; 0 if there is none. */
+uint64_t trace_sink__recorded_bytes(const struct trace_sink *sink);
+
+/* Lines that the recording has no room for: --max-size. */
+uint64_t trace_sink__dropped(const struct trace_sink *sink);
 
 /* Number of calls written, or summed up with -c. */
 uint64_t trace_sink__calls(const struct trace_sink *sink);

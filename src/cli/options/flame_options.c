@@ -71,6 +71,7 @@ static const struct option_row rows[] = {
 	{"processes", 0, NULL, "add a frame for the process even if there is only one",
 	 option__flag, FIELD(processes)},
 	{.help = "What to watch:"},
+	{.rows = reading_rows, FIELD(input)},
 	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid,
 	 FIELD(targets)},
 	{.rows = filter_rows, FIELD(targets)},
@@ -214,6 +215,9 @@ int flame_options__parse(struct flame_options *options, int argc, char **argv, s
 	if (ret)
 		return ret;
 	ret = targets__take_command(&options->targets, argc, argv, PROGRAM, err);
+	if (!ret)
+		ret = recording_choice__check_targets(&options->input, &options->targets,
+						      options->duration, err);
 	return ret ? ret : check(options, err);
 }
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/options/arguments.h"
+#include "cli/options/recording_options.h"
 #include "cli/options/stack_options.h"
 #include "output/flame/graph.h"
 
@@ -19,6 +20,7 @@ enum flame_form {
 };
 
 struct flame_options {
+	struct recording_choice input; /* a recording instead of programs */
 	struct targets targets;
 	struct stack_choice stacks;
 	enum flame_by by;

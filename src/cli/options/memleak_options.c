@@ -70,6 +70,8 @@ static int take_interval_option(const struct option_row *row, void *field, const
 	return ret ? ret : positive("--interval", text, field, err);
 }
 
+#define AGE_NOT_GIVEN UINT64_MAX
+
 #define FIELD(member) .offset = offsetof(struct memleak_command, member)
 #define LIMIT(member) .offset = offsetof(struct memleak_command, limits.member)
 
@@ -112,6 +114,7 @@ static const struct option_row rows[] = {
 	{.rows = exact_rows, FIELD(output.form)},
 	{"json", 0, NULL, "one JSON object per report instead of text", option__flag, FIELD(json)},
 	{.help = "What to watch:"},
+	{.rows = reading_rows, FIELD(input)},
 	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid,
 	 FIELD(targets)},
 	{.rows = filter_rows, FIELD(targets)},
@@ -179,6 +182,22 @@ static int take_interval(struct memleak_command *options, int argc, char **argv,
 	return ret ? say_where_command_goes(ret, argv[optind - 1], err) : 0;
 }
 
+/* A recording has all live allocations of a call site as one sum. */
+static int check_input(const struct memleak_command *options, struct error *err)
+{
+	const struct live_filter *filter = &options->filter;
+	const char *given = filter->older_ns		     ? "--older" :
+			    filter->min_bytes		     ? "--min-size" :
+			    filter->max_bytes		     ? "--max-size" :
+			    options->output.show_allocations ? "--show-allocs" :
+							       NULL;
+
+	if (!options->input.path || !given)
+		return 0;
+	return error__set(err, -EINVAL, "%s does not go with -i: a recording has sums by call site",
+			  given);
+}
+
 /* How long the command line lets it run at most; 0: without end. */
 static double run_seconds(const struct memleak_command *options)
 {
@@ -195,9 +214,8 @@ int memleak_options__parse(struct memleak_command *options, int argc, char **arg
 	int ret, first;
 
 	*options = (struct memleak_command){
-		.interval = 5,
 		.limits = LIVE_MODEL_LIMITS,
-		.filter = {.older_ns = 500 * NS_PER_MS},
+		.filter = {.older_ns = AGE_NOT_GIVEN},
 		.output = {.top = 10},
 		.log_level = LOG_WARN,
 	};
@@ -219,6 +237,14 @@ int memleak_options__parse(struct memleak_command *options, int argc, char **arg
 	ret = stack_choice__check(&options->stacks, err);
 	if (ret)
 		return ret;
+	if (options->filter.older_ns == AGE_NOT_GIVEN)
+		options->filter.older_ns = options->input.path ? 0 : 500 * NS_PER_MS;
+	ret = check_input(options, err);
+	if (ret)
+		return ret;
+	/* Of a recording only the last report is wanted, unless an interval is given. */
+	if (!options->interval && !options->input.path)
+		options->interval = 5;
 	if (!options->window_ns)
 		options->window_ns = growth__window(run_seconds(options));
 	options->output.verdict_ns = GROWTH_LEAST_NS(options->window_ns);
@@ -226,7 +252,10 @@ int memleak_options__parse(struct memleak_command *options, int argc, char **arg
 		options->limits.max_tensors = 0;
 	options->output.older_ns = options->filter.older_ns;
 	options->output.some_sizes = options->filter.min_bytes || options->filter.max_bytes;
-	return targets__take_command(&options->targets, argc, argv, PROGRAM, err);
+	ret = targets__take_command(&options->targets, argc, argv, PROGRAM, err);
+	return ret ? ret :
+		     recording_choice__check_targets(&options->input, &options->targets,
+						     options->duration, err);
 }
 
 void memleak_options__clear(struct memleak_command *options)

@@ -11,10 +11,12 @@
 #include "base/log.h"
 #include "cli/options/arguments.h"
 #include "cli/session/live_model.h"
+#include "cli/options/recording_options.h"
 #include "cli/options/stack_options.h"
 #include "output/memleak/memleak.h"
 
 struct memleak_command {
+	struct recording_choice input; /* a recording instead of programs */
 	struct targets targets;
 	double interval;     /* seconds */
 	double duration;     /* seconds; 0: until stopped */

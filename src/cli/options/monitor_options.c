@@ -65,6 +65,7 @@ static const struct option_row rows[] = {
 	 FIELD(sections), .min = SECTION_LAUNCH},
 	{"bandwidth-util", 0, NULL, "copies: bytes, time and bandwidth by kind", option__bits,
 	 FIELD(sections), .min = SECTION_COPY},
+	{.rows = reading_rows, FIELD(input)},
 	{"pid", 'p', "PID",
 	 "only this process and its children (repeatable);\n"
 	 "gpuprobe ends when they have all ended",
@@ -174,6 +175,23 @@ static int check_returns(const struct monitor_options *options, struct error *er
 	return 0;
 }
 
+/* A recording is shown once and ends: it has no metrics. */
+static int check_input(struct monitor_options *options, struct error *err)
+{
+	const char *given = options->service ? "--service" :
+			    options->metrics_address_given && options->metrics_address ?
+					       "--metrics-addr" :
+					       NULL;
+
+	if (!options->input.path)
+		return 0;
+	if (given)
+		return error__set(err, -EINVAL, "%s does not go with -i, which shows a recording",
+				  given);
+	options->metrics_address = NULL;
+	return 0;
+}
+
 static int check_service(const struct monitor_options *options, struct error *err)
 {
 	if (options->service && options->json)
@@ -191,7 +209,7 @@ int monitor_options__parse(struct monitor_options *options, int argc, char **arg
 	*options = (struct monitor_options){
 		.metrics_address = DEFAULT_ADDRESS,
 		.metrics_kernels = 100,
-		.display_interval = 5,
+		.display_interval = -1,
 		.limits = LIVE_MODEL_LIMITS,
 		.top = 20,
 		.log_level = LOG_WARN,
@@ -203,7 +221,12 @@ int monitor_options__parse(struct monitor_options *options, int argc, char **arg
 	options->chosen = options->sections;
 	if (!options->sections)
 		options->sections = SECTION_ALL;
+	/* Of a recording only the last report is wanted, unless an interval is given. */
+	if (options->display_interval < 0)
+		options->display_interval = options->input.path ? 0 : 5;
 	ret = check_returns(options, err);
+	if (!ret)
+		ret = check_input(options, err);
 	if (!ret)
 		ret = check_verdict(options, err);
 	if (!ret)
@@ -214,7 +237,10 @@ int monitor_options__parse(struct monitor_options *options, int argc, char **arg
 		ret = stack_choice__check(&options->stacks, err);
 	if (ret)
 		return ret;
-	return targets__take_command(&options->targets, argc, argv, "gpuprobe", err);
+	ret = targets__take_command(&options->targets, argc, argv, "gpuprobe", err);
+	return ret ? ret :
+		     recording_choice__check_targets(&options->input, &options->targets,
+						     options->duration, err);
 }
 
 void monitor_options__clear(struct monitor_options *options)

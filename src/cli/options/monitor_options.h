@@ -12,6 +12,7 @@
 #include "base/quantity.h"
 #include "cli/options/arguments.h"
 #include "cli/session/live_model.h"
+#include "cli/options/recording_options.h"
 #include "cli/options/stack_options.h"
 #include "output/metrics/process_groups.h"
 #include "probe/selection.h"
@@ -24,9 +25,10 @@ struct monitor_options {
 	bool metrics_address_given;
 	unsigned int metrics_kernels;
 	enum metrics_by metrics_by;
-	const char *oom_directory; /* files of out-of-memory reports; NULL: none */
-	double display_interval;   /* seconds; 0: only the final report */
-	double duration;	   /* seconds; 0: until stopped */
+	const char *oom_directory;     /* files of out-of-memory reports; NULL: none */
+	double display_interval;       /* seconds; 0: only the final report */
+	double duration;	       /* seconds; 0: until stopped */
+	struct recording_choice input; /* a recording instead of programs */
 	struct targets targets;
 	enum api_mode api;
 	bool check_launches;

@@ -101,6 +101,7 @@ static const struct option_row watched_rows[] = {
 	 "chatty-getters (costs about 1 us per call)",
 	 option__flag, FIELD(getters)},
 	{.help = "What to watch:"},
+	{.rows = reading_rows, FIELD(input)},
 	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid,
 	 FIELD(targets)},
 	{.rows = filter_rows, FIELD(targets)},
@@ -276,6 +277,11 @@ int profile_options__parse(struct profile_command *options, bool diagnose, int a
 	ret = stack_choice__check(&options->stacks, err);
 	if (!ret)
 		ret = targets__take_command(&options->targets, argc, argv, table->program, err);
+	if (!ret && options->idle_file && options->input.path)
+		ret = error__set(err, -EINVAL, "--idle-times needs a run: it does not go with -i");
+	if (!ret)
+		ret = recording_choice__check_targets(&options->input, &options->targets,
+						      options->duration, err);
 	return ret ? ret : check_reported(options, err);
 }
 

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "cli/options/arguments.h"
 #include "cli/session/live_model.h"
+#include "cli/options/recording_options.h"
 #include "cli/options/stack_options.h"
 #include "finding/finding.h"
 #include "output/report/text.h"
@@ -27,6 +28,7 @@ enum profile_form {
 
 struct profile_command {
 	bool diagnose;
+	struct recording_choice input; /* a recording instead of programs */
 	struct targets targets;
 	double interval; /* seconds; 0: only at the end */
 	double duration; /* seconds; 0: until stopped */

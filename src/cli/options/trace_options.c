@@ -10,10 +10,6 @@
 
 #include "cli/options/filter_options.h"
 
-#define BUFFER_DEFAULT (16u << 20)
-#define BUFFER_MIN (64u << 10)
-#define BUFFER_MAX (2ul << 30) /* largest power of two for the size of a BPF map */
-
 /* Options that can only be interpreted once the whole command line is known. */
 struct given {
 	struct option_list events;
@@ -84,9 +80,9 @@ static int take_json(const struct option_row *row, void *field, const char *text
 	return arguments__once("--format", &words->given.format, format_words[TRACE_JSON], err);
 }
 
-/* Rounds up to a valid ring size: a power of two, in whole pages. */
-static int take_buffer(const struct option_row *row, void *field, const char *text,
-		       struct error *err)
+/* A valid size is a power of two, in whole pages. */
+int trace_options__take_buffer(const struct option_row *row, void *field, const char *text,
+			       struct error *err)
 {
 	uint64_t bytes, rounded = (uint64_t)sysconf(_SC_PAGESIZE);
 	int ret = option__size(row, &bytes, text, err);
@@ -147,6 +143,7 @@ static const struct option_row rows[] = {
 	{"no-return-probes", 0, NULL, "probe only the start of calls: no results, no times",
 	 option__flag, FIELD(no_returns)},
 	{.rows = library_rows, FIELD(targets)},
+	{.rows = recording_rows, FIELD(input)},
 	{.help = "How they are shown:"},
 	{"columns", 'o', "COLUMN,...",
 	 "columns: time end process pid ppid tid uid cgroup\n"
@@ -177,8 +174,8 @@ static const struct option_row rows[] = {
 	 GIVEN(only_summary)},
 	{NULL, 'C', NULL, "the calls and then the summary", option__flag, GIVEN(also_summary)},
 	{.help = "Losses:"},
-	{"buffer", 0, "SIZE", "size of the ring for pending calls, 64K to 2G [16M]", take_buffer,
-	 FIELD(ring_bytes), .min = BUFFER_MIN, .max = BUFFER_MAX},
+	{"buffer", 0, "SIZE", "size of the ring for pending calls, 64K to 2G [16M]",
+	 trace_options__take_buffer, FIELD(ring_bytes), .min = BUFFER_MIN, .max = BUFFER_MAX},
 	{"strict", 0, NULL,
 	 "exit with 3 if a call was lost or a library got no\n"
 	 "probes",
@@ -195,9 +192,11 @@ static const struct option_row rows[] = {
 const struct option_table trace_option_table = {
 	.program = "gpuprobe trace",
 	.head = "Usage: gpuprobe trace [OPTIONS] [[-p PID]... | -- COMMAND [ARG...]]\n"
+		"       gpuprobe trace -i FILE [OPTIONS]\n"
 		"\n"
 		"Shows every CUDA call as it happens, decoded, one per line: on the whole\n"
-		"machine, in the processes of -p, or in COMMAND and its descendants.\n",
+		"machine, in the processes of -p, or in COMMAND and its descendants. With -i,\n"
+		"shows those of a recording.\n",
 	.rows = rows,
 };
 
@@ -250,16 +249,39 @@ static int check_combination(const struct trace_options *options, const struct g
 	return options->config.kernel_args ? contradiction("-c", "--args", no_lines, err) : 0;
 }
 
-static int select_functions(struct trace_options *options, const struct given *given,
-			    struct error *err)
+/* Options that only a running program can answer. */
+static int check_input(const struct trace_options *options, struct error *err)
+{
+	static const char recorded[] = "the calls of a recording have been made";
+	const struct targets *targets = &options->targets;
+	int ret = recording_choice__check(&options->input, err);
+
+	if (ret || !options->input.path)
+		return ret;
+	if (targets->command)
+		return contradiction("-i", "COMMAND", recorded, err);
+	if (options->duration > 0)
+		return contradiction("-i", "--duration", "--to TIME ends it", err);
+	if (options->no_returns)
+		return contradiction("-i", "--no-return-probes", recorded, err);
+	if (options->config.entry_return)
+		return contradiction("-i", "--entry-return", "each call was recorded once", err);
+	if (options->config.kernel_args)
+		return contradiction("-i", "--args", "gpuprobe record --args records them", err);
+	return 0;
+}
+
+int trace_options__select(struct trace_options *options, const struct option_list *events,
+			  enum api_mode api, struct error *err)
 {
 	int ret = 0;
 
-	options->selection = trace_selection__new(given->api);
+	options->chooses_functions = events->count || api != API_BOTH;
+	options->selection = trace_selection__new(api);
 	if (!options->selection)
 		return error__set(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < given->events.count && !ret; i++)
-		ret = trace_selection__add(options->selection, given->events.texts[i], err);
+	for (size_t i = 0; i < events->count && !ret; i++)
+		ret = trace_selection__add(options->selection, events->texts[i], err);
 	if (!ret)
 		ret = trace_selection__check(options->selection, err);
 	return ret ? error__prefix(err, ret, "-e") : 0;
@@ -286,8 +308,8 @@ static void choose_stacks(struct trace_options *options)
 		output->adds_stack = true;
 }
 
-/* What BPF can judge. The container and the pod are judged by the lines' processes. */
-static void choose_processes(struct trace_options *options)
+/* The container and the pod are judged by the lines' processes. */
+void trace_options__choose_processes(struct trace_options *options)
 {
 	const struct process_filter *filter = &options->targets.filter;
 	struct trace_config *config = &options->config;
@@ -310,14 +332,16 @@ static int settle(struct trace_options *options, const struct given *given, int 
 	if (!ret)
 		ret = check_combination(options, given, err);
 	if (!ret)
-		ret = select_functions(options, given, err);
+		ret = check_input(options, err);
+	if (!ret)
+		ret = trace_options__select(options, &given->events, given->api, err);
 	if (ret)
 		return ret;
 	options->lines = !given->only_summary;
 	options->summary = given->only_summary || given->also_summary;
 	options->output.entry_return = options->config.entry_return;
 	choose_stacks(options);
-	choose_processes(options);
+	trace_options__choose_processes(options);
 	return given->list ? TRACE_OPTIONS_LIST : OPTIONS_RUN;
 }
 

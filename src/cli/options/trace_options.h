@@ -10,9 +10,17 @@
 #include "base/log.h"
 #include "cli/options/arguments.h"
 #include "cli/options/option_table.h"
+#include "cli/options/recording_options.h"
 #include "cli/options/stack_options.h"
 #include "output/trace/output.h"
 #include "trace/selection.h"
+
+/* Of gpuprobe record: the lines go to a recording. */
+struct record_choice {
+	uint64_t max_bytes; /* of the file; 0: no limit */
+	bool anonymize;
+	char words[1024]; /* the command line, to be recorded */
+};
 
 struct trace_options {
 	struct targets targets;
@@ -22,15 +30,18 @@ struct trace_options {
 	struct trace_output_options output; /* format, timestamps, columns, entry_return */
 	struct stack_choice stacks;	    /* min_wait_ns and sample are unused */
 	const char *file;		    /* output file; NULL: stdout */
+	struct recording_choice input;	    /* the lines come from a recording */
+	const struct record_choice *record; /* the lines go to one, `file`; NULL: they do not */
 	uint64_t count;			    /* ends after this many calls; 0: never */
 	double duration;		    /* seconds; 0: until stopped */
 	uint32_t ring_bytes;		    /* a power of two, in whole pages */
 	bool lines;			    /* show calls as they happen */
 	bool summary;			    /* print a summary at the end */
 	bool full_names;
-	bool no_returns; /* see struct selection */
-	bool strict;	 /* losses set the exit status to EXIT_LOST */
-	bool quiet;	 /* -q, at any position: no last line unless calls were lost */
+	bool chooses_functions; /* -e or --api was given */
+	bool no_returns;	/* see struct selection */
+	bool strict;		/* losses set the exit status to EXIT_LOST */
+	bool quiet;		/* -q, at any position: no last line unless calls were lost */
 	enum log_level log_level;
 };
 
@@ -48,6 +59,23 @@ extern const struct option_table trace_option_table;
  */
 int trace_options__parse(struct trace_options *options, int argc, char **argv, struct error *err);
 void trace_options__clear(struct trace_options *options);
+
+/*
+ * Makes options->selection from the texts of -e. Returns 0 or a negative errno with a message.
+ */
+int trace_options__select(struct trace_options *options, const struct option_list *events,
+			  enum api_mode api, struct error *err);
+
+/* Takes over which processes of options->targets BPF can choose. */
+void trace_options__choose_processes(struct trace_options *options);
+
+/* A row's function for a uint32_t: --buffer, rounded up to a valid size of a ring. */
+int trace_options__take_buffer(const struct option_row *row, void *field, const char *text,
+			       struct error *err);
+
+#define BUFFER_DEFAULT (16u << 20)
+#define BUFFER_MIN (64u << 10)
+#define BUFFER_MAX (2ul << 30) /* largest power of two for the size of a BPF map */
 
 /* Whether -o selected the column. */
 bool trace_options__shows(const struct trace_options *options, enum trace_column column);

@@ -3,6 +3,7 @@
 #include "cli/session/privileges.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/capability.h>
 
 #include "privilege/capabilities.h"
@@ -46,4 +47,13 @@ int privileges__confine(enum link_kind links, struct error *err)
 	};
 
 	return sandbox__enter(&options, err);
+}
+
+int privileges__give_up_all(struct error *err)
+{
+	int ret = capabilities__give_up_all();
+
+	if (ret)
+		return error__set(err, ret, "cannot give up capabilities: %s", strerror(-ret));
+	return sandbox__enter(&(struct sandbox_options){0}, err);
 }

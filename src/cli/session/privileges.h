@@ -26,4 +26,10 @@ int privileges__give_up(enum link_kind links, const struct log *log, struct erro
  */
 int privileges__confine(enum link_kind links, struct error *err);
 
+/*
+ * For commands that read a recording, which may be hostile: gives up all capabilities, and most
+ * system calls. All files must have been opened. Returns 0 or a negative errno with a message.
+ */
+int privileges__give_up_all(struct error *err);
+
 #endif

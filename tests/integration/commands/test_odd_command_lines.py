@@ -7,9 +7,9 @@ import pytest
 from lib import paths
 from lib.cli import fails, run
 
-COMMANDS = ("ps", "top", "dump", "trace", "stat", "diagnose", "memleak", "flame", "snapshot",
-            "check", "bpftrace-script")
-WATCHING = ("trace", "stat", "diagnose", "memleak", "flame")
+COMMANDS = ("ps", "top", "dump", "trace", "record", "stat", "diagnose", "memleak", "flame",
+            "snapshot", "check", "bpftrace-script")
+WATCHING = ("trace", "record", "stat", "diagnose", "memleak", "flame")
 
 
 def refused(args, told, status=2):
@@ -72,14 +72,16 @@ def test_help_of_a_command_is_that_of_its_option():
 
 COMMON = {
     ("--comm", "--uid", "--cgroup", "--container", "--pod", "-p, --pid"):
-        ("", "trace", "stat", "diagnose", "memleak", "flame", "dump", "check", "ps", "top"),
+        ("", "trace", "record", "stat", "diagnose", "memleak", "flame", "dump", "check", "ps",
+         "top"),
     ("--json",): ("", "trace", "stat", "diagnose", "memleak", "dump", "check", "ps"),
     ("--interval S",): ("", "stat", "diagnose", "memleak"),
     ("-T, --top N",): ("", "stat", "diagnose", "memleak"),
-    ("-O, --output FILE",): ("trace", "stat", "diagnose", "flame", "snapshot"),
-    ("--duration S",): ("", "trace", "stat", "diagnose", "memleak", "flame"),
+    ("-O, --output FILE",): ("trace", "record", "stat", "diagnose", "flame", "snapshot"),
+    ("--duration S",): ("", "trace", "record", "stat", "diagnose", "memleak", "flame"),
     ("-v, --verbose", "-q, --quiet"):
-        ("", "trace", "stat", "diagnose", "memleak", "flame", "dump", "check", "ps", "top"),
+        ("", "trace", "record", "stat", "diagnose", "memleak", "flame", "dump", "check", "ps",
+         "top"),
 }
 
 

@@ -73,7 +73,11 @@ def trace(rng, _):
     return ["trace", "--format", rng.choice(("table", "json", "tsv")), *maybe_stacks(rng, STORAGE)]
 
 
-COMMANDS = (monitor, monitor, diagnose, diagnose, memleak, memleak, stat, flame, trace)
+def record(rng, _):
+    return ["record", "-o", "/dev/null", *maybe_stacks(rng, STORAGE)]
+
+
+COMMANDS = (monitor, monitor, diagnose, diagnose, memleak, memleak, stat, flame, trace, record)
 
 
 def workloads(rng, many_stacks):

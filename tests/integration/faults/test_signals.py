@@ -28,6 +28,7 @@ WAYS = [
     lambda pid: [*QUIET, "--display-interval", "0.05"],
     lambda pid: ["trace", "--buffer", "256K", "-O", "/dev/null", "-p", pid],
     lambda pid: ["trace", "--stack", "-O", "/dev/null", "-p", pid],
+    lambda pid: ["record", "-o", "/dev/null", "-p", pid],
     lambda pid: ["stat", "-O", "/dev/null", "-p", pid],
     lambda pid: ["memleak", "-p", pid],
 ]

@@ -30,6 +30,7 @@ REPORT = ("--json", *NONE, "--display-interval", "0")
 COMMANDS = {
     "monitor": REPORT,
     "trace": ("trace",),
+    "record": ("record", "-o", "/dev/null"),
     "stat": ("stat", "--json"),
     "diagnose": ("diagnose", "--json"),
     "memleak": ("memleak", "--json"),

@@ -22,6 +22,7 @@ MONITOR = (*NONE, "--display-interval", "0")
 COMMANDS = {
     "monitor": MONITOR,
     "trace": ("trace", "-c"),
+    "record": ("record", "-o", "/dev/null"),
     "stat": ("stat",),
     "diagnose": ("diagnose",),
     "memleak": ("memleak",),

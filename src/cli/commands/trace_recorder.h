@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The recording to which `gpuprobe record --level calls` writes the lines of a trace. */
+#ifndef CLI_TRACE_RECORDER_H
+#define CLI_TRACE_RECORDER_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "cli/options/trace_options.h"
+#include "output/trace/summary.h"
+#include "trace/stream.h"
+
+struct trace_recorder;
+
+/* Takes `fd` over, also on failure. `begin_ns` is the time 0 of the lines. */
+int trace_recorder__new(int fd, const struct trace_options *options, uint64_t begin_ns,
+			struct trace_recorder **out, struct error *err);
+void trace_recorder__free(struct trace_recorder *recorder); /* NULL is fine */
+
+/*
+ * Adds a line. Returns 0 or a negative errno, which all further ones return as well: -EFBIG, the
+ * file has its maximum size, or why writing failed.
+ */
+int trace_recorder__line(struct trace_recorder *recorder, const struct trace_line *line);
+
+/* Writes what is older than a second. Returns as trace_recorder__line. */
+int trace_recorder__flush(struct trace_recorder *recorder);
+
+/*
+ * Writes the rest, with the counts of the trace. Returns 0, or a negative errno if the file is not
+ * complete because writing failed; that it is full is no failure.
+ */
+int trace_recorder__finish(struct trace_recorder *recorder, const struct trace_missing *missing,
+			   const struct trace_counts *counts);
+
+/* Lines that have no place in the file because it is full, or writing failed. */
+uint64_t trace_recorder__dropped(const struct trace_recorder *recorder);
+
+uint64_t trace_recorder__bytes(const struct trace_recorder *recorder); /* of the file */
+
+#endif

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The options of commands that read a recording, see recording_options.h.
+#include "cli/options/recording_options.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "cli/options/arguments.h"
+#include "privilege/file_rights.h"
+
+static int take_moment(const struct option_row *row, void *field, const char *text,
+		       struct error *err)
+{
+	if (arguments__in_unit(text, "m", 60e9, field) ||
+	    arguments__in_unit(text, "h", 3600e9, field))
+		return 0;
+	return option__time(row, field, text, err);
+}
+
+#define FIELD(member) .offset = offsetof(struct recording_choice, member)
+
+const struct option_row recording_rows[] = {
+	{"input", 'i', "FILE", "read a recording of gpuprobe record, do not watch", option__file,
+	 FIELD(path)},
+	{"from", 0, "TIME",
+	 "with -i: only from this time on, counted from the\n"
+	 "beginning: 90s, 5m",
+	 take_moment, FIELD(from_ns)},
+	{"to", 0, "TIME", "with -i: only up to this time", take_moment, FIELD(to_ns)},
+	{0},
+};
+
+const struct option_row reading_rows[] = {
+	{"input", 'i', "FILE", "show a recording, see gpuprobe record", option__file, FIELD(path)},
+	{"to", 0, "TIME",
+	 "with -i: what was known then, counted from the\n"
+	 "beginning: 90s, 5m [the end]",
+	 take_moment, FIELD(to_ns)},
+	{0},
+};
+
+int recording_choice__check_targets(const struct recording_choice *choice,
+				    const struct targets *targets, double duration,
+				    struct error *err)
+{
+	if (!choice->path)
+		return recording_choice__check(choice, err);
+	if (targets->command || targets->pid_count || process_filter__is_set(&targets->filter) ||
+	    duration > 0)
+		return error__set(err, -EINVAL,
+				  "-i shows a recording and watches nothing: leave out %s",
+				  targets->command   ? "the program" :
+				  targets->pid_count ? "--pid" :
+				  duration > 0	     ? "--duration" :
+						       "the filter of processes");
+	return 0;
+}
+
+int recording_choice__check(const struct recording_choice *choice, struct error *err)
+{
+	if (!choice->path && (choice->from_ns || choice->to_ns))
+		return error__set(err, -EINVAL,
+				  "--from and --to choose a part of a recording: "
+				  "give one with -i FILE");
+	if (choice->to_ns && choice->from_ns > choice->to_ns)
+		return error__set(err, -EINVAL, "--from is later than --to");
+	return 0;
+}
+
+static int open_as_invoker(const char *path)
+{
+	struct file_rights rights;
+	int ret = file_rights__take_invokers(&rights);
+
+	if (ret)
+		return ret;
+	ret = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	if (ret < 0)
+		ret = -errno;
+	file_rights__give_back(&rights);
+	return ret;
+}
+
+int recording_choice__open(const struct recording_choice *choice, enum recording_level level,
+			   struct recording **out, struct error *err)
+{
+	int fd = open_as_invoker(choice->path), ret;
+
+	if (fd < 0)
+		return error__set(err, fd, "cannot read %s: %s", choice->path, strerror(-fd));
+	ret = recording__open(fd, choice->path, out, err);
+	if (ret || level == RECORDING_SUMMARY || recording__header(*out)->level == RECORDING_CALLS)
+		return ret;
+	recording__free(*out);
+	*out = NULL;
+	return error__set(err, -EINVAL,
+			  "%s has no calls: they are recorded by gpuprobe record --level calls",
+			  choice->path);
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Readings of the model from a recording, see replay.h.
+#include "cli/session/replay.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/session/damage_report.h"
+#include "record/model_codec.h"
+
+struct replay {
+	const struct recording_choice *choice;
+	const struct log *log;
+	struct recording *recording;
+	struct model_reader *reader;
+	const struct recorded_reading *reading;
+	/* the record after it: it is read when the owner has finished with `reading` */
+	struct recorded next;
+	bool has_next;
+	unsigned int sections; /* shown ones */
+	uint64_t unreadable;
+};
+
+/* The model is the reader's: it is made anew for each reading. */
+static void select_sections(const struct replay *replay)
+{
+	struct model *model = (struct model *)replay->reading->model;
+
+	model->sections &= replay->sections;
+}
+
+void replay__select(struct replay *replay, unsigned int sections)
+{
+	replay->sections = sections;
+	select_sections(replay);
+}
+
+/* Finds the next record with a reading. Returns 0 or a negative errno with a message. */
+static int look_ahead(struct replay *replay, struct error *err)
+{
+	uint64_t limit_ns = replay->choice->to_ns;
+	bool gap = false;
+	int ret;
+
+	while ((ret = recording__next(replay->recording, &replay->next)) == 1) {
+		gap = gap || replay->next.gap;
+		if (replay->next.kind == RECORDED_MODEL)
+			break;
+	}
+	if (ret < 0)
+		return error__set(err, ret, "cannot read %s: %s", replay->choice->path,
+				  strerror(-ret));
+	replay->next.gap = gap;
+	/* Times are counted from where the reports' begin, which the first reading tells. */
+	replay->has_next = ret && (!limit_ns || !replay->reading ||
+				   replay->next.time_ns <= replay->reading->began_ns + limit_ns);
+	return 0;
+}
+
+static int read_next(struct replay *replay, bool *is_read, struct error *err)
+{
+	const struct recorded *next = &replay->next;
+	const struct recorded_reading *reading;
+	int ret =
+		model_reader__read(replay->reader, next->bytes, next->length, next->gap, &reading);
+
+	if (ret == -ENOMEM)
+		return error__set(err, ret, "out of memory");
+	replay->unreadable += ret == -EINVAL;
+	if (reading) {
+		replay->reading = reading;
+		select_sections(replay);
+	}
+	*is_read = reading;
+	return look_ahead(replay, err);
+}
+
+int replay__next(struct replay *replay, struct error *err)
+{
+	bool is_read = false;
+	int ret = 0;
+
+	while (!ret && !is_read && replay->has_next)
+		ret = read_next(replay, &is_read, err);
+	return ret;
+}
+
+/* Reads the first one, which tells what the run was like. */
+static int begin(struct replay *replay, struct error *err)
+{
+	int ret = look_ahead(replay, err);
+
+	if (!ret && !replay->has_next)
+		return error__set(err, -EINVAL,
+				  "%s has no readings: they are recorded by gpuprobe record "
+				  "--level summary",
+				  replay->choice->path);
+	if (!ret)
+		ret = replay__next(replay, err);
+	return ret || replay->reading ?
+		       ret :
+		       error__set(err, -EINVAL, "%s is damaged: no reading can be read",
+				  replay->choice->path);
+}
+
+int replay__new(const struct recording_choice *choice, const struct log *log, struct replay **out,
+		struct error *err)
+{
+	struct replay *replay = calloc(1, sizeof(*replay));
+	int ret;
+
+	if (!replay)
+		return error__set(err, -ENOMEM, "out of memory");
+	*replay = (struct replay){.choice = choice, .log = log, .sections = UINT_MAX};
+	ret = recording_choice__open(choice, RECORDING_SUMMARY, &replay->recording, err);
+	if (!ret && model_reader__new(&replay->reader))
+		ret = error__set(err, -ENOMEM, "out of memory");
+	if (!ret)
+		ret = begin(replay, err);
+	if (ret) {
+		replay__free(replay);
+		return ret;
+	}
+	*out = replay;
+	return 0;
+}
+
+void replay__free(struct replay *replay)
+{
+	if (!replay)
+		return;
+	model_reader__free(replay->reader);
+	recording__free(replay->recording);
+	free(replay);
+}
+
+const struct recorded_reading *replay__reading(const struct replay *replay)
+{
+	return replay->reading;
+}
+
+bool replay__is_last(const struct replay *replay)
+{
+	return !replay->has_next;
+}
+
+void replay__warn(const struct replay *replay)
+{
+	uint64_t left_out = model_reader__left_out(replay->reader);
+
+	damage_report__warn(replay->recording, "readings", replay->unreadable, replay->log);
+	if (left_out)
+		log__warn(replay->log,
+			  "%" PRIu64 " entries are left out: this gpuprobe does not know their "
+			  "functions",
+			  left_out);
+}

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Records the lines of the tracer, see call_writer.h.
+#include "record/call_writer.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "record/bytes.h"
+#include "record/dictionary.h"
+#include "trace/function.h"
+
+#define CHUNK_NS NS_PER_S	    /* SIGKILL costs so much, or CHUNK_TARGET */
+#define KEYFRAME_NS (60 * NS_PER_S) /* what must be read again to begin at some time */
+#define KEYFRAME_BYTES (16u << 20)
+
+struct call_writer {
+	struct recording_writer *file;
+	bool anonymous;
+	struct dictionary ids[RECORDED_DICTIONARIES]; /* by enum recorded_kind */
+	struct bytes key, content, record;
+	uint64_t lines;			/* that were to be added */
+	uint64_t lines_added;		/* to chunks */
+	uint64_t lines_written;		/* with their chunks */
+	uint64_t chunk_ns, keyframe_ns; /* when the current one began */
+	uint64_t bytes;			/* since the keyframe */
+	bool begun;
+	int failure;
+};
+
+struct call_writer *call_writer__new(struct recording_writer *file, bool anonymous)
+{
+	struct call_writer *writer = calloc(1, sizeof(*writer));
+
+	if (writer) {
+		writer->file = file;
+		writer->anonymous = anonymous;
+	}
+	return writer;
+}
+
+void call_writer__free(struct call_writer *writer)
+{
+	if (!writer)
+		return;
+	for (int i = 0; i < RECORDED_DICTIONARIES; i++)
+		dictionary__clear(&writer->ids[i]);
+	free(writer->key.at);
+	free(writer->content.at);
+	free(writer->record.at);
+	free(writer);
+}
+
+static int end_chunk(struct call_writer *writer)
+{
+	int ret = recording_writer__end_chunk(writer->file);
+
+	if (!ret && !writer->failure)
+		writer->lines_written = writer->lines_added;
+	return ret;
+}
+
+static int add(struct call_writer *writer, enum recorded_kind kind, uint64_t time_ns)
+{
+	const struct bytes *record = &writer->record;
+	int ret = 0;
+
+	if (record->failed)
+		return -ENOMEM;
+	if (recording_writer__bytes(writer->file) + record->length > CHUNK_TARGET - 64)
+		ret = end_chunk(writer);
+	if (ret)
+		return ret;
+	writer->bytes += record->length;
+	return recording_writer__add(writer->file, kind, time_ns, record->at, record->length);
+}
+
+/*
+ * Returns the id of the key in writer->key. If it is new, writer->record begins with it and the
+ * caller adds what it stands for. 0: out of memory.
+ */
+static uint32_t take_id(struct call_writer *writer, enum recorded_kind kind, bool *is_new)
+{
+	uint32_t id = writer->key.failed ? 0 :
+					   dictionary__take(&writer->ids[kind], writer->key.at,
+							    writer->key.length, is_new);
+
+	if (id && *is_new) {
+		bytes__clear(&writer->record);
+		bytes__number(&writer->record, id);
+	}
+	return id;
+}
+
+static struct bytes *begin_key(struct call_writer *writer)
+{
+	bytes__clear(&writer->key);
+	return &writer->key;
+}
+
+/* --- what calls share: each returns the id, or 0 with writer->failure --- */
+
+static uint32_t finish(struct call_writer *writer, enum recorded_kind kind, uint64_t time_ns,
+		       uint32_t id, bool is_new)
+{
+	if (!id)
+		writer->failure = -ENOMEM;
+	else if (is_new)
+		writer->failure = add(writer, kind, time_ns);
+	return writer->failure ? 0 : id;
+}
+
+static uint32_t process_id(struct call_writer *writer, const struct trace_line *line)
+{
+	const struct trace_process *process = line->process;
+	struct bytes *key = begin_key(writer), *record = &writer->record;
+	char name[32];
+	bool is_new;
+	uint32_t id;
+
+	bytes__number(key, process->number);
+	bytes__number(key, (uint32_t)process->pid);
+	bytes__number(key, process->start_ns);
+	bytes__number(key, process->image);
+	id = take_id(writer, RECORDED_PROCESS, &is_new);
+	if (id && is_new) {
+		bytes__number(record, process->number);
+		bytes__number(record, (uint32_t)process->pid);
+		bytes__number(record, (uint32_t)process->parent);
+		bytes__number(record, process->uid);
+		bytes__number(record, process->start_ns);
+		bytes__number(record, process->image);
+		snprintf(name, sizeof(name), "%.*s", COMM_SIZE, process->comm);
+		bytes__text(record, writer->anonymous ? "process" : name);
+		bytes__text(record, writer->anonymous ? NULL : process->cgroup);
+	}
+	return finish(writer, RECORDED_PROCESS, line->start_ns, id, is_new);
+}
+
+static uint32_t function_id(struct call_writer *writer, const struct trace_line *line)
+{
+	struct bytes *key = begin_key(writer);
+	bool is_new;
+	uint32_t id;
+
+	bytes__add(key, &line->function, sizeof(line->function));
+	id = take_id(writer, RECORDED_FUNCTION, &is_new);
+	if (id && is_new) {
+		bytes__number(&writer->record, trace_function__layer(line->function));
+		bytes__text(&writer->record, trace_function__symbol(line->function));
+	}
+	return finish(writer, RECORDED_FUNCTION, line->start_ns, id, is_new);
+}
+
+static uint32_t kernel_id(struct call_writer *writer, const struct trace_line *line)
+{
+	struct bytes *key = begin_key(writer);
+	bool is_new;
+	uint32_t id;
+
+	bytes__text(key, line->kernel);
+	bytes__text(key, line->kernel_label);
+	bytes__text(key, line->kernel_full);
+	bytes__text(key, writer->anonymous ? NULL : line->kernel_location);
+	id = take_id(writer, RECORDED_KERNEL, &is_new);
+	if (id && is_new)
+		bytes__add(&writer->record, key->at, key->length);
+	return finish(writer, RECORDED_KERNEL, line->start_ns, id, is_new);
+}
+
+static void put_frames(struct call_writer *writer, const struct stack *stack)
+{
+	struct bytes *record = &writer->record;
+
+	bytes__number(record, (stack->truncated ? 1 : 0) | (stack->broken ? 2 : 0));
+	bytes__number(record, stack->count);
+	for (uint32_t i = 0; i < stack->count; i++) {
+		const struct stack_frame *frame = &stack->frames[i];
+
+		bytes__number(record, frame->kind);
+		bytes__number(record, frame->line);
+		bytes__number(record, frame->offset);
+		bytes__text(record, frame->function);
+		bytes__text(record, frame->object);
+		bytes__text(record, writer->anonymous ? NULL : frame->file);
+	}
+}
+
+/* A stack has one serial number as long as it is kept. Those of LINE_BEFORE have their own. */
+static uint32_t stack_id(struct call_writer *writer, const struct trace_line *line)
+{
+	struct bytes *key = begin_key(writer);
+	bool is_new;
+	uint32_t id;
+
+	bytes__number(key, line->kind == LINE_BEFORE);
+	bytes__number(key, line->stack->serial);
+	id = take_id(writer, RECORDED_STACK, &is_new);
+	if (id && is_new)
+		put_frames(writer, line->stack);
+	return finish(writer, RECORDED_STACK, line->start_ns, id, is_new);
+}
+
+/* Names of fields are constants, so their addresses tell them apart. */
+static uint32_t shape_id(struct call_writer *writer, const struct trace_line *line,
+			 uint32_t function)
+{
+	struct bytes *key = begin_key(writer), *record = &writer->record;
+	bool is_new;
+	uint32_t id;
+
+	bytes__number(key, function);
+	for (size_t i = 0; i < line->field_count; i++) {
+		const struct trace_field *field = &line->fields[i];
+		const uint8_t form[3] = {field->form, field->role, field->cut};
+
+		bytes__add(key, &field->name, sizeof(field->name));
+		bytes__add(key, form, sizeof(form));
+	}
+	id = take_id(writer, RECORDED_SHAPE, &is_new);
+	if (id && is_new) {
+		bytes__number(record, function);
+		bytes__number(record, line->field_count);
+		for (size_t i = 0; i < line->field_count; i++) {
+			bytes__number(record, line->fields[i].form);
+			bytes__number(record, line->fields[i].role);
+			bytes__number(record, line->fields[i].cut);
+			bytes__text(record, line->fields[i].name);
+		}
+	}
+	return finish(writer, RECORDED_SHAPE, line->start_ns, id, is_new);
+}
+
+/* --- calls --- */
+
+static void put_value(const struct call_writer *writer, struct bytes *content,
+		      const struct trace_field *field)
+{
+	size_t length = field->form == FORM_TEXT && writer->anonymous ? 0 : field->length;
+
+	switch ((enum trace_form)field->form) {
+	case FORM_UNSIGNED:
+	case FORM_ADDRESS:
+	case FORM_FLAGS:
+	case FORM_UNREADABLE: bytes__number(content, field->number); break;
+	case FORM_SIGNED: bytes__signed(content, (int64_t)field->number); break;
+	case FORM_WORD:
+		bytes__signed(content, (int64_t)field->number);
+		length = strlen(field->text) + 1;
+		bytes__number(content, length);
+		bytes__add(content, field->text, length);
+		break;
+	case FORM_REAL: bytes__add(content, &field->real, sizeof(field->real)); break;
+	case FORM_DIM3:
+		for (int i = 0; i < 3; i++)
+			bytes__number(content, field->dims[i]);
+		break;
+	case FORM_TEXT:
+	case FORM_BYTES:
+		bytes__number(content, length);
+		bytes__add(content, field->text, length);
+		break;
+	case FORM_WORDS:
+		bytes__number(content, length);
+		bytes__add(content, field->words, length * sizeof(uint64_t));
+		break;
+	case FORM_UNKNOWN: break;
+	}
+}
+
+/* Puts what the call is, apart from its times, into writer->content. */
+static int put_content(struct call_writer *writer, const struct trace_line *line)
+{
+	uint32_t process = process_id(writer, line), function, shape = 0, kernel = 0, stack = 0;
+	struct bytes *content = &writer->content;
+
+	function = process ? function_id(writer, line) : 0;
+	if (function)
+		shape = shape_id(writer, line, function);
+	if (shape && (line->kernel || line->kernel_full || line->kernel_location))
+		kernel = kernel_id(writer, line);
+	if (shape && !writer->failure && line->stack)
+		stack = stack_id(writer, line);
+	if (writer->failure)
+		return writer->failure;
+	bytes__clear(content);
+	bytes__number(content, line->kind);
+	bytes__number(content, process);
+	bytes__number(content, (uint32_t)line->tid);
+	bytes__number(content, line->depth);
+	bytes__number(content, (uint64_t)(line->device + 1));
+	bytes__number(content, shape);
+	bytes__number(content, kernel);
+	bytes__number(content, stack);
+	bytes__signed(content, (int64_t)line->result);
+	bytes__number(content, line->failed);
+	for (size_t i = 0; i < line->field_count; i++)
+		put_value(writer, content, &line->fields[i]);
+	return content->failed ? -ENOMEM : 0;
+}
+
+static int add_call(struct call_writer *writer, const struct trace_line *line)
+{
+	struct bytes *content = &writer->content, *record = &writer->record;
+	int ret = put_content(writer, line);
+	bool is_new = false;
+	uint32_t id;
+
+	if (ret)
+		return ret;
+	id = dictionary__take(&writer->ids[RECORDED_NEW_CALL], content->at, content->length,
+			      &is_new);
+	if (!id)
+		return -ENOMEM;
+	bytes__clear(record);
+	bytes__number(record, id);
+	bytes__number(record, line->duration_ns);
+	if (is_new || line->held_ns)
+		bytes__number(record, line->held_ns);
+	if (is_new)
+		bytes__add(record, content->at, content->length);
+	return add(writer, is_new ? RECORDED_NEW_CALL : RECORDED_CALL, line->start_ns);
+}
+
+static int add_loss(struct call_writer *writer, const struct trace_line *line)
+{
+	bytes__clear(&writer->record);
+	bytes__number(&writer->record, line->reason);
+	bytes__number(&writer->record, line->lost);
+	return add(writer, RECORDED_LOSS, line->start_ns);
+}
+
+static bool is_full(const struct call_writer *writer)
+{
+	size_t bytes = 0;
+
+	for (int i = 0; i < RECORDED_DICTIONARIES; i++) {
+		if (writer->ids[i].count >= DICTIONARY_IDS_MAX)
+			return true;
+		bytes += writer->ids[i].bytes;
+	}
+	return bytes >= DICTIONARY_BYTES_MAX / 2;
+}
+
+/* Begins a keyframe if it is time for one. */
+static int begin(struct call_writer *writer, uint64_t time_ns)
+{
+	int ret;
+
+	if (writer->begun && writer->bytes < KEYFRAME_BYTES &&
+	    time_ns < writer->keyframe_ns + KEYFRAME_NS && !is_full(writer))
+		return 0;
+	ret = end_chunk(writer);
+	if (ret)
+		return ret;
+	for (int i = 0; i < RECORDED_DICTIONARIES; i++)
+		dictionary__clear(&writer->ids[i]);
+	recording_writer__keyframe(writer->file);
+	if (!writer->begun || time_ns > writer->keyframe_ns)
+		writer->keyframe_ns = time_ns;
+	writer->bytes = 0;
+	writer->begun = true;
+	return 0;
+}
+
+int call_writer__line(struct call_writer *writer, const struct trace_line *line)
+{
+	writer->lines++;
+	if (!writer->failure)
+		writer->failure = begin(writer, line->start_ns);
+	if (!writer->failure)
+		writer->failure =
+			line->kind == LINE_LOST ? add_loss(writer, line) : add_call(writer, line);
+	writer->lines_added += !writer->failure;
+	return writer->failure;
+}
+
+int call_writer__flush(struct call_writer *writer, uint64_t now_ns)
+{
+	if (now_ns - writer->chunk_ns < CHUNK_NS)
+		return writer->failure;
+	writer->chunk_ns = now_ns;
+	if (!writer->failure)
+		writer->failure = end_chunk(writer);
+	return writer->failure;
+}
+
+uint64_t call_writer__dropped(const struct call_writer *writer)
+{
+	return writer->failure ? writer->lines - writer->lines_written : 0;
+}
+
+int call_writer__end(struct call_writer *writer, uint64_t now_ns,
+		     const struct recorded_calls_end *end)
+{
+	const uint64_t *numbers = (const uint64_t *)end;
+	const size_t count = sizeof(*end) / sizeof(*numbers);
+
+	int ret;
+
+	recording_writer__use_reserve(writer->file);
+	bytes__clear(&writer->record);
+	bytes__number(&writer->record, count);
+	for (size_t i = 0; i < count; i++)
+		bytes__number(&writer->record, numbers[i]);
+	ret = add(writer, RECORDED_CALLS_END, now_ns);
+	return ret ? ret : end_chunk(writer);
+}

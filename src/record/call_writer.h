@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Records the lines of the tracer (record/calls.h). Memory is bounded by DICTIONARY_BYTES_MAX. */
+#ifndef RECORD_CALL_WRITER_H
+#define RECORD_CALL_WRITER_H
+
+#include "record/calls.h"
+#include "record/writer.h"
+#include "trace/line.h"
+
+struct call_writer;
+
+/* `file` must outlive it. With `anonymous` it leaves out names of commands, cgroups and files. */
+struct call_writer *call_writer__new(struct recording_writer *file, bool anonymous);
+void call_writer__free(struct call_writer *writer); /* NULL is fine */
+
+/*
+ * Adds a line. Returns 0, -ENOMEM, or as recording_writer__add: then this line, and perhaps earlier
+ * ones that were not yet written, are dropped; see call_writer__dropped.
+ */
+int call_writer__line(struct call_writer *writer, const struct trace_line *line);
+
+/*
+ * Writes what was added, at most once a second; UINT64_MAX: at once. Returns as
+ * recording_writer__add.
+ */
+int call_writer__flush(struct call_writer *writer, uint64_t now_ns);
+
+/* Lines that the file does not have because of an error. */
+uint64_t call_writer__dropped(const struct call_writer *writer);
+
+/*
+ * Adds the counts at the end, also after -EFBIG. recording_writer__close is called next. Returns as
+ * recording_writer__add.
+ */
+int call_writer__end(struct call_writer *writer, uint64_t now_ns,
+		     const struct recorded_calls_end *end);
+
+#endif

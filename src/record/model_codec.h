@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Readings of the model as records of a recording, and back. A reading is written as the
+ * difference to the one before. At a keyframe it is written whole, with all names and the layout.
+ */
+#ifndef RECORD_MODEL_CODEC_H
+#define RECORD_MODEL_CODEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record/types.h"
+
+/* --- writing --- */
+
+struct model_writer;
+
+/* Returns 0 or -ENOMEM. */
+int model_writer__new(struct model_writer **out);
+void model_writer__free(struct model_writer *writer); /* NULL is fine */
+
+/* Whether the next reading will be a keyframe: a reader can begin with it. */
+bool model_writer__is_keyframe(const struct model_writer *writer);
+
+/*
+ * Writes a reading; slow_rows are filled in from the model. *bytes are valid until the next call.
+ * Returns 0 or -ENOMEM: the reading is lost then, and the next one will be a keyframe.
+ */
+int model_writer__write(struct model_writer *writer, const struct recorded_reading *reading,
+			const uint8_t **bytes, size_t *length);
+
+/* A written reading did not get into the file: the next one will be a keyframe. */
+void model_writer__lost(struct model_writer *writer);
+
+/* --- reading --- */
+
+struct model_reader;
+
+/* Returns 0 or -ENOMEM. */
+int model_reader__new(struct model_reader **out);
+void model_reader__free(struct model_reader *reader); /* NULL is fine */
+
+/*
+ * Reads one. `gap`: records before it are missing. The reading is valid until the next one is
+ * read; its names and stacks until model_reader__free. Returns 0; -EAGAIN if it is a difference to one that
+ * is missing, *out is NULL then; -EINVAL if it is malformed, or -ENOMEM: *out is NULL, and later
+ * ones return -EAGAIN up to the next keyframe.
+ */
+int model_reader__read(struct model_reader *reader, const uint8_t *bytes, size_t length, bool gap,
+		       const struct recorded_reading **out);
+
+/* How many items this gpuprobe could not show so far, because it does not know their functions. */
+uint64_t model_reader__left_out(const struct model_reader *reader);
+
+#endif

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Which members of a reading as a whole are recorded, see fields.h.
+#include "record/types.h"
+
+#include "model/model.h"
+
+#define T struct gpu_stranger
+static const struct recorded_field gpu_stranger_fields[] = {
+	VALUE(pid),
+	VALUE(bytes),
+};
+RECORDED_TYPE(gpu_stranger, 0);
+#undef T
+
+#define T struct gpu
+static const struct recorded_field gpu_fields[] = {
+	VALUE(index),
+	VALUE(mig),
+	VALUE(divided),
+	VALUE(minor),
+	VALUES(instance),
+	TEXT(uuid),
+	TEXT(name),
+	TEXT(bus_id),
+	VALUE(total_bytes),
+	VALUE(used_bytes),
+	VALUE(busy_percent),
+	VALUE(milliwatts),
+	VALUE(celsius),
+	VALUE(stranger),
+	STRUCTS(strangers, gpu_stranger),
+	VALUE(stranger_count),
+	VALUE(link_bytes_per_second),
+};
+RECORDED_TYPE(gpu, 2);
+#undef T
+
+#define T struct process_gpu
+static const struct recorded_field process_gpu_fields[] = {
+	VALUE(ordinal),		 VALUE(gpu),
+	VALUE(used_bytes),	 VALUE(untracked_bytes),
+	VALUE(bytes_at_request), VALUE(calls_at_request),
+};
+RECORDED_TYPE(process_gpu, 0);
+#undef T
+
+#define T struct target_process
+static const struct recorded_field target_process_fields[] = {
+	VALUE(pid),
+	TEXT(comm),
+	VALUE(called),
+	TEXT(doing),
+};
+RECORDED_TYPE(target_process, 1);
+#undef T
+
+#define T struct target_processes
+static const struct recorded_field target_processes_fields[] = {
+	LIST(processes, count, target_process),
+	COUNTED(count),
+	VALUE(unclear),
+};
+RECORDED_TYPE(target_processes, 0);
+#undef T
+
+#define T struct sampling
+static const struct recorded_field sampling_fields[] = {
+	VALUE(max_overhead), VALUE(by_default), VALUE(overhead), VALUES(share), VALUES(sampled),
+};
+RECORDED_TYPE(sampling, 0);
+#undef T
+
+#define T struct timespec
+static const struct recorded_field timespec_fields[] = {
+	VALUE(tv_sec),
+	VALUE(tv_nsec),
+};
+RECORDED_TYPE(timespec, 0);
+#undef T
+
+#define T struct model
+static const struct recorded_field model_fields[] = {
+	STRUCTS(wall, timespec),
+	VALUE(now_ns),
+	VALUE(sections),
+	VALUE(launch_sample),
+	VALUE(shape_sample),
+	VALUE(final),
+	VALUE(broken_off),
+	VALUE(no_returns),
+	VALUE(stacks),
+	VALUE(stacks_kept),
+	VALUE(stacks_evicted),
+	VALUE(stacks_unwound),
+	VALUE(min_wait_ns),
+	VALUE(stack_sample),
+	LIST(processes, process_count, process),
+	COUNTED(process_count),
+	STRUCTS(targets, target_processes),
+	LIST(gpus, gpu_count, gpu),
+	COUNTED(gpu_count),
+	VALUE(gpus_ns),
+	STRUCTS(sampling, sampling),
+	POINTER(host, host_side),
+	VALUES(lost),
+	VALUES(probes_attached),
+	VALUE(sites_missing),
+	VALUE(libraries),
+	SKIPPED(slow, "as rows, in struct recorded_reading"),
+	VALUE(live_at_exit_bytes),
+	LIST(ooms, oom_count, oom),
+	COUNTED(oom_count),
+};
+RECORDED_TYPE(model, 0);
+#undef T
+
+#define T struct slow_row
+static const struct recorded_field slow_row_fields[] = {
+	ROW(row),
+};
+RECORDED_TYPE(slow_row, 1);
+#undef T
+
+#define T struct recorded_reading
+static const struct recorded_field recorded_reading_fields[] = {
+	POINTER(model, model),
+	LIST(slow_rows, slow_row_count, slow_row),
+	COUNTED(slow_row_count),
+	VALUE(began_ns),
+	VALUE(needs),
+	VALUE(getters),
+};
+RECORDED_TYPE(recorded_reading, 0);
+#undef T

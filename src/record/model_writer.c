@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Writes readings of the model, see model_codec.h.
+#include <errno.h>
+#include <stdlib.h>
+
+#include "api/api.h"
+#include "base/array.h"
+#include "record/flatten.h"
+#include "record/model_codec.h"
+
+/* Readings from one keyframe to the next: a whole one takes some twenty times as much room. */
+#define KEYFRAME_EVERY 60
+
+struct model_writer {
+	struct layout layout;
+	struct names_writer *names;
+	struct arena memory[2]; /* of the reading and of the one before, in turns */
+	struct tree_list before;
+	unsigned int turn, since_keyframe;
+	bool fresh; /* `before` is valid */
+	struct bytes tree, out;
+};
+
+int model_writer__new(struct model_writer **out)
+{
+	struct model_writer *writer = calloc(1, sizeof(*writer));
+	int ret = writer ? layout__of(&recorded_recorded_reading, &writer->layout) : -ENOMEM;
+
+	if (!ret) {
+		writer->names = names_writer__new();
+		ret = writer->names ? 0 : -ENOMEM;
+	}
+	if (ret) {
+		model_writer__free(writer);
+		return ret;
+	}
+	*out = writer;
+	return 0;
+}
+
+void model_writer__free(struct model_writer *writer)
+{
+	if (!writer)
+		return;
+	layout__clear(&writer->layout);
+	names_writer__free(writer->names);
+	arena__clear(&writer->memory[0]);
+	arena__clear(&writer->memory[1]);
+	free(writer->tree.at);
+	free(writer->out.at);
+	free(writer);
+}
+
+bool model_writer__is_keyframe(const struct model_writer *writer)
+{
+	return !writer->fresh || writer->since_keyframe >= KEYFRAME_EVERY;
+}
+
+void model_writer__lost(struct model_writer *writer)
+{
+	writer->fresh = false;
+}
+
+static int list_slow_rows(const struct model *model, struct recorded_reading *reading)
+{
+	reading->slow_rows = NULL;
+	reading->slow_row_count = 0;
+	for (size_t row = 0; model->slow && row < api_function_count; row++)
+		if (model->slow[row] && ARRAY_APPEND(reading->slow_rows, reading->slow_row_count,
+						     (struct slow_row){.row = (uint16_t)row}))
+			return -ENOMEM;
+	return 0;
+}
+
+static void begin(struct model_writer *writer, bool keyframe)
+{
+	bytes__clear(&writer->out);
+	bytes__clear(&writer->tree);
+	bytes__number(&writer->out, keyframe);
+	if (!keyframe)
+		return;
+	writer->since_keyframe = 0;
+	writer->before = (struct tree_list){0};
+	names_writer__restart(writer->names);
+	layout__write(&writer->layout, &writer->out);
+}
+
+/* Names come before the numbers that use them, and are known after these. */
+static int write_reading(struct model_writer *writer, const struct recorded_reading *reading)
+{
+	struct arena *memory = &writer->memory[writer->turn];
+	struct tree_list list = {0};
+	int ret;
+
+	arena__clear(memory);
+	ret = flatten(&writer->layout, reading, writer->names, memory, &list);
+	if (!ret)
+		ret = tree_list__write(&list, &writer->before, &writer->layout,
+				       writer->layout.count - 1, &writer->tree);
+	if (!ret)
+		ret = names_writer__write(writer->names, &writer->out);
+	bytes__add(&writer->out, writer->tree.at, writer->tree.length);
+	writer->before = list;
+	writer->turn = !writer->turn;
+	return ret || !writer->out.failed ? ret : -ENOMEM;
+}
+
+int model_writer__write(struct model_writer *writer, const struct recorded_reading *reading,
+			const uint8_t **bytes, size_t *length)
+{
+	struct recorded_reading whole = *reading;
+	int ret = list_slow_rows(reading->model, &whole);
+
+	begin(writer, model_writer__is_keyframe(writer));
+	if (!ret)
+		ret = write_reading(writer, &whole);
+	free(whole.slow_rows);
+	writer->fresh = !ret;
+	writer->since_keyframe++;
+	*bytes = writer->out.at;
+	*length = writer->out.length;
+	return ret;
+}

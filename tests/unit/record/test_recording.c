@@ -1,0 +1,556 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The file of a recording: written, read, cut, damaged, and what one chunk is worth.
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cmocka.h>
+
+#include "record/reader.h"
+#include "record/varint.h"
+#include "record/writer.h"
+
+#define CHUNKS 40
+#define PER_CHUNK 50
+#define KEYFRAME_EVERY 8
+#define RECORDS (CHUNKS * PER_CHUNK)
+#define BEGIN 1000000u
+#define STEP 1000u
+
+/* A file in memory, of which tests make changed copies. */
+struct file {
+	uint8_t *bytes;
+	size_t length;
+};
+
+static int memory_file(const void *bytes, size_t length)
+{
+	int fd = memfd_create("recording", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	if (length)
+		assert_int_equal(write(fd, bytes, length), length);
+	return fd;
+}
+
+static struct file contents(int fd)
+{
+	struct file file = {.length = (size_t)lseek(fd, 0, SEEK_END)};
+
+	file.bytes = malloc(file.length + 1);
+	assert_non_null(file.bytes);
+	assert_int_equal(pread(fd, file.bytes, file.length, 0), file.length);
+	close(fd);
+	return file;
+}
+
+static struct recording_writer *begin(int fd, const struct recording_options *options)
+{
+	struct recording_header header = {.level = RECORDING_CALLS, .options = "record -o x"};
+	struct recording_writer *writer;
+
+	recording_header__fill(&header);
+	assert_int_equal(recording_writer__new(dup(fd), &header, options, &writer, NULL), 0);
+	return writer;
+}
+
+/* Record `i` has its number, then i % 300 bytes that do not compress well. */
+static size_t fill(uint8_t *bytes, uint32_t i)
+{
+	uint32_t random = i * 2654435761u;
+
+	memcpy(bytes, &i, sizeof(i));
+	for (size_t at = 0; at < i % 300; at++) {
+		random = random * 1664525u + 1013904223u;
+		bytes[sizeof(i) + at] = (uint8_t)(random >> 24);
+	}
+	return sizeof(i) + i % 300;
+}
+
+static struct file make(bool close_it)
+{
+	const struct recording_options options = {0};
+	int fd = memory_file(NULL, 0);
+	struct recording_writer *writer = begin(fd, &options);
+	uint8_t bytes[304];
+
+	for (uint32_t i = 0; i < RECORDS; i++) {
+		if (i % PER_CHUNK == 0) {
+			assert_int_equal(recording_writer__end_chunk(writer), 0);
+			if (i / PER_CHUNK % KEYFRAME_EVERY == 0)
+				recording_writer__keyframe(writer);
+		}
+		assert_int_equal(recording_writer__add(writer, RECORDED_MODEL, BEGIN + i * STEP,
+						       bytes, fill(bytes, i)),
+				 0);
+	}
+	assert_int_equal(close_it ? recording_writer__close(writer, NULL) :
+				    recording_writer__end_chunk(writer),
+			 0);
+	recording_writer__free(writer);
+	return contents(fd);
+}
+
+static struct recording *open_bytes(const void *bytes, size_t length)
+{
+	struct recording *recording = NULL;
+	struct error err = {""};
+
+	if (recording__open(memory_file(bytes, length), "x", &recording, &err))
+		fail_msg("%s", err.text);
+	return recording;
+}
+
+static uint32_t number_of(const struct recorded *record)
+{
+	uint32_t i;
+
+	assert_true(record->length >= sizeof(i));
+	memcpy(&i, record->bytes, sizeof(i));
+	return i;
+}
+
+/* Checks that a record is whole, and returns its number. */
+static uint32_t check(const struct recorded *record)
+{
+	uint32_t i = number_of(record);
+	uint8_t bytes[304];
+
+	assert_true(i < RECORDS);
+	assert_int_equal(record->kind, RECORDED_MODEL);
+	assert_int_equal(record->time_ns, BEGIN + i * STEP);
+	assert_int_equal(record->length, fill(bytes, i));
+	assert_memory_equal(record->bytes, bytes, record->length);
+	return i;
+}
+
+/* Reads everything. Returns the number of records, which must be whole and in order. */
+static uint32_t read_all(struct recording *recording, uint32_t *gaps)
+{
+	struct recorded record;
+	uint32_t count = 0, next = 0;
+	int ret;
+
+	*gaps = 0;
+	while ((ret = recording__next(recording, &record)) == 1) {
+		uint32_t i = check(&record);
+
+		assert_true(i >= next);
+		assert_true(record.gap == (i > next));
+		*gaps += record.gap;
+		next = i + 1;
+		count++;
+	}
+	assert_int_equal(ret, 0);
+	assert_int_equal(recording__next(recording, &record), 0);
+	return count;
+}
+
+static void test_reads_what_was_written(void **state)
+{
+	struct file file = make(true);
+	struct recording *recording = open_bytes(file.bytes, file.length);
+	const struct recording_damage *damage = recording__damage(recording);
+	uint64_t first, last;
+	uint32_t gaps;
+
+	(void)state;
+	assert_int_equal(recording__header(recording)->level, RECORDING_CALLS);
+	assert_string_equal(recording__header(recording)->options, "record -o x");
+	assert_string_equal(recording__header(recording)->program, GPUPROBE_VERSION);
+	assert_true(recording__header(recording)->wall_offset_ns > 0);
+	assert_int_equal(read_all(recording, &gaps), RECORDS);
+	assert_int_equal(gaps + damage->chunks + damage->bytes + damage->records, 0);
+	assert_false(damage->cut || damage->unclosed);
+	recording__span(recording, &first, &last);
+	assert_int_equal(first, BEGIN);
+	assert_int_equal(last, BEGIN + (RECORDS - 1) * STEP);
+	recording__free(recording);
+	free(file.bytes);
+}
+
+static void test_anonymous_header_has_no_host(void **state)
+{
+	struct recording_header header = {.flags = RECORDING_ANONYMOUS};
+
+	(void)state;
+	recording_header__fill(&header);
+	assert_string_equal(header.host, "");
+	assert_string_equal(header.boot_id, "");
+	assert_true(*header.kernel);
+}
+
+static void check_seek(struct recording *recording, uint64_t time_ns, uint32_t expected)
+{
+	struct recorded record;
+
+	assert_int_equal(recording__seek(recording, time_ns), 0);
+	assert_int_equal(recording__next(recording, &record), 1);
+	assert_int_equal(check(&record), expected);
+	assert_true(record.keyframe);
+	assert_false(record.gap);
+}
+
+static void test_seeks(void **state)
+{
+	(void)state;
+	for (int closed = 0; closed < 2; closed++) {
+		struct file file = make(closed);
+		struct recording *recording = open_bytes(file.bytes, file.length);
+		const uint32_t frame = KEYFRAME_EVERY * PER_CHUNK;
+		uint32_t gaps;
+
+		assert_int_equal(recording__damage(recording)->unclosed, !closed);
+		check_seek(recording, 0, 0);
+		check_seek(recording, BEGIN + 2ull * frame * STEP, 2 * frame);
+		check_seek(recording, BEGIN + 2ull * frame * STEP - 1, frame);
+		check_seek(recording, UINT64_MAX, (RECORDS - 1) / frame * frame);
+		assert_int_equal(recording__seek(recording, 0), 0);
+		assert_int_equal(read_all(recording, &gaps), RECORDS);
+		assert_int_equal(gaps + recording__damage(recording)->chunks, 0);
+		recording__free(recording);
+		free(file.bytes);
+	}
+}
+
+/* A kill at any moment costs at most one chunk. */
+static void test_cut_costs_one_chunk(void **state)
+{
+	struct file file = make(false);
+	size_t head = sizeof(struct recording_file_head) + sizeof(struct recording_header);
+	uint32_t gaps, before = 0, steps = 0;
+
+	(void)state;
+	srand(32);
+	for (int i = 0; i < 200; i++) {
+		size_t length = head + (size_t)rand() % (file.length - head);
+		struct recording *recording = open_bytes(file.bytes, length);
+		uint32_t count = read_all(recording, &gaps);
+		const struct recording_damage *damage = recording__damage(recording);
+		struct recording *whole;
+
+		/* With the bytes of one more chunk there is one more chunk. */
+		assert_int_equal(count % PER_CHUNK, 0);
+		assert_true(damage->unclosed);
+		assert_int_equal(damage->cut, damage->bytes != 0);
+		assert_int_equal(damage->chunks, damage->bytes != 0);
+		assert_int_equal(damage->gap_count, damage->bytes != 0);
+		whole = open_bytes(file.bytes, length - damage->bytes);
+		assert_int_equal(read_all(whole, &gaps), count);
+		assert_false(recording__damage(whole)->cut);
+		recording__free(whole);
+		recording__free(recording);
+		steps += count != before;
+		before = count;
+	}
+	assert_true(steps > 100);
+	free(file.bytes);
+}
+
+/* A changed byte costs the chunk that has it, which is counted. */
+static void test_flipped_byte_costs_one_chunk(void **state)
+{
+	struct file file = make(true);
+	size_t head = sizeof(struct recording_file_head) + sizeof(struct recording_header);
+	uint32_t gaps, hurt = 0;
+
+	(void)state;
+	srand(33);
+	for (int i = 0; i < 300; i++) {
+		size_t at = head + (size_t)rand() % (file.length - head);
+		uint8_t before = file.bytes[at];
+		struct recording *recording;
+		uint32_t count;
+
+		file.bytes[at] ^= (uint8_t)(1 + rand() % 255);
+		recording = open_bytes(file.bytes, file.length);
+		count = read_all(recording, &gaps);
+		assert_true(count == RECORDS || count == RECORDS - PER_CHUNK);
+		if (count != RECORDS) {
+			assert_int_equal(recording__damage(recording)->chunks, 1);
+			assert_true(recording__damage(recording)->bytes > PER_CHUNK);
+			assert_int_equal(recording__damage(recording)->gap_count, 1);
+			hurt++;
+		}
+		recording__free(recording);
+		file.bytes[at] = before;
+	}
+	assert_true(hurt > 250);
+	free(file.bytes);
+}
+
+static void test_tells_the_time_of_a_gap(void **state)
+{
+	struct file file = make(true);
+	struct recording_chunk chunk;
+	struct recording *recording;
+	const struct recording_gap *gap;
+	size_t at = sizeof(struct recording_file_head) + sizeof(struct recording_header);
+	uint32_t gaps;
+
+	(void)state;
+	memcpy(&chunk, file.bytes + at, sizeof(chunk));
+	at += sizeof(chunk) + chunk.stored_bytes;
+	memset(file.bytes + at, 0, 8);
+	recording = open_bytes(file.bytes, file.length);
+	assert_int_equal(read_all(recording, &gaps), RECORDS - PER_CHUNK);
+	assert_int_equal(gaps, 1);
+	gap = recording__damage(recording)->gaps;
+	assert_int_equal(gap->from_ns, BEGIN + (PER_CHUNK - 1) * STEP);
+	assert_int_equal(gap->to_ns, BEGIN + 2 * PER_CHUNK * STEP);
+	recording__free(recording);
+	free(file.bytes);
+}
+
+static void must_refuse(const void *bytes, size_t length, const char *why)
+{
+	struct recording *recording = NULL;
+	struct error err = {""};
+
+	assert_int_equal(recording__open(memory_file(bytes, length), "x.rec", &recording, &err),
+			 -EINVAL);
+	assert_string_equal(err.text, why);
+}
+
+static void set_format(struct file *file, uint32_t format, const char *program)
+{
+	struct recording_file_head head;
+
+	memcpy(&head, file->bytes, sizeof(head));
+	head.format = format;
+	memset(head.program, 0, sizeof(head.program));
+	memcpy(head.program, program, strlen(program));
+	head.crc = (uint32_t)crc32(0, (void *)&head, offsetof(struct recording_file_head, crc));
+	memcpy(file->bytes, &head, sizeof(head));
+}
+
+static void test_refuses_other_files(void **state)
+{
+	struct file file = make(true);
+	struct recording *recording;
+	struct error err = {""};
+
+	(void)state;
+	must_refuse("", 0, "x.rec is no recording of gpuprobe");
+	must_refuse("GPUPROBE", 8, "x.rec is no recording of gpuprobe");
+	must_refuse(file.bytes, 300, "x.rec: the beginning of the recording is damaged");
+	file.bytes[9] ^= 1;
+	must_refuse(file.bytes, file.length, "x.rec: the beginning of the recording is damaged");
+	set_format(&file, RECORDING_FORMAT + 1, "3.1\33[2J");
+	must_refuse(file.bytes, file.length,
+		    "x.rec: recording of gpuprobe 3.1, format 2; this gpuprobe reads up to format "
+		    "1");
+	assert_int_equal(
+		recording__open(open("/dev/null", O_RDONLY), "/dev/null", &recording, &err),
+		-EINVAL);
+	assert_string_equal(err.text, "/dev/null is no regular file");
+	free(file.bytes);
+}
+
+/* An older or newer header has fewer or more members. */
+static void test_reads_headers_of_other_sizes(void **state)
+{
+	static const struct recording_header full = {.level = RECORDING_CALLS, .options = "y"};
+	const uint32_t sizes[] = {offsetof(struct recording_header, begin_ns), sizeof(full),
+				  sizeof(full) + 400};
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		uint8_t bytes[sizeof(struct recording_file_head) + sizeof(full) + 400] = {0};
+		struct file file = {bytes, sizeof(struct recording_file_head) + sizes[i]};
+		struct recording_file_head head = {.header_bytes = sizes[i]};
+		struct recording *recording;
+		struct recorded record;
+
+		memcpy(bytes + sizeof(head), &full,
+		       sizes[i] < sizeof(full) ? sizes[i] : sizeof(full));
+		memcpy(head.magic, RECORDING_MAGIC, sizeof(head.magic));
+		head.header_crc = (uint32_t)crc32(0, bytes + sizeof(head), sizes[i]);
+		memcpy(bytes, &head, sizeof(head));
+		set_format(&file, RECORDING_FORMAT, "9");
+		recording = open_bytes(file.bytes, file.length);
+		assert_int_equal(recording__header(recording)->level, RECORDING_CALLS);
+		assert_string_equal(recording__header(recording)->options, i ? "y" : "");
+		assert_int_equal(recording__next(recording, &record), 0);
+		recording__free(recording);
+	}
+}
+
+static void test_stops_at_the_maximum_size(void **state)
+{
+	const struct recording_options options = {.max_bytes = 64 << 10};
+	int fd = memory_file(NULL, 0), ret = 0;
+	struct recording_writer *writer = begin(fd, &options);
+	struct recording *recording;
+	struct file file;
+	uint8_t bytes[304];
+	uint32_t gaps, added = 0, count;
+
+	(void)state;
+	while (!ret && added < RECORDS) {
+		if (added % PER_CHUNK == 0)
+			ret = recording_writer__end_chunk(writer);
+		if (!ret)
+			ret = recording_writer__add(writer, RECORDED_MODEL, BEGIN + added * STEP,
+						    bytes, fill(bytes, added));
+		added += !ret;
+	}
+	assert_int_equal(ret, -EFBIG);
+	assert_int_equal(recording_writer__add(writer, RECORDED_MODEL, 0, bytes, 1), -EFBIG);
+	assert_int_equal(recording_writer__close(writer, NULL), 0);
+	assert_int_equal(recording_writer__dropped(writer), PER_CHUNK + 1);
+	recording_writer__free(writer);
+	file = contents(fd);
+	assert_true(file.length <= 64 << 10 && file.length > 32 << 10);
+	recording = open_bytes(file.bytes, file.length);
+	count = read_all(recording, &gaps);
+	assert_int_equal(count, added - PER_CHUNK);
+	assert_false(recording__damage(recording)->unclosed);
+	recording__free(recording);
+	free(file.bytes);
+}
+
+static void test_records_of_all_lengths(void **state)
+{
+	const size_t lengths[] = {0, 1, CHUNK_TARGET - 40, CHUNK_TARGET, 3 << 20, RECORDED_MAX, 0};
+	const struct recording_options options = {0};
+	int fd = memory_file(NULL, 0);
+	struct recording_writer *writer = begin(fd, &options);
+	uint8_t *bytes = calloc(1, RECORDED_MAX + 1);
+	struct recording *recording;
+	struct recorded record;
+	struct file file;
+
+	(void)state;
+	assert_non_null(bytes);
+	for (size_t i = 0; i < 7; i++)
+		assert_int_equal(recording_writer__add(writer, (enum recorded_kind)(40 + i),
+						       100 - 10 * i, bytes, lengths[i]),
+				 0);
+	assert_int_equal(recording_writer__add(writer, RECORDED_MODEL, 1, bytes, RECORDED_MAX + 1),
+			 -E2BIG);
+	assert_int_equal(recording_writer__close(writer, NULL), 0);
+	recording_writer__free(writer);
+	file = contents(fd);
+	recording = open_bytes(file.bytes, file.length);
+	for (size_t i = 0; i < 7; i++) {
+		assert_int_equal(recording__next(recording, &record), 1);
+		assert_int_equal(record.kind, 40 + i);
+		assert_int_equal(record.time_ns, 100 - 10 * i);
+		assert_int_equal(record.length, lengths[i]);
+	}
+	assert_int_equal(recording__next(recording, &record), 0);
+	recording__free(recording);
+	free(file.bytes);
+	free(bytes);
+}
+
+static void test_recording_of_nothing(void **state)
+{
+	const struct recording_options options = {0};
+	int fd = memory_file(NULL, 0);
+	struct recording_writer *writer = begin(fd, &options);
+	struct recording *recording;
+	struct recorded record;
+	struct file file;
+	uint64_t first, last;
+
+	(void)state;
+	assert_int_equal(recording_writer__end_chunk(writer), 0);
+	assert_int_equal(recording_writer__close(writer, NULL), 0);
+	recording_writer__free(writer);
+	file = contents(fd);
+	recording = open_bytes(file.bytes, file.length);
+	recording__span(recording, &first, &last);
+	assert_int_equal(first + last, 0);
+	assert_int_equal(recording__seek(recording, 5), 0);
+	assert_int_equal(recording__next(recording, &record), 0);
+	recording__free(recording);
+	free(file.bytes);
+}
+
+/* The index has a bounded size; seeking still finds a keyframe before the time. */
+static void test_index_is_bounded(void **state)
+{
+	const struct recording_options options = {0};
+	int fd = memory_file(NULL, 0);
+	struct recording_writer *writer = begin(fd, &options);
+	const uint32_t count = INDEX_ENTRIES_MAX + 10;
+	struct recording *recording;
+	struct recorded record;
+	struct file file;
+
+	(void)state;
+	for (uint32_t i = 0; i < count; i++) {
+		recording_writer__keyframe(writer);
+		assert_int_equal(recording_writer__add(writer, RECORDED_MODEL, i + 1, "", 0), 0);
+		assert_int_equal(recording_writer__end_chunk(writer), 0);
+	}
+	assert_int_equal(recording_writer__close(writer, NULL), 0);
+	recording_writer__free(writer);
+	file = contents(fd);
+	for (int closed = 0; closed < 2; closed++) {
+		recording = open_bytes(file.bytes, closed ? file.length : file.length - 1);
+		assert_int_equal(recording__seek(recording, count), 0);
+		assert_int_equal(recording__next(recording, &record), 1);
+		assert_true(record.time_ns <= count && record.time_ns > count - 20);
+		assert_int_equal(recording__seek(recording, 1001), 0);
+		assert_int_equal(recording__next(recording, &record), 1);
+		assert_int_equal(record.time_ns, 1001);
+		recording__free(recording);
+	}
+	free(file.bytes);
+}
+
+static void test_varints(void **state)
+{
+	const uint64_t values[] = {0, 1, 127, 128, 16383, 16384, UINT32_MAX, UINT64_MAX};
+	uint8_t bytes[VARINT_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < 8; i++) {
+		uint8_t *end = varint__put(bytes, values[i]);
+		struct varint_reader reader = varint_reader__of(bytes, (size_t)(end - bytes));
+
+		assert_int_equal(varint__take(&reader), values[i]);
+		assert_false(reader.failed);
+		assert_int_equal(varint__take(&reader), 0);
+		assert_true(reader.failed);
+		end = varint__put_signed(bytes, -(int64_t)values[i]);
+		reader = varint_reader__of(bytes, (size_t)(end - bytes));
+		assert_int_equal(varint__take_signed(&reader), -(int64_t)values[i]);
+		reader = varint_reader__of(bytes, (size_t)(end - bytes) - 1);
+		varint__take(&reader);
+		assert_true(reader.failed);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_reads_what_was_written),
+		cmocka_unit_test(test_anonymous_header_has_no_host),
+		cmocka_unit_test(test_seeks),
+		cmocka_unit_test(test_cut_costs_one_chunk),
+		cmocka_unit_test(test_flipped_byte_costs_one_chunk),
+		cmocka_unit_test(test_tells_the_time_of_a_gap),
+		cmocka_unit_test(test_refuses_other_files),
+		cmocka_unit_test(test_reads_headers_of_other_sizes),
+		cmocka_unit_test(test_stops_at_the_maximum_size),
+		cmocka_unit_test(test_records_of_all_lengths),
+		cmocka_unit_test(test_recording_of_nothing),
+		cmocka_unit_test(test_index_is_bounded),
+		cmocka_unit_test(test_varints),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
