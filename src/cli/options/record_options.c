@@ -10,7 +10,7 @@
 #include "cli/options/filter_options.h"
 #include "record/file.h"
 
-#define FILE_MIN (64u << 10)
+#define FILE_MIN (1u << 20) /* several chunks */
 #define FILE_MAX (1ull << 60)
 
 /* The structure that the table's offsets refer to. */
