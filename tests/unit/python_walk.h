@@ -28,6 +28,7 @@ static uint64_t walked_fsbase;
 struct task_struct;
 
 #define SEC(name)
+#define __noinline __attribute__((noinline))
 #define __uint(name, value) int(*name)[value]
 #define __type(name, type) type *name
 #define barrier_var(variable) asm volatile("" : "+r"(variable))

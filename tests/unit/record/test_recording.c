@@ -404,8 +404,8 @@ static void test_stops_at_the_maximum_size(void **state)
 						    bytes, fill(bytes, added));
 		added += !ret;
 	}
-	assert_int_equal(ret, -EFBIG);
-	assert_int_equal(recording_writer__add(writer, RECORDED_MODEL, 0, bytes, 1), -EFBIG);
+	assert_int_equal(ret, RECORDING_FULL);
+	assert_int_equal(recording_writer__add(writer, RECORDED_MODEL, 0, bytes, 1), RECORDING_FULL);
 	assert_int_equal(recording_writer__close(writer, NULL), 0);
 	assert_int_equal(recording_writer__dropped(writer), PER_CHUNK + 1);
 	recording_writer__free(writer);

@@ -190,7 +190,7 @@ static bool make_frame(const struct python_offsets *offsets, uint64_t code,
 		.scratch = &scratch, .target = &offsets->target, .frames = frame, .max = 1};
 
 	memset(frame, 0, sizeof(*frame));
-	if (read_code(&walk, code))
+	if (find_checksum(&walk, code))
 		return false;
 	put_frame(&walk, code, (u32)next_random());
 	return true;
@@ -250,7 +250,7 @@ static void walks(void **state)
 		struct python_frame frames[PYTHON_FRAMES_MAX + 2];
 		struct python_scratch scratch = {0};
 		u32 count, max = 1 + (u32)below(PYTHON_FRAMES_MAX);
-		uint64_t frame = somewhere(), sum;
+		uint64_t frame = somewhere();
 
 		put_code(&offsets);
 		for (int i = 0; i < 4; i++)
@@ -263,7 +263,7 @@ static void walks(void **state)
 			memory[300 + below(WORDS - 300)] = i % 2 ? (uintptr_t)memory : frame;
 		memset(&frames[PYTHON_FRAMES_MAX + 1], 0x5a, sizeof(frames[0]));
 		count = walk_python(&(struct memory_of){}, &offsets.target, &scratch, frames, max,
-				    (u64 *)&sum);
+				    next_random());
 		assert_true(count <= max + 1);
 		assert_int_equal(frames[PYTHON_FRAMES_MAX + 1].checksum, 0x5a5a5a5a);
 	}

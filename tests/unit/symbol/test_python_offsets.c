@@ -56,7 +56,34 @@ static const char script[] =
 	"'''\n"
 	"exec(compile(source, '/a/\\u043c\\u043e\\u0434\\u0435\\u043b\\u044c.py', 'exec'))\n";
 
+/*
+ * A code object that another one replaces at its address, once a line has come in; each prints its
+ * frames as above.
+ */
+static const char replacing_script[] =
+	"import sys\n"
+	"def report():\n"
+	"    frame = sys._getframe(1)\n"
+	"    while frame:\n"
+	"        print(getattr(frame.f_code, 'co_qualname', frame.f_code.co_name),\n"
+	"              frame.f_code.co_filename, frame.f_lineno, sep=chr(9))\n"
+	"        frame = frame.f_back\n"
+	"    print('end', flush=True)\n"
+	"def run(name, address):\n"
+	"    others = []\n"
+	"    while True:\n"
+	"        code = compile('report(); sys.stdin.readline()', name, 'exec')\n"
+	"        if address in (None, id(code)): break\n"
+	"        others.append(code)\n"
+	"    exec(code)\n"
+	"    return id(code)\n"
+	"def deeper(depth, *of):\n"
+	"    return deeper(depth - 1, *of) if depth else run(*of)\n"
+	"deeper(4, '/second.py', deeper(4, '/first.py', None))\n";
+
 struct truth {
+	FILE *in;
+	int to; /* its standard input */
 	pid_t pid;
 	uint64_t fsbase, runtime;
 	struct python_process python;
@@ -71,6 +98,7 @@ static void read_truth(FILE *in, struct truth *truth)
 {
 	char line[2 * TEXT_ROOM + 16];
 
+	truth->depth = 0;
 	while (fgets(line, sizeof(line), in) && strcmp(line, "end\n") != 0) {
 		struct true_frame *frame = &truth->frames[truth->depth++];
 
@@ -107,31 +135,41 @@ static void wait_until_asleep(pid_t pid)
 	} while (info.state != 'S');
 }
 
-static void start(const char *python, struct truth *truth)
+static void start(const char *python, const char *text, struct truth *truth)
 {
 	struct error err = {0};
-	int ends[2];
-	FILE *in;
+	int ends[2], to[2];
 
 	memset(truth, 0, sizeof(*truth));
 	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(pipe(to), 0);
 	truth->pid = fork();
 	if (!truth->pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		dup2(to[0], 0);
 		dup2(ends[1], 1);
 		setenv("PYTHONIOENCODING", "utf-8", 1);
-		execl(python, python, "-c", script, (char *)NULL);
+		execl(python, python, "-c", text, (char *)NULL);
 		_exit(1);
 	}
 	close(ends[1]);
-	in = fdopen(ends[0], "r");
-	read_truth(in, truth);
-	fclose(in);
+	close(to[0]);
+	truth->in = fdopen(ends[0], "r");
+	truth->to = to[1];
+	read_truth(truth->in, truth);
 	wait_until_asleep(truth->pid);
 	truth->fsbase = fsbase_of(truth->pid);
 	if (python_process__find(NULL, truth->pid, &truth->python, &err))
 		fail_msg("%s: %s", python, err.text);
 	truth->runtime = truth->python.offsets.target.key_address - truth->python.offsets.key;
+}
+
+static void end(const struct truth *truth)
+{
+	kill(truth->pid, SIGKILL);
+	waitpid(truth->pid, NULL, 0);
+	fclose(truth->in);
+	close(truth->to);
 }
 
 static bool is_true(const struct true_frame *frame, const struct python_code *code, int line)
@@ -141,20 +179,18 @@ static bool is_true(const struct true_frame *frame, const struct python_code *co
 }
 
 /* Number of named frames; those with a name are in the order of the truth. */
-static size_t walk(const struct truth *truth, const struct python_offsets *offsets,
-		   const char *field, int by)
+static size_t walk_again(const struct truth *truth, const struct python_offsets *offsets,
+			 const char *field, int by, struct python_scratch *scratch)
 {
 	struct python_frame frames[PYTHON_FRAMES_MAX + 1];
 	struct python_codes *codes = python_codes__new(1 << 20, NULL);
-	struct python_scratch scratch = {0};
 	size_t named = 0, next = 0;
 	uint32_t count;
-	u64 sum;
 
 	walked_pid = truth->pid;
 	walked_fsbase = truth->fsbase;
-	count = walk_python(&(struct memory_of){}, &offsets->target, &scratch, frames,
-			    PYTHON_FRAMES_MAX, &sum);
+	count = walk_python(&(struct memory_of){}, &offsets->target, scratch, frames,
+			    PYTHON_FRAMES_MAX, 1);
 	assert_true(count <= PYTHON_FRAMES_MAX + 1);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct python_code *code = NULL;
@@ -175,6 +211,14 @@ static size_t walk(const struct truth *truth, const struct python_offsets *offse
 	}
 	python_codes__free(codes);
 	return named;
+}
+
+static size_t walk(const struct truth *truth, const struct python_offsets *offsets,
+		   const char *field, int by)
+{
+	struct python_scratch scratch = {0};
+
+	return walk_again(truth, offsets, field, by, &scratch);
 }
 
 static const struct {
@@ -215,17 +259,37 @@ static void check(const char *python)
 {
 	struct truth truth;
 
-	start(python, &truth);
+	start(python, script, &truth);
 	assert_int_equal(walk(&truth, &truth.python.offsets, "none", 0), truth.depth);
 	move_each(&truth);
-	kill(truth.pid, SIGKILL);
-	waitpid(truth.pid, NULL, 0);
+	end(&truth);
+}
+
+/* What a thread remembers of code objects is not taken for that of a later one. */
+static void check_replaced(const char *python)
+{
+	struct python_scratch scratch = {0};
+	struct truth truth;
+
+	start(python, replacing_script, &truth);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(walk_again(&truth, &truth.python.offsets, "none", 0, &scratch),
+				 truth.depth);
+	assert_string_equal(truth.frames[0].file, "/first.py");
+	assert_int_equal(write(truth.to, "\n", 1), 1);
+	read_truth(truth.in, &truth);
+	wait_until_asleep(truth.pid);
+	assert_string_equal(truth.frames[0].file, "/second.py");
+	assert_int_equal(walk_again(&truth, &truth.python.offsets, "none", 0, &scratch),
+			 truth.depth);
+	end(&truth);
 }
 
 static void debian(void **state)
 {
 	(void)state;
 	check("/usr/bin/python3");
+	check_replaced("/usr/bin/python3");
 }
 
 static void others(void **state)
@@ -239,8 +303,10 @@ static void others(void **state)
 
 		snprintf(variable, sizeof(variable), "PYTHON_OF_3_%d", minor);
 		python = getenv(variable);
-		if (python)
+		if (python) {
 			check(python);
+			check_replaced(python);
+		}
 		any |= python != NULL;
 	}
 	if (!any)
