@@ -56,8 +56,8 @@ void recording_writer__keyframe(struct recording_writer *writer);
 /*
  * Writes the current chunk, if it has records: then nothing of it can be lost to SIGKILL. The file
  * is not synchronised to disk. Returns 0 or a negative errno, which all later calls return as well:
- * RECORDING_FULL if the chunk would exceed max_bytes, or why writing failed. The records of that chunk are
- * dropped then, see recording_writer__dropped.
+ * RECORDING_FULL if the chunk would exceed max_bytes, or why writing failed. The records of that
+ * chunk are dropped then, see recording_writer__dropped.
  */
 int recording_writer__end_chunk(struct recording_writer *writer);
 
@@ -77,9 +77,9 @@ uint64_t recording_writer__size(const struct recording_writer *writer);
 uint64_t recording_writer__dropped(const struct recording_writer *writer);
 
 /*
- * Writes the current chunk and the index. Also after an error, RECORDING_FULL for example, if there is
- * room. Returns 0, or a negative errno with a message if the file lacks something because writing
- * failed; RECORDING_FULL is not such a failure.
+ * Writes the current chunk and the index. Also after an error, RECORDING_FULL for example, if there
+ * is room. Returns 0, or a negative errno with a message if the file lacks something because
+ * writing failed; RECORDING_FULL is not such a failure.
  */
 int recording_writer__close(struct recording_writer *writer, struct error *err);
 void recording_writer__free(struct recording_writer *writer); /* closes fd; NULL is fine */

@@ -48,8 +48,9 @@ bool trace_sink__flush(struct trace_sink *sink);
 void trace_sink__resize(struct trace_sink *sink);
 
 /*
- * Writes the rest, and the summary with the `missing` data; to a recording, with `counts`. Returns 0, also if the reader has gone,
- * or a negative errno with a message that has the number of calls written.
+ * Writes the rest, and the summary with the `missing` data; to a recording, with `counts`. Returns
+ * 0, also if the reader has gone, or a negative errno with a message that has the number of calls
+ * written.
  */
 int trace_sink__finish(struct trace_sink *sink, const struct trace_missing *missing,
 		       const struct trace_counts *counts, struct error *err);
