@@ -19,9 +19,9 @@
  *
  *	content            kind of line, process, tid, depth, device + 1, shape, kernel, stack (0:
  *	                   none), result (zigzag), 1 if failed, then the fields' values: a varint
- *	                   (zigzag for FORM_SIGNED and FORM_WORD), 8 bytes of a real, 3 varints, or a
- *	                   length and bytes (FORM_WORDS: 8 a word). FORM_WORD has a length and bytes
- *	                   with a NUL as well
+ *	                   (zigzag for FORM_SIGNED and FORM_WORD), 8 bytes of a real, 3 varints,
+ *	                   or a length and bytes (FORM_WORDS: 8 a word). FORM_WORD has a length
+ *	                   and bytes with a NUL as well
  *
  *	RECORDED_LOSS      reason (enum trace_loss), number of lost calls
  *	RECORDED_CALLS_END struct recorded_calls_end: count, then its members

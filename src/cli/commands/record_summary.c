@@ -65,8 +65,8 @@ static void record(struct record_summary *summary)
 		return;
 	summary->lost++;
 	model_writer__lost(summary->models);
-	summary->full = ret == -EFBIG;
-	if (ret != -EFBIG && ret != -ENOMEM && ret != -E2BIG)
+	summary->full = ret == RECORDING_FULL;
+	if (ret != RECORDING_FULL && ret != -ENOMEM && ret != -E2BIG)
 		summary->failure = ret;
 	if (summary->full || summary->failure)
 		session__stop(live_model__session(summary->run->live));

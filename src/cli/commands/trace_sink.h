@@ -48,8 +48,9 @@ bool trace_sink__flush(struct trace_sink *sink);
 void trace_sink__resize(struct trace_sink *sink);
 
 /*
- * Writes the rest, and the summary with the `missing` data; to a recording, with `counts`. Returns 0, also if the reader has gone,
- * or a negative errno with a message that has the number of calls written.
+ * Writes the rest, and the summary with the `missing` data; to a recording, with `counts`. Returns
+ * 0, also if the reader has gone, or a negative errno with a message that has the number of calls
+ * written.
  */
 int trace_sink__finish(struct trace_sink *sink, const struct trace_missing *missing,
 		       const struct trace_counts *counts, struct error *err);
@@ -60,8 +61,9 @@ bool trace_sink__is_closed(const struct trace_sink *sink);
 /* Bytes of the recording; 0 if there is none. */
 uint64_t trace_sink__recorded_bytes(const struct trace_sink *sink);
 
-/* Lines that the recording has no room for: --max-size. */
+/* Lines that the recording has no room for, and whether that is because of --max-size. */
 uint64_t trace_sink__dropped(const struct trace_sink *sink);
+bool trace_sink__is_full(const struct trace_sink *sink);
 
 /* Number of calls written, or summed up with -c. */
 uint64_t trace_sink__calls(const struct trace_sink *sink);
