@@ -10,7 +10,7 @@
 
 struct unflatten_maps {
 	const struct layout *own, *file;
-	/* by own type and file type: for each own field the file's, or LAYOUT_NONE; made when used */
+	/* by own type and file's type, made when used: for each own field the file's or LAYOUT_NONE */
 	uint32_t **fields;
 };
 

@@ -12,7 +12,7 @@
 
 #define INTERVAL 1.0
 #define SUMMARY_OVERHEAD 0.02 /* as diagnose, whose findings are wanted */
-#define FILE_MIN (64u << 10)
+#define FILE_MIN (1u << 20) /* several chunks */
 #define FILE_MAX (1ull << 60)
 
 /* The structure that the table's offsets refer to. */
