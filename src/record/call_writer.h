@@ -29,7 +29,7 @@ int call_writer__flush(struct call_writer *writer, uint64_t now_ns);
 uint64_t call_writer__dropped(const struct call_writer *writer);
 
 /*
- * Adds the counts at the end, also after -EFBIG. recording_writer__close is called next. Returns as
+ * Adds the counts at the end, also after RECORDING_FULL. recording_writer__close is called next. Returns as
  * recording_writer__add.
  */
 int call_writer__end(struct call_writer *writer, uint64_t now_ns,

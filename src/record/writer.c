@@ -263,7 +263,7 @@ static int write_chunk(struct recording_writer *writer, struct recording_chunk *
 	if (ret)
 		return ret;
 	if (writer->max_bytes && writer->size + total + reserve > writer->max_bytes)
-		return -EFBIG;
+		return RECORDING_FULL;
 	chunk->magic = CHUNK_MAGIC;
 	chunk->number = writer->chunks;
 	chunk->body_crc = crc_of(writer->stored + sizeof(*chunk), chunk->stored_bytes);
@@ -358,7 +358,7 @@ int recording_writer__add(struct recording_writer *writer, enum recorded_kind ki
 void recording_writer__use_reserve(struct recording_writer *writer)
 {
 	writer->reserve = 0;
-	if (writer->failure == -EFBIG)
+	if (writer->failure == RECORDING_FULL)
 		writer->failure = 0;
 }
 
@@ -403,7 +403,7 @@ int recording_writer__close(struct recording_writer *writer, struct error *err)
 {
 	int failure = recording_writer__end_chunk(writer), ret = 0;
 
-	if (failure == -EFBIG)
+	if (failure == RECORDING_FULL)
 		failure = 0;
 	if (!writer->broken)
 		ret = write_index(writer);

@@ -6,6 +6,7 @@
 #ifndef RECORD_WRITER_H
 #define RECORD_WRITER_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,6 +15,9 @@
 #include "record/file.h"
 
 struct recording_writer;
+
+/* The file has max_bytes. It is no error of write(2), unlike EFBIG. */
+#define RECORDING_FULL (-ENOBUFS)
 
 struct recording_options {
 	uint64_t max_bytes; /* of the file; 0: no limit */
@@ -52,14 +56,14 @@ void recording_writer__keyframe(struct recording_writer *writer);
 /*
  * Writes the current chunk, if it has records: then nothing of it can be lost to SIGKILL. The file
  * is not synchronised to disk. Returns 0 or a negative errno, which all later calls return as well:
- * -EFBIG if the chunk would exceed max_bytes, or why writing failed. The records of that chunk are
+ * RECORDING_FULL if the chunk would exceed max_bytes, or why writing failed. The records of that chunk are
  * dropped then, see recording_writer__dropped.
  */
 int recording_writer__end_chunk(struct recording_writer *writer);
 
 /*
  * Lets a last small chunk, of up to 4 KiB, use the room of max_bytes that is kept for it. After
- * -EFBIG records can be added again.
+ * RECORDING_FULL records can be added again.
  */
 void recording_writer__use_reserve(struct recording_writer *writer);
 
@@ -73,9 +77,9 @@ uint64_t recording_writer__size(const struct recording_writer *writer);
 uint64_t recording_writer__dropped(const struct recording_writer *writer);
 
 /*
- * Writes the current chunk and the index. Also after an error, -EFBIG for example, if there is
+ * Writes the current chunk and the index. Also after an error, RECORDING_FULL for example, if there is
  * room. Returns 0, or a negative errno with a message if the file lacks something because writing
- * failed; -EFBIG is not such a failure.
+ * failed; RECORDING_FULL is not such a failure.
  */
 int recording_writer__close(struct recording_writer *writer, struct error *err);
 void recording_writer__free(struct recording_writer *writer); /* closes fd; NULL is fine */

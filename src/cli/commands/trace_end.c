@@ -108,7 +108,7 @@ void trace_end__report(const struct trace_end *end)
 	if (end->options->record)
 		fprintf(stderr, " in %s", quantity__bytes((double)recorded).text);
 	fprintf(stderr, ", lost %llu%s", (unsigned long long)end->counts.lost, losses);
-	if (dropped)
+	if (trace_sink__is_full(end->sink))
 		fprintf(stderr, "; recording ended because the file was full (see --max-size)");
 	if (end->counts.unfollowed)
 		fprintf(stderr, "; the return of %llu was not followed",

@@ -98,7 +98,7 @@ int trace_recorder__finish(struct trace_recorder *recorder, const struct trace_m
 	};
 
 	memcpy(end.losses, counts->losses, sizeof(end.losses));
-	if (!ret || ret == -EFBIG)
+	if (!ret || ret == RECORDING_FULL)
 		call_writer__end(recorder->calls, clock__boot_ns(), &end);
 	return recording_writer__close(recorder->file, NULL);
 }

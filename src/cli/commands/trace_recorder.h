@@ -18,7 +18,7 @@ int trace_recorder__new(int fd, const struct trace_options *options, uint64_t be
 void trace_recorder__free(struct trace_recorder *recorder); /* NULL is fine */
 
 /*
- * Adds a line. Returns 0 or a negative errno, which all further ones return as well: -EFBIG, the
+ * Adds a line. Returns 0 or a negative errno, which all further ones return as well: RECORDING_FULL, the
  * file has its maximum size, or why writing failed.
  */
 int trace_recorder__line(struct trace_recorder *recorder, const struct trace_line *line);

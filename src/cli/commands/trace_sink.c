@@ -30,6 +30,7 @@ struct trace_sink {
 	struct trace_summary *summary;	 /* NULL without -c and -C */
 	uint64_t calls;			 /* calls taken */
 	uint64_t earlier_calls;		 /* calls that began before attach, not in `calls` */
+	bool is_full;			 /* of `recorder`: its file has its maximum size */
 	int failure;			 /* a negative errno: writing failed for good */
 };
 
@@ -249,8 +250,10 @@ int trace_sink__finish(struct trace_sink *sink, const struct trace_missing *miss
 {
 	const char *where = sink->options->file ? sink->options->file : "standard output";
 
-	if (sink->recorder)
+	if (sink->recorder) {
 		sink->failure = trace_recorder__finish(sink->recorder, missing, counts);
+		sink->is_full = !sink->failure && trace_recorder__dropped(sink->recorder);
+	}
 	if (sink->output)
 		trace_output__stop_by(sink->output, -1);
 	if (!sink->failure && sink->output)
@@ -277,6 +280,11 @@ bool trace_sink__is_closed(const struct trace_sink *sink)
 uint64_t trace_sink__recorded_bytes(const struct trace_sink *sink)
 {
 	return sink->recorder ? trace_recorder__bytes(sink->recorder) : 0;
+}
+
+bool trace_sink__is_full(const struct trace_sink *sink)
+{
+	return sink->is_full;
 }
 
 uint64_t trace_sink__dropped(const struct trace_sink *sink)

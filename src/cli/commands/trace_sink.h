@@ -60,8 +60,9 @@ bool trace_sink__is_closed(const struct trace_sink *sink);
 /* Bytes of the recording; 0 if there is none. */
 uint64_t trace_sink__recorded_bytes(const struct trace_sink *sink);
 
-/* Lines that the recording has no room for: --max-size. */
+/* Lines that the recording has no room for, and whether that is because of --max-size. */
 uint64_t trace_sink__dropped(const struct trace_sink *sink);
+bool trace_sink__is_full(const struct trace_sink *sink);
 
 /* Number of calls written, or summed up with -c. */
 uint64_t trace_sink__calls(const struct trace_sink *sink);

@@ -31,13 +31,12 @@ NONE = ["--metrics-addr", "none"]
 COMMANDS = {
     "monitor": [*NONE, "--display-interval", "0.1"],
     "trace": ["trace"],
-    "record": ["record"],
     "stat": ["stat"],
     "diagnose": ["diagnose"],
     "memleak": ["memleak"],
     "flame": ["flame", "--by", "launches", "--folded"],
 }
-OUTPUT = {"trace": "-O", "record": "-o", "stat": "-O", "diagnose": "-O", "flame": "-o"}
+OUTPUT = {"trace": "-O", "stat": "-O", "diagnose": "-O", "flame": "-o"}
 
 
 @pytest.fixture(scope="session")

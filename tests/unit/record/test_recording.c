@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The file of a recording: written, read, cut, damaged, and what one chunk is worth.
+// The file of a recording: written, read, refused, full. test_recording_damage.c has damaged ones.
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -15,145 +15,8 @@
 
 #include <cmocka.h>
 
-#include "record/reader.h"
 #include "record/varint.h"
-#include "record/writer.h"
-
-#define CHUNKS 40
-#define PER_CHUNK 50
-#define KEYFRAME_EVERY 8
-#define RECORDS (CHUNKS * PER_CHUNK)
-#define BEGIN 1000000u
-#define STEP 1000u
-
-/* A file in memory, of which tests make changed copies. */
-struct file {
-	uint8_t *bytes;
-	size_t length;
-};
-
-static int memory_file(const void *bytes, size_t length)
-{
-	int fd = memfd_create("recording", MFD_CLOEXEC);
-
-	assert_true(fd >= 0);
-	if (length)
-		assert_int_equal(write(fd, bytes, length), length);
-	return fd;
-}
-
-static struct file contents(int fd)
-{
-	struct file file = {.length = (size_t)lseek(fd, 0, SEEK_END)};
-
-	file.bytes = malloc(file.length + 1);
-	assert_non_null(file.bytes);
-	assert_int_equal(pread(fd, file.bytes, file.length, 0), file.length);
-	close(fd);
-	return file;
-}
-
-static struct recording_writer *begin(int fd, const struct recording_options *options)
-{
-	struct recording_header header = {.level = RECORDING_CALLS, .options = "record -o x"};
-	struct recording_writer *writer;
-
-	recording_header__fill(&header);
-	assert_int_equal(recording_writer__new(dup(fd), &header, options, &writer, NULL), 0);
-	return writer;
-}
-
-/* Record `i` has its number, then i % 300 bytes that do not compress well. */
-static size_t fill(uint8_t *bytes, uint32_t i)
-{
-	uint32_t random = i * 2654435761u;
-
-	memcpy(bytes, &i, sizeof(i));
-	for (size_t at = 0; at < i % 300; at++) {
-		random = random * 1664525u + 1013904223u;
-		bytes[sizeof(i) + at] = (uint8_t)(random >> 24);
-	}
-	return sizeof(i) + i % 300;
-}
-
-static struct file make(bool close_it)
-{
-	const struct recording_options options = {0};
-	int fd = memory_file(NULL, 0);
-	struct recording_writer *writer = begin(fd, &options);
-	uint8_t bytes[304];
-
-	for (uint32_t i = 0; i < RECORDS; i++) {
-		if (i % PER_CHUNK == 0) {
-			assert_int_equal(recording_writer__end_chunk(writer), 0);
-			if (i / PER_CHUNK % KEYFRAME_EVERY == 0)
-				recording_writer__keyframe(writer);
-		}
-		assert_int_equal(recording_writer__add(writer, RECORDED_MODEL, BEGIN + i * STEP,
-						       bytes, fill(bytes, i)),
-				 0);
-	}
-	assert_int_equal(close_it ? recording_writer__close(writer, NULL) :
-				    recording_writer__end_chunk(writer),
-			 0);
-	recording_writer__free(writer);
-	return contents(fd);
-}
-
-static struct recording *open_bytes(const void *bytes, size_t length)
-{
-	struct recording *recording = NULL;
-	struct error err = {""};
-
-	if (recording__open(memory_file(bytes, length), "x", &recording, &err))
-		fail_msg("%s", err.text);
-	return recording;
-}
-
-static uint32_t number_of(const struct recorded *record)
-{
-	uint32_t i;
-
-	assert_true(record->length >= sizeof(i));
-	memcpy(&i, record->bytes, sizeof(i));
-	return i;
-}
-
-/* Checks that a record is whole, and returns its number. */
-static uint32_t check(const struct recorded *record)
-{
-	uint32_t i = number_of(record);
-	uint8_t bytes[304];
-
-	assert_true(i < RECORDS);
-	assert_int_equal(record->kind, RECORDED_MODEL);
-	assert_int_equal(record->time_ns, BEGIN + i * STEP);
-	assert_int_equal(record->length, fill(bytes, i));
-	assert_memory_equal(record->bytes, bytes, record->length);
-	return i;
-}
-
-/* Reads everything. Returns the number of records, which must be whole and in order. */
-static uint32_t read_all(struct recording *recording, uint32_t *gaps)
-{
-	struct recorded record;
-	uint32_t count = 0, next = 0;
-	int ret;
-
-	*gaps = 0;
-	while ((ret = recording__next(recording, &record)) == 1) {
-		uint32_t i = check(&record);
-
-		assert_true(i >= next);
-		assert_true(record.gap == (i > next));
-		*gaps += record.gap;
-		next = i + 1;
-		count++;
-	}
-	assert_int_equal(ret, 0);
-	assert_int_equal(recording__next(recording, &record), 0);
-	return count;
-}
+#include "recording_scene.h"
 
 static void test_reads_what_was_written(void **state)
 {
@@ -220,95 +83,6 @@ static void test_seeks(void **state)
 		recording__free(recording);
 		free(file.bytes);
 	}
-}
-
-/* A kill at any moment costs at most one chunk. */
-static void test_cut_costs_one_chunk(void **state)
-{
-	struct file file = make(false);
-	size_t head = sizeof(struct recording_file_head) + sizeof(struct recording_header);
-	uint32_t gaps, before = 0, steps = 0;
-
-	(void)state;
-	srand(32);
-	for (int i = 0; i < 200; i++) {
-		size_t length = head + (size_t)rand() % (file.length - head);
-		struct recording *recording = open_bytes(file.bytes, length);
-		uint32_t count = read_all(recording, &gaps);
-		const struct recording_damage *damage = recording__damage(recording);
-		struct recording *whole;
-
-		/* With the bytes of one more chunk there is one more chunk. */
-		assert_int_equal(count % PER_CHUNK, 0);
-		assert_true(damage->unclosed);
-		assert_int_equal(damage->cut, damage->bytes != 0);
-		assert_int_equal(damage->chunks, damage->bytes != 0);
-		assert_int_equal(damage->gap_count, damage->bytes != 0);
-		whole = open_bytes(file.bytes, length - damage->bytes);
-		assert_int_equal(read_all(whole, &gaps), count);
-		assert_false(recording__damage(whole)->cut);
-		recording__free(whole);
-		recording__free(recording);
-		steps += count != before;
-		before = count;
-	}
-	assert_true(steps > 100);
-	free(file.bytes);
-}
-
-/* A changed byte costs the chunk that has it, which is counted. */
-static void test_flipped_byte_costs_one_chunk(void **state)
-{
-	struct file file = make(true);
-	size_t head = sizeof(struct recording_file_head) + sizeof(struct recording_header);
-	uint32_t gaps, hurt = 0;
-
-	(void)state;
-	srand(33);
-	for (int i = 0; i < 300; i++) {
-		size_t at = head + (size_t)rand() % (file.length - head);
-		uint8_t before = file.bytes[at];
-		struct recording *recording;
-		uint32_t count;
-
-		file.bytes[at] ^= (uint8_t)(1 + rand() % 255);
-		recording = open_bytes(file.bytes, file.length);
-		count = read_all(recording, &gaps);
-		assert_true(count == RECORDS || count == RECORDS - PER_CHUNK);
-		if (count != RECORDS) {
-			assert_int_equal(recording__damage(recording)->chunks, 1);
-			assert_true(recording__damage(recording)->bytes > PER_CHUNK);
-			assert_int_equal(recording__damage(recording)->gap_count, 1);
-			hurt++;
-		}
-		recording__free(recording);
-		file.bytes[at] = before;
-	}
-	assert_true(hurt > 250);
-	free(file.bytes);
-}
-
-static void test_tells_the_time_of_a_gap(void **state)
-{
-	struct file file = make(true);
-	struct recording_chunk chunk;
-	struct recording *recording;
-	const struct recording_gap *gap;
-	size_t at = sizeof(struct recording_file_head) + sizeof(struct recording_header);
-	uint32_t gaps;
-
-	(void)state;
-	memcpy(&chunk, file.bytes + at, sizeof(chunk));
-	at += sizeof(chunk) + chunk.stored_bytes;
-	memset(file.bytes + at, 0, 8);
-	recording = open_bytes(file.bytes, file.length);
-	assert_int_equal(read_all(recording, &gaps), RECORDS - PER_CHUNK);
-	assert_int_equal(gaps, 1);
-	gap = recording__damage(recording)->gaps;
-	assert_int_equal(gap->from_ns, BEGIN + (PER_CHUNK - 1) * STEP);
-	assert_int_equal(gap->to_ns, BEGIN + 2 * PER_CHUNK * STEP);
-	recording__free(recording);
-	free(file.bytes);
 }
 
 static void must_refuse(const void *bytes, size_t length, const char *why)
@@ -404,8 +178,9 @@ static void test_stops_at_the_maximum_size(void **state)
 						    bytes, fill(bytes, added));
 		added += !ret;
 	}
-	assert_int_equal(ret, -EFBIG);
-	assert_int_equal(recording_writer__add(writer, RECORDED_MODEL, 0, bytes, 1), -EFBIG);
+	assert_int_equal(ret, RECORDING_FULL);
+	assert_int_equal(recording_writer__add(writer, RECORDED_MODEL, 0, bytes, 1),
+			 RECORDING_FULL);
 	assert_int_equal(recording_writer__close(writer, NULL), 0);
 	assert_int_equal(recording_writer__dropped(writer), PER_CHUNK + 1);
 	recording_writer__free(writer);
@@ -540,9 +315,6 @@ int main(void)
 		cmocka_unit_test(test_reads_what_was_written),
 		cmocka_unit_test(test_anonymous_header_has_no_host),
 		cmocka_unit_test(test_seeks),
-		cmocka_unit_test(test_cut_costs_one_chunk),
-		cmocka_unit_test(test_flipped_byte_costs_one_chunk),
-		cmocka_unit_test(test_tells_the_time_of_a_gap),
 		cmocka_unit_test(test_refuses_other_files),
 		cmocka_unit_test(test_reads_headers_of_other_sizes),
 		cmocka_unit_test(test_stops_at_the_maximum_size),
