@@ -70,6 +70,8 @@ struct recorded_type {
 
 /* --- rows; T is the structure --- */
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): arguments are members, and rows are initializers */
+
 #define FIELD_KIND_OF(value) \
 	_Generic((value), double \
 		 : FIELD_DOUBLE, __int128 \
@@ -157,6 +159,8 @@ struct recorded_type {
 	}
 /* The count of a list, which is recorded with the list. */
 #define COUNTED(member) SKIPPED(member, "with its list")
+
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 #define RECORDED_TYPE(structure, key_fields) \
 	const struct recorded_type recorded_##structure = { \

@@ -42,10 +42,10 @@ int model_reader__new(struct model_reader **out);
 void model_reader__free(struct model_reader *reader); /* NULL is fine */
 
 /*
- * Reads one. `gap`: records before it are missing. The reading is valid until the next one is
- * read; its names and stacks until model_reader__free. Returns 0; -EAGAIN if it is a difference to one that
- * is missing, *out is NULL then; -EINVAL if it is malformed, or -ENOMEM: *out is NULL, and later
- * ones return -EAGAIN up to the next keyframe.
+ * Reads one. `gap`: records before it are missing. The reading is valid until the next one is read,
+ * its names and stacks until model_reader__free. Returns 0; -EAGAIN if it is a difference to one
+ * that is missing; -EINVAL if it is malformed, or -ENOMEM: later ones return -EAGAIN then, up to
+ * the next keyframe. After a failure *out is NULL.
  */
 int model_reader__read(struct model_reader *reader, const uint8_t *bytes, size_t length, bool gap,
 		       const struct recorded_reading **out);

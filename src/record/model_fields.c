@@ -72,8 +72,8 @@ RECORDED_TYPE(sampling, 0);
 
 #define T struct timespec
 static const struct recorded_field timespec_fields[] = {
-	VALUE(tv_sec),
-	VALUE(tv_nsec),
+	BELOW(tv_sec, 1ull << 33),
+	BELOW(tv_nsec, 1000000000),
 };
 RECORDED_TYPE(timespec, 0);
 #undef T
@@ -81,7 +81,7 @@ RECORDED_TYPE(timespec, 0);
 #define T struct model
 static const struct recorded_field model_fields[] = {
 	STRUCTS(wall, timespec),
-	VALUE(now_ns),
+	BELOW(now_ns, 1ull << 62),
 	VALUE(sections),
 	VALUE(launch_sample),
 	VALUE(shape_sample),

@@ -93,7 +93,7 @@ static int read_text(struct names_reader *names, struct varint_reader *in)
 	const uint8_t *bytes = varint__take_bytes(in, length);
 	const char *text;
 
-	if (!bytes || memchr(bytes, 0, length))
+	if (in->failed || memchr(bytes, 0, length))
 		return -EINVAL;
 	text = keep_text(names, bytes, length);
 	return text ? ARRAY_APPEND(names->texts, names->text_count, text) : -ENOMEM;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which members of threads on the host, tensors and out-of-memory reports are recorded, see fields.h.
+// Which members of threads on the host, tensors and out-of-memory reports are recorded, see
+// fields.h.
 #include "record/types.h"
 
 #include "model/host.h"

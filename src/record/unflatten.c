@@ -10,7 +10,7 @@
 
 struct unflatten_maps {
 	const struct layout *own, *file;
-	/* by own type and file type: for each own field the file's, or LAYOUT_NONE; made when used */
+	/* by own type and file's type: for each own field the file's, or LAYOUT_NONE */
 	uint32_t **fields;
 };
 
@@ -53,15 +53,16 @@ void unflatten_maps__free(struct unflatten_maps *maps)
 
 static const uint32_t *fields_of(struct unflatten_maps *maps, uint32_t own, uint32_t file)
 {
-	uint32_t **fields = &maps->fields[(size_t)own * maps->file->count + file];
+	uint32_t **made = &maps->fields[(size_t)own * maps->file->count + file], *fields = *made;
 	const struct layout_type *type = &maps->own->types[own];
 
-	if (*fields)
-		return *fields;
-	*fields = calloc(type->field_count + 1, sizeof(**fields));
-	for (uint32_t i = 0; *fields && i < type->field_count; i++)
-		(*fields)[i] = layout_type__find(&maps->file->types[file], &type->fields[i]);
-	return *fields;
+	if (fields)
+		return fields;
+	fields = calloc(type->field_count + 1, sizeof(*fields));
+	for (uint32_t i = 0; fields && i < type->field_count; i++)
+		fields[i] = layout_type__find(&maps->file->types[file], &type->fields[i]);
+	*made = fields;
+	return fields;
 }
 
 /* --- values --- */

@@ -30,7 +30,7 @@ static uint64_t next_random(void)
 struct run {
 	struct findings *findings;
 	struct finding_list list;
-	struct growth *growth, *pinned;
+	struct growth *growth, *tensors, *pinned;
 };
 
 static void print_stat(const struct run *run, const struct recorded_reading *reading, FILE *out)
@@ -69,7 +69,7 @@ static void print_flame(const struct model *model, FILE *out)
 
 static void show(struct run *run, const struct recorded_reading *reading)
 {
-	const struct memleak_growth growth = {run->growth, NULL, run->pinned};
+	const struct memleak_growth growth = {run->growth, run->tensors, run->pinned};
 	const struct memleak_options memleak = {.top = 10};
 	char *text = NULL;
 	size_t length;
@@ -79,6 +79,7 @@ static void show(struct run *run, const struct recorded_reading *reading)
 	findings__begin(run->findings, reading->began_ns);
 	MUST(!findings__sample(run->findings, reading->model));
 	MUST(!growth__sample(run->growth, reading->model));
+	MUST(!growth__sample(run->tensors, reading->model));
 	MUST(!growth__sample(run->pinned, reading->model));
 	MUST(!findings__detect(run->findings, reading->model, &run->list));
 	print_stat(run, reading, out);
@@ -94,16 +95,14 @@ static int read_made(struct input *input, struct model_reader *reader,
 		     const struct recorded_reading **out)
 {
 	struct recorded_reading made = {0};
-	struct model model = {0};
-	struct arena arena = {.limit = 1 << 24};
+	struct arena arena = {0};
 	struct model_writer *writer;
 	const uint8_t *bytes;
 	size_t length;
 	int ret;
 
 	source = input;
-	random_fill(&recorded_model, (char *)&model, 0, &arena);
-	made.model = &model;
+	made.model = random_model(&arena);
 	made.began_ns = input__number(input, 8);
 	MUST(!model_writer__new(&writer));
 	ret = model_writer__write(writer, &made, &bytes, &length);
@@ -125,11 +124,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct run run = {
 		.findings = findings__new(&options),
 		.growth = growth__new(GROWTH_WINDOW_NS, GROWTH_SITES_MAX),
+		.tensors = growth__new_of_tensors(GROWTH_WINDOW_NS, GROWTH_SITES_MAX),
 		.pinned = growth__new_of_pinned(GROWTH_WINDOW_NS, GROWTH_SITES_MAX),
 	};
 	int ret;
 
-	MUST(run.findings && run.growth && run.pinned && !model_reader__new(&reader));
+	MUST(run.findings && run.growth && run.tensors && run.pinned &&
+	     !model_reader__new(&reader));
 	if (is_made) {
 		ret = read_made(&input, reader, &reading);
 	} else {
@@ -143,6 +144,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	finding_list__clear(&run.list);
 	findings__free(run.findings);
 	growth__free(run.growth);
+	growth__free(run.tensors);
 	growth__free(run.pinned);
 	model_reader__free(reader);
 	return 0;

@@ -6,6 +6,7 @@ found once, are in tests/fuzz/corpus.
 
 usage: tests/fuzz/seeds.py FOLDER
 """
+import random
 import struct
 import subprocess
 import sys
@@ -449,6 +450,14 @@ def waiting(seeds):
                   struct.pack("<H", number) + words + struct.pack("<H", len(text)) + text + memory)
 
 
+def model_reader(seeds):
+    """Values of a model: the first byte of a number says how many follow."""
+    numbers = random.Random(1)
+    for number, length in enumerate((200, 500, 1500, 4000) * 4):
+        values = numbers.choices((0, 1, 2, 3, numbers.randrange(256)), (4, 4, 2, 2, 1), k=length)
+        seeds.put("model_reader", f"model{number}", bytes([1, *values]))
+
+
 def main():
     seeds = Seeds(Path(sys.argv[1]))
     with tempfile.TemporaryDirectory() as folder:
@@ -462,6 +471,7 @@ def main():
     loader_cache(seeds)
     root(seeds)
     waiting(seeds)
+    model_reader(seeds)
 
 
 if __name__ == "__main__":

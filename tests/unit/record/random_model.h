@@ -109,4 +109,19 @@ static inline void random_fill(const struct recorded_type *type, char *object, i
 	}
 }
 
+/* A model, whose other calls are behind its sites in one list. */
+static inline struct model *random_model(struct arena *arena)
+{
+	struct model *model = arena__take(arena, 1, sizeof(*model));
+
+	random_fill(&recorded_model, (char *)model, 0, arena);
+	for (size_t i = 0; i < model->process_count; i++) {
+		struct process *process = &model->processes[i];
+
+		process->object_call_count = process->site_count / 2;
+		process->site_count -= process->object_call_count;
+	}
+	return model;
+}
+
 #endif

@@ -13,12 +13,14 @@
 
 #include <cmocka.h>
 
+#include "model/growth.h"
 #include "model/host.h"
 #include "model/profile.h"
 #include "model/steady_base.h"
 #include "model/steps.h"
 #include "model/tensors.h"
 #include "output/json/report.h"
+#include "output/memleak/memleak.h"
 #include "output/report/text.h"
 #include "output/stat_scene.h"
 #include "random_model.h"
@@ -86,8 +88,6 @@ static void assert_same(struct comparison *comparison, const struct recorded_rea
 
 static void make_process_plausible(struct process *process)
 {
-	process->object_call_count = process->site_count / 2;
-	process->site_count -= process->object_call_count;
 	for (size_t i = 0; i < process->gpu_count; i++)
 		process->gpus[i].gpu = GPU_NONE;
 	/* They are sorted by address. */
@@ -119,10 +119,9 @@ static void make_host_plausible(const struct host_side *host)
 static struct recorded_reading *make_reading(struct arena *arena)
 {
 	struct recorded_reading *reading = arena__take(arena, 1, sizeof(*reading));
-	struct model *model = arena__take(arena, 1, sizeof(*model));
+	struct model *model = random_model(arena);
 
 	random_fill(&recorded_recorded_reading, (char *)reading, 0, arena);
-	random_fill(&recorded_model, (char *)model, 0, arena);
 	reading->model = model;
 	reading->slow_rows = NULL;
 	reading->slow_row_count = 0;
@@ -339,6 +338,78 @@ static void test_reports(void **state)
 	scene__end(&scene);
 }
 
+/* All that a reading is printed as: findings, each form of each command. */
+static char *print_all(const struct recorded_reading *reading)
+{
+	static const struct report_options options = {.top = 10};
+	static const struct memleak_options memleak = {.top = 10};
+	const struct findings_options asked = {
+		.needs = NEEDS_PROFILE | NEEDS_ASKS, .latest = true, .window_ns = GROWTH_WINDOW_NS};
+	struct findings *findings = findings__new(&asked);
+	struct growth *segments = growth__new(GROWTH_WINDOW_NS, GROWTH_SITES_MAX),
+		      *tensors = growth__new_of_tensors(GROWTH_WINDOW_NS, GROWTH_SITES_MAX);
+	const struct memleak_growth growth = {segments, tensors, segments};
+	struct finding_list list = {0};
+	const struct stat_report report = {.model = reading->model,
+					   .began_ns = reading->began_ns,
+					   .state = findings,
+					   .findings = &list,
+					   .options = &options};
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	assert_non_null(out);
+	findings__begin(findings, reading->began_ns);
+	assert_int_equal(findings__sample(findings, reading->model), 0);
+	assert_int_equal(growth__sample(segments, reading->model), 0);
+	assert_int_equal(growth__sample(tensors, reading->model), 0);
+	assert_int_equal(findings__detect(findings, reading->model, &list), 0);
+	stat_json__print(out, &report);
+	stat_csv__print(out, &report);
+	stat_text__print(out, &report);
+	diagnose_text__print(out, &report);
+	report_json__print(out, reading->model, &list, findings);
+	report_text__print(out, reading->model, &options);
+	assert_int_equal(memleak_text__print(out, reading->model, &growth, &memleak), 0);
+	assert_int_equal(memleak_json__print(out, reading->model, &growth, &memleak), 0);
+	assert_int_equal(fclose(out), 0);
+	finding_list__clear(&list);
+	growth__free(segments);
+	growth__free(tensors);
+	findings__free(findings);
+	return text;
+}
+
+static void test_random_reports(void **state)
+{
+	(void)state;
+	for (int run = 0; run < 20; run++) {
+		struct arena arena = {0};
+		struct recorded_reading *reading = make_reading(&arena);
+		const struct recorded_reading *read;
+		struct model_writer *writer;
+		struct model_reader *reader;
+		const uint8_t *bytes;
+		char *live, *recorded;
+		size_t length;
+
+		assert_int_equal(model_writer__new(&writer), 0);
+		assert_int_equal(model_reader__new(&reader), 0);
+		assert_int_equal(model_writer__write(writer, reading, &bytes, &length), 0);
+		assert_int_equal(model_reader__read(reader, bytes, length, false, &read), 0);
+		live = print_all(reading);
+		recorded = print_all(read);
+		assert_true(strlen(live) > 1000);
+		assert_string_equal(live, recorded);
+		free(live);
+		free(recorded);
+		model_writer__free(writer);
+		model_reader__free(reader);
+		arena__clear(&arena);
+	}
+}
+
 /* --- other versions --- */
 
 /* A file of another gpuprobe: fields in another order, one that is unknown, most are missing. */
@@ -403,6 +474,7 @@ int main(void)
 		cmocka_unit_test(test_gaps),
 		cmocka_unit_test(test_damaged_bytes),
 		cmocka_unit_test(test_reports),
+		cmocka_unit_test(test_random_reports),
 		cmocka_unit_test(test_other_layout),
 	};
 
