@@ -126,6 +126,9 @@ uint64_t profile__percentile(const __u64 buckets[TIME_BUCKETS], double share, ui
 /* The watched part of the thread's life, from `began_ns` or its start to `now_ns` or its end. */
 uint64_t profile__wall_ns(const struct thread_profile *thread, uint64_t began_ns, uint64_t now_ns);
 
+/* Entry of the first watched call of the threads that are listed; 0: none. */
+uint64_t profile__first_call_ns(const struct profile *profile);
+
 /* Time inside outermost CUDA calls. */
 uint64_t profile__inside_ns(const struct thread_profile *thread);
 
