@@ -38,12 +38,12 @@ static enum top_action press(int key)
 	enum top_action action;
 	struct top_list list;
 
-	assert_int_equal(top_list__make(&list, &machine.model, machine.rates, &order), 0);
+	assert_int_equal(top_list__make(&list, &machine.model, NULL, machine.rates, &order), 0);
 	top_view__settle(&view, &list, ROWS);
 	action = top_view__key(&view, key, &list, ROWS, LINES);
 	top_list__clear(&list);
 	order = top_view__order(&view);
-	assert_int_equal(top_list__make(&list, &machine.model, machine.rates, &order), 0);
+	assert_int_equal(top_list__make(&list, &machine.model, NULL, machine.rates, &order), 0);
 	top_view__settle(&view, &list, ROWS);
 	top_list__clear(&list);
 	return action;
