@@ -98,16 +98,52 @@ static int time_digits(double number, size_t unit)
 	return unit && number < 99.95 ? 1 : 0;
 }
 
-struct quantity quantity__time(double ns)
+static char *put_text(char *at, const char *text)
 {
+	while (*text)
+		*at++ = *text++;
+	return at;
+}
+
+/* The number with so many decimals, 0 or 1, and a blank. */
+static char *put_number(char *at, double number, int decimals)
+{
+	uint64_t rest = (uint64_t)rint(decimals ? number * 10 : number);
+	char digits[24];
+	size_t count = 0;
+
+	if (decimals) {
+		digits[count++] = (char)('0' + rest % 10);
+		digits[count++] = '.';
+		rest /= 10;
+	}
+	do {
+		digits[count++] = (char)('0' + rest % 10);
+		rest /= 10;
+	} while (rest);
+	while (count)
+		*at++ = digits[--count];
+	*at++ = ' ';
+	return at;
+}
+
+char *quantity__put_time(char *at, double ns)
+{
+	static const double scales[] = {1, 1e3, 1e6, 1e9};
 	size_t unit = time_unit(ns);
-	double number = ns / pow(1000, (double)unit);
-	struct quantity quantity;
+	double number = fmax(ns, 0) / scales[unit];
 
 	if (ns >= LONG_NS)
-		return long_time(fmin(ns, 1e19) / (double)NS_PER_S);
-	snprintf(quantity.text, sizeof(quantity.text), "%.*f %s", time_digits(number, unit), number,
-		 time_units[unit]);
+		return put_text(at, long_time(fmin(ns, 1e19) / (double)NS_PER_S).text);
+	at = put_number(at, number, time_digits(number, unit));
+	return put_text(at, time_units[unit]);
+}
+
+struct quantity quantity__time(double ns)
+{
+	struct quantity quantity;
+
+	*quantity__put_time(quantity.text, ns) = '\0';
 	return quantity;
 }
 
@@ -175,20 +211,26 @@ struct quantity quantity__ratio(double ratio)
 	return quantity;
 }
 
+char *quantity__put_bandwidth(char *at, double bytes_per_second)
+{
+	double number = fmin(fmax(bytes_per_second, 0), 1e21);
+	size_t unit = 0;
+
+	if (number < 999.5)
+		return put_text(put_number(at, number, 0), "B/s");
+	number /= 1000;
+	for (; number >= 999.5 && unit + 1 < strlen(decimal_units); unit++)
+		number /= 1000;
+	at = put_number(at, number, number < 99.95);
+	*at++ = decimal_units[unit];
+	return put_text(at, "B/s");
+}
+
 struct quantity quantity__bandwidth(double bytes_per_second)
 {
 	struct quantity quantity;
-	size_t unit = 0;
 
-	if (bytes_per_second < 999.5) {
-		snprintf(quantity.text, sizeof(quantity.text), "%.0f B/s", bytes_per_second);
-		return quantity;
-	}
-	bytes_per_second = fmin(bytes_per_second, 1e21) / 1000;
-	for (; bytes_per_second >= 999.5 && unit + 1 < strlen(decimal_units); unit++)
-		bytes_per_second /= 1000;
-	snprintf(quantity.text, sizeof(quantity.text), "%.*f %cB/s",
-		 bytes_per_second < 99.95 ? 1 : 0, bytes_per_second, decimal_units[unit]);
+	*quantity__put_bandwidth(quantity.text, bytes_per_second) = '\0';
 	return quantity;
 }
 

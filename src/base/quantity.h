@@ -35,6 +35,13 @@ struct quantity quantity__ratio(double ratio); /* "1.25" */
 
 /* What is copied per second, in powers of 1000 as for hardware: "5.9 GB/s", "123 MB/s" */
 struct quantity quantity__bandwidth(double bytes_per_second);
+/*
+ * quantity__time and quantity__bandwidth without the NUL, written at `at`, which has room for a
+ * struct quantity. Return the end. For lines that come by the million: they do not use printf.
+ */
+char *quantity__put_time(char *at, double ns);
+char *quantity__put_bandwidth(char *at, double bytes_per_second);
+
 /* By how much memory grows per second, in powers of 1024 as memory: "1.2 MiB/s", "-3.0 KiB/s" */
 struct quantity quantity__growth(double bytes_per_second);
 

@@ -156,6 +156,9 @@ double collector__living(const struct collector *collector);
  */
 struct process *collector__processes(struct collector *collector, size_t *count);
 
+/* What asks NVML for the model; owned by the collector. */
+struct attribution *collector__attribution(const struct collector *collector);
+
 /* What the filter has decided so far. */
 const struct filtered_processes *collector__filtered(const struct collector *collector);
 

@@ -131,6 +131,11 @@ static void judge(struct collector *collector, struct process *process)
 	collector->filtered.unsure += verdict == FILTER_UNSURE;
 }
 
+struct attribution *collector__attribution(const struct collector *collector)
+{
+	return collector->attribution;
+}
+
 const struct filtered_processes *collector__filtered(const struct collector *collector)
 {
 	return &collector->filtered;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/saturate.h"
 #include "collect/profile_lists.h"
 #include "collect/ended_keys.h"
@@ -423,13 +424,20 @@ int profile_maps__add_pending(struct reading *reading)
 	return each_process(reading, add_pending);
 }
 
+static int note_time(struct reading *reading, struct process *process)
+{
+	(void)reading;
+	process->profile->counted_ns = clock__boot_ns();
+	return 0;
+}
+
 int profile_maps__read_threads(struct reading *reading)
 {
 	int ret = 0;
 
 	for (uint32_t number = 0; number < THREAD_COUNTER_SLOTS && !ret; number++)
 		ret = read_thread(reading, number);
-	return ret;
+	return ret ? ret : each_process(reading, note_time);
 }
 
 int profile_maps__finish(struct reading *reading)

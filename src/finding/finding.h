@@ -256,6 +256,7 @@ double findings__threshold(const struct findings *findings, const struct finding
 
 /* Call it when the probes are attached. */
 void findings__begin(struct findings *findings, uint64_t began_ns);
+/* That time, or the first call in a profile if it came before the last probe was attached. */
 uint64_t findings__began_ns(const struct findings *findings);
 
 /*

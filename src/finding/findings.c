@@ -89,8 +89,24 @@ uint64_t findings__began_ns(const struct findings *findings)
 	return findings->began_ns;
 }
 
+/*
+ * A busy machine may take a second between the first probe and the last: calls of that second
+ * count, so it counts as watched. Otherwise shares of the watched time would exceed 100 %.
+ */
+static void find_first_call(struct findings *findings, const struct model *model)
+{
+	for (size_t i = 0; findings->began_ns && i < model->process_count; i++) {
+		const struct profile *profile = model->processes[i].profile;
+		uint64_t first_ns = profile ? profile__first_call_ns(profile) : 0;
+
+		if (first_ns && first_ns < findings->began_ns)
+			findings->began_ns = first_ns;
+	}
+}
+
 int findings__sample(struct findings *findings, const struct model *model)
 {
+	find_first_call(findings, model);
 	return model->broken_off ? 0 : finding_history__sample(findings->history, model);
 }
 
@@ -250,6 +266,7 @@ int findings__detect(struct findings *findings, const struct model *model,
 {
 	int failed = 0, ret;
 
+	find_first_call(findings, model);
 	finding_list__clear(list);
 	for (size_t i = 0; i < finding_kind_count; i++) {
 		if (!has_needs(findings, &finding_kinds[i]))

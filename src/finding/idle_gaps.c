@@ -13,15 +13,26 @@ enum {
 	LEAST_GAPS,
 };
 
+/*
+ * At most the watched time: the first idle time may have begun before it, and those of several
+ * devices overlap.
+ */
+static uint64_t idle_of(const struct watched_thread *watched)
+{
+	uint64_t ns = watched->thread->idle_ns;
+
+	return ns < watched->ns ? ns : watched->ns;
+}
+
 static uint64_t cost_of(const struct watched_thread *watched)
 {
-	const struct thread_profile *thread = watched->thread;
 	const double *thresholds = watched->input->thresholds;
+	uint64_t idle_ns = idle_of(watched);
 
-	if ((double)thread->idle_gaps < thresholds[LEAST_GAPS] ||
-	    thread_sums__share(watched, thread->idle_ns) < thresholds[LEAST_SHARE])
+	if ((double)watched->thread->idle_gaps < thresholds[LEAST_GAPS] ||
+	    thread_sums__share(watched, idle_ns) < thresholds[LEAST_SHARE])
 		return 0;
-	return thread->idle_ns;
+	return idle_ns;
 }
 
 static int detect(const struct watched_thread *watched, struct finding *finding)
@@ -46,7 +57,7 @@ static int detect(const struct watched_thread *watched, struct finding *finding)
 		quantity__amount((double)thread->idle_gaps).text,
 		quantity__time((double)thread->idle_ns / (double)thread->idle_gaps).text,
 		quantity__time((double)thread->idle_max_ns).text,
-		quantity__share(thread_sums__share(watched, thread->idle_ns)).text,
+		quantity__share(thread_sums__share(watched, idle_of(watched))).text,
 		quantity__time(host).text,
 		host > (double)thread->idle_ns / 2 ?
 			": a data loader that cannot keep up looks like this" :

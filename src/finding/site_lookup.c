@@ -6,7 +6,7 @@
 
 static uint64_t end_of(const struct finding_input *input, const struct process *process)
 {
-	return process->ended ? process->ended_ns : input->model->now_ns;
+	return profile__counted_until_ns(process, input->model->now_ns);
 }
 
 uint64_t site_lookup__watched_ns(const struct finding_input *input, const struct process *process)

@@ -17,6 +17,11 @@
 #define LEAST_IDLE 0.3
 /* The process waits for the GPU if it is delayed for this share of the time. */
 #define LEAST_HELD 0.3
+/*
+ * Without a profile the GPU may be idle whenever the process does not wait for it. With one, that
+ * idle time would count first.
+ */
+#define LEAST_HELD_ALONE (1 - LEAST_IDLE)
 /* The process does not wait for the GPU if it is delayed for at most this share. */
 #define MOST_HELD 0.15
 /* The process does nothing if it is stopped for this share of the time. */
@@ -78,7 +83,7 @@ static enum verdict_kind kind_without_profile(const struct load *window,
 		return VERDICT_GPU_BOUND;
 	if (window->estimated)
 		return VERDICT_UNKNOWN;
-	if (verdict->held >= LEAST_HELD)
+	if (verdict->held >= LEAST_HELD_ALONE)
 		return VERDICT_GPU_BOUND;
 	return not_held && verdict->busy != SHARE_UNKNOWN && verdict->busy <= MOST_BUSY ?
 		       VERDICT_HOST_BOUND :

@@ -83,6 +83,28 @@ uint64_t profile__wall_ns(const struct thread_profile *thread, uint64_t began_ns
 	return to > from ? to - from : 0;
 }
 
+uint64_t profile__counted_until_ns(const struct process *process, uint64_t now_ns)
+{
+	if (process->ended)
+		return process->ended_ns;
+	return process->profile && process->profile->counted_ns > now_ns ?
+		       process->profile->counted_ns :
+		       now_ns;
+}
+
+uint64_t profile__first_call_ns(const struct profile *profile)
+{
+	uint64_t first_ns = 0;
+
+	for (size_t i = 0; i < profile->thread_count; i++) {
+		uint64_t ns = profile->threads[i].first_ns;
+
+		if (ns && (!first_ns || ns < first_ns))
+			first_ns = ns;
+	}
+	return first_ns;
+}
+
 uint64_t profile__inside_ns(const struct thread_profile *thread)
 {
 	uint64_t ns = 0;

@@ -72,6 +72,7 @@ struct profile {
 	struct thread_profile *threads; /* ended ones first, otherwise unordered */
 	size_t thread_count;
 	size_t ended_count;
+	uint64_t counted_ns;	   /* when their counts were read; 0: never */
 	uint64_t unlisted_threads; /* ended threads that are only in the sums */
 	struct time_totals unlisted_time[TIME_CLASSES];
 	uint64_t unlisted_wall_ns; /* their lifetimes, as far as watched */
@@ -125,6 +126,15 @@ uint64_t profile__percentile(const __u64 buckets[TIME_BUCKETS], double share, ui
 
 /* The watched part of the thread's life, from `began_ns` or its start to `now_ns` or its end. */
 uint64_t profile__wall_ns(const struct thread_profile *thread, uint64_t began_ns, uint64_t now_ns);
+
+/*
+ * Up to when the threads' times count: the process's end, or when they were read. On a busy machine
+ * that is seconds after `now_ns`, at which the reading began.
+ */
+uint64_t profile__counted_until_ns(const struct process *process, uint64_t now_ns);
+
+/* Entry of the first watched call of the threads that are listed; 0: none. */
+uint64_t profile__first_call_ns(const struct profile *profile);
 
 /* Time inside outermost CUDA calls. */
 uint64_t profile__inside_ns(const struct thread_profile *thread);

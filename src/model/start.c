@@ -107,16 +107,6 @@ static const struct start_reading *reading_before(const struct process *process,
 	return latest;
 }
 
-static uint64_t first_call(const struct profile *profile)
-{
-	uint64_t first_ns = 0;
-
-	for (size_t i = 0; i < profile->thread_count; i++)
-		if (!first_ns || profile->threads[i].first_ns < first_ns)
-			first_ns = profile->threads[i].first_ns;
-	return first_ns;
-}
-
 void start__evaluate(const struct process *process, uint64_t began_ns, struct process_start *start)
 {
 	const struct profile *profile = process->profile;
@@ -126,7 +116,7 @@ void start__evaluate(const struct process *process, uint64_t began_ns, struct pr
 	*start = (struct process_start){
 		.from_begin = !process->since_attach,
 		.begin_ns = process->start_ns > began_ns ? process->start_ns : began_ns,
-		.called_ns = first_call(profile),
+		.called_ns = profile__first_call_ns(profile),
 		.launched_ns = profile->totals.launched_ns,
 		.tid = profile->totals.launched_tid,
 	};

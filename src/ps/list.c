@@ -22,7 +22,7 @@
 
 struct run {
 	const struct ps_request *request;
-	struct ps_programs *programs;
+	struct ps_programs *programs; /* NULL, as `wheels`: versions stay unknown */
 	struct ps_wheels *wheels;
 	struct ps *ps;
 	size_t limit;		  /* of rows */
@@ -71,6 +71,15 @@ static void learn(const struct run *run, const struct process_info *info, struct
 	attribution__learn(run->request->attribution, process, &record);
 }
 
+static void add_details(const struct run *run, const struct process_info *info, struct ps_row *row)
+{
+	if (!run->programs)
+		return;
+	row->command = read_command(run, info);
+	ps_libraries__look_inside(run->programs, info->pid, &row->libraries);
+	ps_wheels__complete(run->wheels, info->pid, &row->libraries);
+}
+
 static bool is_wanted(const struct run *run, pid_t pid)
 {
 	return process_filter__judge_pid(run->request->filter, pid) == FILTER_TAKES;
@@ -97,9 +106,7 @@ static int add(struct run *run, pid_t pid, const struct process_info *info,
 		process.start_ns = info->start_ns;
 		memcpy(process.comm, info->comm, sizeof(process.comm) - 1);
 		learn(run, info, &process);
-		row.command = read_command(run, info);
-		ps_libraries__look_inside(run->programs, pid, &row.libraries);
-		ps_wheels__complete(run->wheels, pid, &row.libraries);
+		add_details(run, info, &row);
 	}
 	row.role = role_of(&process, row.command);
 	if (ARRAY_APPEND(ps->model.processes, ps->model.process_count, process)) {
@@ -184,7 +191,8 @@ static int find_all(struct run *run)
  * Adds those that only NVML lists: /proc shows nothing of them, gpuprobe may not read their
  * mappings, or they draw and do not compute.
  */
-static int add_listed_by_nvml(struct run *run, const struct gpu_snapshot *snapshot)
+static int add_listed_by_nvml(struct run *run, const struct gpu_snapshot *snapshot,
+			      const struct model *watched)
 {
 	const struct ps_libraries unknown = {0};
 	struct process_info info;
@@ -194,7 +202,7 @@ static int add_listed_by_nvml(struct run *run, const struct gpu_snapshot *snapsh
 	for (size_t i = 0; i < snapshot->use_count && !ret; i++) {
 		pid_t pid = snapshot->uses[i].pid;
 
-		if (!is_judged(run, pid))
+		if (!is_judged(run, pid) && !(watched && model__process_of(watched, pid, 0)))
 			ret = add(run, pid, proc__info(pid, &info) ? NULL : &info, &unknown);
 	}
 	return ret;
@@ -354,7 +362,7 @@ static int take_nvml(struct run *run)
 		return 0;
 	ret = take_machine(run->ps, snapshot);
 	if (!ret && !run->request->pid_count)
-		ret = add_listed_by_nvml(run, snapshot);
+		ret = add_listed_by_nvml(run, snapshot, NULL);
 	point_at_processes(run->ps);
 	find_gpus(run);
 	return ret;
@@ -407,5 +415,33 @@ out:
 		ps__free(run.ps);
 	else
 		*out = run.ps;
+	return ret;
+}
+
+int ps_list__find(const struct ps_request *request, struct ps **out, struct error *err)
+{
+	struct run run = {.request = request, .limit = PS_ROWS_MAX};
+	int ret;
+
+	run.ps = calloc(1, sizeof(*run.ps));
+	if (!run.ps)
+		return error__set(err, -ENOMEM, "out of memory");
+	ret = find_processes(&run, err);
+	pid_list__clear(&run.filtered);
+	if (ret)
+		ps__free(run.ps);
+	else
+		*out = run.ps;
+	return ret;
+}
+
+int ps_list__add_used(const struct ps_request *request, const struct gpu_snapshot *snapshot,
+		      const struct model *watched, struct ps *ps)
+{
+	struct run run = {.request = request, .limit = PS_ROWS_MAX, .ps = ps};
+	int ret = add_listed_by_nvml(&run, snapshot, watched);
+
+	pid_list__clear(&run.filtered);
+	point_at_processes(ps);
 	return ret;
 }

@@ -29,4 +29,17 @@ struct ps_request {
  */
 int ps_list__take(const struct ps_request *request, struct ps **out, struct error *err);
 
+/*
+ * Only finds those that map CUDA's libraries or are the request's `pids`, with users and command
+ * lines. Waits for nothing; `memory` and `dumper` of the request are not used. Returns 0, or a
+ * negative errno with the reason in `err`.
+ */
+int ps_list__find(const struct ps_request *request, struct ps **out, struct error *err);
+
+/*
+ * Adds the processes that only NVML lists, except those that `watched` has. Returns 0 or -ENOMEM.
+ */
+int ps_list__add_used(const struct ps_request *request, const struct gpu_snapshot *snapshot,
+		      const struct model *watched, struct ps *ps);
+
 #endif

@@ -366,13 +366,14 @@ static int set_up(struct monitor *monitor, struct error *err)
 			},
 		/*
 		 * Missed calls are distributed at each reading of the maps, which is as often as
-		 * the watched families may change. A verdict's window begins at a reading.
+		 * the watched families may change. A verdict's window begins at a reading:
+		 * the first one is at once, so that the first report has a verdict.
 		 */
 		.samples =
 			{
 				.period = options->max_overhead > 0 ? ESTIMATE_PERIOD :
 								      verdict_period,
-				.take = options->verdict ? sample : NULL,
+				.take = sample,
 				.arg = monitor,
 			},
 	};

@@ -27,6 +27,8 @@ struct top {
 	const struct log *log;
 	struct live_run *live;
 	struct top_watch watch;
+	struct ps_quiet *quiet;	     /* NULL: /proc cannot be listed */
+	struct ps_request request;   /* for `quiet` */
 	struct top_display *display; /* NULL: batch */
 	struct top_view view;	     /* of the batch */
 	bool warned;
@@ -55,6 +57,8 @@ static void look(void *arg)
 	sample(top);
 	warn_memory(top,
 		    process_rates__sample(top->watch.rates, live_model__model(top->live->live)));
+	if (top->quiet)
+		warn_memory(top, ps_quiet__refresh(top->quiet, live_model__model(top->live->live)));
 }
 
 static int print(FILE *out, void *arg)
@@ -73,7 +77,8 @@ static int print(FILE *out, void *arg)
 	};
 	struct top_page page = {0};
 	struct top_list list;
-	int ret = top_list__make(&list, scene.model, top->watch.rates, &order);
+	int ret = top_list__make(&list, scene.model, ps_quiet__model(top->quiet), top->watch.rates,
+				 &order);
 
 	scene.list = &list;
 	if (!ret)
@@ -124,6 +129,24 @@ static void fill_reports(struct top *top, struct live_run_options *live)
 	};
 }
 
+/*
+ * Processes that make no call are in no model. The probes are attached, so none that begins to use
+ * CUDA later escapes both.
+ */
+static void find_quiet(struct top *top)
+{
+	struct error err;
+
+	top->request = (struct ps_request){
+		.pids = top->options->targets.pids,
+		.pid_count = top->options->targets.pid_count,
+		.filter = live_model__filter(top->live->live),
+		.attribution = live_model__attribution(top->live->live),
+	};
+	if (ps_quiet__new(&top->request, &top->quiet, &err))
+		log__warn(top->log, "idle processes are not listed: %s", err.text);
+}
+
 static int set_up(struct top *top, struct error *err)
 {
 	const struct top_options *options = top->options;
@@ -142,6 +165,7 @@ static int set_up(struct top *top, struct error *err)
 				.stacks = options->stacks,
 				.stack_sites = ((1u << SITE_KINDS) - 1) & ~(1u << SITE_COPY),
 			},
+		/* The first one is at once: with it begins the window of the first verdict. */
 		.samples = {.period = options->interval > LONGEST_SAMPLES ? LONGEST_SAMPLES : 0,
 			    .take = sample,
 			    .arg = top},
@@ -158,9 +182,10 @@ static int set_up(struct top *top, struct error *err)
 		ret = live_run__attach(top->live, err);
 	if (ret)
 		return ret;
+	find_quiet(top);
 	findings__begin(top->watch.findings, clock__boot_ns());
 	process_rates__begin(top->watch.rates, clock__boot_ns());
-	return top->display ? top_display__start(top->display, err) : 0;
+	return top->display ? top_display__start(top->display, top->quiet, err) : 0;
 }
 
 static int run(const struct top_options *options, int *status, struct error *err)
@@ -184,6 +209,7 @@ static int run(const struct top_options *options, int *status, struct error *err
 	if (!ret)
 		*status = live_run__status(top.live);
 	top_display__free(top.display);
+	ps_quiet__free(top.quiet);
 	process_rates__free(top.watch.rates);
 	findings__free(top.watch.findings);
 	live_run__free(top.live);

@@ -21,6 +21,7 @@
 
 struct top_display {
 	struct top_watch watch;
+	struct ps_quiet *quiet; /* NULL: unknown */
 	const struct top_options *options;
 	const struct log *log;
 	struct top_view view;
@@ -57,23 +58,22 @@ static bool is_of_open(const struct finding *finding, const void *arg)
 	return finding->pid == process->pid && finding->start_ns == process->start_ns;
 }
 
-static const struct process *find_open(const struct top_display *display)
+static const struct process *find_open(const struct top_display *display, const struct model *model)
 {
-	const struct model *model = model_of(display);
-
-	for (size_t i = 0; i < model->process_count; i++)
+	for (size_t i = 0; model && i < model->process_count; i++)
 		if (model->processes[i].pid == display->view.pid &&
 		    model->processes[i].start_ns == display->view.start_ns)
 			return &model->processes[i];
 	return NULL;
 }
 
-static int add_detail(struct top_display *display, const struct process *process)
+static int add_detail(struct top_display *display, const struct process *process, bool quiet)
 {
 	struct finding_list findings = {0};
 	struct top_detail detail = {
 		.model = model_of(display),
 		.process = process,
+		.quiet = quiet,
 		.kernels = display->kernels,
 		.state = display->watch.findings,
 		.findings = &findings,
@@ -99,11 +99,14 @@ static int add_detail(struct top_display *display, const struct process *process
 /* Makes the page of the open process from the latest reading. */
 static void look(struct top_display *display)
 {
-	const struct process *process = find_open(display);
+	const struct process *process = find_open(display, model_of(display));
+	bool quiet = !process;
 
+	if (quiet)
+		process = find_open(display, ps_quiet__model(display->quiet));
 	top_page__clear(&display->detail);
 	if (process)
-		warn_memory(display, add_detail(display, process));
+		warn_memory(display, add_detail(display, process, quiet));
 	else
 		top_page__add_text(&display->detail, TOP_TITLE, "the process has ended");
 	/* The page may be shorter than before. */
@@ -139,7 +142,8 @@ static int make_list(struct top_display *display, struct top_list *list)
 {
 	const struct top_order order = top_view__order(&display->view);
 
-	return top_list__make(list, model_of(display), display->watch.rates, &order);
+	return top_list__make(list, model_of(display), ps_quiet__model(display->quiet),
+			      display->watch.rates, &order);
 }
 
 static struct top_scene scene_of(const struct top_display *display, const struct top_list *list)
@@ -203,6 +207,8 @@ static void read_model(struct top_display *display)
 	/* The first reading comes at once, after too short a time for rates. */
 	if (display->shown)
 		warn_memory(display, process_rates__sample(watch->rates, model_of(display)));
+	if (display->quiet)
+		warn_memory(display, ps_quiet__refresh(display->quiet, model_of(display)));
 	if (display->view.mode == TOP_PROCESS)
 		look(display);
 }
@@ -341,8 +347,9 @@ int top_display__new(const struct top_watch *watch, const struct top_options *op
 	return 0;
 }
 
-int top_display__start(struct top_display *display, struct error *err)
+int top_display__start(struct top_display *display, struct ps_quiet *quiet, struct error *err)
 {
+	display->quiet = quiet;
 	live_model__expect_reports(display->watch.live);
 	set_interval(display);
 	if (event_add(display->input, NULL))

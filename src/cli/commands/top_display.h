@@ -9,6 +9,7 @@
 #include "cli/session/live_model.h"
 #include "finding/finding.h"
 #include "model/process_rates.h"
+#include "ps/quiet.h"
 
 /* What is watched, and what has been learnt of it. */
 struct top_watch {
@@ -28,8 +29,11 @@ struct top_display;
 int top_display__new(const struct top_watch *watch, const struct top_options *options,
 		     const struct log *log, struct top_display **out, struct error *err);
 
-/* Shows the first reading, and the others when they are due. Call it after live_run__attach. */
-int top_display__start(struct top_display *display, struct error *err);
+/*
+ * Shows the first reading, and the others when they are due. Call it after live_run__attach.
+ * `quiet` (NULL: unknown) must outlive the display.
+ */
+int top_display__start(struct top_display *display, struct ps_quiet *quiet, struct error *err);
 
 /* Gives the terminal back. Call it before live_run__free. NULL ok. */
 void top_display__free(struct top_display *display);

@@ -584,6 +584,16 @@ void live_model__finish(struct live_model *live)
 	left_out__report(&live->filter, collector__filtered(live->collector), live->log);
 }
 
+const struct process_filter *live_model__filter(const struct live_model *live)
+{
+	return &live->filter;
+}
+
+struct attribution *live_model__attribution(const struct live_model *live)
+{
+	return collector__attribution(live->collector);
+}
+
 const struct filtered_processes *live_model__filtered(const struct live_model *live)
 {
 	return collector__filtered(live->collector);

@@ -140,6 +140,13 @@ const struct stack *live_model__stack(void *live, uint64_t id);
 /* How many processes --comm and the like have taken and left out so far. */
 const struct filtered_processes *live_model__filtered(const struct live_model *live);
 
+/*
+ * For a list of processes by what they map (ps/list.h): the filter of --comm and the like, opened,
+ * and what asks NVML. Both are owned by the live model; valid after prepare.
+ */
+const struct process_filter *live_model__filter(const struct live_model *live);
+struct attribution *live_model__attribution(const struct live_model *live);
+
 /* See collector__expect_reports. Call it between prepare and attach. */
 void live_model__expect_reports(struct live_model *live);
 

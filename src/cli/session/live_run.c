@@ -165,7 +165,7 @@ int live_run__attach(struct live_run *run, struct error *err)
 	ret = live_model__prepare(run->live, err);
 	if (!ret && run->reports)
 		ret = reports__start(run->reports, err);
-	if (!ret && run->samples_options.period > 0)
+	if (!ret && run->samples_options.take)
 		ret = samples__new(run->live, &run->samples_options, &run->samples, err);
 	if (!ret)
 		ret = live_model__attach(run->live, err);

@@ -34,7 +34,7 @@ struct live_run_options {
 	struct live_model_options live;
 	/* no reports without `print`: the owner shows the model itself */
 	struct reports_options reports;
-	struct samples_options samples; /* no samples with a period of 0 */
+	struct samples_options samples; /* no samples without `take` */
 	bool announces; /* says on a terminal what is watched, unless it is a COMMAND */
 };
 

@@ -60,6 +60,8 @@ static void on_due(evutil_socket_t fd, short what, void *arg)
 	/* One slow sample does not count: the symbols of libraries, say, are only read once. */
 	usual = fmin(took, samples->took);
 	samples->took = took;
+	if (options->period <= 0)
+		return;
 	left = options->period * uneven() - (double)(clock__boot_ns() - began) / (double)NS_PER_S;
 	wait = clock__timeval(fmax(left, SAMPLE_SHARE * usual));
 	evtimer_add(samples->due, &wait);

@@ -15,7 +15,7 @@
 struct samples;
 
 struct samples_options {
-	double period; /* approximate seconds */
+	double period; /* approximate seconds; 0: only one sample, at once */
 	/* also read the lists of allocations and live sites, which walks over all of them */
 	bool with_lists;
 	void (*take)(void *arg); /* called after each update; may be NULL */

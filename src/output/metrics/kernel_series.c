@@ -7,13 +7,6 @@
 
 #include "symbol/kernel_name.h"
 
-/* Identifies a process: it is another one if any of these differs. No padding: hashed as bytes. */
-struct identity {
-	uint64_t start_ns;
-	uint32_t slot;
-	int32_t pid;
-};
-
 /* A kernel without a name, and its launches as reported in "other". */
 struct nameless {
 	uint64_t serial;
@@ -25,7 +18,7 @@ struct nameless {
 };
 
 struct entry {
-	struct identity identity;
+	uint64_t serial; /* of the process */
 	struct process_kernels kernels;
 	struct nameless *nameless;
 	bool updated;
@@ -83,17 +76,16 @@ void kernel_series__free(struct kernel_series *series)
 
 static struct entry *find_entry(struct kernel_series *series, const struct process *p)
 {
-	struct identity identity = {.start_ns = p->start_ns, .slot = p->slot, .pid = p->pid};
 	struct entry *e;
 
-	HASH_FIND(hh, series->entries, &identity, sizeof(identity), e);
+	HASH_FIND(hh, series->entries, &p->serial, sizeof(p->serial), e);
 	if (e)
 		return e;
 	e = calloc(1, sizeof(*e));
 	if (!e)
 		return NULL;
-	e->identity = identity;
-	HASH_ADD(hh, series->entries, identity, sizeof(identity), e);
+	e->serial = p->serial;
+	HASH_ADD(hh, series->entries, serial, sizeof(e->serial), e);
 	if (!e->hh.tbl) {
 		free(e);
 		return NULL;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Lines that the tables of `gpuprobe stat` share, see tables.h.
 #include "base/clock.h"
+#include "model/profile.h"
 #include "output/report/line.h"
 #include "output/report/totals.h"
 #include "output/stat/tables.h"
@@ -47,7 +48,7 @@ void stat__print_head(FILE *out, const struct stat_report *report)
 
 uint64_t stat__until_ns(const struct stat_report *report, const struct process *process)
 {
-	return process->ended ? process->ended_ns : report->model->now_ns;
+	return profile__counted_until_ns(process, report->model->now_ns);
 }
 
 unsigned int stat__width(const struct stat_report *report)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The JSON of `gpuprobe stat` and `gpuprobe diagnose`, see stat.h.
+#include "model/profile.h"
 #include "output/finding/findings.h"
 #include "output/json/profile.h"
 #include "output/json/parts.h"
@@ -13,7 +14,7 @@
 static void write_profile(struct json *j, const struct stat_report *report, const struct process *p)
 {
 	const struct profile *profile = p->profile;
-	uint64_t now_ns = p->ended ? p->ended_ns : report->model->now_ns;
+	uint64_t now_ns = profile__counted_until_ns(p, report->model->now_ns);
 
 	if (!profile)
 		return;

@@ -21,6 +21,7 @@ struct facts {
 	const struct model *model;
 	const struct process *process;
 	const struct process_rate *rate;
+	bool quiet;
 	struct verdict verdict; /* window_ns 0: none */
 };
 
@@ -189,6 +190,8 @@ static struct cell verdict_of(const struct facts *facts)
 {
 	if (facts->process->ended)
 		return text_cell("ended");
+	if (facts->quiet)
+		return text_cell("idle");
 	switch (facts->verdict.kind) {
 	case VERDICT_GPU_BOUND: return text_cell("GPU-bound");
 	case VERDICT_HOST_BOUND: return text_cell("host-bound");
@@ -304,9 +307,10 @@ void top_columns__row(FILE *out, const struct top_columns *columns, const struct
 		.model = table->model,
 		.process = row->process,
 		.rate = &row->rate,
+		.quiet = row->quiet,
 	};
 
-	if (table->findings)
+	if (table->findings && !row->quiet)
 		verdict__judge_latest(table->findings, table->model, row->process, &facts.verdict);
 	for (size_t i = 0; i < columns->count; i++) {
 		const struct top_column *column = columns->shown[i];

@@ -55,6 +55,14 @@ static void print_head(FILE *out, const struct top_detail *detail)
 	report_line__before_attach(out, process, QUANTITY_ROUNDED);
 }
 
+static void print_used(FILE *out, const struct process *process)
+{
+	uint64_t bytes = process__nvml_bytes(process);
+
+	fprintf(out, "    memory      %s by NVML\n",
+		bytes == GPU_UNKNOWN_BYTES ? "unknown" : quantity__bytes((double)bytes).text);
+}
+
 static void print_memory(FILE *out, const struct top_detail *detail)
 {
 	const struct process_rate *rate = &detail->rate;
@@ -63,6 +71,10 @@ static void print_memory(FILE *out, const struct top_detail *detail)
 	if (detail->process->ended) {
 		fprintf(out, "    memory      %s live at exit\n",
 			quantity__bytes((double)detail->process->live_at_exit_bytes).text);
+		return;
+	}
+	if (detail->quiet) {
+		print_used(out, detail->process);
 		return;
 	}
 	fprintf(out, "    memory      %s live%s",
@@ -120,6 +132,8 @@ static void print_verdict(FILE *out, const struct top_detail *detail)
 	verdict__judge_latest(detail->state, detail->model, detail->process, &verdict);
 	if (verdict.window_ns)
 		verdict_text__print_sentence(sentence, &verdict);
+	else if (detail->quiet)
+		fputs("idle: no CUDA call since attach; since when is unknown", sentence);
 	else
 		fputs("no verdict yet: it takes a second of work", sentence);
 	if (!fclose(sentence)) {

@@ -12,6 +12,7 @@
 struct top_detail {
 	const struct model *model;
 	const struct process *process;
+	bool quiet; /* it has made no call since attach */
 	struct process_rate rate;
 	const struct kernel_rates *kernels;
 	const struct findings *state;	     /* for the verdict */

@@ -46,9 +46,25 @@ static void write_temperature(FILE *out, uint32_t celsius)
 		fprintf(out, "%3" PRIu32 " C", celsius);
 }
 
+struct gpu_line {
+	const struct gpu *gpu;
+	const struct top_list *list;
+};
+
+/* A process on the GPU that the table does not list; 0: none. */
+static int32_t find_unlisted(const struct gpu_line *line)
+{
+	for (size_t i = 0; i < GPU_STRANGERS && i < line->gpu->stranger_count; i++)
+		if (!top_list__has(line->list, line->gpu->strangers[i].pid))
+			return line->gpu->strangers[i].pid;
+	return 0;
+}
+
 static void write_gpu(FILE *out, const void *arg)
 {
-	const struct gpu *gpu = arg;
+	const struct gpu_line *line = arg;
+	const struct gpu *gpu = line->gpu;
+	int32_t unlisted = find_unlisted(line);
 	char label[GPU_LABEL_SIZE];
 
 	gpu_label(gpu, label);
@@ -61,8 +77,8 @@ static void write_gpu(FILE *out, const void *arg)
 	fputc(' ', out);
 	write_temperature(out, gpu->celsius);
 	/* Its memory is in the sum, but it has no row. */
-	if (gpu->stranger)
-		fprintf(out, "  also pid %d (no call yet)", gpu->stranger);
+	if (unlisted)
+		fprintf(out, "  also pid %d (not listed)", unlisted);
 	fputs("  ", out);
 	escape__text(out, gpu->name[0] ? gpu->name : "-");
 }
@@ -117,15 +133,19 @@ static void write_all(FILE *out, const void *arg)
 	write_temperature(out, all.hottest);
 }
 
-int top_gpus__add(struct top_page *page, const struct model *model, bool folded)
+int top_gpus__add(struct top_page *page, const struct model *model, const struct top_list *list,
+		  bool folded)
 {
+	struct gpu_line line = {.list = list};
 	int ret = 0;
 
 	if (!model->gpu_count)
 		return top_page__add_text(page, TOP_PLAIN, "GPUs unknown: NVML has not answered");
 	if (folded)
 		return top_page__add(page, TOP_PLAIN, write_all, model);
-	for (size_t i = 0; i < model->gpu_count && !ret; i++)
-		ret = top_page__add(page, TOP_PLAIN, write_gpu, &model->gpus[i]);
+	for (size_t i = 0; i < model->gpu_count && !ret; i++) {
+		line.gpu = &model->gpus[i];
+		ret = top_page__add(page, TOP_PLAIN, write_gpu, &line);
+	}
 	return ret;
 }

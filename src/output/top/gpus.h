@@ -6,9 +6,14 @@
 #include <stdbool.h>
 
 #include "model/model.h"
+#include "output/top/list.h"
 #include "output/top/page.h"
 
-/* Adds a line a GPU, or one for all (`folded`). 0 or -ENOMEM. */
-int top_gpus__add(struct top_page *page, const struct model *model, bool folded);
+/*
+ * Adds a line a GPU, which names a process on it that is not in `list`, or one for all (`folded`).
+ * 0 or -ENOMEM.
+ */
+int top_gpus__add(struct top_page *page, const struct model *model, const struct top_list *list,
+		  bool folded);
 
 #endif

@@ -196,34 +196,51 @@ static bool is_long_gone(const struct process *process, const struct model *mode
 	return process->ended && model->now_ns > process->ended_ns + TOP_ENDED_NS;
 }
 
-int top_list__make(struct top_list *list, const struct model *model,
+/* Adds the row of the process unless the filters hide it. */
+static void add(struct top_list *list, const struct top_row *row, const struct top_order *order)
+{
+	if (passes(row->process, order))
+		list->rows[list->count++] = *row;
+	else
+		list->hidden++;
+}
+
+int top_list__make(struct top_list *list, const struct model *model, const struct model *quiet,
 		   const struct process_rates *rates, const struct top_order *order)
 {
+	size_t quiet_count = quiet ? quiet->process_count : 0;
 	struct top_order with = *order;
 	int ret;
 
-	*list = (struct top_list){.rows = calloc(model->process_count + 1, sizeof(*list->rows))};
+	*list = (struct top_list){
+		.rows = calloc(model->process_count + quiet_count + 1, sizeof(*list->rows)),
+	};
 	if (!list->rows)
 		return -ENOMEM;
 	for (size_t i = 0; i < model->process_count; i++) {
-		const struct process *process = &model->processes[i];
-		struct top_row *row = &list->rows[list->count];
+		struct top_row row = {.process = &model->processes[i]};
 
-		if (is_long_gone(process, model))
+		if (is_long_gone(row.process, model))
 			continue;
-		if (!passes(process, order)) {
-			list->hidden++;
-			continue;
-		}
-		row->process = process;
-		process_rates__of(rates, process, &row->rate);
-		list->count++;
+		process_rates__of(rates, row.process, &row.rate);
+		add(list, &row, order);
 	}
+	for (size_t i = 0; i < quiet_count; i++)
+		add(list, &(struct top_row){.process = &quiet->processes[i], .quiet = true}, order);
 	qsort_r(list->rows, list->count, sizeof(*list->rows), compare, &with);
 	ret = order->tree && list->count ? make_tree(list) : 0;
 	if (ret)
 		top_list__clear(list);
 	return ret;
+}
+
+bool top_list__has(const struct top_list *list, int32_t pid)
+{
+	size_t i = 0;
+
+	while (i < list->count && list->rows[i].process->pid != pid)
+		i++;
+	return i < list->count;
 }
 
 size_t top_list__find(const struct top_list *list, int32_t pid, uint64_t start_ns)

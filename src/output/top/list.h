@@ -35,6 +35,7 @@ struct top_order {
 struct top_row {
 	const struct process *process;
 	struct process_rate rate;
+	bool quiet;	    /* it has made no call since attach */
 	unsigned int depth; /* in the tree */
 };
 
@@ -45,12 +46,16 @@ struct top_list {
 };
 
 /*
- * Lists the processes of the model, except those that ended TOP_ENDED_NS ago. The list points into
- * the model and is valid until that changes. Returns 0 or -ENOMEM: the list is empty.
+ * Lists the processes of the model, except those that ended TOP_ENDED_NS ago, and the `quiet` ones
+ * (NULL: none). The list points into both models and is valid until they change. Returns 0 or
+ * -ENOMEM: the list is empty.
  */
-int top_list__make(struct top_list *list, const struct model *model,
+int top_list__make(struct top_list *list, const struct model *model, const struct model *quiet,
 		   const struct process_rates *rates, const struct top_order *order);
 void top_list__clear(struct top_list *list);
+
+/* Whether a process with that pid is listed. */
+bool top_list__has(const struct top_list *list, int32_t pid);
 
 /* The row of the process; `count` if there is none. */
 size_t top_list__find(const struct top_list *list, int32_t pid, uint64_t start_ns);

@@ -187,7 +187,8 @@ static int add_summary(struct top_page *page, const struct top_scene *scene)
 
 	if (!ret && has_losses(scene->model))
 		ret = top_page__add(page, TOP_WARNING, write_losses, scene->model);
-	return ret ? ret : top_gpus__add(page, scene->model, top_table__folds_gpus(scene));
+	return ret ? ret :
+		     top_gpus__add(page, scene->model, scene->list, top_table__folds_gpus(scene));
 }
 
 int top_table__add(struct top_page *page, const struct top_scene *scene)

@@ -43,9 +43,10 @@ static void scroll_to(struct top_view *view, size_t count, size_t rows)
 
 void top_view__settle(struct top_view *view, const struct top_list *list, size_t rows)
 {
-	size_t row = top_list__find(list, view->pid, view->start_ns);
+	/* In the first row the cursor is at the top of the order, whichever process that is. */
+	size_t row = view->row ? top_list__find(list, view->pid, view->start_ns) : 0;
 
-	choose(view, list, view->pid && row < list->count ? row : view->row);
+	choose(view, list, row < list->count ? row : view->row);
 	scroll_to(view, list->count, rows);
 }
 

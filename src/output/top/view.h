@@ -93,7 +93,7 @@ enum top_action top_view__key(struct top_view *view, int key, const struct top_l
 
 /*
  * Finds the chosen process in a new list, or chooses the one at its index if it is gone, and
- * scrolls so that it is among the `rows` that are shown.
+ * scrolls so that it is among the `rows` that are shown. A cursor in the first row stays there.
  */
 void top_view__settle(struct top_view *view, const struct top_list *list, size_t rows);
 

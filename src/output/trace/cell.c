@@ -3,6 +3,7 @@
 // numbers.
 #include "output/trace/private.h"
 
+#include "base/quantity.h"
 #include "output/enum_names.h"
 
 static bool is_table(const struct trace_view *view)
@@ -92,7 +93,8 @@ static char *write_bandwidth(const struct trace_view *view, char *at)
 
 	if (!trace_line__bandwidth(view, &rate))
 		return write_unknown(at);
-	return is_table(view) ? trace_text__rate(at, rate) : trace_text__unsigned(at, rate);
+	return is_table(view) ? quantity__put_bandwidth(at, (double)rate) :
+				trace_text__unsigned(at, rate);
 }
 
 static char *write_duration(const struct trace_view *view, char *at)
@@ -101,7 +103,7 @@ static char *write_duration(const struct trace_view *view, char *at)
 
 	if (!trace_line__has_duration(line))
 		return is_table(view) ? at : write_unknown(at);
-	return is_table(view) ? trace_text__duration(at, line->duration_ns) :
+	return is_table(view) ? quantity__put_time(at, (double)line->duration_ns) :
 				trace_text__unsigned(at, line->duration_ns);
 }
 

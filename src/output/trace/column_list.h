@@ -54,7 +54,7 @@
 	ARGUMENT(DST, "dst", 14, TYPE_ADDRESS, "where a copy goes") \
 	ARGUMENT(SRC, "src", 14, TYPE_ADDRESS, "where a copy comes from") \
 	ARGUMENT(KIND, "kind", 7, TYPE_STRING | TYPE_INTEGER, "the kind of a copy: H2D, D2H, …") \
-	COLUMN(BW, "bw", 9, TYPE_INTEGER | TYPE_NULL, "bytes per second of a synchronous copy that succeeded", \
+	COLUMN(BW, "bw", 10, TYPE_INTEGER | TYPE_NULL, "bytes per second of a synchronous copy that succeeded", \
 	       write_bandwidth(view, at)) \
 	COLUMN(KERNEL, "kernel", 24, TYPE_STRING | TYPE_NULL, \
 	       "the kernel's readable name; null for what is no launch", \

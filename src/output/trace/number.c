@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Numbers, sizes and durations as text, see text.h. By hand: printf takes longer than the rest of a
-// line.
+// Numbers as text, see text.h. By hand: printf takes longer than the rest of a line.
 #include "output/trace/text.h"
 
 #include <stdio.h>
@@ -141,57 +140,4 @@ char *trace_text__real(char *at, double value)
 
 	json__format_double(text, value);
 	return trace_text__copy(at, text, strlen(text));
-}
-
-static char *tenths(char *at, uint64_t value)
-{
-	at = trace_text__unsigned(at, value / 10);
-	*at++ = '.';
-	*at++ = (char)('0' + value % 10);
-	return at;
-}
-
-/*
- * The value in tenths of `unit`, rounded. Rounding after the division cannot overflow, unlike an
- * addition before it.
- */
-static uint64_t in_tenths(uint64_t value, uint64_t unit)
-{
-	uint64_t tenth = unit / 10;
-
-	return value / tenth + (value % tenth >= tenth / 2);
-}
-
-char *trace_text__duration(char *at, uint64_t ns)
-{
-	uint64_t value;
-
-	if (ns < 1000)
-		return TRACE_TEXT_CONSTANT(trace_text__unsigned(at, ns), "ns");
-	value = in_tenths(ns, 1000);
-	if (value < 10000)
-		return TRACE_TEXT_CONSTANT(tenths(at, value), "us");
-	value = in_tenths(ns, 1000000);
-	if (value < 10000)
-		return TRACE_TEXT_CONSTANT(tenths(at, value), "ms");
-	return TRACE_TEXT_CONSTANT(tenths(at, in_tenths(ns, 1000000000)), "s");
-}
-
-char *trace_text__rate(char *at, uint64_t bytes_per_second)
-{
-	static const char prefixes[] = "KMGT";
-	uint64_t unit = 1000, value;
-	size_t i = 0;
-
-	if (bytes_per_second < 1000)
-		return TRACE_TEXT_CONSTANT(trace_text__unsigned(at, bytes_per_second), "B/s");
-	value = in_tenths(bytes_per_second, unit);
-	while (value >= 10000 && prefixes[i + 1]) {
-		unit *= 1000;
-		value = in_tenths(bytes_per_second, unit);
-		i++;
-	}
-	at = tenths(at, value);
-	*at++ = prefixes[i];
-	return TRACE_TEXT_CONSTANT(at, "B/s");
 }

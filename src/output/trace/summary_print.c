@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/escape.h"
 #include "base/json.h"
+#include "base/quantity.h"
 #include "output/trace/schema.h"
 #include "output/trace/summary_private.h"
 #include "output/trace/text.h"
@@ -65,13 +66,7 @@ static uint64_t percentile(const struct summary_row *row, unsigned int percent)
 
 static void print_duration(FILE *out, bool known, uint64_t ns)
 {
-	char text[TRACE_TEXT_NUMBER];
-
-	if (known)
-		*trace_text__duration(text, ns) = '\0';
-	else
-		strcpy(text, "-");
-	fprintf(out, " %9s", text);
+	fprintf(out, " %9s", known ? quantity__time((double)ns).text : "-");
 }
 
 static void print_time(FILE *out, const struct summary_sums *sums, uint64_t total_ns)
@@ -106,15 +101,11 @@ static void print_rule(FILE *out)
 static void print_notes(const struct trace_summary *summary, const struct summary_sums *total,
 			const struct trace_missing *missing, FILE *out)
 {
-	char text[TRACE_TEXT_NUMBER];
-
-	if (total->unfinished) {
-		*trace_text__duration(text, total->unfinished_ns) = '\0';
+	if (total->unfinished)
 		fprintf(out,
 			"%" PRIu64
 			" of the calls did not return: %s so far, not in the times above\n",
-			total->unfinished, text);
-	}
+			total->unfinished, quantity__time((double)total->unfinished_ns).text);
 	if (total->unfollowed)
 		fprintf(out,
 			"the return of %" PRIu64 " of the calls was not followed: results and "

@@ -237,6 +237,22 @@ struct cell {
 	bool does_not_fit;
 };
 
+/* Amounts of different units compare more easily if they end in one column. */
+static char *align(const struct trace_output *output, size_t i, size_t limit, struct cell *cell,
+		   char *at)
+{
+	enum trace_column column = output->options.columns[i];
+	size_t width = output->widths[i] < limit ? output->widths[i] : limit;
+	size_t blank = width > cell->width ? width - cell->width : 0;
+
+	if ((column != COLUMN_DURATION && column != COLUMN_BW) || !cell->width)
+		return at;
+	memmove(at - cell->width + blank, at - cell->width, cell->width);
+	memset(at - cell->width, ' ', blank);
+	cell->width += blank;
+	return at + blank;
+}
+
 /* Writes the cell's text, cut to what the terminal leaves it. */
 static char *write_cell(struct trace_output *output, const struct trace_view *view, size_t i,
 			size_t position, struct cell *cell, char *at)
@@ -248,7 +264,7 @@ static char *write_cell(struct trace_output *output, const struct trace_view *vi
 	cell->width = width__columns(begin, (size_t)(at - begin));
 	cell->grew = cell->width > output->widths[i] && grow(output, i, cell->width);
 	if (cell->width <= limit)
-		return at;
+		return align(output, i, limit, cell, at);
 	cell->does_not_fit = can_follow(output, view, i, cell->width);
 	if (cell->does_not_fit)
 		at = begin;

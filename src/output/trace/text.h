@@ -44,10 +44,6 @@ char *trace_text__digits(char *at, uint64_t value, unsigned int digits);
 char *trace_text__hex(char *at, uint64_t value); /* 0x7f00 */
 /* The shortest form that reads back as the same value; also "nan", "inf" and "-inf". */
 char *trace_text__real(char *at, double value);
-/* For people: 890ns, 412.1us, 1.2ms, 3.4s, rounded. */
-char *trace_text__duration(char *at, uint64_t ns);
-/* For people: 12.3GB/s, in powers of 1000, rounded. */
-char *trace_text__rate(char *at, uint64_t bytes_per_second);
 /* Two hexadecimal digits for each byte. */
 char *trace_text__bytes(char *at, const void *bytes, size_t length);
 

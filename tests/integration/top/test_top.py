@@ -220,3 +220,14 @@ def test_without_its_reader():
                           env=environment(), text=True, capture_output=True, timeout=120,
                           stdin=subprocess.DEVNULL, check=True)
     assert done.stdout.startswith("gpuprobe top") and not done.stderr
+
+
+def test_a_process_that_makes_no_call(watched):
+    """Top knows processes by their calls, and those from before it by their libraries."""
+    with Background(paths.workload("idle-holder"), "--bytes", "300M", "--then-launch", 5) as holder:
+        assert holder.stdout.readline() == "READY\n"
+        pages = run("top", "-b", "-d", 0.3, "-n", 3, "-p", watched.pid, "-p", holder.pid,
+                    **SIMULATED).stdout.split("\n\n")
+        assert "  2 processes, by memory" in pages[2]
+        assert re.search(r" 300\.0 MiB .* idle +idle-holder ", row_of(pages[2], holder.pid))
+        assert "not listed" not in pages[2]

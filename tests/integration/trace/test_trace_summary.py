@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """-c and -C: calls and errors by function are the truth's; times are those of the lines."""
 import json
+import re
 import statistics
 
 import pytest
@@ -36,8 +37,8 @@ def rows_of(text, form):
         keys = lines[head].split("\t")
         return [dict(zip(keys, line.split("\t"), strict=True)) for line in lines[head + 1:]]
     head = next(i for i, line in enumerate(lines) if line.split()[:2] == ["%", "time"])
-    return [dict(zip(KEYS, line.split(), strict=True)) for line in lines[head + 1:]
-            if not line.startswith("---")]
+    return [dict(zip(KEYS, re.sub(r" (?=[num]?s )", "", line).split(), strict=True))
+            for line in lines[head + 1:] if not line.startswith("---")]
 
 
 def counts_of(rows):

@@ -54,6 +54,9 @@ static void rounds(void **state)
 	assert_string_equal(quantity__time(412000).text, "412 us");
 	assert_string_equal(quantity__time(999600).text, "1.0 ms");
 	assert_string_equal(quantity__time(1.5e9).text, "1.5 s");
+	assert_string_equal(quantity__time(99949).text, "99.9 us");
+	assert_string_equal(quantity__time(99951).text, "100 us");
+	assert_string_equal(quantity__time(0).text, "0 ns");
 	assert_string_equal(quantity__time(119e9).text, "119 s");
 	assert_string_equal(quantity__time(125e9).text, "2 min 5 s");
 	assert_string_equal(quantity__time(12000e9).text, "3 h 20 min");

@@ -258,6 +258,29 @@ static void test_nothing_of_nothing(void **state)
 	findings__free(NULL);
 }
 
+/* The first call may come before the last probe. */
+static void test_begins_with_the_first_call(void **state)
+{
+	struct findings *findings = new_findings();
+	struct process process = {.pid = 1, .comm = "a", .profile = profile__new()};
+	struct model model = {.now_ns = 100 * NS_PER_S, .processes = &process, .process_count = 1};
+	struct thread_profile threads[] = {{.first_ns = 95 * NS_PER_S}, {.first_ns = 0}};
+
+	(void)state;
+	process.profile->threads = threads;
+	process.profile->thread_count = 2;
+	findings__begin(findings, 90 * NS_PER_S);
+	assert_int_equal(findings__sample(findings, &model), 0);
+	assert_int_equal(findings__began_ns(findings), 90 * NS_PER_S);
+	threads[0].first_ns = 89 * NS_PER_S;
+	assert_int_equal(findings__sample(findings, &model), 0);
+	assert_int_equal(findings__began_ns(findings), 89 * NS_PER_S);
+	process.profile->threads = NULL;
+	process.profile->thread_count = 0;
+	profile__free(process.profile);
+	findings__free(findings);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -268,6 +291,7 @@ int main(void)
 		cmocka_unit_test(test_list),
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_nothing_of_nothing),
+		cmocka_unit_test(test_begins_with_the_first_call),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -159,7 +159,10 @@ static void many_threads_are_four_findings(void **state)
 	case__free(c);
 }
 
-/* Shares refer to the time from the thread's first call, or the attach, to its latest call. */
+/*
+ * Shares refer to the time from the thread's first call, which may come before the last probe, to
+ * its latest call.
+ */
 static void shares_are_of_active_times(void **state)
 {
 	struct finding_case *c = case__new();
@@ -171,9 +174,9 @@ static void shares_are_of_active_times(void **state)
 	assert_int_equal(case__detect(c), 1);
 	assert_true(c->list.items[0].share == 0.5);
 	c->threads[0].first_ns = BEGAN - 5 * NS_PER_S;
-	c->threads[0].latest_ns = BEGAN + 10 * NS_PER_S;
+	c->threads[0].latest_ns = BEGAN + 11 * NS_PER_S;
 	assert_int_equal(case__detect(c), 1);
-	assert_true(c->list.items[0].share == 0.2);
+	assert_true(c->list.items[0].share == 0.125);
 	case__free(c);
 }
 
@@ -324,6 +327,12 @@ static void idle_gaps(void **state)
 	assert_true(finding__value(finding, "host_ns") == 3.5e9);
 	assert_non_null(strstr(finding->evidence, "a data loader that cannot keep up"));
 	assert_ptr_equal(finding->stack, &somewhere);
+	/* The first idle time began before the watched one. */
+	thread->idle_ns = 40 * NS_PER_S;
+	assert_int_equal(case__detect(c), 1);
+	assert_non_null(strstr(c->list.items[0].evidence, ", 100.0 % of the thread's time;"));
+	assert_true(c->list.items[0].share == 1);
+	thread->idle_ns = 4 * NS_PER_S;
 	/* Inside CUDA calls it is no data loader. */
 	thread->idle_inside_ns = 3 * NS_PER_S;
 	assert_int_equal(case__detect(c), 1);

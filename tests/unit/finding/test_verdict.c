@@ -270,12 +270,12 @@ static struct verdict judge_totals(uint32_t busy_percent, double held, double bl
 
 static void waits_and_nvml_decide_without_an_profile(void **state)
 {
-	struct verdict verdict = judge_totals(GPU_UNKNOWN_PERCENT, 0.3, 0, false);
+	struct verdict verdict = judge_totals(GPU_UNKNOWN_PERCENT, 0.7, 0, false);
 
 	(void)state;
 	assert_int_equal(verdict.kind, VERDICT_GPU_BOUND);
 	assert_false(verdict.profile);
-	assert_true(verdict.held == 0.3);
+	assert_true(verdict.held == 0.7);
 	assert_true(verdict.idle == SHARE_UNKNOWN);
 	assert_int_equal(verdict.device, -1);
 	assert_int_equal(judge_totals(80, 0, 0, false).kind, VERDICT_GPU_BOUND);
@@ -289,7 +289,8 @@ static void what_waits_do_not_report_is_unknown_without_an_profile(void **state)
 {
 	(void)state;
 	assert_int_equal(judge_totals(GPU_UNKNOWN_PERCENT, 0, 0, false).kind, VERDICT_UNKNOWN);
-	assert_int_equal(judge_totals(GPU_UNKNOWN_PERCENT, 0.299, 0, false).kind, VERDICT_UNKNOWN);
+	/* A profile may prove that the GPU is idle for the other 30 %, and that decides. */
+	assert_int_equal(judge_totals(GPU_UNKNOWN_PERCENT, 0.699, 0, false).kind, VERDICT_UNKNOWN);
 	assert_int_equal(judge_totals(20, 0, 0.16, false).kind, VERDICT_UNKNOWN);
 	assert_int_equal(judge_totals(20, 0, 0.15, false).kind, VERDICT_HOST_BOUND);
 	/* Some calls are not seen. */

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "model/model.h"
 #include "model/profile.h"
 
 #define LONGEST (1ull << (TIME_FIRST_OCTAVE + TIME_OCTAVES))
@@ -128,6 +129,22 @@ static void a_life_as_far_as_watched(void **state)
 	assert_int_equal(profile__wall_ns(&thread, 2500, 5000), 0);
 }
 
+/* Shares of the time would exceed 100 % if it ended where the reading began. */
+static void times_count_until_they_were_read(void **state)
+{
+	struct profile profile = {.counted_ns = 700};
+	struct process process = {.profile = &profile};
+
+	(void)state;
+	assert_int_equal(profile__counted_until_ns(&process, 500), 700);
+	assert_int_equal(profile__counted_until_ns(&process, 800), 800);
+	process.ended = true;
+	process.ended_ns = 300;
+	assert_int_equal(profile__counted_until_ns(&process, 500), 300);
+	process = (struct process){0};
+	assert_int_equal(profile__counted_until_ns(&process, 500), 500);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -138,6 +155,7 @@ int main(void)
 		cmocka_unit_test(percentiles_of_many),
 		cmocka_unit_test(percentiles_are_the_nearest_rank),
 		cmocka_unit_test(a_life_as_far_as_watched),
+		cmocka_unit_test(times_count_until_they_were_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

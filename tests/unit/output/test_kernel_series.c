@@ -269,8 +269,7 @@ static void a_new_process_starts_anew(void **state)
 	l.kernels[0] = (struct kernel)KERNEL(2, NULL, NULL, 90, 0);
 	scrape(&l);
 	assert_int_equal(reported(l.page, "other"), 90);
-	l.process.slot = 1;
-	l.process.start_ns = 5;
+	l.process.serial = 1;
 	l.kernels[0] = (struct kernel)KERNEL(2, "k", "k", 3, 0);
 	scrape(&l);
 	assert_int_equal(reported(l.page, "k"), 3);
@@ -282,6 +281,23 @@ static void a_new_process_starts_anew(void **state)
 	l.kernels[0].launches = 1;
 	scrape(&l);
 	assert_int_equal(reported(l.page, "k"), 1);
+	end_launches(&l);
+}
+
+static void a_process_keeps_its_series_after_its_end(void **state)
+{
+	struct launches l;
+
+	(void)state;
+	start_launches(&l, 10, 1);
+	l.kernels[0] = (struct kernel)KERNEL(2, NULL, NULL, 90, 0);
+	scrape(&l);
+	l.process.ended = true;
+	l.process.slot = UINT32_MAX;
+	l.kernels[0] = (struct kernel)KERNEL(2, "k", "k", 93, 0);
+	scrape(&l);
+	assert_int_equal(reported(l.page, "k"), 3);
+	assert_int_equal(reported(l.page, "other"), 90);
 	end_launches(&l);
 }
 
@@ -382,6 +398,7 @@ int main(void)
 		cmocka_unit_test(joined_beyond_the_limit_stays_other),
 		cmocka_unit_test(labels_that_are_equal_are_one_series),
 		cmocka_unit_test(a_new_process_starts_anew),
+		cmocka_unit_test(a_process_keeps_its_series_after_its_end),
 		cmocka_unit_test(launches_without_a_kernel_are_other),
 		cmocka_unit_test(never_goes_back),
 	};

@@ -32,7 +32,7 @@ static void assert_list(const struct top_order *order, const char *pids, size_t 
 	char got[256] = "";
 	struct top_list list;
 
-	assert_int_equal(top_list__make(&list, &machine.model, machine.rates, order), 0);
+	assert_int_equal(top_list__make(&list, &machine.model, NULL, machine.rates, order), 0);
 	for (size_t i = 0; i < list.count; i++) {
 		size_t length = strlen(got);
 
@@ -138,7 +138,7 @@ static void finds_rows(void **state)
 	struct top_list list;
 
 	(void)state;
-	assert_int_equal(top_list__make(&list, &machine.model, machine.rates, &order), 0);
+	assert_int_equal(top_list__make(&list, &machine.model, NULL, machine.rates, &order), 0);
 	assert_int_equal(top_list__find(&list, 101, 101 * NS_PER_S), 1);
 	assert_int_equal(top_list__find(&list, 101, 1), list.count);
 	top_list__clear(&list);

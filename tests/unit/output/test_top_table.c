@@ -17,7 +17,8 @@
 
 static struct top_machine machine;
 static struct top_view view;
-static const char *only; /* --comm and the like */
+static struct model quiet; /* processes that have made no call */
+static const char *only;   /* --comm and the like */
 static uint64_t left_out;
 
 static int begin(void **state)
@@ -55,7 +56,7 @@ static void make(struct top_page *page, int width, size_t height)
 	};
 
 	*page = (struct top_page){0};
-	assert_int_equal(top_list__make(&list, &machine.model, machine.rates, &order), 0);
+	assert_int_equal(top_list__make(&list, &machine.model, &quiet, machine.rates, &order), 0);
 	top_view__settle(&view, &list, top_table__rows(&scene));
 	assert_int_equal(top_table__add(page, &scene), 0);
 	top_list__clear(&list);
@@ -141,9 +142,12 @@ static void folds_gpus_to_make_room(void **state)
 			    "GPU 0   busy  97 %  memory     20.0 GiB of 80.0 GiB  350 W  66 C  "
 			    "NVIDIA H100");
 	top_page__clear(&page);
-	machine.gpus[0].stranger = 4711;
+	machine.gpus[0].strangers[0].pid = machine.processes[0].pid;
+	machine.gpus[0].strangers[1].pid = 4711;
+	machine.gpus[0].stranger_count = 2;
 	make(&page, 80, 23);
-	assert_non_null(strstr(page.lines[1].text, "66 C  also pid 4711 (no call yet)  NVIDIA"));
+	assert_non_null(strstr(page.lines[1].text, "66 C  also pid 4711 (not listed)  NVIDIA"));
+	machine.gpus[0].stranger_count = 0;
 	top_page__clear(&page);
 	view.gpus = TOP_GPUS_FOLDED;
 	make(&page, 80, 24);
@@ -228,6 +232,32 @@ static void shortens_commands_where_room_is_scarce(void **state)
 	top_page__clear(&page);
 }
 
+static void shows_processes_that_have_not_called(void **state)
+{
+	struct process_gpu used = {.ordinal = GPU_NONE, .gpu = 1, .used_bytes = 30ull << 30};
+	struct process process = {
+		.pid = 4711,
+		.identified = true,
+		.user = "eve",
+		.command = "python3 -m serve",
+		.since_attach = true,
+		.gpus = &used,
+		.gpu_count = 1,
+	};
+	struct top_page page;
+
+	(void)state;
+	quiet = (struct model){.processes = &process, .process_count = 1};
+	make(&page, 150, 24);
+	assert_non_null(strstr(page.lines[0].text, "  6 processes, "));
+	assert_non_null(
+		strstr(page.lines[6].text,
+		       "   4711 eve        1    30.0 GiB           -         -           -"
+		       "           -        -           -       - idle       python3 -m serve "));
+	top_page__clear(&page);
+	quiet = (struct model){0};
+}
+
 static void shows_losses(void **state)
 {
 	struct top_page page;
@@ -277,6 +307,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(helps_in_80_columns, begin, end),
 		cmocka_unit_test_setup_teardown(says_first_that_it_stands_still, begin, end),
 		cmocka_unit_test_setup_teardown(shortens_commands_where_room_is_scarce, begin, end),
+		cmocka_unit_test_setup_teardown(shows_processes_that_have_not_called, begin, end),
 		cmocka_unit_test_setup_teardown(shows_losses, begin, end),
 		cmocka_unit_test_setup_teardown(shows_copies, begin, end),
 		cmocka_unit_test_setup_teardown(cannot_be_garbled_by_a_name, begin, end),

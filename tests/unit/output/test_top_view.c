@@ -38,12 +38,12 @@ static enum top_action press(int key)
 	enum top_action action;
 	struct top_list list;
 
-	assert_int_equal(top_list__make(&list, &machine.model, machine.rates, &order), 0);
+	assert_int_equal(top_list__make(&list, &machine.model, NULL, machine.rates, &order), 0);
 	top_view__settle(&view, &list, ROWS);
 	action = top_view__key(&view, key, &list, ROWS, LINES);
 	top_list__clear(&list);
 	order = top_view__order(&view);
-	assert_int_equal(top_list__make(&list, &machine.model, machine.rates, &order), 0);
+	assert_int_equal(top_list__make(&list, &machine.model, NULL, machine.rates, &order), 0);
 	top_view__settle(&view, &list, ROWS);
 	top_list__clear(&list);
 	return action;
@@ -53,6 +53,22 @@ static void type(const char *text)
 {
 	for (; *text; text++)
 		assert_int_equal(press((unsigned char)*text), TOP_DRAW);
+}
+
+/* The list is sorted anew when NVML answers, and the screen stays at its beginning. */
+static void stays_at_the_top(void **state)
+{
+	(void)state;
+	press(TOP_KEY_UP);
+	assert_int_equal(view.pid, 102);
+	press('L');
+	assert_int_equal(view.pid, 101);
+	assert_int_equal(view.first, 0);
+	press(TOP_KEY_DOWN);
+	assert_int_equal(view.pid, 102);
+	press('N');
+	assert_int_equal(view.pid, 102);
+	assert_int_equal(view.row, 2);
 }
 
 static void moves_the_cursor(void **state)
@@ -252,6 +268,7 @@ static void folds_and_pauses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(stays_at_the_top, begin, end),
 		cmocka_unit_test_setup_teardown(moves_the_cursor, begin, end),
 		cmocka_unit_test_setup_teardown(stays_with_the_process, begin, end),
 		cmocka_unit_test_setup_teardown(sorts, begin, end),

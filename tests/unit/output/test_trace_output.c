@@ -79,16 +79,16 @@ static void the_table_is_as_its_description_shows_it(void **state)
 		"                                   DURATION RESULT\n"
 		"1234.018   my_cuda_app      12345   12345   cudaMalloc             size=1048576 "
 		"ptr=0x7f8b00000000   "
-		"                                   412.1us  cudaSuccess\n"
+		"                                     412 us cudaSuccess\n"
 		"1235.101   my_cuda_app      12345   12345   cudaMemcpy             "
 		"dst=0x7f8b00000000 src=0x55d0c0 "
-		"size=1048576 kind=H2D                368.0us  cudaSuccess\n"
+		"size=1048576 kind=H2D                  368 us cudaSuccess\n"
 		"1240.440   my_cuda_app      12345   12345   cudaLaunchKernel       vadd "
 		"grid=(4096,1,1) block=(256,1,1) "
-		"shmem=0 stream=0                5.2us    cudaSuccess\n"
+		"shmem=0 stream=0                  5.2 us cudaSuccess\n"
 		"1240.900   my_cuda_app      12345   12345   cudaMalloc             "
 		"size=1125899906842624             "
-		"                                   18.3us   cudaErrorMemoryAllocation\n";
+		"                                    18.3 us cudaErrorMemoryAllocation\n";
 	struct trace_output_options options = options_of(TRACE_TABLE, NULL);
 	size_t length;
 	char *text = print(&options, FIRST_EXAMPLE_LINES, &length);
@@ -305,9 +305,9 @@ static void an_error_is_never_cut(void **state)
 
 		line->result = 0;
 		assert_non_null(strstr(print_line(&options, line),
-				       options.width < 120 ? " 5.2us\n" : " cudaSuccess\n"));
+				       options.width < 120 ? " 5.2 us\n" : " cudaSuccess\n"));
 		line->result = 2;
-		snprintf(below, sizeof(below), "5.2us\n%*s\n", (int)options.width,
+		snprintf(below, sizeof(below), "  5.2 us\n%*s\n", (int)options.width,
 			 "cudaErrorMemoryAllocation");
 		assert_non_null(
 			strstr(print_line(&options, line),
@@ -395,9 +395,9 @@ static void another_width(void **state)
 		"TIME(ms)   PID     EVENT                  DETAILS                                "
 		"             DURATION RESULT\n"
 		"1234.018   12345   cudaMalloc             size=1048576 ptr=0x7f8b00000000        "
-		"             412.1us  cudaSuccess\n"
+		"               412 us cudaSuccess\n"
 		"TIME(ms)   PID     EVENT                  DETAILS                       DURATION\n"
-		"1234.018   12345   cudaMalloc             size=1048576 …           412.1us\n");
+		"1234.018   12345   cudaMalloc             size=1048576 …             412 us\n");
 	free(text);
 	fclose(file);
 }
@@ -440,11 +440,11 @@ static void one_process_needs_no_pid(void **state)
 	options.one_process = true;
 	assert_string_equal(
 		print_lines(&options, order, 3),
-		"1235.101   cudaMemcpy             size=1048576 kind=H2D …               368.0us\n"
+		"1235.101   cudaMemcpy             size=1048576 kind=H2D …                 368 us\n"
 		"TIME(ms)   PID     EVENT                  DETAILS                       DURATION\n"
-		"1235.101   99      cudaMemcpy             size=1048576 kind=H2D …       368.0us\n"
-		"1235.101   12345   cudaMemcpy             size=1048576 kind=H2D …       "
-		"368.0us\n");
+		"1235.101   99      cudaMemcpy             size=1048576 kind=H2D …         368 us\n"
+		"1235.101   12345   cudaMemcpy             size=1048576 kind=H2D …         "
+		"368 us\n");
 }
 
 /* Whole arguments stay, the most useful ones first; what is cut has a mark. */
@@ -535,11 +535,11 @@ static void a_column_grows_with_its_values(void **state)
 		print_lines(&options,
 			    (const struct trace_line *const[]){&lines[2], &lines[4], &lines[2]}, 3),
 		"-                        vadd                     (4096,1,1)     (256,1,1)      "
-		"5.2us\n"
+		"  5.2 us\n"
 		"[0x7f8b00000000,0x0,0xffffffffffffffff] vadd<int, 4>             "
-		"(4294967295,65535,65535) (1,2,3)        890ns\n"
+		"(4294967295,65535,65535) (1,2,3)          890 ns\n"
 		"-                                       vadd                     "
-		"(4096,1,1)               (256,1,1)      5.2us\n");
+		"(4096,1,1)               (256,1,1)        5.2 us\n");
 }
 
 /* In a file everything is whole, and only the longest lines are out of place. */

@@ -83,37 +83,6 @@ static void digits_with_leading_zeros(void **unused)
 		expect_digits(1 + (unsigned int)i % 9);
 }
 
-static void expect_text(char *(*write)(char *at, uint64_t value), uint64_t value,
-			const char *expected)
-{
-	char text[TRACE_TEXT_NUMBER + 1];
-
-	*write(text, value) = '\0';
-	assert_string_equal(text, expected);
-}
-
-static void durations_and_rates(void **unused)
-{
-	(void)unused;
-	expect_text(trace_text__duration, 0, "0ns");
-	expect_text(trace_text__duration, 999, "999ns");
-	expect_text(trace_text__duration, 1000, "1.0us");
-	expect_text(trace_text__duration, 412149, "412.1us");
-	expect_text(trace_text__duration, 412150, "412.2us");
-	expect_text(trace_text__duration, 999949, "999.9us");
-	expect_text(trace_text__duration, 999950, "1.0ms");
-	expect_text(trace_text__duration, 999949999, "999.9ms");
-	expect_text(trace_text__duration, 999950000, "1.0s");
-	expect_text(trace_text__duration, 3449999999, "3.4s");
-	expect_text(trace_text__duration, UINT64_MAX, "18446744073.7s");
-	expect_text(trace_text__rate, 999, "999B/s");
-	expect_text(trace_text__rate, 1000, "1.0KB/s");
-	expect_text(trace_text__rate, 999949, "999.9KB/s");
-	expect_text(trace_text__rate, 999950, "1.0MB/s");
-	expect_text(trace_text__rate, 12345678901, "12.3GB/s");
-	expect_text(trace_text__rate, UINT64_MAX, "18446744.1TB/s");
-}
-
 /* Bytes for every branch: plain ones, escaped ones, and valid and broken UTF-8. */
 static size_t random_text(char *text)
 {
@@ -345,7 +314,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers),
 		cmocka_unit_test(digits_with_leading_zeros),
-		cmocka_unit_test(durations_and_rates),
 		cmocka_unit_test(escaped_texts_read_back),
 		cmocka_unit_test(only_what_is_printable_is_left),
 		cmocka_unit_test(json_texts_are_those_of_the_reports),
