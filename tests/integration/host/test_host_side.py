@@ -159,7 +159,8 @@ def test_computing(nothing_left):
     assert sum(r["times"] for r in run.of("on-cpu")) == pytest.approx(
         99 * run.spent("on-cpu"), rel=0.1)
     [finding] = [f for f in run.report["findings"] if f["id"] == "host-bound"] or [None]
-    assert finding is None or finding["stack"] == first["stack"]
+    # Other programs of a busy machine may keep it waiting for a CPU for longer than it computes.
+    assert finding is None or finding["stack"] == run.reasons[0]["stack"]
 
 
 @WAITS
