@@ -291,12 +291,14 @@ def test_launches(nothing_left):
 
 
 def test_a_rival(nothing_left):
-    """Another program of the same CPU has it half of the time."""
-    cpu = max(os.sched_getaffinity(0))
-    with subprocess.Popen(["taskset", "-c", str(cpu), "sh", "-c", "while :; do :; done"]) as rival:
+    """Another program of the same CPU has it half of the time: both run before other programs,
+    which would be among the rivals otherwise, and more than are listed."""
+    def pinned(*command):
+        return ["taskset", "-c", str(max(os.sched_getaffinity(0))), *spinning(*command)]
+
+    with subprocess.Popen(pinned("sh", "-c", "while :; do :; done")) as rival:
         try:
-            run = Steps("compute", 3,
-                        prefix=lambda *command: ["taskset", "-c", str(cpu), *map(str, command)])
+            run = Steps("compute", 3, prefix=pinned)
         finally:
             rival.send_signal(signal.SIGKILL)
     [preempted] = run.of("preempted")
