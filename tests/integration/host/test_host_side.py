@@ -311,8 +311,9 @@ def test_a_rival(nothing_left):
 def limited_group(quota_us, period_us=100000):
     """A control group with so much CPU time a period: the file to write a pid to;
     skips if there is no such controller."""
-    for root, limit in ((Path("/sys/fs/cgroup"), "cpu.max"),
-                        (Path("/sys/fs/cgroup/cpu"), "cpu.cfs_quota_us")):
+    for root, limit, weight, most in (
+            (Path("/sys/fs/cgroup"), "cpu.max", "cpu.weight", 10000),
+            (Path("/sys/fs/cgroup/cpu"), "cpu.cfs_quota_us", "cpu.shares", 262144)):
         group = root / f"gpuprobe-test-{os.getpid()}"
         try:
             group.mkdir()
@@ -324,6 +325,8 @@ def limited_group(quota_us, period_us=100000):
             (group / limit).write_text(
                 f"{quota_us} {period_us}" if limit == "cpu.max" else str(quota_us),
                 encoding="ascii")
+            # Else other programs of a busy machine keep it from using up its time.
+            (group / weight).write_text(str(most), encoding="ascii")
             yield group / "cgroup.procs"
             return
         finally:
