@@ -30,3 +30,26 @@ void threads__run(void (*work)(void *arg), void *arg, unsigned int count)
 	for (unsigned int i = 0; i < started; i++)
 		pthread_join(threads[i], NULL);
 }
+
+struct items {
+	void (*work)(void *arg, unsigned int i);
+	void *arg;
+	unsigned int next; /* atomic */
+	unsigned int count;
+};
+
+static void take_items(void *arg)
+{
+	struct items *items = arg;
+	unsigned int i;
+
+	while ((i = __atomic_fetch_add(&items->next, 1, __ATOMIC_RELAXED)) < items->count)
+		items->work(items->arg, i);
+}
+
+void threads__each(void (*work)(void *arg, unsigned int i), void *arg, unsigned int count)
+{
+	struct items items = {.work = work, .arg = arg, .count = count};
+
+	threads__run(take_items, &items, count < THREADS_MAX ? count : THREADS_MAX);
+}

@@ -11,4 +11,10 @@
  */
 void threads__run(void (*work)(void *arg), void *arg, unsigned int count);
 
+/*
+ * Calls work(arg, i) for each i below `count`, up to THREADS_MAX of them at once, and returns when
+ * all have returned. The calls may come in any order.
+ */
+void threads__each(void (*work)(void *arg, unsigned int i), void *arg, unsigned int count);
+
 #endif

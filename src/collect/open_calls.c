@@ -11,6 +11,7 @@
 
 #include "collect/earlier_calls.h"
 #include "gen/gpuprobe.skel.h"
+#include "gpuprobe/holds.h"
 #include "api/api.h"
 
 #define READ_CALLS 512 /* records per read */
@@ -199,18 +200,40 @@ static void finish(struct process *process)
 
 /* --- the reading --- */
 
+/*
+ * How long the call has lasted, without the time for which its process was held, as the time of a
+ * call that has returned. While the process is held, no time is known: that of the hold is noted
+ * at its end.
+ */
+static uint64_t time_in(const struct collector *collector, const struct process *process,
+			const struct open_call_record *record)
+{
+	const struct gpuprobe_bpf *skeleton = collector->skeleton;
+	uint64_t now_ns = collector->model.now_ns, ns = open_time__since(record, now_ns);
+	int32_t pid = process->pid;
+	struct holds holds;
+	uint8_t held;
+
+	if (!skeleton->rodata->config.hold)
+		return ns;
+	if (!bpf_map_lookup_elem(bpf_map__fd(skeleton->maps.held), &pid, &held))
+		return 0;
+	if (!bpf_map_lookup_elem(bpf_map__fd(skeleton->maps.holds), &pid, &holds))
+		ns = positive_difference(ns, holds__within(&holds, record->start_ns, now_ns));
+	return ns;
+}
+
 static int take(const struct reading *reading, const struct open_call_record *record)
 {
 	const struct collector *collector = reading->collector;
 	struct process *process = collector__process_at(reading->collector, record->slot);
-	uint64_t now_ns = collector->model.now_ns;
 
 	if (!process || record->row >= api_function_count)
 		return 0;
 	if (record->outermost)
-		list(process, record, now_ns);
+		list(process, record, collector->model.now_ns);
 	return open_time__add(collector->open_calls->time, process, record, true,
-			      open_time__since(record, now_ns));
+			      time_in(collector, process, record));
 }
 
 /* BPF writes whole records one after another, but a read may end inside one. */

@@ -309,7 +309,10 @@ static void find_costs(const struct timings *probed, const struct timings *plain
 		costs->cold *= BEYOND_WORK;
 }
 
-/* This object only watches gpuprobe itself, so small maps are enough. */
+/*
+ * This object only watches gpuprobe itself, so small maps are enough, and no program of tensors is
+ * loaded: calls of CUDA do not run it.
+ */
 static struct object_options own_options(const struct object_options *options)
 {
 	struct object_options own = *options;
@@ -317,6 +320,8 @@ static struct object_options own_options(const struct object_options *options)
 	own.sites_alone = true;
 	own.only_watched = false;
 	own.hold = false;
+	own.max_tensors = 0;
+	own.exhaustion = false;
 	own.max_processes = 64;
 	own.max_allocations = 1024;
 	own.max_kernels = 1024;

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
+#include "base/threads.h"
 #include "api/api.h"
 #include "privilege/file_rights.h"
 #include "probe/attacher_private.h"
@@ -26,6 +27,11 @@
 #define DESCRIPTORS_OF_FILE 4
 #define DESCRIPTORS_BY_FAMILY 12 /* if families have links of their own */
 #define DESCRIPTORS_OF_ASKS 4	 /* in addition, if functions that ask for errors have links */
+/*
+ * Kinds of links: those apart, and last the others. The kernel takes its time to detach each link,
+ * so all kinds are detached at once.
+ */
+#define ALL_KINDS (APART_KINDS + 1)
 
 /* The number of files for which descriptors suffice. */
 static size_t room_for_files(const struct selection *selection)
@@ -136,13 +142,21 @@ bool attacher__wants_tensors(const struct attacher *attacher)
 	return attacher->selection.tensors || attacher->selection.exhaustion;
 }
 
+static void free_links(void *arg, unsigned int kind)
+{
+	struct attacher *attacher = arg;
+
+	if (kind < APART_KINDS)
+		family_links__free(attacher->apart[kind]);
+	else
+		links__free(attacher->links);
+}
+
 void attacher__free(struct attacher *attacher)
 {
 	if (!attacher)
 		return;
-	for (int kind = 0; kind < APART_KINDS; kind++)
-		family_links__free(attacher->apart[kind]);
-	links__free(attacher->links);
+	threads__each(free_links, attacher, ALL_KINDS);
 	hooks__free(attacher->hooks);
 	identity_reader__free(attacher->identities);
 	file_shares__free(attacher->shares);
@@ -224,12 +238,27 @@ int attacher__link(struct attacher *attacher, const struct linked_file *file,
 	return ret;
 }
 
+struct unlinking {
+	struct attacher *attacher;
+	uint64_t file;
+};
+
+static void unlink_kind(void *arg, unsigned int kind)
+{
+	const struct unlinking *unlinking = arg;
+	struct attacher *attacher = unlinking->attacher;
+
+	if (kind == APART_KINDS)
+		links__detach(attacher->links, unlinking->file);
+	else if (attacher->apart[kind])
+		family_links__remove(attacher->apart[kind], unlinking->file);
+}
+
 void attacher__unlink(struct attacher *attacher, uint64_t number)
 {
-	for (int kind = 0; kind < APART_KINDS; kind++)
-		if (attacher->apart[kind])
-			family_links__remove(attacher->apart[kind], number);
-	links__detach(attacher->links, number);
+	struct unlinking unlinking = {.attacher = attacher, .file = number};
+
+	threads__each(unlink_kind, &unlinking, ALL_KINDS);
 }
 
 int attacher__open(const char *path, struct error *err)

@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/threads.h"
 #include "api/api.h"
 
 #define ENOTSUPP 524	   /* kernel-internal errno: an instruction that cannot be probed */
@@ -86,14 +87,20 @@ static void finish_closing(struct family *family)
 	family->closing = false;
 }
 
+static void free_family(void *arg, unsigned int which)
+{
+	struct family_links *links = arg;
+	struct family *family = &links->families[which];
+
+	finish_closing(family);
+	links__free(family->links);
+}
+
 void family_links__free(struct family_links *links)
 {
 	if (!links)
 		return;
-	for (int family = 0; family < links->count; family++) {
-		finish_closing(&links->families[family]);
-		links__free(links->families[family].links);
-	}
+	threads__each(free_family, links, (unsigned int)links->count);
 	for (size_t i = 0; i < links->file_count; i++)
 		clear_file(&links->files[i]);
 	free(links->files);
@@ -157,11 +164,25 @@ static int attach_family(struct family_links *links, int family, const struct fa
 			     err);
 }
 
+struct detaching {
+	struct family_links *links;
+	uint64_t file;
+};
+
+static void detach_family(void *arg, unsigned int which)
+{
+	const struct detaching *detaching = arg;
+	struct family *family = &detaching->links->families[which];
+
+	if (family->links)
+		links__detach(family->links, detaching->file);
+}
+
 static void detach_families(struct family_links *links, uint64_t file)
 {
-	for (int family = 0; family < links->count; family++)
-		if (links->families[family].links)
-			links__detach(links->families[family].links, file);
+	struct detaching detaching = {.links = links, .file = file};
+
+	threads__each(detach_family, &detaching, (unsigned int)links->count);
 }
 
 /* Attaches all families that are in use; none of them if one fails. */

@@ -27,7 +27,7 @@ int family_links__new(enum link_kind kind, const struct probe_programs *programs
 		      family_of_function family_of, int count, volatile uint64_t *unseen_until,
 		      struct family_links **out, struct error *err);
 
-/* Detaches everything. NULL is fine. */
+/* Detaches everything, all families at once. NULL is fine. */
 void family_links__free(struct family_links *links);
 
 /* Moves the functions that stay attached to the front. Returns their number. */

@@ -20,6 +20,8 @@ static _Atomic uint64_t fake_now_ns = 1000000ull * 1000000000ull;
  * waits.
  */
 static bool fake_monotonic;
+/* If not NULL, called when CLOCK_MONOTONIC is read: the code under test is about to wait. */
+static void (*before_wait)(void);
 /* If not 0, the CPU time of the thread. */
 static uint64_t fake_thread_ns;
 
@@ -39,6 +41,8 @@ int clock_gettime(clockid_t which, struct timespec *now)
 {
 	uint64_t ns = fake_ns(which);
 
+	if (which == CLOCK_MONOTONIC && before_wait)
+		before_wait();
 	if (!ns)
 		return (int)syscall(SYS_clock_gettime, which, now);
 	*now = (struct timespec){.tv_sec = (time_t)(ns / 1000000000),

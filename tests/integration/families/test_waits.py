@@ -64,6 +64,8 @@ def test_by_what_is_waited_for(gpuprobe_by):
     waits = check(result)
     assert (waits["stream"]["calls"] == 4 and waits["event"]["calls"] == 4
             and waits["device"]["calls"] == 3)
+    assert (sum(device["wait_ns"] for device in result.process["devices"])
+            == sum(waits[kind]["ns"] for kind in ("stream", "event", "device")))
     assert result.process["errors"] == []
 
 

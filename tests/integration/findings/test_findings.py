@@ -12,7 +12,7 @@ from lib.faults import FAULTS
 from lib.probe import Probe, environment
 from lib.profile_runs import DIAGNOSE, Scenario, by_scenario
 
-ALONE = pytest.mark.alone("it uses the device up")
+ALONE = pytest.mark.alone("how soon a thread resumes depends on the load")
 
 
 def group(fault):

@@ -159,7 +159,8 @@ def test_computing(nothing_left):
     assert sum(r["times"] for r in run.of("on-cpu")) == pytest.approx(
         99 * run.spent("on-cpu"), rel=0.1)
     [finding] = [f for f in run.report["findings"] if f["id"] == "host-bound"] or [None]
-    assert finding is None or finding["stack"] == first["stack"]
+    # Other programs of a busy machine may keep it waiting for a CPU for longer than it computes.
+    assert finding is None or finding["stack"] == run.reasons[0]["stack"]
 
 
 @WAITS
@@ -290,12 +291,14 @@ def test_launches(nothing_left):
 
 
 def test_a_rival(nothing_left):
-    """Another program of the same CPU has it half of the time."""
-    cpu = max(os.sched_getaffinity(0))
-    with subprocess.Popen(["taskset", "-c", str(cpu), "sh", "-c", "while :; do :; done"]) as rival:
+    """Another program of the same CPU has it half of the time: both run before other programs,
+    which would be among the rivals otherwise, and more than are listed."""
+    def pinned(*command):
+        return ["taskset", "-c", str(max(os.sched_getaffinity(0))), *spinning(*command)]
+
+    with subprocess.Popen(pinned("sh", "-c", "while :; do :; done")) as rival:
         try:
-            run = Steps("compute", 3,
-                        prefix=lambda *command: ["taskset", "-c", str(cpu), *map(str, command)])
+            run = Steps("compute", 3, prefix=pinned)
         finally:
             rival.send_signal(signal.SIGKILL)
     [preempted] = run.of("preempted")
@@ -308,8 +311,9 @@ def test_a_rival(nothing_left):
 def limited_group(quota_us, period_us=100000):
     """A control group with so much CPU time a period: the file to write a pid to;
     skips if there is no such controller."""
-    for root, limit in ((Path("/sys/fs/cgroup"), "cpu.max"),
-                        (Path("/sys/fs/cgroup/cpu"), "cpu.cfs_quota_us")):
+    for root, limit, weight, most in (
+            (Path("/sys/fs/cgroup"), "cpu.max", "cpu.weight", 10000),
+            (Path("/sys/fs/cgroup/cpu"), "cpu.cfs_quota_us", "cpu.shares", 262144)):
         group = root / f"gpuprobe-test-{os.getpid()}"
         try:
             group.mkdir()
@@ -321,6 +325,8 @@ def limited_group(quota_us, period_us=100000):
             (group / limit).write_text(
                 f"{quota_us} {period_us}" if limit == "cpu.max" else str(quota_us),
                 encoding="ascii")
+            # Else other programs of a busy machine keep it from using up its time.
+            (group / weight).write_text(str(most), encoding="ascii")
             yield group / "cgroup.procs"
             return
         finally:

@@ -119,8 +119,8 @@ FAULTS = [
     Fault("sticky-error", numbers={"calls": own("calls")}, fixed_env={},
           env={"CUDA_SIM_FAIL": "cuLaunchKernel:201+=700,cuMemFree_v2:*=700"}),
     Fault("error-storm", numbers={"calls": own("calls")}),
-    # The simulated NVML has one device for all programs, which this one fills.
-    Fault("oom-near", course=True, alone=True, apart=True, seconds=5,
+    # The simulated NVML has one device for all programs of a worker's machine; this one fills it.
+    Fault("oom-near", course=True, apart=True, seconds=5,
           env={"CUDA_SIM_MEMORY": "3900M", "LD_LIBRARY_PATH": str(paths.SIM)},
           companions={"leak-growing": "that is how it uses the device up",
                       "leak-at-exit": "what grew to the end is live at the end"}),

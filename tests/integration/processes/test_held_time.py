@@ -89,15 +89,18 @@ def test_trace_of_long_calls(tracer, tmp_path):
     assert len(traced.lines) >= len(shown)
 
 
+@pytest.mark.parametrize("interval", [None, 0.1], ids=["at_the_end", "meanwhile"])
 @pytest.mark.parametrize("command", ["stat", "diagnose"])
-def test_sums(gpuprobe, tmp_path, command):
-    """Total and most of the function, and the time inside calls of the run, are without it."""
+def test_sums(gpuprobe, tmp_path, command, interval):
+    """Total and most of the function, and the time inside calls of the run, are without it,
+    also if there are reports while the call is in progress."""
     out = tmp_path / "out"
-    running = gpuprobe.start(*program(tmp_path), base=[command, "--json"], args=["-O", out],
-                             interval=None)
+    reports = ["--interval", interval] if interval else []
+    running = gpuprobe.start(*program(tmp_path), base=[command, "--json"],
+                             args=["-O", out, *reports], interval=None)
     with running:
         held = Held(running, tmp_path)
-    [process] = json.loads(out.read_text())["processes"]
+    [process] = json.loads(out.read_text().splitlines()[-1])["processes"]
     [malloc] = [f for f in process["functions"] if f["function"] == "cudaMalloc"]
     held.check(malloc["max_ns"], held.first)
     held.check(malloc["total_ns"], held.first + held.second)
