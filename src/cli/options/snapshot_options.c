@@ -17,7 +17,7 @@ static const struct option_row rows[] = {
 	 FIELD(file)},
 	{NULL, 'o', "FILE", NULL, option__file, FIELD(file)},
 	{"duration", 0, "S", DURATION_HELP, option__duration, FIELD(duration), .min = 0.001},
-	{"max-events", 0, "N", "keep the latest N allocations and frees; 0: none [100000]",
+	{"max-events", 0, "N", "the latest N allocations and frees; 0: none [100000]",
 	 option__u64, FIELD(max_events), .max = MAX_EVENTS},
 	{.rows = library_rows, FIELD(targets)},
 	{.help = "Call stacks:"},
