@@ -85,10 +85,7 @@ static const struct option_row rows[] = {
 	 stack_choice__take_row, FIELD(stacks), .min = OPT_MIN_WAIT},
 	{.rows = stack_sample_rows, FIELD(stacks)},
 	{.help = ""},
-	{"verbose", 'v', NULL, "more messages on stderr (twice: even more)", option__verbose,
-	 FIELD(log_level)},
-	{"quiet", 'q', NULL, "no warnings and no notes", option__quiet, FIELD(log_level)},
-	{.rows = help_rows},
+	{.rows = note_log_rows, FIELD(log_level)},
 	{0},
 };
 

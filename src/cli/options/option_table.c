@@ -403,10 +403,22 @@ const struct option_row help_rows[] = {
 	{0},
 };
 
-const struct option_row log_rows[] = {
+static const struct option_row verbose_rows[] = {
 	{"verbose", 'v', NULL, "more messages on stderr (twice: even more)", option__verbose,
 	 .offset = 0},
+	{0},
+};
+
+const struct option_row log_rows[] = {
+	{.rows = verbose_rows},
 	{"quiet", 'q', NULL, "no warnings", option__quiet, .offset = 0},
+	{.rows = help_rows},
+	{0},
+};
+
+const struct option_row note_log_rows[] = {
+	{.rows = verbose_rows},
+	{"quiet", 'q', NULL, "no warnings and no notes", option__quiet, .offset = 0},
 	{.rows = help_rows},
 	{0},
 };

@@ -138,7 +138,9 @@ int option__result(const struct option_row *row, void *field, const char *text, 
 
 /* --- options that every command has --- */
 
-extern const struct option_row log_rows[];  /* for an enum log_level: -v, -q, -h and -V */
+extern const struct option_row log_rows[]; /* for an enum log_level: -v, -q, -h and -V */
+/* log_rows of commands that print notes too, which -q leaves out */
+extern const struct option_row note_log_rows[];
 extern const struct option_row help_rows[]; /* only -h and -V */
 
 #endif

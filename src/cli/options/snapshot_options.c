@@ -23,10 +23,7 @@ static const struct option_row rows[] = {
 	{.help = "Call stacks:"},
 	{.rows = stack_needed_rows, FIELD(stacks)},
 	{.help = ""},
-	{"verbose", 'v', NULL, "more messages on stderr (twice: even more)", option__verbose,
-	 FIELD(log_level)},
-	{"quiet", 'q', NULL, "no warnings and no notes", option__quiet, FIELD(log_level)},
-	{.rows = help_rows},
+	{.rows = note_log_rows, FIELD(log_level)},
 	{0},
 };
 
