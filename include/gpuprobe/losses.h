@@ -69,7 +69,8 @@
 	  "samples and sleeps of followed threads that had no room in a table: their time has no " \
 	  "stack") \
 	X(TENSOR_MAP_FULL, "tensor_map_full", "tensors beyond --max-tensors") \
-	X(TENSOR_RING_FULL, "tensor_ring_full", "events of tensors that did not fit the ring buffer") \
+	X(TENSOR_RING_FULL, "tensor_ring_full", \
+	  "events of tensors that did not fit the ring buffer") \
 	X(UNREADABLE, "unreadable", "results that could not be read from the program's memory") \
 	X(LIBRARY_SKIPPED, "library_skipped", \
 	  "files of processes that may be CUDA libraries and got no probes: see the warnings") \

@@ -141,9 +141,9 @@ char *quantity__put_time(char *at, double ns)
 
 struct quantity quantity__time(double ns)
 {
-	struct quantity quantity;
+	struct quantity quantity = {0};
 
-	*quantity__put_time(quantity.text, ns) = '\0';
+	quantity__put_time(quantity.text, ns);
 	return quantity;
 }
 
@@ -228,9 +228,9 @@ char *quantity__put_bandwidth(char *at, double bytes_per_second)
 
 struct quantity quantity__bandwidth(double bytes_per_second)
 {
-	struct quantity quantity;
+	struct quantity quantity = {0};
 
-	*quantity__put_bandwidth(quantity.text, bytes_per_second) = '\0';
+	quantity__put_bandwidth(quantity.text, bytes_per_second);
 	return quantity;
 }
 

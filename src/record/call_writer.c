@@ -81,9 +81,12 @@ static int add(struct call_writer *writer, enum recorded_kind kind, uint64_t tim
  */
 static uint32_t take_id(struct call_writer *writer, enum recorded_kind kind, bool *is_new)
 {
-	uint32_t id = writer->key.failed ? 0 :
-					   dictionary__take(&writer->ids[kind], writer->key.at,
-							    writer->key.length, is_new);
+	uint32_t id;
+
+	*is_new = false;
+	id = writer->key.failed ? 0 :
+				  dictionary__take(&writer->ids[kind], writer->key.at,
+						   writer->key.length, is_new);
 
 	if (id && *is_new) {
 		bytes__clear(&writer->record);

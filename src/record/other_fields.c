@@ -81,7 +81,7 @@ RECORDED_TYPE(host_side, 0);
 static const struct recorded_field tensor_device_record_fields[] = {
 	VALUE(made),	      VALUE(made_bytes),     VALUE(freed),     VALUE(freed_bytes),
 	VALUE(replaced),      VALUE(replaced_bytes), VALUE(untracked), VALUE(untracked_bytes),
-	VALUE(unknown_frees), VALUE(peak_bytes),
+	VALUE(unknown_frees), VALUE(peak_bytes),     VALUE(unsampled),
 };
 RECORDED_TYPE(tensor_device_record, 0);
 #undef T
@@ -105,6 +105,8 @@ RECORDED_TYPE(tensor_site_record, 0);
 static const struct recorded_field tensor_site_fields[] = {
 	STACK(stack),
 	STRUCTS(counts, tensor_site_record),
+	VALUE(step_made),
+	VALUE(step_bytes),
 };
 RECORDED_TYPE(tensor_site, 1);
 #undef T
@@ -133,6 +135,11 @@ static const struct recorded_field tensors_fields[] = {
 	VALUE(left_out_bytes),
 	VALUE(left_out_count),
 	STRUCTS(segments, tensor_segments),
+	VALUE(is_sampled),
+	VALUE(has_python),
+	VALUE(steps),
+	SKIPPED(stretches, "gpuprobe snapshot alone uses them, which reads no recording"),
+	SKIPPED(stretch_count, "with stretches"),
 	SKIPPED(detail, "collect/ alone uses it"),
 };
 RECORDED_TYPE(tensors, 0);
@@ -180,6 +187,7 @@ static const struct recorded_field oom_fields[] = {
 	BELOW(site_count, OOM_SITES + 1),
 	VALUE(more_sites),
 	VALUE(of_tensors),
+	VALUE(sites_estimated),
 	VALUE(unused),
 	VALUE(largest_hole),
 	STRUCTS(increase, site_increase),

@@ -14,7 +14,7 @@
 #define T struct workload
 static const struct recorded_field workload_fields[] = {
 	TEXT(namespace), TEXT(pod),	   TEXT(container),   TEXT(unit),
-	TEXT(slurm_job), TEXT(slurm_step), TEXT(slurm_sluid),
+	TEXT(slurm_job), TEXT(slurm_step), TEXT(slurm_sluid), TEXT(pbs_job),
 };
 RECORDED_TYPE(workload, 0);
 #undef T
@@ -32,7 +32,7 @@ RECORDED_TYPE(memory_totals, 0);
 #define T struct allocation
 static const struct recorded_field allocation_fields[] = {
 	VALUE(address), VALUE(size),	 VALUE(start_ns), BELOW(kind, MEMORY_KINDS),
-	VALUE(device),	VALUE(stack_id), STACK(stack),
+	VALUE(device),	VALUE(stack_id), STACK(stack),	  VALUE(stream),
 };
 RECORDED_TYPE(allocation, 1);
 #undef T

@@ -337,6 +337,7 @@ static const struct recorded_field profile_fields[] = {
 	VALUE(unlisted_threads),
 	STRUCTS(unlisted_time, time_totals),
 	VALUE(unlisted_wall_ns),
+	VALUE(counted_ns),
 	LIST(missed, missed_count, thread_missed),
 	STRUCTS(all_missed, thread_missed),
 	COUNTED(missed_count),

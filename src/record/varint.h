@@ -25,7 +25,7 @@ static inline uint8_t *varint__put(uint8_t *at, uint64_t value)
 
 static inline uint8_t *varint__put_signed(uint8_t *at, int64_t value)
 {
-	return varint__put(at, ((uint64_t)value << 1) ^ (uint64_t)(value >> 63));
+	return varint__put(at, ((uint64_t)value << 1) ^ (value < 0 ? UINT64_MAX : 0));
 }
 
 /* Bytes to read. After a read beyond the end `failed` is set, and every value is 0. */

@@ -7,8 +7,9 @@
  * live segments.
  *
  * Exact: addresses, requested sizes, frames. Modelled, and listed in the file's key `gpuprobe`:
- * blocks' sizes (by PyTorch's rules), pools, and the trace's frees of segments, which are missing. Tensors in no known segment, because
- * that is from before the attach, get a segment that covers just them: it has the key `gpuprobe`.
+ * blocks' sizes (by PyTorch's rules), pools, and the trace's frees of segments, which are missing.
+ * Tensors in no known segment, because that is from before the attach, get a segment that covers
+ * just them: it has the key `gpuprobe`.
  */
 #ifndef OUTPUT_SNAPSHOT_SNAPSHOT_H
 #define OUTPUT_SNAPSHOT_SNAPSHOT_H
