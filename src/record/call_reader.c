@@ -98,7 +98,7 @@ static bool take_value(struct varint_reader *content, struct trace_field *field)
 	case FORM_WORD: return take_word(content, field);
 	case FORM_REAL: return take_real(content, field);
 	case FORM_DIM3: return take_dims(content, field);
-	case FORM_TEXT: return take_bytes(content, field, 1, TEXT_MAX);
+	case FORM_TEXT:
 	case FORM_BYTES: return take_bytes(content, field, 1, TEXT_MAX);
 	case FORM_WORDS: return take_bytes(content, field, sizeof(uint64_t), TRACE_ARGS_MAX);
 	case FORM_UNKNOWN: return true;

@@ -130,7 +130,7 @@ static void cut_at(struct snapshot *snapshot, struct stretch *block, uint64_t en
 /* Gives blocks what is too short to be a block by itself. */
 static void widen_blocks(struct snapshot *snapshot, size_t known)
 {
-	for (size_t i = 0; i < known; i++) {
+	for (size_t i = 0; snapshot->blocks && i < known; i++) {
 		const struct stretch *segment = &snapshot->segments[i];
 		struct stretch *blocks = &snapshot->blocks[segment->first];
 
