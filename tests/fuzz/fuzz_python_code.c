@@ -69,7 +69,7 @@ static void read_object(const struct python_offsets *offsets, uint32_t instructi
 		.scratch = &scratch, .target = &offsets->target, .frames = &frame, .max = 1};
 
 	MUST(codes);
-	if (!read_code(&walk, CODE))
+	if (!find_checksum(&walk, CODE))
 		put_frame(&walk, CODE, instruction);
 	find(codes, offsets, &frame);
 	frame.checksum++;
@@ -83,13 +83,12 @@ static void walk_frames(const struct python_offsets *offsets, uint64_t fsbase)
 	struct python_codes *codes = python_codes__new(1 << 16, NULL);
 	struct python_frame frames[PYTHON_FRAMES_MAX + 1] = {0};
 	struct python_scratch scratch = {0};
-	uint64_t sum;
 	u32 count;
 
 	MUST(codes);
 	walked_fsbase = fsbase;
 	count = walk_python(&(struct memory_of){}, &offsets->target, &scratch, frames,
-			    PYTHON_FRAMES_MAX, (u64 *)&sum);
+			    PYTHON_FRAMES_MAX, fsbase);
 	MUST(count <= PYTHON_FRAMES_MAX + 1);
 	for (u32 i = 0; i < count; i++)
 		find(codes, offsets, &frames[i]);
