@@ -63,7 +63,11 @@ struct python_scratch {
 	u64 walks; /* so far */
 	struct known_code known[CODES_KNOWN];
 	/* Of the walk in progress; on Linux 6.1 there is no room for them on the stack. */
-	u64 last; /* address of the latest frame on Python's own stack; 0: none */
+	u64 frame;    /* address of the next frame */
+	u64 last;     /* address of the latest frame on Python's own stack; 0: none */
+	u32 at;	      /* where the frame is in `frames`, in words */
+	u32 checksum; /* of the frame's code object */
+	u32 max, broken;
 	u64 salt; /* of what a thread remembers: changes at exec */
 	u32 made; /* the interpreter's next version; 0: unknown */
 	/*
@@ -78,11 +82,6 @@ struct python_walk {
 	struct python_scratch *scratch;
 	const struct python_target *target;
 	struct python_frame *frames;
-	u64 frame;    /* address of the next frame */
-	u32 at;	      /* where the frame is in scratch->frames */
-	u32 checksum; /* of the frame's code object */
-	u32 max;
-	bool broken;
 };
 
 static __always_inline int read_pointer(const struct memory_of *of, u64 address, u64 *value)
@@ -148,7 +147,7 @@ static __always_inline u32 next_version(const struct memory_of *of,
 
 static __always_inline u64 frame_word(const struct python_walk *walk, u32 offset)
 {
-	u32 word = walk->at + offset / sizeof(u64);
+	u32 word = walk->scratch->at + offset / sizeof(u64);
 
 	barrier_var(word);
 	return word < FRAMES_WORDS ? walk->scratch->frames[word] : 0;
@@ -236,7 +235,7 @@ static __noinline int look_at_code(struct python_walk *walk, u64 code)
 {
 	if (read_code(walk, code))
 		return -1;
-	walk->checksum = python_checksum(&walk->scratch->identity);
+	walk->scratch->checksum = python_checksum(&walk->scratch->identity);
 	return 0;
 }
 
@@ -252,7 +251,7 @@ static __always_inline int find_checksum(struct python_walk *walk, u64 code)
 	bool same = known->code == (code ^ scratch->salt);
 	u64 version;
 
-	walk->checksum = known->checksum;
+	scratch->checksum = known->checksum;
 	if (same &&
 	    (known->walk == scratch->walks || (scratch->made && known->made == scratch->made)))
 		return 0;
@@ -270,7 +269,7 @@ static __always_inline int find_checksum(struct python_walk *walk, u64 code)
 		return -1;
 	known->code = code ^ scratch->salt;
 	known->version = version;
-	known->checksum = walk->checksum;
+	known->checksum = scratch->checksum;
 	return 0;
 }
 
@@ -282,7 +281,7 @@ static __always_inline void put_frame(struct python_walk *walk, u64 code, u32 in
 		return;
 	walk->frames[at].code = code;
 	walk->frames[at].instruction = instruction;
-	walk->frames[at].checksum = walk->checksum;
+	walk->frames[at].checksum = walk->scratch->checksum;
 	walk->scratch->count = at + 1;
 }
 
@@ -298,11 +297,11 @@ static __always_inline void mark_entry(struct python_walk *walk)
 /* Finds the next frame among those that were read together. Returns 0 if it is there. */
 static __always_inline int find_frame(struct python_walk *walk, u32 size)
 {
-	u64 at = walk->frame - walk->scratch->frames_at;
+	u64 at = walk->scratch->frame - walk->scratch->frames_at;
 
 	if (at > PYTHON_PAGE || at + size > walk->scratch->frames_size)
 		return -1;
-	walk->at = at / sizeof(u64);
+	walk->scratch->at = at / sizeof(u64);
 	return 0;
 }
 
@@ -310,9 +309,9 @@ static __always_inline int find_frame(struct python_walk *walk, u32 size)
 static __always_inline void read_frames(const struct python_walk *walk, u32 size)
 {
 	struct python_scratch *scratch = walk->scratch;
-	u32 before = walk->frame & (PYTHON_PAGE - 1);
+	u32 before = scratch->frame & (PYTHON_PAGE - 1);
 
-	scratch->frames_at = walk->frame - before;
+	scratch->frames_at = scratch->frame - before;
 	scratch->frames_size = 0;
 	size += before;
 	barrier_var(size);
@@ -329,7 +328,7 @@ static __always_inline int read_frame(struct python_walk *walk)
 {
 	struct python_scratch *scratch = walk->scratch;
 	u32 size = walk->target->frame_size;
-	bool near = scratch->last - walk->frame < FRAMES_APART && !(walk->frame & 7);
+	bool near = scratch->last - scratch->frame < FRAMES_APART && !(scratch->frame & 7);
 
 	barrier_var(size);
 	if (size > PYTHON_FRAME_READ)
@@ -341,8 +340,8 @@ static __always_inline int read_frame(struct python_walk *walk)
 		if (!find_frame(walk, size))
 			return 0;
 	}
-	walk->at = LONE_FRAME;
-	return read_memory(&walk->of, scratch->frames + LONE_FRAME, size, walk->frame) ? -1 : 0;
+	scratch->at = LONE_FRAME;
+	return read_memory(&walk->of, scratch->frames + LONE_FRAME, size, scratch->frame) ? -1 : 0;
 }
 
 /* Handles one frame; returns 1 after the last. */
@@ -354,9 +353,9 @@ static long step_python(u32 n __attribute__((unused)), struct python_walk *walk)
 	u8 owner;
 	u64 code;
 
-	if (!walk->frame)
+	if (!scratch->frame)
 		return 1;
-	walk->broken = true;
+	scratch->broken = true;
 	if (read_frame(walk))
 		return 1;
 	owner = frame_byte(walk, target->frame_owner);
@@ -364,17 +363,17 @@ static long step_python(u32 n __attribute__((unused)), struct python_walk *walk)
 		mark_entry(walk);
 		goto next;
 	}
-	scratch->last = walk->frame;
+	scratch->last = scratch->frame;
 	code = frame_word(walk, target->frame_code) & ~(u64)target->code_tag;
-	if (scratch->count >= walk->max || !code || find_checksum(walk, code))
+	if (scratch->count >= scratch->max || !code || find_checksum(walk, code))
 		return 1;
 	instruction = instruction_of(walk, code);
 	if (entries == PYTHON_ENTRY_EACH || (entries == PYTHON_ENTRY_MARKED && owner))
 		instruction |= PYTHON_ENTRY;
 	put_frame(walk, code, instruction);
 next:
-	walk->frame = frame_word(walk, target->frame_back);
-	walk->broken = false;
+	scratch->frame = frame_word(walk, target->frame_back);
+	scratch->broken = false;
 	return 0;
 }
 
@@ -393,7 +392,6 @@ static __always_inline u32 walk_python(const struct memory_of *of,
 		.scratch = scratch,
 		.target = target,
 		.frames = frames,
-		.max = max,
 	};
 	u32 count;
 
@@ -402,13 +400,15 @@ static __always_inline u32 walk_python(const struct memory_of *of,
 		return 0;
 	if (!python_state(of, target, scratch))
 		return 0;
-	walk.frame = state_word(scratch, target->state_frame);
+	scratch->frame = state_word(scratch, target->state_frame);
 	scratch->made = next_version(of, target, scratch);
 	scratch->salt = salt ^ state_word(scratch, target->state_interpreter);
 	scratch->last = 0;
-	if (target->cframe_frame != PYTHON_NO_CFRAME && walk.frame &&
-	    read_pointer(of, walk.frame + target->cframe_frame, &walk.frame))
+	if (target->cframe_frame != PYTHON_NO_CFRAME && scratch->frame &&
+	    read_pointer(of, scratch->frame + target->cframe_frame, &scratch->frame))
 		return 0;
+	scratch->max = max;
+	scratch->broken = false;
 	scratch->count = 0;
 	scratch->frames_size = 0;
 	scratch->walks++;
@@ -417,7 +417,7 @@ static __always_inline u32 walk_python(const struct memory_of *of,
 	count = scratch->count;
 	if (count > PYTHON_FRAMES_MAX)
 		return 0;
-	if (walk.broken || walk.frame) {
+	if (scratch->broken || scratch->frame) {
 		frames[count].code = 0;
 		frames[count].instruction = 0;
 		frames[count].checksum = 0;

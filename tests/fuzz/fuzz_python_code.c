@@ -66,7 +66,7 @@ static void read_object(const struct python_offsets *offsets, uint32_t instructi
 	struct python_scratch scratch = {0};
 	struct python_frame frame = {.code = CODE, .instruction = instruction};
 	struct python_walk walk = {
-		.scratch = &scratch, .target = &offsets->target, .frames = &frame, .max = 1};
+		.scratch = &scratch, .target = &offsets->target, .frames = &frame};
 
 	MUST(codes);
 	if (!find_checksum(&walk, CODE))

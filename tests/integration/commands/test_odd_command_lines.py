@@ -233,8 +233,10 @@ def test_readmes_trace_has_the_columns_of_a_pipe():
     header, = re.findall(r"^TIME\(ms\).*$", readme, re.MULTILINE)
     done = run("trace", "-q", "--", "true")
     assert done.stdout.splitlines()[0] == header
-    # A column's text begins where its title does, but for one that does not fit.
+    # A column's text begins where its title does; durations end there.
     for line in re.findall(r"^\d+\.\d{3}  .*$", readme, re.MULTILINE):
-        for title in ("PID", "EVENT", "DETAILS", "DURATION", "RESULT"):
+        for title in ("PID", "EVENT", "DETAILS", "RESULT"):
             at = header.index(title)
             assert line[at - 1] == " " and line[at] != " ", line
+        end = header.index("DURATION") + len("DURATION")
+        assert line[end - 1] != " " and line[end] == " ", line

@@ -187,7 +187,7 @@ static bool make_frame(const struct python_offsets *offsets, uint64_t code,
 {
 	struct python_scratch scratch = {0};
 	struct python_walk walk = {
-		.scratch = &scratch, .target = &offsets->target, .frames = frame, .max = 1};
+		.scratch = &scratch, .target = &offsets->target, .frames = frame};
 
 	memset(frame, 0, sizeof(*frame));
 	if (find_checksum(&walk, code))
