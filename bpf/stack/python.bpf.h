@@ -58,11 +58,11 @@ struct python_scratch {
 	u64 frames[FRAMES_WORDS];
 	u64 frames_at;	 /* its address */
 	u32 frames_size; /* bytes of it that were read; 0: none */
-	/* what is taken for the next version is none */
+	/* the number at target->next_version is no version */
 	u32 miscounted;
 	u64 walks; /* so far */
 	struct known_code known[CODES_KNOWN];
-	/* Of the walk in progress; on Linux 6.1 there is no room for them on the stack. */
+	/* The walk in progress: its numbers have no room on the stack of Linux 6.1. */
 	u64 frame;    /* address of the next frame */
 	u64 last;     /* address of the latest frame on Python's own stack; 0: none */
 	u32 at;	      /* where the frame is in `frames`, in words */

@@ -46,7 +46,7 @@ struct tensor_segments {
 	uint64_t largest_hole;		/* the longest unused stretch in one segment */
 };
 
-/* Who took a segment from CUDA. */
+/* The library that allocated a segment. */
 enum segment_owner {
 	SEGMENT_UNKNOWN, /* no stack was taken */
 	SEGMENT_FRAMEWORK,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a file's layout. gpuprobe's own has some 90 types of up to 120 fields and 2,600 values. */
+/* Limits of a file's layout; gpuprobe's own has 90 types of up to 120 fields and 2,600 values. */
 #define TYPES_MAX 1024u
 #define FIELDS_MAX 1024u
 #define VALUES_MAX 65536u

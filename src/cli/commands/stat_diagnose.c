@@ -224,7 +224,7 @@ static int status_of(const struct profile_run *run)
 	return status;
 }
 
-/* What was watched when it was recorded decides which findings are possible. */
+/* Findings need what gpuprobe watched while it recorded. */
 static int open_recording(struct profile_run *run, struct error *err)
 {
 	int ret;

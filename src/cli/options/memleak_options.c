@@ -242,7 +242,7 @@ int memleak_options__parse(struct memleak_command *options, int argc, char **arg
 	ret = check_input(options, err);
 	if (ret)
 		return ret;
-	/* Of a recording only the last report is wanted, unless an interval is given. */
+	/* A recording gives its last report alone, unless an interval is given. */
 	if (!options->interval && !options->input.path)
 		options->interval = 5;
 	if (!options->window_ns)

@@ -221,7 +221,7 @@ int monitor_options__parse(struct monitor_options *options, int argc, char **arg
 	options->chosen = options->sections;
 	if (!options->sections)
 		options->sections = SECTION_ALL;
-	/* Of a recording only the last report is wanted, unless an interval is given. */
+	/* A recording gives its last report alone, unless an interval is given. */
 	if (options->display_interval < 0)
 		options->display_interval = options->input.path ? 0 : 5;
 	ret = check_returns(options, err);
