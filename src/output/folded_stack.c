@@ -77,23 +77,29 @@ static bool is_python(const struct stack *stack)
 	return line && line->kind == FRAME_PYTHON;
 }
 
+/* The call itself stays. A framework's allocator, whose probe is no CUDA call, is one more frame. */
+static bool is_folded(const struct framework_frame *known, uint32_t i)
+{
+	return i ? known->role != ROLE_OWN : known->role == ROLE_ALLOCATOR;
+}
+
 static bool has_framework(const struct stack *stack, bool python)
 {
 	struct framework_frame known;
 
-	for (uint32_t i = 1; i < stack->count; i++) {
+	for (uint32_t i = 0; i < stack->count; i++) {
 		frameworks__classify(&stack->frames[i], python, &known);
-		if (known.foreign)
+		if (known.foreign && (i || is_folded(&known, i)))
 			return true;
 	}
 	return false;
 }
 
-static size_t list_frames(const struct stack *stack, struct folded_line *lines)
+static size_t list_frames(uint32_t count, struct folded_line *lines)
 {
-	for (uint32_t i = 0; i < stack->count; i++)
+	for (uint32_t i = 0; i < count; i++)
 		lines[i] = (struct folded_line){.kind = FOLDED_FRAME, .first = i, .count = 1};
-	return stack->count;
+	return count;
 }
 
 /* Adds a line for the frames before `end` that have none, if it says something. */
@@ -104,6 +110,20 @@ static void end_run(struct lines *lines, uint32_t first, uint32_t end, enum fram
 		add(lines, FOLDED_RUN, first, end - first);
 }
 
+/*
+ * Without the mark that callers are missing, where the script's own `<module>` is before it: the
+ * program's frames are whole, and only those of the interpreter are missing.
+ */
+static uint32_t count_shown(const struct stack *stack)
+{
+	const struct stack_frame *last = stack->frames + stack->count - 2;
+
+	if (stack->count < 2 || stack->truncated || last[1].kind != FRAME_MARK ||
+	    last->kind != FRAME_PYTHON || !last->function || strcmp(last->function, "<module>"))
+		return stack->count;
+	return stack->count - 1;
+}
+
 size_t folded_stack__lines(const struct stack *stack, struct folded_line lines[FOLDED_LINES])
 {
 	bool python = is_python(stack), framework = has_framework(stack, python);
@@ -111,13 +131,13 @@ size_t folded_stack__lines(const struct stack *stack, struct folded_line lines[F
 			     .most = framework ? FOLDED_FRAMEWORK_LINES : FOLDED_LINES};
 	enum framework_role most = ROLE_OWN;
 	struct framework_frame known;
-	uint32_t first = 0;
+	uint32_t first = 0, count = count_shown(stack);
 
-	if (!framework && stack->count <= FOLDED_LINES)
-		return list_frames(stack, lines);
-	for (uint32_t i = 0; i < stack->count; i++) {
+	if (!framework && count <= FOLDED_LINES)
+		return list_frames(count, lines);
+	for (uint32_t i = 0; i < count; i++) {
 		frameworks__classify(&stack->frames[i], python, &known);
-		if (i && known.role != ROLE_OWN) {
+		if (is_folded(&known, i)) {
 			most = known.role > most ? known.role : most;
 			continue;
 		}
@@ -126,7 +146,7 @@ size_t folded_stack__lines(const struct stack *stack, struct folded_line lines[F
 		first = i + 1;
 		most = ROLE_OWN;
 	}
-	end_run(&list, first, stack->count, most);
+	end_run(&list, first, count, most);
 	return list.count;
 }
 

@@ -144,6 +144,8 @@ static void real_stacks(void **state)
 		struct stack stack = {.frames = frames};
 
 		stack.count = (uint32_t)read_stack(strsep(&rest, "\n"), known, known_count, frames);
+		stack.truncated = frames[stack.count - 1].kind == FRAME_MARK &&
+				  !strcmp(frames[stack.count - 1].function, "[truncated]");
 		fprintf(out, "%s, %u frames\n", title, stack.count);
 		print_real(out, &stack);
 	}
@@ -297,6 +299,27 @@ static void a_library_of_no_table_is_named(void **state)
 	       NATIVE("__libc_start_main", "libc.so.6"));
 }
 
+static void the_allocator_that_has_the_probe_folds_with_what_called_it(void **state)
+{
+	(void)state;
+	EXPECT("… aten::add, 2 frames\nModel.step (train.py:7)\n",
+	       NATIVE("c10::cuda::CUDACachingAllocator::Native::malloc(long)", "libc10_cuda.so"),
+	       NATIVE("at::_ops::add_Tensor::call(at::Tensor const&)", "libtorch_cpu.so"), USER);
+	EXPECT("… caching allocator, 1 frame\nModel.step (train.py:7)\n",
+	       NATIVE("c10::cuda::CUDACachingAllocator::Native::malloc(long)", "libc10_cuda.so"),
+	       USER);
+}
+
+static void only_the_interpreter_is_missing_after_the_script(void **state)
+{
+	(void)state;
+	EXPECT("cuMemAlloc_v2+0x1 [libcuda.so.1]\n"
+	       "Model.step (train.py:7)\n"
+	       "<module> (train.py:7)\n",
+	       MALLOC, USER, PYTHON("<module>", "/home/user/train.py"),
+	       MARK("[callers not found]"));
+}
+
 static void frames_that_pass_a_call_on_have_no_line(void **state)
 {
 	(void)state;
@@ -408,6 +431,8 @@ int main(void)
 		cmocka_unit_test(of_pytorch),
 		cmocka_unit_test(of_other_frameworks),
 		cmocka_unit_test(a_library_of_no_table_is_named),
+		cmocka_unit_test(the_allocator_that_has_the_probe_folds_with_what_called_it),
+		cmocka_unit_test(only_the_interpreter_is_missing_after_the_script),
 		cmocka_unit_test(frames_that_pass_a_call_on_have_no_line),
 		cmocka_unit_test(what_made_the_call_has_a_line_in_any_case),
 		cmocka_unit_test(a_long_stack_is_cut_in_the_middle),
