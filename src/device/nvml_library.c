@@ -12,21 +12,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/array.h"
 #include "base/clock.h"
+#include "device/nvml_list.h"
 
-#define NVML_SUCCESS 0
-#define NVML_ERROR_INSUFFICIENT_SIZE 7
-#define NVML_NO_INSTANCE UINT32_MAX
 #define NVML_TEMPERATURE_GPU 0
-#define MAX_CELSIUS 300 /* more is no temperature */
-#define MAX_INSTANCE_ID 1024
-#define MAX_PID 4194304 /* the kernel's PID_MAX_LIMIT */
-#define MAX_PROCESSES 65536
+#define MAX_CELSIUS 300			  /* more is no temperature */
 #define INITIAL_PID_NAMESPACE 0xEFFFFFFCu /* the kernel's PROC_PID_INIT_INO */
-#define ENTRY_ROOM 64			  /* bytes reserved per entry of a list, see list_kind */
-
-typedef void *nvml_device;
 
 struct nvml_memory {
 	unsigned long long total, free, used;
@@ -48,28 +39,6 @@ struct nvml_pci {
 struct nvml_utilization {
 	unsigned int gpu, memory; /* percent of the latest sample period, 1/6 s to 1 s */
 };
-
-struct nvml_process {
-	unsigned int pid;
-	unsigned long long used;
-	unsigned int gpu_instance, compute_instance; /* since _v2 */
-};
-
-typedef int (*list_fn)(nvml_device, unsigned int *, void *);
-
-/* A kind of process list: the same query in its versions, newest first. */
-struct list_kind {
-	const char *name;
-	list_fn versions[3];
-};
-
-/*
- * _v3 and _v2 have entries of 24 bytes, the first version of 16. Drivers 535.43 to 535.86 returned
- * 32 bytes by _v3 (XuehaiPan/nvitop pull request 79), so _v3 is not used with them, and there is
- * always room for larger entries than expected.
- */
-static const size_t entry_sizes[3] = {24, 24, 16};
-static const char *const version_suffixes[3] = {"_v3", "_v2", ""};
 
 struct nvml_library {
 	void *handle;
@@ -94,7 +63,7 @@ struct nvml_library {
 	int (*utilization)(nvml_device, struct nvml_utilization *);
 	int (*power)(nvml_device, unsigned int *);
 	int (*temperature)(nvml_device, int, unsigned int *);
-	struct list_kind lists[3];
+	struct nvml_list lists[NVML_LISTS];
 };
 
 /* The state of one reading. */
@@ -108,22 +77,6 @@ struct survey {
 static void *symbol(const struct nvml_library *nvml, const char *name)
 {
 	return dlsym(nvml->handle, name);
-}
-
-static void find_lists(struct nvml_library *nvml)
-{
-	static const char *const kinds[3] = {"Compute", "Graphics", "MPSCompute"};
-
-	for (int kind = 0; kind < 3; kind++) {
-		nvml->lists[kind].name = kinds[kind];
-		for (int version = 0; version < 3; version++) {
-			char name[80];
-
-			snprintf(name, sizeof(name), "nvmlDeviceGet%sRunningProcesses%s",
-				 kinds[kind], version_suffixes[version]);
-			nvml->lists[kind].versions[version] = symbol(nvml, name);
-		}
-	}
 }
 
 static void find_functions(struct nvml_library *nvml)
@@ -149,7 +102,7 @@ static void find_functions(struct nvml_library *nvml)
 	nvml->utilization = symbol(nvml, "nvmlDeviceGetUtilizationRates");
 	nvml->power = symbol(nvml, "nvmlDeviceGetPowerUsage");
 	nvml->temperature = symbol(nvml, "nvmlDeviceGetTemperature");
-	find_lists(nvml);
+	nvml_list__find(nvml->lists, nvml->handle);
 }
 
 /* Leaves `version` empty if NVML does not report it. */
@@ -169,7 +122,7 @@ static void avoid_wide_entries(struct nvml_library *nvml)
 	ask_driver_version(nvml, version);
 	if (sscanf(version, "%u.%u", &major, &minor) != 2 || major != 535 || minor >= 98)
 		return;
-	for (int kind = 0; kind < 3; kind++)
+	for (int kind = 0; kind < NVML_LISTS; kind++)
 		nvml->lists[kind].versions[0] = NULL;
 }
 
@@ -380,100 +333,6 @@ static void survey_gpus(struct survey *survey)
 
 /* --- processes --- */
 
-/*
- * Known bytes win over unknown ones, and the larger of two values wins: the lists of one process
- * are not parts of a sum.
- */
-static bool add_use(struct gpu_snapshot *snapshot, const struct gpu_use *use)
-{
-	for (size_t i = 0; i < snapshot->use_count; i++) {
-		struct gpu_use *old = &snapshot->uses[i];
-
-		if (old->pid != use->pid || old->gpu != use->gpu)
-			continue;
-		if (old->bytes == GPU_UNKNOWN_BYTES ||
-		    (use->bytes != GPU_UNKNOWN_BYTES && use->bytes > old->bytes))
-			old->bytes = use->bytes;
-		return true;
-	}
-	return !ARRAY_APPEND(snapshot->uses, snapshot->use_count, *use);
-}
-
-/*
- * Reads an entry. Returns false if it is implausible, which means that the list has another layout
- * than expected.
- */
-static bool read_entry(const char *entries, size_t at, size_t size, struct nvml_process *process)
-{
-	*process = (struct nvml_process){.gpu_instance = NVML_NO_INSTANCE,
-					 .compute_instance = NVML_NO_INSTANCE};
-	memcpy(process, entries + at * size, size);
-	return process->pid <= MAX_PID &&
-	       (process->gpu_instance == NVML_NO_INSTANCE ||
-		process->gpu_instance < MAX_INSTANCE_ID) &&
-	       (process->compute_instance == NVML_NO_INSTANCE ||
-		process->compute_instance < MAX_INSTANCE_ID);
-}
-
-/*
- * Queries one version of a list. Returns 0, -EBADMSG for an implausible list, -ENODATA, or -ENOMEM.
- */
-static int ask_list(list_fn question, size_t size, nvml_device device,
-		    struct gpu_snapshot *snapshot, int gpu)
-{
-	unsigned int room = 64, count;
-	struct nvml_process process;
-	char *entries = NULL, *grown;
-	int ret = -ENODATA, result;
-
-	do {
-		grown = realloc(entries, (size_t)room * ENTRY_ROOM);
-		if (!grown) {
-			ret = -ENOMEM;
-			goto out;
-		}
-		entries = grown;
-		count = room;
-		result = question(device, &count, entries);
-		room *= 2;
-	} while (result == NVML_ERROR_INSUFFICIENT_SIZE && room <= MAX_PROCESSES);
-	if (result != NVML_SUCCESS || count > room / 2)
-		goto out;
-	ret = 0;
-	for (unsigned int i = 0; i < count && !ret; i++)
-		if (!read_entry(entries, i, size, &process))
-			ret = -EBADMSG;
-	for (unsigned int i = 0; i < count && !ret; i++) {
-		read_entry(entries, i, size, &process);
-		/* NVML_VALUE_NOT_AVAILABLE is all ones, as is GPU_UNKNOWN_BYTES. */
-		if (process.pid &&
-		    !add_use(snapshot, &(struct gpu_use){(pid_t)process.pid, gpu, process.used}))
-			ret = -ENOMEM;
-	}
-out:
-	free(entries);
-	return ret;
-}
-
-/*
- * Queries by the newest version that gives a plausible answer. A kind that the library does not
- * have is not an error.
- */
-static bool ask_kind(const struct list_kind *kind, nvml_device device,
-		     struct gpu_snapshot *snapshot, int gpu)
-{
-	bool requested = false;
-
-	for (int version = 0; version < 3; version++) {
-		if (!kind->versions[version])
-			continue;
-		requested = true;
-		if (!ask_list(kind->versions[version], entry_sizes[version], device, snapshot, gpu))
-			return true;
-	}
-	return !requested;
-}
-
 /* Whether NVML's pids are those of gpuprobe's pid namespace; see nvml_library.h. */
 static bool pids_are_ours(void)
 {
@@ -505,13 +364,13 @@ static void survey_processes(struct survey *survey)
 		/* The instances of a divided GPU report its processes. */
 		if (snapshot->gpus[i].divided)
 			continue;
-		for (int kind = 0; kind < 3; kind++)
+		for (int kind = 0; kind < NVML_LISTS; kind++)
 			/*
 			 * Graphics and MPS lists may be unsupported; the compute list always is
 			 * supported.
 			 */
-			if (!ask_kind(&survey->nvml->lists[kind], survey->handles[i], snapshot,
-				      (int)i) &&
+			if (!nvml_list__read(&survey->nvml->lists[kind], survey->handles[i],
+					     snapshot, (int)i) &&
 			    kind == 0)
 				snapshot->uses_known = false;
 	}
