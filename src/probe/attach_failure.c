@@ -8,6 +8,7 @@
 #include <sys/capability.h>
 
 #include "privilege/capabilities.h"
+#include "probe/candidates.h"
 #include "target/proc.h"
 
 struct file_attach_failure file_attach_failure__of(int code, bool deleted)
@@ -84,15 +85,21 @@ int attach_failure__of_process(pid_t pid, int code, struct attach_failure *attac
 		attach_failure__advice(capabilities__effective(), false));
 }
 
-void attach_failure__of_cut(pid_t pid, struct attach_failure *attach_failure)
+void attach_failure__of_limit(pid_t pid, int code, struct attach_failure *attach_failure)
 {
 	if (*attach_failure->text.text)
 		return;
-	error__set(&attach_failure->text, -EFBIG,
-		   "process %d (%s): its list of mappings is longer than 16 MiB: libraries beyond "
-		   "that have no "
-		   "probes, unless another process maps them or --libcuda-path names them",
-		   pid, who(pid).comm);
+	if (code == -E2BIG)
+		error__set(&attach_failure->text, code,
+			   "process %d (%s) maps too many files that are named like CUDA's: "
+			   "gpuprobe looks at the first %d only",
+			   pid, who(pid).comm, CANDIDATES_MAX);
+	else
+		error__set(&attach_failure->text, code,
+			   "process %d (%s): its list of mappings is longer than 16 MiB: libraries "
+			   "beyond that have no probes, unless another process maps them or "
+			   "--libcuda-path names them",
+			   pid, who(pid).comm);
 }
 
 void attach_failure__of_crowd(pid_t pid, const char *path, struct attach_failure *attach_failure)

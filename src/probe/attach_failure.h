@@ -37,10 +37,10 @@ const char *attach_failure__advice(uint64_t effective, bool files);
 int attach_failure__of_process(pid_t pid, int code, struct attach_failure *attach_failure);
 
 /*
- * For a process with more mappings than are read (-EFBIG of proc_maps__each). Keeps an existing
- * failure.
+ * For a process with more mappings than are read (`code` -EFBIG) or more files named like CUDA's
+ * than are looked at (-E2BIG). Keeps an existing failure.
  */
-void attach_failure__of_cut(pid_t pid, struct attach_failure *attach_failure);
+void attach_failure__of_limit(pid_t pid, int code, struct attach_failure *attach_failure);
 
 /*
  * For a file that is skipped because its user's programs exceed their share (probe/file_shares.h).

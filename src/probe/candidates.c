@@ -15,8 +15,6 @@
 #include "probe/stack_switcher.h"
 #include "target/proc.h"
 
-#define CANDIDATES_MAX 64 /* per process: each is opened, and may get several hundred probes */
-
 bool candidate__is_of_cuda(enum file_role role)
 {
 	return role == ROLE_OF_DRIVER || role == ROLE_OF_LIBRARY;
@@ -117,16 +115,9 @@ int candidates__gather(struct candidates *found)
 	ret = proc_maps__each(found->pid, gather, found);
 
 	found->attacher->reading_ns += clock__thread_ns() - began;
-	found->is_cut = ret == -EFBIG;
-	if (found->is_cut)
-		return 0;
-	if (ret != -E2BIG)
+	if (ret != -EFBIG && ret != -E2BIG)
 		return ret;
-	found->attacher->counts.skipped++;
-	log__warn(found->attacher->log,
-		  "process %d maps too many files that are named like CUDA's: gpuprobe looks at "
-		  "the first %d only",
-		  found->pid, CANDIDATES_MAX);
+	found->limit = ret;
 	return 0;
 }
 

@@ -15,6 +15,9 @@
 #include "target/identity.h"
 #include "target/proc_maps.h"
 
+/* per process: each is opened, and may get several hundred probes */
+#define CANDIDATES_MAX 64
+
 /* A mapped file to attach. */
 struct candidate {
 	struct mapping mapping; /* owns its path */
@@ -36,7 +39,8 @@ struct candidates {
 	bool maps_cuda;	      /* the process has a file named like a CUDA library */
 	bool maps_allocator;  /* the process has the library of an allocator */
 	bool maps_nameless;   /* it has a nameless file that may be one */
-	bool is_cut;	      /* its mappings were read only in part */
+	/* not all are in the list: -EFBIG for too many mappings, -E2BIG for too many candidates */
+	int limit;
 };
 
 /*

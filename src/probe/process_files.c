@@ -341,11 +341,15 @@ static void warn_of_switcher(const struct scan *scan, bool has_new)
 	attacher->switcher_reported |= has_new;
 }
 
-/* Notes that the mappings were read in part; the files that were read have their probes. */
-static void note_cut(struct scan *scan)
+/*
+ * Notes that not all mappings were looked at; those that were have their probes. A look that is to
+ * go on counts when it ends.
+ */
+static void note_limit(struct scan *scan)
 {
-	scan->attacher->counts.skipped++;
-	attach_failure__of_cut(scan->pid, scan->attach_failure);
+	if (!scan->attacher->is_unfinished)
+		scan->attacher->counts.skipped++;
+	attach_failure__of_limit(scan->pid, scan->found.limit, scan->attach_failure);
 }
 
 int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_scan what,
@@ -390,8 +394,8 @@ int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_sca
 	if (attacher->unfollows)
 		warn_of_switcher(&scan, attacher->last_number != before);
 	attacher->unfollows = false;
-	if (scan.found.is_cut)
-		note_cut(&scan);
+	if (scan.found.limit)
+		note_limit(&scan);
 	attach_failure->whole = *attach_failure->text.text && !scan.has_probes;
 	ret = scan.late[ROLE_OF_PROGRAM];
 	if (what != SCAN_PROGRAM)

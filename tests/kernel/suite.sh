@@ -484,10 +484,20 @@ killed() {
 
 # Pids of another namespace are not its own: it must not take the events of a living gpuprobe for
 # stale.
+# The first report may come before all probes are in.
+sites_stay() {
+	before=$sites
+	sites=$(wc -l < "$EVENTS")
+	sleep 0.5
+	[ "$sites" -gt 0 ] && [ "$sites" -eq "$before" ]
+}
+
 other_namespace() {
 	start_holder "$SIM/idle-holder" --then-launch 5
-	background -p "$holder"
-	sites=$(wc -l < "$EVENTS")
+	background -v -p "$holder"
+	wait_until grep -q 'libcuda.*functions probed' err
+	sites=0
+	wait_until sites_stay
 	unshare -pf --mount-proc "$GPUPROBE" --duration 0.2 --metrics-addr none \
 		> nested 2> err-nested
 	test "$(wc -l < "$EVENTS")" -eq "$sites"

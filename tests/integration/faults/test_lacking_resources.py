@@ -188,26 +188,31 @@ def test_no_descriptor_in_the_middle_of_a_library(gpuprobe_multi, tmp_path):
         return {process["pid"]: process["launches"] for process in report["processes"]
                 if process["ended"]}
 
+    def is_exact(report, pids):
+        return any(launches(report).get(pid) == 80 for pid in pids)
+
+    def run_until(running, parent, place, condition):
+        pids, end = {int(parent.tell(place))}, time.monotonic() + 60
+        while not condition(running.report(), pids):
+            assert time.monotonic() < end, f"{place}: it was not tried, or never got its probes"
+            pids.add(int(parent.tell(place)))
+
     with Background("sh", "-c", runs) as parent:
         with gpuprobe_multi.start(args=["--max-overhead", 100, "-p", parent.pid],
                                   libraries=[paths.LIBCUDA]) as running:
-            running.report()
             for number in range(3, 9):
                 place = tmp_path / f"with{number}"
                 place.mkdir()
                 for name in ("libcuda.so.1", "libcudart.so.13", "launch"):
                     shutil.copy(paths.SIM / name, place)
+                skipped = running.report()["lost"]["library_skipped"]
                 before = leave(running.pid, number)
-                for _ in range(2):
-                    parent.tell(place)
-                    time.sleep(0.3)
+                run_until(running, parent, place,
+                          lambda report, pids, skipped=skipped:
+                          report["lost"]["library_skipped"] > skipped or
+                          is_exact(report, pids))
                 resource.prlimit(running.pid, resource.RLIMIT_NOFILE, before)
-                pids, seen, end = set(), {}, time.monotonic() + 60
-                while not any(seen.get(pid) == 80 for pid in pids):
-                    assert time.monotonic() < end, (
-                        f"with {number} descriptors at first it never got its probes")
-                    pids.add(int(parent.tell(place)))
-                    seen = launches(running.report())
+                run_until(running, parent, place, is_exact)
             result = running.stop()
     assert max(max(launches(report).values(), default=0) for report in result.reports) == 80
     assert result.final["lost"]["library_skipped"] > 0

@@ -16,7 +16,7 @@ import pytest
 from lib import leftovers, paths
 from lib.fuse import Served
 from lib.marked import ends_soon
-from lib.probe import Background, descendants
+from lib.probe import Background, descendants, wait_until
 from lib.scrape import Endpoint
 from lib.trace import wait_for_lines
 
@@ -182,6 +182,7 @@ def test_trace(tracer, tmp_path, driver, nothing_left, no_reader_left):
         silent.launch(3)
         assert silent.honest.tell("go") == "DONE"
         lines = wait_for_lines(path, 7)
+        wait_until(lambda: silent.served.asked_by(probe.pid), "gpuprobe never asks for the name")
         result = probe.stop(signal.SIGTERM)
         assert_seldom_asked(silent, probe, begin)
     assert result.status == 0

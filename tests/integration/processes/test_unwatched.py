@@ -409,6 +409,31 @@ def test_mappings_without_end_are_cut_and_said():
     assert report["lost"]["library_skipped"] == 2
 
 
+MANY = """
+import mmap, sys
+maps = []
+for number in range(70):
+    with open(f"{sys.argv[1]}/libcuda.so.{number}", "w+b") as file:
+        file.truncate(4096)
+        maps.append(mmap.mmap(file.fileno(), 4096, mmap.MAP_PRIVATE,
+                              mmap.PROT_READ | mmap.PROT_EXEC))
+print("READY", flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_more_files_than_are_looked_at_are_said_once(tmp_path):
+    with Background(sys.executable, "-c", MANY, tmp_path) as many, holder() as other:
+        assert many.stdout.readline() == "READY\n"
+        done = run("--json", *MONITOR, "--duration", "1", "-p", many.pid, "-p", other.pid)
+        many.tell("go")
+        assert many.wait(60) == 0
+    assert done.returncode == 0, done
+    assert done.stderr.count(f"process {many.pid} (python3) maps too many files that are named "
+                             "like CUDA's: gpuprobe looks at the first 64 only") == 1
+    assert json.loads(done.stdout.splitlines()[-1])["lost"]["library_skipped"] == 1
+
+
 @pytest.mark.parametrize("ends", ["process", "gpuprobe"])
 def test_who_ends_before_its_turn_is_told(ends, private, tmp_path):
     """A process whose mappings take long to read waits for the next look;
