@@ -8,6 +8,7 @@ UNITDIR ?= $(PREFIX)/lib/systemd/system
 DESTDIR ?=
 ZSH_FOLDER ?= site-functions
 MONITORING_FILES := deploy/monitoring/gpuprobe.rules.yml
+DASHBOARDS := $(wildcard deploy/monitoring/dashboards/*.json)
 RUNBOOKS := $(wildcard docs/runbooks/*.md)
 # What is installed as gpuprobe: the tarball takes the portable build.
 INSTALLED ?= $(BUILD)/gpuprobe
@@ -25,9 +26,10 @@ DOC_AT := $(DESTDIR)$(PREFIX)/share/doc/gpuprobe
 UNIT_AT := $(DESTDIR)$(UNITDIR)/gpuprobe.service
 DEFAULT_AT := $(DESTDIR)$(SYSCONFDIR)/default/gpuprobe
 MONITORING_AT := $(DESTDIR)$(PREFIX)/share/gpuprobe/monitoring
+DASHBOARDS_AT := $(MONITORING_AT)/dashboards
 RUNBOOKS_AT := $(DESTDIR)$(PREFIX)/share/doc/gpuprobe-monitoring/runbooks
 
-.PHONY: install install-monitoring uninstall
+.PHONY: install install-monitoring uninstall dashboards
 
 install: $(INSTALLED) $(COMPLETIONS)
 	install -D -m 755 $(INSTALLED) $(PROGRAM_AT)
@@ -40,18 +42,26 @@ install: $(INSTALLED) $(COMPLETIONS)
 	sed -i 's|/usr/sbin/|$(PREFIX)/sbin/|; s|/etc/default|$(SYSCONFDIR)/default|' $(UNIT_AT)
 	test -e $(DEFAULT_AT) || install -D -m 644 deploy/systemd/gpuprobe.default $(DEFAULT_AT)
 
-# Alerts for Prometheus with their runbooks, for the machine that has Prometheus.
+# Alerts for Prometheus with their runbooks, and dashboards for Grafana, for the machine that has
+# these.
 install-monitoring:
 	install -D -m 644 -t $(MONITORING_AT) $(MONITORING_FILES)
+	install -D -m 644 -t $(DASHBOARDS_AT) $(DASHBOARDS)
 	install -D -m 644 -t $(RUNBOOKS_AT) $(RUNBOOKS)
+
+#: make dashboards  writes deploy/monitoring/dashboards/*.json from dashboards.py
+dashboards:
+	python3 -B deploy/monitoring/dashboards.py deploy/monitoring/dashboards
 
 uninstall:
 	rm -f $(PROGRAM_AT) $(BASH_AT) $(ZSH_AT) $(FISH_AT) $(UNIT_AT) \
 		$(addprefix $(MAN_AT)/,$(notdir $(MAN_FILES))) \
 		$(addprefix $(DOC_AT)/,$(notdir $(DOC_FILES))) \
 		$(addprefix $(MONITORING_AT)/,$(notdir $(MONITORING_FILES))) \
+		$(addprefix $(DASHBOARDS_AT)/,$(notdir $(DASHBOARDS))) \
 		$(addprefix $(RUNBOOKS_AT)/,$(notdir $(RUNBOOKS)))
 	@rmdir $(DOC_AT) 2>/dev/null || :
+	@rmdir $(DASHBOARDS_AT) 2>/dev/null || :
 	@for folder in $(MONITORING_AT) $(RUNBOOKS_AT); do \
 		rmdir $$folder $$(dirname $$folder) 2>/dev/null || :; done
 	@if cmp -s deploy/systemd/gpuprobe.default $(DEFAULT_AT); then rm -f $(DEFAULT_AT); \

@@ -265,7 +265,10 @@ static bool is_paged(const struct collector *collector)
 	       collector->model.now_ns < collector->paged_ns + SERIES_ENDED_NS;
 }
 
-/* The process leaves to make room. If it has not been shown yet, it counts as lost. */
+/*
+ * The process leaves to make room. It counts as lost for each reader that has not been shown it:
+ * reports and metrics pages are not read by the same people.
+ */
 static void crowd_out(size_t index, void *arg)
 {
 	struct collector *collector = arg;
@@ -277,7 +280,7 @@ static void crowd_out(size_t index, void *arg)
 		return;
 	if (collector->reports && !process->reported_end)
 		model->lost[LOSS_ENDED_FORGOTTEN]++;
-	else if (is_paged(collector) && !process->paged_end)
+	if (is_paged(collector) && !process->paged_end)
 		model->lost[LOSS_ENDED_EARLY]++;
 }
 

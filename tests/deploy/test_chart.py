@@ -16,6 +16,9 @@ FIVE = ["BPF", "PERFMON", "SYS_PTRACE", "DAC_READ_SEARCH", "CHECKPOINT_RESTORE"]
 OF_HELM = ("app.kubernetes.io/managed-by", "helm.sh/chart")
 
 
+DASHBOARDS = ROOT / "deploy" / "monitoring" / "dashboards"
+
+
 def read(path):
     return yaml.safe_load(path.read_text(encoding="utf-8"))
 
@@ -88,7 +91,8 @@ def test_lint(helm, values):
 @pytest.mark.parametrize("wrong", [
     "metrics.prot=1", "metrics.port=80", "metrics.port=x", "image.digest=sha256:1", "legacy=true",
     "legacyKernel=1", "seccompProfile.type=unconfined", "seccompProfile.type=Localhost",
-    "serviceMonitor.interval=15x", "updateStrategy.type=Recreate", "openshift.SCC=true"])
+    "serviceMonitor.interval=15x", "dashboards.enabled=1", "updateStrategy.type=Recreate",
+    "openshift.SCC=true"])
 def test_wrong_values(helm, wrong):
     done = helm("template", "x", CHART, "--set", wrong)
     assert done.returncode != 0 and "values don't meet the specifications" in done.stderr
@@ -158,3 +162,26 @@ def test_rules(helm):
     assert rendered[""] == yaml.safe_load(text)
     text = text.replace("docs/runbooks/", "https://example.com/books/")
     assert rendered["https://example.com/books/"] == yaml.safe_load(text)
+
+
+def config_maps(objects):
+    return {name: (text, one["metadata"]) for one in objects if one["kind"] == "ConfigMap"
+            for name, text in one["data"].items()}
+
+
+@pytest.mark.slow
+def test_dashboards(helm, kubectl):
+    """Chart and kustomize have those of deploy/monitoring, as they are."""
+    files = {path.name: path.read_text("utf-8") for path in DASHBOARDS.glob("*.json")}
+    assert len(files) == 3
+    built = kubectl("kustomize", DASHBOARDS)
+    assert built.returncode == 0, built.stderr
+    chart = config_maps(render(helm, "--set", "dashboards.enabled=true",
+                               "--set", "dashboards.namespace=grafana"))
+    for found in (chart, config_maps(list(yaml.safe_load_all(built.stdout)))):
+        assert {name: text for name, (text, _) in found.items()} == files
+        for name, (_, metadata) in found.items():
+            assert metadata["name"] == name.removesuffix(".json")
+            assert metadata["labels"]["grafana_dashboard"] == "1"
+    assert {metadata["namespace"] for _, metadata in chart.values()} == {"grafana"}
+    assert not config_maps(render(helm))

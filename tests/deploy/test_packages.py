@@ -26,6 +26,7 @@ chroot "$1" apt-get install -qy --no-install-recommends /opt/gpuprobe.deb /opt/m
 chroot "$1" gpuprobe --version > {folder}/version
 chroot "$1" systemctl is-enabled gpuprobe > {folder}/enabled || :
 cp "$1/usr/share/gpuprobe/monitoring/gpuprobe.rules.yml" {folder}/rules
+ls "$1/usr/share/gpuprobe/monitoring/dashboards" > {folder}/dashboards
 chroot "$1" apt-get purge -qy gpuprobe gpuprobe-monitoring
 chroot "$1" find / -xdev -path /opt -prune -o -path /proc -prune -o -name '*gpuprobe*' -print \
     > {folder}/left
@@ -112,6 +113,8 @@ def test_package_in_a_new_debian(deb, tmp_path):
     assert (tmp_path / "version").read_text() == "gpuprobe 0.1.0\n"
     assert (tmp_path / "enabled").read_text() == "disabled\n"
     assert (tmp_path / "rules").read_bytes() == (paths.ROOT / RULES).read_bytes()
+    assert (tmp_path / "dashboards").read_text().split() == [
+        f"gpuprobe-{name}.json" for name in ("fleet", "node", "process")]
     assert (tmp_path / "left").read_text() == ""
 
 

@@ -23,7 +23,7 @@ static const struct option_row rows[] = {
 	{.help = "Call stacks:"},
 	{.rows = stack_needed_rows, FIELD(stacks)},
 	{.help = ""},
-	{.rows = note_log_rows, FIELD(log_level)},
+	{.rows = log_rows, FIELD(log_level)},
 	{0},
 };
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/saturate.h"
 #include "base/table.h"
 #include "target/workload.h"
 
@@ -382,7 +383,7 @@ static void take_gauge(struct process_groups *groups, struct sum *sum, uint64_t 
 	if (sum->page != groups->page)
 		sum->value = 0;
 	if (groups->how == SUM_ADDED)
-		sum->value += value;
+		saturate__add(&sum->value, value);
 	else if (value > sum->value)
 		sum->value = value;
 }
@@ -397,7 +398,7 @@ static void take_sample(void *arg, const char *labels, uint64_t value)
 	if (sum && groups->is_counter && member) {
 		part = part_of(member, sum);
 		if (part)
-			part->next += value;
+			saturate__add(&part->next, value);
 	} else if (sum) {
 		take_gauge(groups, sum, value);
 	}
@@ -416,7 +417,7 @@ static void settle(struct process_groups *groups)
 		struct part *part = &member->parts[i];
 
 		if (part->next > part->value) {
-			part->sum->value += part->next - part->value;
+			saturate__add(&part->sum->value, part->next - part->value);
 			part->value = part->next;
 		}
 		part->next = 0;

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """promtool and a real Prometheus server read what gpuprobe exports."""
-import json
 import os
 import re
 import shutil
@@ -8,9 +7,6 @@ import signal
 import subprocess
 import threading
 import time
-import urllib.error
-import urllib.parse
-import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -18,7 +14,8 @@ import yaml
 
 from lib import paths
 from lib.probe import environment, wait_for_file
-from lib.scrape import OPENMETRICS, PROMETHEUS, Endpoint, hold_port
+from lib.prometheus import Prometheus
+from lib.scrape import OPENMETRICS, PROMETHEUS, Endpoint
 
 RULES = paths.ROOT / "deploy" / "monitoring" / "gpuprobe.rules.yml"
 LAUNCHES = 12345
@@ -107,60 +104,6 @@ class PlainText:
     def close(self):
         self.server.shutdown()
         self.server.server_close()
-
-
-class Prometheus:
-    """Debian's Prometheus on a free loopback port, with a data directory of its own."""
-
-    def __init__(self, directory, jobs):
-        self.port = hold_port()
-        address = "127.0.0.1:%d" % self.port.getsockname()[1]
-        self.url = f"http://{address}"
-        config = {
-            "global": {"scrape_interval": "3s", "scrape_timeout": "3s"},
-            "scrape_configs": [{"job_name": name, "static_configs": [{"targets": [address]}]}
-                               for name, address in jobs.items()],
-        }
-        # JSON is YAML.
-        (directory / "prometheus.yml").write_text(json.dumps(config))
-        self.log = (directory / "log").open("w+")
-        self.process = subprocess.Popen(["prometheus", f"--config.file={directory}/prometheus.yml",
-                                         f"--storage.tsdb.path={directory}/data",
-                                         f"--web.listen-address={address}", "--log.level=warn"],
-                                        stdout=self.log, stderr=subprocess.STDOUT, cwd=directory)
-
-    def get(self, path, **parameters):
-        asked = f"{self.url}/api/v1/{path}?{urllib.parse.urlencode(parameters)}"
-        with urllib.request.urlopen(asked, timeout=60) as answer:
-            return json.load(answer)["data"]
-
-    def query(self, expression):
-        """labels -> value"""
-        return [(result["metric"], float(result["value"][1])) for result in
-                self.get("query", query=expression)["result"]]
-
-    def wait(self, expression, timeout=120):
-        """The answer to a query as soon as there is one."""
-        end = time.monotonic() + timeout
-        while time.monotonic() < end:
-            try:
-                if found := self.query(expression):
-                    return found
-            except (urllib.error.URLError, ConnectionError, TimeoutError):
-                pass
-            assert self.process.poll() is None, self.said()
-            time.sleep(0.1)
-        raise TimeoutError(f"no answer to {expression}: {self.said()}")
-
-    def said(self):
-        self.log.seek(0)
-        return self.log.read()
-
-    def close(self):
-        self.process.terminate()
-        self.process.wait(60)
-        self.log.close()
-        self.port.close()
 
 
 @pytest.fixture(scope="module")

@@ -188,8 +188,8 @@ static void test_what_is_in_the_maps_stays(void **state)
 }
 
 /*
- * Processes already shown are removed first and are no loss; for the others it matters who was to
- * show them.
+ * Processes already shown are removed first and are no loss. The others are a loss for each reader
+ * that was not shown them.
  */
 static void test_loss_of_what_nobody_was_shown(void **state)
 {
@@ -207,11 +207,17 @@ static void test_loss_of_what_nobody_was_shown(void **state)
 	add_large(&collector.model, 2, 1);
 	collector__drop_old_processes(&collector);
 	assert_int_equal(collector.model.lost[LOSS_ENDED_FORGOTTEN], 2);
+	assert_int_equal(collector.model.lost[LOSS_ENDED_EARLY], 2);
 	collector__reported(&collector);
 	add_large(&collector.model, 3, 1);
 	collector__drop_old_processes(&collector);
 	assert_int_equal(collector.model.lost[LOSS_ENDED_FORGOTTEN], 2);
-	assert_int_equal(collector.model.lost[LOSS_ENDED_EARLY], 3);
+	assert_int_equal(collector.model.lost[LOSS_ENDED_EARLY], 5);
+	collector__paged(&collector);
+	add_large(&collector.model, 4, 1);
+	collector__drop_old_processes(&collector);
+	assert_int_equal(collector.model.lost[LOSS_ENDED_FORGOTTEN], 2);
+	assert_int_equal(collector.model.lost[LOSS_ENDED_EARLY], 5);
 	free(collector.model.processes);
 }
 

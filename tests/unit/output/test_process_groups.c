@@ -98,6 +98,26 @@ static void counters_outlive_their_processes(void **state)
 	metrics__free(metrics);
 }
 
+/* Programs invent sizes. A sum beyond the largest number would go back. */
+static void sums_end_at_the_largest_number(void **state)
+{
+	struct metrics *metrics = grouped(METRICS_BY_USER);
+	struct process list[] = {process_of(1, "ann", UINT64_MAX - 1), process_of(2, "ann", 1)};
+	const char *line = "\ngpuprobe_double_frees_total{user=\"ann\"} 18446744073709551615\n";
+
+	(void)state;
+	list[0].memory[MEMORY_DEVICE].live_bytes = UINT64_MAX;
+	list[1].memory[MEMORY_DEVICE].live_bytes = 2;
+	expect(metrics, list, 2, line);
+	expect(metrics, list, 2,
+	       "\ngpuprobe_memory_live_bytes{user=\"ann\",kind=\"device\"} "
+	       "18446744073709551615\n");
+	list[1].double_frees = 9;
+	expect(metrics, list, 2, line);
+	expect(metrics, list, 1, line);
+	metrics__free(metrics);
+}
+
 static void gauges_are_of_now(void **state)
 {
 	struct metrics *metrics = grouped(METRICS_BY_USER);
@@ -241,6 +261,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counters_outlive_their_processes),
+		cmocka_unit_test(sums_end_at_the_largest_number),
 		cmocka_unit_test(gauges_are_of_now),
 		cmocka_unit_test(pids_are_nowhere),
 		cmocka_unit_test(names_come_late),
