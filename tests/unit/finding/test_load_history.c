@@ -41,8 +41,8 @@ static void sample(struct trend *trend)
 }
 
 /*
- * Repeatedly takes a sample and lets a second with ten launches pass: the third sample is kept, then
- * each fourth one.
+ * Repeatedly takes a sample and lets a second with ten launches pass: the third sample is kept,
+ * then each fourth one.
  */
 static void go_on(struct trend *trend, unsigned int seconds)
 {
