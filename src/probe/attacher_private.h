@@ -95,6 +95,7 @@ struct attacher {
 	uint64_t reading_ns;	    /* time spent on reading the last process's mappings */
 	bool switcher_reported;	    /* warned that a process's calls are only watched at entry */
 	bool long_path_reported;    /* warned that a file's path is too long to scan */
+	bool too_many_reported;	    /* warned that a process has more files than are read */
 	bool lack_reported;	    /* warned that memory or descriptors are missing */
 };
 

@@ -40,6 +40,20 @@ static void note_long_path(struct candidates *found, const struct mapping *mappi
 	attacher->long_path_reported = true;
 }
 
+/* The first file beyond the limit stands for the rest. A process is read many times. */
+static void note_too_many(struct candidates *found, const struct mapping *mapping)
+{
+	struct attacher *attacher = found->attacher;
+
+	seen_files__count_skipped(attacher, mapping);
+	if (!attacher->too_many_reported)
+		log__warn(attacher->log,
+			  "process %d maps too many files that are named like CUDA's: gpuprobe "
+			  "looks at the first %d of a process only",
+			  found->pid, CANDIDATES_MAX);
+	attacher->too_many_reported = true;
+}
+
 /* Sets the role of a CUDA file by its name; returns false for others. */
 static bool has_role_by_name(const char *base, enum file_role *role)
 {
@@ -84,8 +98,10 @@ static int gather(const struct mapping *mapping, void *arg)
 		return 0;
 	found->maps_cuda |= candidate__is_of_cuda(candidate.role);
 	found->maps_allocator |= candidate.role == ROLE_OF_ALLOCATOR;
-	if (found->count == CANDIDATES_MAX)
+	if (found->count == CANDIDATES_MAX) {
+		note_too_many(found, mapping);
 		return -E2BIG;
+	}
 	candidate.is_nameless = !strcmp(mapping->path, "/");
 	found->maps_nameless |= candidate.is_nameless;
 	candidate.mapping.path = strdup(mapping->path);
@@ -118,16 +134,7 @@ int candidates__gather(struct candidates *found)
 
 	found->attacher->reading_ns += clock__thread_ns() - began;
 	found->is_cut = ret == -EFBIG;
-	if (found->is_cut)
-		return 0;
-	if (ret != -E2BIG)
-		return ret;
-	found->attacher->counts.skipped++;
-	log__warn(found->attacher->log,
-		  "process %d maps too many files that are named like CUDA's: gpuprobe looks at "
-		  "the first %d only",
-		  found->pid, CANDIDATES_MAX);
-	return 0;
+	return found->is_cut || ret == -E2BIG ? 0 : ret;
 }
 
 /*
