@@ -64,11 +64,14 @@ static struct load_trend *add(struct load_history *history, const struct process
 	return TABLE_ADD_NEW(history->trends, key, &key);
 }
 
+/* The second sample comes as soon as idle time may be proved. */
 static void keep(struct load_trend *trend, const struct load *load)
 {
+	uint64_t least_ns = trend->count == 1 ? LOAD_EARLIER_NS : SAMPLE_NS;
+
 	if (!trend->count)
 		trend->first_ns = load->ns;
-	else if (load->ns - trend->samples[(trend->count - 1) % SAMPLES].ns < SAMPLE_NS)
+	else if (load->ns - trend->samples[(trend->count - 1) % SAMPLES].ns < least_ns)
 		return;
 	trend->samples[trend->count++ % SAMPLES] = *load;
 }
@@ -161,4 +164,15 @@ uint64_t load_history__first_ns(const struct load_history *history, const struct
 	const struct load_trend *trend = find(history, process);
 
 	return trend ? trend->first_ns : 0;
+}
+
+uint64_t load_history__settled_ns(const struct load_history *history, const struct process *process)
+{
+	const struct load_trend *trend = find(history, process);
+	size_t first = trend && trend->count > SAMPLES ? trend->count - SAMPLES : 0;
+
+	for (size_t at = first; trend && at < trend->count; at++)
+		if (trend->samples[at % SAMPLES].ns >= trend->first_ns + LOAD_EARLIER_NS)
+			return trend->samples[at % SAMPLES].ns;
+	return 0;
 }

@@ -30,4 +30,14 @@ bool load_history__window(const struct load_history *history, const struct model
 /* When the process was first sampled; 0: never. */
 uint64_t load_history__first_ns(const struct load_history *history, const struct process *process);
 
+/*
+ * Work from before a process was watched is assumed finished after this time. Until then nothing
+ * proves its GPUs idle (bpf/profile/queue.bpf.h).
+ */
+#define LOAD_EARLIER_NS 2000000000ull
+
+/* The oldest sample that is at least LOAD_EARLIER_NS after the first one; 0: none. */
+uint64_t load_history__settled_ns(const struct load_history *history,
+				  const struct process *process);
+
 #endif

@@ -273,16 +273,20 @@ void verdict__judge(const struct model *model, const struct process *process,
 
 /*
  * Skips startup: for a process that was seen from its start, takes the second half of the time
- * since its first work.
+ * since its first work; for another one, skips the time in which no idle time can be proved, if
+ * enough is left.
  */
 static uint64_t without_start(const struct load_history *history, const struct process *process,
 			      uint64_t end_ns)
 {
-	uint64_t first_ns = load_history__first_ns(history, process);
+	uint64_t first_ns = load_history__first_ns(history, process), settled_ns;
 
-	if (!first_ns || process->since_attach || end_ns < first_ns)
+	if (!first_ns || end_ns < first_ns)
 		return first_ns;
-	return first_ns + (end_ns - first_ns) / 2;
+	if (!process->since_attach)
+		return first_ns + (end_ns - first_ns) / 2;
+	settled_ns = load_history__settled_ns(history, process);
+	return settled_ns && end_ns >= settled_ns + LEAST_WINDOW_NS ? settled_ns : first_ns;
 }
 
 static bool find_latest(const struct company_times *times, const struct process *process,

@@ -87,7 +87,8 @@ struct ps_row {
 	pid_t call_tid; /* that thread; 0: none */
 	enum ps_state state;
 	bool blocked;	  /* idle, but a thread sleeps in the kernel and no signal wakes it */
-	uint64_t idle_ns; /* how long an idle main thread has not run; 0: unknown */
+	/* of an idle process: how long no thread, and the main one, has run; 0: unknown */
+	uint64_t idle_ns, main_thread_idle_ns;
 
 	int32_t ancestor; /* the nearest one that is listed, too; 0: none */
 	unsigned int depth;

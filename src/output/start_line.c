@@ -41,6 +41,11 @@ void start_line__print(FILE *out, const struct start_line *start)
 	} else {
 		fputs("all processes", out);
 	}
+	if (start->only && *start->only) {
+		fputs(" (only ", out);
+		escape__text(out, start->only);
+		fputc(')', out);
+	}
 	if (start->interval > 0)
 		fprintf(out, ", a report every %s",
 			quantity__time(start->interval * (double)NS_PER_S).text);

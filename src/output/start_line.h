@@ -11,6 +11,7 @@ struct start_line {
 	const char *command; /* NULL: none; raw */
 	const int32_t *pids; /* if there is no command */
 	size_t pid_count;    /* 0, and no command: the whole machine */
+	const char *only;    /* filters as on the command line, raw; NULL or "": none */
 	double interval;     /* seconds between reports; 0: only the last one */
 	double duration;     /* seconds; 0: no limit */
 };

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -80,16 +81,50 @@ static void judge_all(struct ps *ps, const struct chosen *chosen, const struct d
 			 missing, missing == 1 ? "" : "es", DUMP_THREADS_MAX);
 }
 
-static void find_idle_times(const struct chosen *chosen)
+/*
+ * Threads of the driver by the names that it gives them (580): the first one wakes up ten times a
+ * second, and does nothing for the program. Older drivers leave the program's name.
+ */
+static bool is_of_driver(const struct dump_thread *thread)
+{
+	return !strcmp(thread->comm, "cuda-EvtHandlr") || !strncmp(thread->comm, "cuda0000", 8);
+}
+
+/* How long no thread has run, and the main one; 0: unknown. */
+static void find_idle_time(struct cpu_clocks *clocks, struct ps_row *row,
+			   const struct dump_process *look)
+{
+	bool known = !look->unseen;
+	uint64_t shortest = UINT64_MAX;
+
+	for (size_t i = 0; i < look->thread_count; i++) {
+		const struct dump_thread *thread = &look->threads[i];
+		bool is_main = thread->tid == row->process->pid;
+		uint64_t ago;
+
+		if (!is_main && (!known || is_of_driver(thread)))
+			continue;
+		if (last_run__ago(clocks, thread->tid, &ago)) {
+			known = false;
+			continue;
+		}
+		if (is_main)
+			row->main_thread_idle_ns = ago;
+		if (ago < shortest)
+			shortest = ago;
+	}
+	row->idle_ns = known && shortest < UINT64_MAX ? shortest : 0;
+}
+
+static void find_idle_times(const struct chosen *chosen, const struct dump *dump)
 {
 	struct cpu_clocks *clocks = cpu_clocks__new();
 
-	for (size_t i = 0; i < chosen->count && clocks; i++) {
-		struct ps_row *row = chosen->rows[i];
+	for (size_t i = 0, at = 0; i < chosen->count && clocks; i++) {
+		const struct dump_process *look = find(dump, &at, chosen->rows[i]);
 
-		if (row->state == PS_IDLE &&
-		    last_run__ago(clocks, row->process->pid, &row->idle_ns))
-			row->idle_ns = 0;
+		if (look && chosen->rows[i]->state == PS_IDLE)
+			find_idle_time(clocks, chosen->rows[i], look);
 	}
 	cpu_clocks__free(clocks);
 }
@@ -107,7 +142,7 @@ int ps_threads__look(struct dumper *dumper, struct ps *ps, struct dump **look)
 		ret = take(dumper, &chosen, look);
 	if (*look) {
 		judge_all(ps, &chosen, *look);
-		find_idle_times(&chosen);
+		find_idle_times(&chosen, *look);
 	}
 	chosen__clear(&chosen);
 	return ret;

@@ -230,11 +230,13 @@ static void print_start(evutil_socket_t fd, short what, void *arg)
 {
 	const struct monitor *monitor = arg;
 	const struct monitor_options *options = monitor->options;
+	const struct filter_text only = process_filter__text(&options->targets.filter);
 	const struct monitor_start start = {
 		.watched = {.command =
 				    options->targets.command ? options->targets.command[0] : NULL,
 			    .pids = options->targets.pids,
 			    .pid_count = options->targets.pid_count,
+			    .only = only.text,
 			    .interval = options->display_interval,
 			    .duration = options->duration},
 		.metrics = monitor->server ? options->metrics_address : NULL,

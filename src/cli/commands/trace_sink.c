@@ -239,7 +239,8 @@ static int print_summary(const struct trace_sink *sink, const struct trace_missi
 		return -ENOMEM;
 	if (sink->output && sink->options->output.format == TRACE_TABLE)
 		fputc('\n', out);
-	trace_summary__print(sink->summary, missing, sink->options->output.format, out);
+	trace_summary__print(sink->summary, missing, sink->options->output.format,
+			     terminal__width(sink->fd), out);
 	ret = fclose(out) ? -ENOMEM : write_text(sink->fd, text, length);
 	free(text);
 	return ret;

@@ -29,19 +29,40 @@ int arguments__number(const char *name, const char *text, unsigned long min, uns
 	return 0;
 }
 
+/* What a unit is in seconds; 0: it is none. */
+static double seconds_of(const char *unit)
+{
+	static const struct {
+		const char *word;
+		double seconds;
+	} units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"m", 60}, {"h", 3600}};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (!strcmp(unit, units[i].word))
+			return units[i].seconds;
+	return 0;
+}
+
+int arguments__refuse_seconds(const char *name, const char *text, double min, struct error *err)
+{
+	return error__set(err, -EINVAL,
+			  "%s '%.100s': give seconds from %g to 1000000000, such as 5, 0.5 or 2m",
+			  name, text, min);
+}
+
 int arguments__seconds(const char *name, const char *text, double min, double *value,
 		       struct error *err)
 {
+	double unit;
 	char *end;
 
 	errno = 0;
 	*value = strtod(text, &end);
-	if (errno || end == text || *end || !isfinite(*value) || *value > 1e9 || *value < 0 ||
+	unit = end == text ? 0 : seconds_of(end);
+	*value *= unit;
+	if (errno || !(unit > 0) || !isfinite(*value) || *value > 1e9 || *value < 0 ||
 	    (*value > 0 && *value < min))
-		return error__set(
-			err, -EINVAL,
-			"%s '%.100s': give seconds from %g to 1000000000, such as 5 or 0.5", name,
-			text, min);
+		return arguments__refuse_seconds(name, text, min, err);
 	return 0;
 }
 

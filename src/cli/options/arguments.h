@@ -50,9 +50,12 @@ void targets__clear(struct targets *targets);
 int arguments__number(const char *name, const char *text, unsigned long min, unsigned long max,
 		      unsigned long *value, struct error *err);
 
-/* Seconds: 0, or at least `min`. */
+/* Seconds, "5", or a time with its unit ms, s, m or h: 0, or at least `min` seconds. */
 int arguments__seconds(const char *name, const char *text, double min, double *value,
 		       struct error *err);
+
+/* Sets the message that these are not such seconds. Returns -EINVAL. */
+int arguments__refuse_seconds(const char *name, const char *text, double min, struct error *err);
 
 /* --max-overhead: "5" or "5%", from 0.1 to 100 percent. The value is a fraction, 0 for "off". */
 int arguments__overhead(const char *text, double *fraction, struct error *err);

@@ -57,9 +57,7 @@ static int positive(const char *name, const char *text, const double *interval, 
 {
 	if (*interval > 0)
 		return 0;
-	return error__set(err, -EINVAL,
-			  "%s '%.100s': give seconds from 0.01 to 1000000000, such as 5 or 0.5",
-			  name, text);
+	return arguments__refuse_seconds(name, text, 0.01, err);
 }
 
 static int take_interval_option(const struct option_row *row, void *field, const char *text,

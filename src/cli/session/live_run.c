@@ -126,9 +126,12 @@ int live_run__new(const struct live_run_options *options, const struct log *log,
 		return error__set(err, -ENOMEM, "out of memory");
 	run->samples_options = options->samples;
 	run->announces = announces(options, log);
+	if (!options->replay)
+		run->only = process_filter__text(&options->live.targets->filter);
 	run->start = (struct start_line){
 		.pids = options->replay ? NULL : options->live.targets->pids,
 		.pid_count = options->replay ? 0 : options->live.targets->pid_count,
+		.only = run->only.text,
 		.interval = options->reports.interval,
 		.duration = options->live.duration,
 	};

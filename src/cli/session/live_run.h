@@ -25,6 +25,7 @@ struct live_run {
 	struct samples *samples;		/* NULL: none */
 	struct samples_options samples_options; /* for attach */
 	struct start_line start;		/* for attach, which prints it if `announces` */
+	struct filter_text only;		/* for `start` */
 	bool announces;
 };
 

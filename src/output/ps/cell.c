@@ -152,8 +152,12 @@ static void state_text(const struct ps_row *row, char text[PS_CELL_SIZE])
 	if (row->blocked)
 		word = "blocked";
 	append(text, "%s%s", word ? word : "", row->state == PS_STUCK ? "?" : "");
-	if (row->state != PS_IDLE || row->idle_ns < SHORTEST_IDLE_NS)
+	if (row->state != PS_IDLE || !row->idle_ns)
 		return;
+	if (row->idle_ns < SHORTEST_IDLE_NS) {
+		append(text, " under 1 s");
+		return;
+	}
 	time = quantity__time((double)row->idle_ns);
 	append(text, " %.*s", idle_length(time.text), time.text);
 }

@@ -71,7 +71,9 @@ static void write_threads(struct json *j, const struct ps_row *row)
 	json__key_string(j, "by", or_null(row->by));
 	key_count(j, "call_tid", (uint64_t)row->call_tid, row->call_tid != 0);
 	json__key_string(j, "state", ps_words__state(row->state));
-	key_count(j, "main_thread_idle_ns", row->idle_ns, row->idle_ns != 0);
+	key_count(j, "idle_ns", row->idle_ns, row->idle_ns != 0);
+	key_count(j, "main_thread_idle_ns", row->main_thread_idle_ns,
+		  row->main_thread_idle_ns != 0);
 	if (row->looked_at)
 		json__key_bool(j, "blocked", row->blocked);
 	else

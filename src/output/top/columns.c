@@ -155,10 +155,11 @@ static struct cell to_host_of(const struct facts *facts)
 	return bandwidth(facts, facts->rate->to_host);
 }
 
-/* A column has no room for "under 0.1 %". */
+#define LEAST_SHOWN 0.001 /* of shares: a column has no room for "under 0.1 %" */
+
 static struct cell share_cell(double share)
 {
-	return text_cell(quantity__share(share < 0.001 ? 0 : share).text);
+	return text_cell(quantity__share(share < LEAST_SHOWN ? 0 : share).text);
 }
 
 static struct cell waiting_of(const struct facts *facts)
@@ -181,7 +182,8 @@ static struct cell idle_of(const struct facts *facts)
 {
 	const struct verdict *verdict = &facts->verdict;
 
-	if (!verdict->window_ns || verdict->unfed == SHARE_UNKNOWN)
+	/* What is less than 0.1 % proves nothing. */
+	if (!verdict->window_ns || verdict->unfed < LEAST_SHOWN)
 		return unknown();
 	return share_cell(verdict->unfed);
 }

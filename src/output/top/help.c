@@ -29,10 +29,8 @@ static const char text[] =
 	"  IDLE        share of the latest minute in which the GPU provably had no work\n"
 	"              of the process\n"
 	"  VERDICT     GPU-bound: the program waits for the GPU; host-bound: the GPU\n"
-	"              waits for the program; waiting: for another process; no work; - if\n"
-	"              unclear\n"
-	"\n"
-	"Processes that make no CUDA calls have no row: gpuprobe ps lists them.\n";
+	"              waits for the program; waiting: for another process; no work;\n"
+	"              idle: no CUDA call since attach; - if unclear\n";
 
 int top_help__add(struct top_page *page)
 {

@@ -63,6 +63,7 @@ static bool has_losses(const struct model *model)
 	return false;
 }
 
+/* The numbers first: a narrow screen has no room for the whole texts. */
 static void write_losses(FILE *out, const void *arg)
 {
 	const struct model *model = arg;
@@ -71,8 +72,8 @@ static void write_losses(FILE *out, const void *arg)
 	for (int loss = 0; loss < LOSS_COUNT; loss++) {
 		if (!model->lost[loss])
 			continue;
-		fprintf(out, "%s%s: %" PRIu64, separator, enum_names__loss_text(loss),
-			model->lost[loss]);
+		fprintf(out, "%s%s %s", separator, quantity__amount((double)model->lost[loss]).text,
+			enum_names__loss_text(loss));
 		separator = "; ";
 	}
 }

@@ -7,6 +7,7 @@
 #include "base/escape.h"
 #include "base/json.h"
 #include "base/quantity.h"
+#include "output/clip.h"
 #include "output/trace/schema.h"
 #include "output/trace/summary_private.h"
 #include "output/trace/text.h"
@@ -64,9 +65,61 @@ static uint64_t percentile(const struct summary_row *row, unsigned int percent)
 
 /* --- the table --- */
 
-static void print_duration(FILE *out, bool known, uint64_t ns)
+enum time_column {
+	COLUMN_AVERAGE = 0,
+	COLUMN_P50,
+	COLUMN_P99,
+	COLUMN_MAX,
+	TIME_COLUMNS
+};
+
+#define TIME_WIDTH 10	/* of one of them, with the blank before it */
+#define BEFORE_TIMES 38 /* columns of the row before these */
+#define LEAST_NAME 20
+
+/* What a terminal has room for. */
+struct room {
+	bool shown[TIME_COLUMNS];
+	int name; /* columns of a function's name */
+};
+
+static int longest_name(const struct trace_summary *summary)
 {
-	fprintf(out, " %9s", known ? quantity__time((double)ns).text : "-");
+	int longest = LEAST_NAME;
+
+	for (const struct summary_row *row = summary->rows; row; row = row->hh.next) {
+		int columns = clip__columns(trace_function__symbol(row->function));
+
+		if (columns > longest)
+			longest = columns;
+	}
+	return longest;
+}
+
+/* Columns of times go before names are cut. */
+static struct room find_room(const struct trace_summary *summary, unsigned int width)
+{
+	static const enum time_column least_first[] = {COLUMN_P50, COLUMN_P99, COLUMN_AVERAGE,
+						       COLUMN_MAX};
+	struct room room = {.shown = {true, true, true, true}, .name = CLIP_WHOLE};
+	int longest = longest_name(summary);
+	int before = BEFORE_TIMES + TIME_COLUMNS * TIME_WIDTH + 1;
+
+	if (!width)
+		return room;
+	for (int i = 0; i < TIME_COLUMNS && before + longest > (int)width; i++) {
+		room.shown[least_first[i]] = false;
+		before -= TIME_WIDTH;
+	}
+	room.name = (int)width - before > LEAST_NAME ? (int)width - before : LEAST_NAME;
+	return room;
+}
+
+static void print_duration(FILE *out, const struct room *room, enum time_column column, bool known,
+			   uint64_t ns)
+{
+	if (room->shown[column])
+		fprintf(out, " %9s", known ? quantity__time((double)ns).text : "-");
 }
 
 static void print_time(FILE *out, const struct summary_sums *sums, uint64_t total_ns)
@@ -77,25 +130,39 @@ static void print_time(FILE *out, const struct summary_sums *sums, uint64_t tota
 	fprintf(out, " %10" PRIu64 " %8" PRIu64, sums->calls, sums->errors);
 }
 
-static void print_row(FILE *out, const struct summary_row *row, uint64_t total_ns)
+static void print_row(FILE *out, const struct room *room, const struct summary_row *row,
+		      uint64_t total_ns)
 {
 	bool finished = finished_calls(&row->sums);
 
 	print_time(out, &row->sums, total_ns);
-	print_duration(out, finished, average(&row->sums));
-	print_duration(out, finished, percentile(row, 50));
-	print_duration(out, finished, percentile(row, 99));
-	print_duration(out, finished, row->sums.max_ns);
+	print_duration(out, room, COLUMN_AVERAGE, finished, average(&row->sums));
+	print_duration(out, room, COLUMN_P50, finished, percentile(row, 50));
+	print_duration(out, room, COLUMN_P99, finished, percentile(row, 99));
+	print_duration(out, room, COLUMN_MAX, finished, row->sums.max_ns);
 	fputc(' ', out);
-	escape__text(out, trace_function__symbol(row->function));
+	clip__print(out, trace_function__symbol(row->function), room->name);
 	fputc('\n', out);
 }
 
-static void print_rule(FILE *out)
+static void print_head(FILE *out, const struct room *room)
 {
-	fputs("------ ----------- ---------- -------- --------- --------- --------- --------- "
-	      "--------------------\n",
-	      out);
+	static const char *const names[TIME_COLUMNS] = {"average", "p50", "p99", "max"};
+
+	fprintf(out, "%6s %11s %10s %8s", "% time", "seconds", "calls", "errors");
+	for (int column = 0; column < TIME_COLUMNS; column++)
+		if (room->shown[column])
+			fprintf(out, " %9s", names[column]);
+	fputs(" function\n", out);
+}
+
+static void print_rule(FILE *out, const struct room *room)
+{
+	fputs("------ ----------- ---------- --------", out);
+	for (int column = 0; column < TIME_COLUMNS; column++)
+		if (room->shown[column])
+			fputs(" ---------", out);
+	fputs(" --------------------\n", out);
 }
 
 static void print_notes(const struct trace_summary *summary, const struct summary_sums *total,
@@ -127,22 +194,22 @@ static void print_notes(const struct trace_summary *summary, const struct summar
 }
 
 static void print_table(const struct trace_summary *summary, const struct summary_sums *total,
-			const struct trace_missing *missing, FILE *out)
+			const struct trace_missing *missing, unsigned int width, FILE *out)
 {
+	const struct room room = find_room(summary, width);
 	const struct summary_row *row;
 	bool finished = finished_calls(total);
 
-	fprintf(out, "%6s %11s %10s %8s %9s %9s %9s %9s %s\n", "% time", "seconds", "calls",
-		"errors", "average", "p50", "p99", "max", "function");
-	print_rule(out);
+	print_head(out, &room);
+	print_rule(out, &room);
 	for (row = summary->rows; row; row = row->hh.next)
-		print_row(out, row, total->ns);
-	print_rule(out);
+		print_row(out, &room, row, total->ns);
+	print_rule(out, &room);
 	print_time(out, total, total->ns);
-	print_duration(out, finished, average(total));
-	print_duration(out, false, 0);
-	print_duration(out, false, 0);
-	print_duration(out, finished, total->max_ns);
+	print_duration(out, &room, COLUMN_AVERAGE, finished, average(total));
+	print_duration(out, &room, COLUMN_P50, false, 0);
+	print_duration(out, &room, COLUMN_P99, false, 0);
+	print_duration(out, &room, COLUMN_MAX, finished, total->max_ns);
 	fputs(" total\n", out);
 	print_notes(summary, total, missing, out);
 }
@@ -233,7 +300,7 @@ static void print_json(const struct trace_summary *summary, const struct summary
 }
 
 void trace_summary__print(struct trace_summary *summary, const struct trace_missing *missing,
-			  enum trace_format format, FILE *out)
+			  enum trace_format format, unsigned int width, FILE *out)
 {
 	struct summary_sums total;
 
@@ -244,5 +311,5 @@ void trace_summary__print(struct trace_summary *summary, const struct trace_miss
 	case TRACE_JSON: print_json(summary, &total, missing, out); return;
 	case TRACE_TABLE: break;
 	}
-	print_table(summary, &total, missing, out);
+	print_table(summary, &total, missing, width, out);
 }

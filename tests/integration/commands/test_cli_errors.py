@@ -47,8 +47,8 @@ def test_missing_value(option):
 
 @pytest.mark.parametrize("option,values,words", [
     ("--display-interval",
-     ("-1", "x", "", "1s", "nan", "inf", "1e300", "0.000001"), ("give seconds",)),
-    ("--duration", ("-1", "x", "", "1s", "nan", "inf", "1e300"), ("give seconds",)),
+     ("-1", "x", "", "1d", "nan", "inf", "1e300", "0.000001"), ("give seconds",)),
+    ("--duration", ("-1", "x", "", "1d", "nan", "inf", "1e300"), ("give seconds",)),
     ("--pid", ("0", "-1", "x", "", "1.5", "99999999999999999999"), ("whole number",)),
     ("--api", ("", "cuda", "AUTO", "driver,runtime"), ("auto, driver, runtime or both",)),
     ("--max-processes", ("0", "-1", "x", "", "1e3", "99999999999999999999"),

@@ -209,7 +209,7 @@ def test_no_program(command, program):
     (["diagnose", "--explain", "all", "--threshold", "idle-gaps=1"], 2,
      "--explain looks for no findings: leave out --threshold"),
     (["memleak", "program"], 2,
-     "INTERVAL 'program': give seconds from 0.01 to 1000000000, such as 5 or 0.5; "
+     "INTERVAL 'program': give seconds from 0.01 to 1000000000, such as 5, 0.5 or 2m; "
      "put -- before a COMMAND"),
     (["memleak", "5", "program"], 2,
      "COUNT 'program': give a whole number from 1 to 1099511627776; put -- before a COMMAND"),

@@ -66,6 +66,19 @@ def test_memory():
     assert answer["driver"] == "580.00-simulated"
 
 
+def test_idle_since():
+    """A process is idle since its last thread ran, not since its main thread did."""
+    def look():
+        rows = [row_of(listed("-p", process.pid), process.pid) for process in (busy, still)]
+        return rows if all((row["main_thread_idle_ns"] or 0) > 5e8 for row in rows) else None
+
+    with Background(workload("launch"), "--rate", 500, "--seconds", 60, env=PROGRAM) as busy, \
+            holder() as still:
+        works, holds = wait_until(look, "a main thread went on running")
+    assert works["idle_ns"] < works["main_thread_idle_ns"], works
+    assert holds["idle_ns"] == holds["main_thread_idle_ns"], holds
+
+
 @pytest.mark.parametrize("way, nvml, state", [(SLEEPS, True, "stuck"), (NCCL, False, "waiting")])
 def test_stuck(way, nvml, state, stuck, tmp_path):
     """It waits, and its GPU does nothing. Without NVML nobody knows the latter."""

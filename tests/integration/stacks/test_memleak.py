@@ -283,8 +283,8 @@ def test_status_is_that_of_command():
 
 
 @pytest.mark.parametrize("words, complaint", [
-    (["often"], "INTERVAL 'often': give seconds from 0.01 to 1000000000, such as 5 or 0.5"),
-    (["0"], "INTERVAL '0': give seconds from 0.01 to 1000000000, such as 5 or 0.5"),
+    (["often"], "INTERVAL 'often': give seconds from 0.01 to 1000000000, such as 5, 0.5 or 2m"),
+    (["0"], "INTERVAL '0': give seconds from 0.01 to 1000000000, such as 5, 0.5 or 2m"),
     (["5", "0"], "COUNT '0': give a whole number from 1 to"),
     (["5", "2", "3"], "unexpected '3': put -- before a COMMAND, -p before a pid, "
                       "see gpuprobe memleak --help"),

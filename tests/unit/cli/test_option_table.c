@@ -111,6 +111,12 @@ static void values_go_where_the_rows_say(void **state)
 	assert_int_equal(line.values.bytes, 1024);
 	assert_true(line.values.duration == 0.5);
 	assert_int_equal(line.values.time, 2000000);
+	accept(&line, "--duration 2m");
+	assert_true(line.values.duration == 120);
+	accept(&line, "--duration 1500ms");
+	assert_true(line.values.duration == 1.5);
+	accept(&line, "--duration 1h");
+	assert_true(line.values.duration == 3600);
 	accept(&line, "--color green --text a -o b --file c -f --seconds=1.5");
 	assert_int_equal(line.values.color, 1);
 	assert_string_equal(line.values.text, "a");
@@ -143,6 +149,11 @@ static void mistakes_name_the_option(void **state)
 	refuse("--byte 201", "--byte '201': ");
 	refuse("--size 2M", "--size '2M': ");
 	refuse("--duration 0", "--duration '0': give more than 0 seconds");
+	refuse("--duration 100ms", "--duration '100ms': give seconds from 0.5 to 1000000000, such "
+				   "as 5, 0.5 or 2m");
+	refuse("--duration 2d", "--duration '2d': give seconds");
+	refuse("--duration m", "--duration 'm': give seconds");
+	refuse("--duration infm", "--duration 'infm': give seconds");
 	refuse("--seconds 0.1", "--seconds '0.1': ");
 	refuse("--color blue", "--color 'blue': choose red or green");
 	refuse("-o a -o b", "-o a and -o b do not go together");

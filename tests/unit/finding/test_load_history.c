@@ -41,7 +41,8 @@ static void sample(struct trend *trend)
 }
 
 /*
- * Repeatedly takes a sample and lets a second with ten launches pass: each fourth sample is kept.
+ * Repeatedly takes a sample and lets a second with ten launches pass: the third sample is kept,
+ * then each fourth one.
  */
 static void go_on(struct trend *trend, unsigned int seconds)
 {
@@ -72,17 +73,36 @@ static void a_window_begins_at_a_sample(void **state)
 	assert_int_equal(window.launches, 100);
 	assert_int_equal(window.held_ns, NS_PER_S);
 	/* The latest sample that is not after it. */
-	assert_true(window_from(trend, SCENE_BEGAN + 4 * NS_PER_S, &window));
-	assert_int_equal(window.ns, 6 * NS_PER_S);
-	assert_true(window_from(trend, SCENE_BEGAN + 8 * NS_PER_S - 1, &window));
-	assert_int_equal(window.ns, 6 * NS_PER_S);
-	assert_int_equal(window.launches, 60);
-	assert_true(window_from(trend, SCENE_BEGAN + 8 * NS_PER_S, &window));
-	assert_int_equal(window.ns, 2 * NS_PER_S);
+	assert_true(window_from(trend, SCENE_BEGAN + 2 * NS_PER_S, &window));
+	assert_int_equal(window.ns, 8 * NS_PER_S);
+	assert_true(window_from(trend, SCENE_BEGAN + 6 * NS_PER_S - 1, &window));
+	assert_int_equal(window.ns, 8 * NS_PER_S);
+	assert_int_equal(window.launches, 80);
+	assert_true(window_from(trend, SCENE_BEGAN + 6 * NS_PER_S, &window));
+	assert_int_equal(window.ns, 4 * NS_PER_S);
 	/* No time has passed since. */
-	go_on(trend, 2);
+	go_on(trend, 4);
 	sample(trend);
-	assert_false(window_from(trend, SCENE_BEGAN + 12 * NS_PER_S, &window));
+	assert_false(window_from(trend, SCENE_BEGAN + 14 * NS_PER_S, &window));
+}
+
+static uint64_t settled_ns(const struct trend *trend)
+{
+	return load_history__settled_ns(trend->history, &trend->scene->process);
+}
+
+/* Idle time may be proved from the first sample on that is two seconds after the first one. */
+static void earlier_work_has_settled(void **state)
+{
+	struct trend *trend = *state;
+
+	assert_int_equal(settled_ns(trend), 0);
+	go_on(trend, 2);
+	assert_int_equal(settled_ns(trend), 0);
+	go_on(trend, 9);
+	assert_int_equal(settled_ns(trend), SCENE_BEGAN + 2 * NS_PER_S);
+	go_on(trend, 100);
+	assert_true(settled_ns(trend) > SCENE_BEGAN + 40 * NS_PER_S);
 }
 
 static void nothing_is_known_of_who_was_not_sampled(void **state)
@@ -216,6 +236,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_window_begins_at_a_sample, begin, end),
+		cmocka_unit_test_setup_teardown(earlier_work_has_settled, begin, end),
 		cmocka_unit_test_setup_teardown(nothing_is_known_of_who_was_not_sampled, begin,
 						end),
 		cmocka_unit_test_setup_teardown(the_first_work_begins_it, begin, end),

@@ -86,6 +86,7 @@ static inline void add_notebook(struct ps_scene *scene)
 	row->threads = 31;
 	row->state = PS_IDLE;
 	row->idle_ns = 10920 * NS_PER_S;
+	row->main_thread_idle_ns = 14400 * NS_PER_S;
 }
 
 static inline void add_others(struct ps_scene *scene)

@@ -39,8 +39,9 @@ static void test_a_process(void **state)
 			    "\"static\":false},");
 	expect_part(&scene, "\"threads\":17,\"in_cuda\":2,\"call\":\"cudaEventSynchronize\","
 			    "\"by\":null,\"call_tid\":4720,\"state\":\"waiting\","
-			    "\"main_thread_idle_ns\":null,\"blocked\":false}");
-	expect_part(&scene, "\"state\":\"idle\",\"main_thread_idle_ns\":10920000000000,"
+			    "\"idle_ns\":null,\"main_thread_idle_ns\":null,\"blocked\":false}");
+	expect_part(&scene, "\"state\":\"idle\",\"idle_ns\":10920000000000,"
+			    "\"main_thread_idle_ns\":14400000000000,"
 			    "\"blocked\":false}");
 }
 
@@ -55,7 +56,7 @@ static void test_unknown(void **state)
 			    "\"role\":null,\"ancestor\":null,\"used_bytes\":1048576,"
 			    "\"contexts\":[\"1\"],\"libraries\":null,\"threads\":null,"
 			    "\"in_cuda\":null,\"call\":null,\"by\":null,\"call_tid\":null,"
-			    "\"state\":null,\"main_thread_idle_ns\":null,"
+			    "\"state\":null,\"idle_ns\":null,\"main_thread_idle_ns\":null,"
 			    "\"blocked\":null}");
 	expect_part(&scene, "\"role\":\"mps_server\"");
 	expect_part(&scene, "\"used_bytes\":0,\"contexts\":[],");

@@ -177,6 +177,13 @@ static void test_a_blocked_one_is_not_idle(void **state)
 	make_scene(&scene);
 	expect_part(&scene, 0, " idle 3 h ");
 	for (size_t i = 0; i < scene.ps.count; i++)
+		scene.rows[i].idle_ns = scene.rows[i].state == PS_IDLE ? NS_PER_MS : 0;
+	expect_part(&scene, 0, " idle under 1 s ");
+	for (size_t i = 0; i < scene.ps.count; i++)
+		scene.rows[i].idle_ns = 0;
+	expect_part(&scene, 0, " idle  ");
+	make_scene(&scene);
+	for (size_t i = 0; i < scene.ps.count; i++)
 		scene.rows[i].blocked = scene.rows[i].state == PS_IDLE;
 	expect_part(&scene, 0, " blocked 3 h ");
 }

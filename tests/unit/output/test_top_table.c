@@ -266,7 +266,7 @@ static void shows_losses(void **state)
 	machine.model.lost[LOSS_NO_MEMORY] = 3;
 	make(&page, 80, 24);
 	assert_int_equal(page.lines[1].style, TOP_WARNING);
-	assert_memory_equal(page.lines[1].text, "lost: ", 6);
+	assert_memory_equal(page.lines[1].text, "lost: 3 records ", 16);
 	assert_int_equal(page.count, 10);
 	top_page__clear(&page);
 }

@@ -102,18 +102,56 @@ static struct trace_summary *make_summary(void)
 	return summary;
 }
 
-static void expect_form(struct trace_summary *summary, struct trace_missing missing,
-			enum trace_format format, const char *expected)
+static void expect_wide(struct trace_summary *summary, struct trace_missing missing,
+			enum trace_format format, unsigned int width, const char *expected)
 {
 	size_t length;
 	char *text;
 	FILE *out = open_memstream(&text, &length);
 
 	assert_non_null(out);
-	trace_summary__print(summary, &missing, format, out);
+	trace_summary__print(summary, &missing, format, width, out);
 	assert_int_equal(fclose(out), 0);
 	assert_string_equal(text, expected);
 	free(text);
+}
+
+static void expect_form(struct trace_summary *summary, struct trace_missing missing,
+			enum trace_format format, const char *expected)
+{
+	expect_wide(summary, missing, format, 0, expected);
+}
+
+/* Times that matter less go first; then names are cut. */
+static void a_narrow_terminal(void **unused)
+{
+	struct trace_summary *summary = make_summary();
+
+	(void)unused;
+	expect_wide(summary, (struct trace_missing){0}, TRACE_TABLE, 80,
+		    "% time     seconds      calls   errors   average       max function\n"
+		    "------ ----------- ---------- -------- --------- --------- "
+		    "--------------------\n"
+		    " 99.75    2.000000          1        0     2.0 s     2.0 s cudaMemcpy\n"
+		    "  0.25    0.005050        100        1   50.5 us    100 us cudaMalloc\n"
+		    "  0.00    0.000002          3        0    1.0 us    1.5 us "
+		    "cudaStreamSynchronize\n"
+		    "  0.00    0.000000          1        0         -         - cudaEventQuery\n"
+		    "------ ----------- ---------- -------- --------- --------- "
+		    "--------------------\n"
+		    "100.00    2.005052        105        1   19.5 ms     2.0 s total\n"
+		    "2 of the calls did not return: 3.5 s so far, not in the times above\n");
+	expect_wide(summary, (struct trace_missing){0}, TRACE_TABLE, 59,
+		    "% time     seconds      calls   errors function\n"
+		    "------ ----------- ---------- -------- --------------------\n"
+		    " 99.75    2.000000          1        0 cudaMemcpy\n"
+		    "  0.25    0.005050        100        1 cudaMalloc\n"
+		    "  0.00    0.000002          3        0 cudaStream…nchronize\n"
+		    "  0.00    0.000000          1        0 cudaEventQuery\n"
+		    "------ ----------- ---------- -------- --------------------\n"
+		    "100.00    2.005052        105        1 total\n"
+		    "2 of the calls did not return: 3.5 s so far, not in the times above\n");
+	trace_summary__free(summary);
 }
 
 static void the_table(void **unused)
@@ -280,6 +318,7 @@ int main(void)
 		cmocka_unit_test(percentiles_are_near),
 		cmocka_unit_test(an_empty_histogram_and_the_largest_value),
 		cmocka_unit_test(the_table),
+		cmocka_unit_test(a_narrow_terminal),
 		cmocka_unit_test(forms_for_programs),
 		cmocka_unit_test(no_percentile_is_outside_of_minimum_and_maximum),
 		cmocka_unit_test(a_trace_without_calls),
