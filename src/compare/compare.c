@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "compare/pairs.h"
+#include "compare/parts.h"
 
 /*
  * A count is the same in each step if it is a whole number. Others vary from step to step: by
@@ -22,22 +23,9 @@
 #define MEMORY_SHARE 0.01
 #define MEMORY_LEAST (1 << 20)
 
-/* Calls that the ends of the steady time may add or lack, beside the list's `edges`. */
-#define CALLS_SHARE 0.01
-#define CALLS_LEAST 0.1
-
 /* A time without a spread is shown if it differs by this, and is at least this part of a step. */
 #define TIME_SHARE 0.1
 #define TIME_OF_STEP 0.02
-
-struct comparing {
-	struct comparison *comparison;
-	size_t pair;
-	const struct compared_process *a, *b;
-	bool by_steps;
-	double share;
-	bool parted[COUNTED_ASK + 1]; /* classes whose parts a difference has shown */
-};
 
 static double number_at(const struct compared_process *process, const char *path)
 {
@@ -51,129 +39,6 @@ static double number_at(const struct compared_process *process, const char *path
 static double fewest_steps(const struct comparing *c)
 {
 	return fmin(c->a->steps, c->b->steps);
-}
-
-/* --- parts of a difference --- */
-
-static void add_part(struct difference *difference, const struct difference_part *part)
-{
-	size_t at = difference->part_count;
-
-	while (at && fabs(difference->parts[at - 1].b - difference->parts[at - 1].a) <
-			     fabs(part->b - part->a))
-		at--;
-	if (at == DIFFERENCE_PARTS) {
-		difference->parts_left++;
-		return;
-	}
-	if (difference->part_count == DIFFERENCE_PARTS)
-		difference->parts_left++;
-	else
-		difference->part_count++;
-	memmove(&difference->parts[at + 1], &difference->parts[at],
-		(difference->part_count - 1 - at) * sizeof(*part));
-	difference->parts[at] = *part;
-}
-
-static double slack_of(const struct counted_list *a, const struct counted_list *b, bool by_steps,
-		       double count)
-{
-	if (!by_steps)
-		return 0;
-	return fmax(CALLS_LEAST, (a->edges + b->edges + CALLS_SHARE) * count);
-}
-
-static bool counts_differ(const struct comparing *c, const struct counted_list *a,
-			  const struct counted_list *b, double x, double y)
-{
-	return fabs(y - x) > slack_of(a, b, c->by_steps, fmax(x, y));
-}
-
-/* Calls `each` for every name in either list. Both are ordered by name. */
-static int each_pair(const struct counted_list *a, const struct counted_list *b,
-		     int (*each)(const struct counted *x, const struct counted *y, void *arg),
-		     void *arg)
-{
-	size_t i = 0, j = 0;
-	int ret = 0;
-
-	while (!ret && (i < a->count || j < b->count)) {
-		const struct counted *x = i < a->count ? &a->items[i] : NULL;
-		const struct counted *y = j < b->count ? &b->items[j] : NULL;
-		int order = !x ? 1 : !y ? -1 : strcmp(x->name, y->name);
-
-		i += order <= 0;
-		j += order >= 0;
-		ret = each(order <= 0 ? x : NULL, order >= 0 ? y : NULL, arg);
-	}
-	return ret;
-}
-
-struct parts_search {
-	const struct comparing *c;
-	const struct counted_list *a, *b;
-	enum counted_class class;
-	struct difference *difference;
-};
-
-static int consider_part(const struct counted *x, const struct counted *y, void *arg)
-{
-	const struct parts_search *search = arg;
-	const struct difference_part part = {
-		.shown = y ? y->shown : x->shown,
-		.a = x ? x->count : 0,
-		.b = y ? y->count : 0,
-	};
-
-	if ((y ? y : x)->class == search->class &&
-	    counts_differ(search->c, search->a, search->b, part.a, part.b))
-		add_part(search->difference, &part);
-	return 0;
-}
-
-static void add_parts(const struct comparing *c, struct difference *difference,
-		      enum counted_class class, const struct counted_list *a,
-		      const struct counted_list *b)
-{
-	struct parts_search search = {c, a, b, class, difference};
-
-	if (a->known && b->known)
-		each_pair(a, b, consider_part, &search);
-}
-
-/* Shorter waits are at no place. */
-static bool have_same_places(const struct comparing *c)
-{
-	double a = 0, b = 0;
-
-	return json_value__number(c->a->json, "call_sites.min_wait_ns", &a) &&
-	       json_value__number(c->b->json, "call_sites.min_wait_ns", &b) && a == b;
-}
-
-/* Whether what the parts add up to can be the difference. */
-static bool is_explained(const struct difference *difference)
-{
-	double more = difference->b - difference->a, sum = 0;
-
-	for (size_t i = 0; i < difference->part_count; i++)
-		sum += difference->parts[i].b - difference->parts[i].a;
-	return difference->part_count && sum / more > 0.5 && sum / more < 1.5;
-}
-
-/* Places say more than functions, and kernels more than the functions that launch them. */
-static void explain(struct comparing *c, struct difference *difference, enum counted_class class)
-{
-	if (c->parted[class])
-		return;
-	c->parted[class] = true;
-	if (class == COUNTED_LAUNCH)
-		add_parts(c, difference, class, &c->a->kernels, &c->b->kernels);
-	else if (have_same_places(c))
-		add_parts(c, difference, class, &c->a->places, &c->b->places);
-	if (is_explained(difference))
-		return;
-	difference->part_count = difference->parts_left = 0;
-	add_parts(c, difference, class, &c->a->functions, &c->b->functions);
 }
 
 static enum counted_class class_of(const struct figure_kind *kind)
@@ -235,7 +100,7 @@ static int compare_count(struct comparing *c, const struct figure_kind *kind,
 	time = number_at(b > a ? c->b : c->a, kind->time);
 	/* Its part of the time in such calls, or what these took longer. */
 	difference->cost_ns = fmax(more, time * fabs(b - a) / fmax(a, b));
-	explain(c, difference, class_of(kind));
+	comparing__explain(c, difference, class_of(kind));
 	return add(c, difference);
 }
 
@@ -302,6 +167,11 @@ static bool applies(const struct comparing *c, const struct figure_kind *kind)
 	return kind->scope == (c->by_steps ? SCOPE_STEP : SCOPE_ALL);
 }
 
+static bool is_sampled(const struct compared_process *process, const char *family)
+{
+	return json_value__member(json_value__member(process->json, "sampling"), family);
+}
+
 static int refuse_figure(struct comparing *c, const struct figure_kind *kind,
 			 enum figure_state state, bool of_b)
 {
@@ -309,8 +179,12 @@ static int refuse_figure(struct comparing *c, const struct figure_kind *kind,
 
 	if (state == FIGURE_ESTIMATED)
 		return comparison__refuse(
-			c->comparison, "%s: %s sampled the calls, record with --max-overhead off",
-			figure_kind__name(kind).text, letter);
+			c->comparison,
+			"%s: %s has a sample of them; record with --max-overhead off",
+			c->by_steps && is_sampled(of_b ? c->b : c->a, "launch") ?
+				"steps, which launches show" :
+				figure_kind__name(kind).text,
+			letter);
 	if (kind->rule == RULE_MEMORY)
 		return comparison__refuse(c->comparison,
 					  "%s: %s does not have allocations from before attach",
@@ -381,7 +255,9 @@ static int compare_function(const struct counted *x, const struct counted *y, vo
 	if (item->class == COUNTED_ASK)
 		return note_left_out(c, x, y);
 	if (item->class != COUNTED_OTHER ||
-	    !counts_differ(c, &c->a->functions, &c->b->functions, difference.a, difference.b))
+	    !comparing__counts_differ(c, &comparing__lists(c, c->a)->functions,
+				      &comparing__lists(c, c->b)->functions, difference.a,
+				      difference.b))
 		return 0;
 	difference.worse = difference.b > difference.a;
 	difference.cost_ns = fabs(difference.b - difference.a) * item->ns;
@@ -398,12 +274,14 @@ static bool is_partial(const struct comparing *c)
 
 static int compare_functions(struct comparing *c)
 {
-	const struct counted_list *a = &c->a->functions, *b = &c->b->functions;
+	const struct counted_list *a = &comparing__lists(c, c->a)->functions,
+				  *b = &comparing__lists(c, c->b)->functions;
 
-	if (is_partial(c))
+	if (is_partial(c) || json_value__member(c->a->json, "sampling") ||
+	    json_value__member(c->b->json, "sampling"))
 		return 0;
 	if (a->known && b->known)
-		return each_pair(a, b, compare_function, c);
+		return counted_lists__each(a, b, compare_function, c);
 	return c->by_steps ? comparison__refuse(c->comparison,
 						"calls by function: the steady time of %s is too "
 						"short (at least 2 s)",

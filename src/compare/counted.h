@@ -11,4 +11,24 @@
  */
 int counted__read(struct compared_process *process);
 
+/* --- parts of it --- */
+
+int counted__read_places(struct compared_process *process, enum figure_scope scope);
+
+/* Orders the list by name, with one item for each. */
+void counted__merge(struct counted_list *list);
+
+/* Makes the process own a text (malloc), and returns it; NULL without memory. */
+const char *counted__keep(struct compared_process *process, char *text);
+
+enum counted_class counted__class(const char *symbol);
+
+/*
+ * What calls of the steady time are to be multiplied with to get those of a step, and by how much a
+ * count may be wrong, as a share of it. As many steps passed as the launches show, but for one at
+ * the beginning and one at the end. False: unknown. For the whole run the factor is 1.
+ */
+bool counted__scale(const struct compared_process *process, enum figure_scope scope, double *scale,
+		    double *edges);
+
 #endif

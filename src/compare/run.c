@@ -29,8 +29,10 @@ static enum figure_state state_of(const struct figure_kind *kind,
 
 	if (is_sampled(json, kind->family) || (of_step && is_sampled(json, "launch")))
 		return FIGURE_ESTIMATED;
-	if (kind->scope == SCOPE_ALL &&
-	    (json_value__is_true(json, "since_attach") || !json_value__is_true(json, "ended")))
+	if ((kind->scope == SCOPE_ALL || kind->rule == RULE_MEMORY) &&
+	    json_value__is_true(json, "since_attach"))
+		return FIGURE_PARTIAL;
+	if (kind->scope == SCOPE_ALL && !json_value__is_true(json, "ended"))
 		return FIGURE_PARTIAL;
 	return FIGURE_KNOWN;
 }
@@ -80,9 +82,11 @@ static int read_process(struct compared_process *process, const struct json_valu
 
 static void clear_process(struct compared_process *process)
 {
-	free(process->kernels.items);
-	free(process->functions.items);
-	free(process->places.items);
+	for (int scope = 0; scope < SCOPE_PROCESS; scope++) {
+		free(process->lists[scope].kernels.items);
+		free(process->lists[scope].functions.items);
+		free(process->lists[scope].places.items);
+	}
 	for (size_t i = 0; i < process->text_count; i++)
 		free(process->texts[i]);
 	free(process->texts);

@@ -52,6 +52,12 @@ struct counted_list {
 	double edges; /* by how much of a count its beginning and end may change it: 0.01 is 1 % */
 };
 
+struct counted_lists {
+	struct counted_list kernels;
+	struct counted_list functions; /* of a step: in the steady time */
+	struct counted_list places;    /* lines that wait, copy and allocate */
+};
+
 struct compared_process {
 	const struct json_value *json;
 	int64_t pid;
@@ -63,11 +69,8 @@ struct compared_process {
 	double p25_ns, p75_ns; /* half of the steps took this long; 0: unknown */
 	double figures[FIGURES_MAX];
 	enum figure_state states[FIGURES_MAX];
-	struct counted_list kernels;   /* of a step; without steps in all */
-	struct counted_list functions; /* of a step in the steady time; without steps in all */
-	struct counted_list
-		places; /* the same, by the line that calls: waits, copies, allocations */
-	char **texts;	/* that `places` refer to */
+	struct counted_lists lists[SCOPE_PROCESS]; /* by scope: of a step, and of the whole run */
+	char **texts;				   /* that `places` refer to */
 	size_t text_count;
 };
 

@@ -258,7 +258,8 @@ static void print_sum(FILE *out, const struct comparison *comparison)
 	if (comparison->refused)
 		fputs("A and B cannot be compared\n", out);
 	else if (!all)
-		fputs("no difference\n", out);
+		fprintf(out, "no difference%s\n",
+			comparison->refusal_count ? " in what could be compared" : "");
 	else if (worse == all)
 		fprintf(out, "B is worse: %zu difference%s\n", all, all == 1 ? "" : "s");
 	else if (worse)
