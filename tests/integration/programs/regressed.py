@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A loop of equal steps, or the same with one thing worse. It is meant for gpuprobe diff.
 
-usage: regressed.py WHAT STEPS
+usage: regressed.py STEPS WHAT [WHAT...]
 
-A step copies a batch to the device, launches 12 kernels and waits once. WHAT: same, or
+A step copies a batch to the device, launches 12 kernels and waits once. Several run side by side,
+each in a process of its own; the last line is JSON: their pids. WHAT: same, or
 wait: waits twice;
 copy: copies the batch back as well;
 fusion: launches 6 kernels more, of another name;
@@ -12,14 +13,16 @@ growth: allocates in each step, and frees nothing;
 event: records an event in each step.
 """
 import ctypes
+import json
 import os
+import subprocess
 import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from cuda import driver, made, need, ptx, start  # noqa: E402
 
-WHAT, STEPS = sys.argv[1], int(sys.argv[2])
+STEPS, WHAT, *MORE = sys.argv[1:]
 BATCH = 4096
 MEGABYTE = 1 << 20
 
@@ -56,6 +59,13 @@ def worsen(batch, host, kernel, event):
         need(driver.cuEventRecord(event, 0))
 
 
+def run_side_by_side():
+    started = [subprocess.Popen([sys.executable, __file__, STEPS, what]) for what in (WHAT, *MORE)]
+    if any(process.wait() for process in started):
+        sys.exit("one failed")
+    print(json.dumps([process.pid for process in started]))
+
+
 def main():
     start()
     module = made(driver.cuModuleLoadData, ptx("gemm", "bias"))
@@ -63,12 +73,15 @@ def main():
     bias = made(driver.cuModuleGetFunction, module, b"bias")
     event = made(driver.cuEventCreate, 2)
     batch, host = allocate(BATCH), ctypes.create_string_buffer(BATCH)
-    for _ in range(STEPS):
+    for _ in range(int(STEPS)):
         load_batch(batch, host)
         launch(gemm, 12)
         worsen(batch, host, bias, event)
         wait()
-        time.sleep(0.004)
+        time.sleep(0.01)
 
 
-main()
+if MORE:
+    run_side_by_side()
+else:
+    main()
