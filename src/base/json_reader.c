@@ -3,6 +3,7 @@
 #include "base/json_reader.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,7 +188,7 @@ static bool is_of_number(char c)
 static int take_number(struct parser *parser, struct json_value *value)
 {
 	char *from = parser->at, *stop, kept;
-	bool starts = *from == '-' || (*from >= '0' && *from <= '9');
+	bool is_number = *from == '-' || (*from >= '0' && *from <= '9');
 
 	while (parser->at < parser->end && is_of_number(*parser->at))
 		parser->at++;
@@ -196,10 +197,11 @@ static int take_number(struct parser *parser, struct json_value *value)
 	value->type = JSON_NUMBER;
 	value->number = strtod(from, &stop);
 	*parser->at = kept;
-	if (starts && stop == parser->at)
+	is_number = is_number && stop == parser->at;
+	if (is_number && fabs(value->number) <= JSON_NUMBER_MAX)
 		return 0;
 	parser->at = from;
-	return fail(parser, "a value must come here");
+	return fail(parser, is_number ? "the number is too large" : "a value must come here");
 }
 
 static int take_value(struct parser *parser, struct json_value *value);

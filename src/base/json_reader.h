@@ -13,6 +13,7 @@
 
 #define JSON_DEPTH_MAX 64
 #define JSON_VALUES_MAX (8u << 20)
+#define JSON_NUMBER_MAX 1e20 /* larger ones are refused: sums and products stay finite */
 
 enum json_type {
 	JSON_NULL = 0,

@@ -32,6 +32,8 @@ static bool takes_line(struct lines *lines)
 
 struct quantity compare_text__amount(enum figure_unit unit, double amount)
 {
+	/* A file may claim anything. */
+	amount = fmin(fmax(amount, 0), 1e18);
 	if (unit == FIGURE_BYTES)
 		return quantity__bytes(amount);
 	if (unit == FIGURE_NS)

@@ -127,6 +127,8 @@ static void test_mistakes(void **state)
 	expect_refused("nul", "no JSON at byte 0: a value must come here");
 	expect_refused("+1", "no JSON at byte 0: a value must come here");
 	expect_refused("1-", "no JSON at byte 0: a value must come here");
+	expect_refused("[1e999]", "no JSON at byte 1: the number is too large");
+	expect_refused("-1e21", "no JSON at byte 0: the number is too large");
 	expect_refused("\"a", "no JSON at byte 2: a string without its end");
 	expect_refused("\"a\nb\"", "no JSON at byte 2: a control character in a string");
 	expect_refused("\"\\x\"", "no JSON at byte 2: an unknown escape in a string");
