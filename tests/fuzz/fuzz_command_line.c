@@ -13,6 +13,7 @@
 #include "cli/options/record_options.h"
 #include "cli/options/monitor_options.h"
 #include "cli/options/ps_options.h"
+#include "cli/options/diff_options.h"
 #include "cli/options/snapshot_options.h"
 #include "cli/commands/subcommand.h"
 #include "cli/options/top_options.h"
@@ -149,6 +150,13 @@ static int parse_top(int argc, char **argv, struct error *err)
 	return ret;
 }
 
+static int parse_diff(int argc, char **argv, struct error *err)
+{
+	struct diff_options options;
+
+	return diff_options__parse(&options, argc, argv, err);
+}
+
 static int parse_check(int argc, char **argv, struct error *err)
 {
 	return run(check_command__run, argc, argv, err);
@@ -177,7 +185,7 @@ static int parse_values(int argc, char **argv, struct error *err)
 static int (*const commands[])(int argc, char **argv, struct error *err) = {
 	parse_monitor, parse_trace,  parse_stat,     parse_diagnose,	    parse_memleak,
 	parse_flame,   parse_values, parse_check,    parse_bpftrace_script, parse_dump,
-	parse_ps,      parse_top,    parse_snapshot, parse_record};
+	parse_ps,      parse_top,    parse_snapshot, parse_record,	    parse_diff};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

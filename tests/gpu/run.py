@@ -25,6 +25,7 @@ from allocated import test_allocated
 from beside import test_beside
 from cases import CASE_TESTS, page as studies_page
 from confined import test_confined
+from diff import DIFF_TESTS
 from dump import test_dump, test_dump_collective
 from frameworks import test_cupy, test_jax
 from leaks import test_leaks
@@ -70,8 +71,9 @@ TESTS = {
     "contention": test_contention,
     "late_rank": test_late_rank,
     **CASE_TESTS,
+    **DIFF_TESTS,
 }
-GROUPS = {"cases": list(CASE_TESTS)}
+GROUPS = {"cases": list(CASE_TESTS), "diff": list(DIFF_TESTS)}
 OF_SEVERAL_GPUS = ("parallel", "collective", "late_rank")
 
 NOTES = """Each row compares gpuprobe with an independent source:

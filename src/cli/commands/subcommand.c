@@ -10,6 +10,7 @@
 #include "base/similar.h"
 #include "cli/options/profile_options.h"
 #include "cli/options/record_options.h"
+#include "cli/options/diff_options.h"
 #include "cli/options/dump_options.h"
 #include "cli/options/flame_options.h"
 #include "cli/options/memleak_options.h"
@@ -33,6 +34,7 @@ static const struct subcommand subcommands[] = {
 	 &stat_options},
 	{"diagnose", "what is wrong with a program, and what it costs", diagnose_command__run,
 	 &diagnose_options},
+	{"diff", "what two runs do differently; a gate for CI", diff_command__run, &diff_options},
 	{"memleak", "live device memory by call stack, and where it grows", memleak_command__run,
 	 &memleak_option_table},
 	{"flame", "a flame graph of memory, launches, waits or failures", flame_command__run,

@@ -14,6 +14,7 @@
 #define EXIT_USAGE 2
 #define EXIT_LOST 3	/* --strict: events were lost */
 #define EXIT_FINDINGS 4 /* --fail-on: such findings were detected */
+#define EXIT_WORSE 4	/* diff: B is worse, or breaks the budget */
 
 struct subcommand {
 	const char *word; /* first word of the command line */
@@ -33,6 +34,7 @@ int top_command__run(int argc, char **argv, int *status, struct error *err);
 int memleak_command__run(int argc, char **argv, int *status, struct error *err);
 int trace_command__run(int argc, char **argv, int *status, struct error *err);
 int record_command__run(int argc, char **argv, int *status, struct error *err);
+int diff_command__run(int argc, char **argv, int *status, struct error *err);
 int flame_command__run(int argc, char **argv, int *status, struct error *err);
 int snapshot_command__run(int argc, char **argv, int *status, struct error *err);
 int ps_command__run(int argc, char **argv, int *status, struct error *err);

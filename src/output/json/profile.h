@@ -37,6 +37,12 @@ void json_start__write(struct json *j, const struct process *p, uint64_t began_n
  */
 void json_steps__write(struct json *j, const struct process *p);
 
+/*
+ * Writes the key "steady": what the process did in its steady time (model/steady.h), by function
+ * and kind of copy; null if it is not known to be steady.
+ */
+void json_steady__write(struct json *j, const struct process *p, uint64_t now_ns);
+
 /* Writes calls and nanoseconds as an object under `key`. */
 void json_profile__key_totals(struct json *j, const char *key, const struct time_totals *totals);
 

@@ -20,6 +20,7 @@ static void write_site(struct json *j, const struct call_site *site)
 	else
 		json__key_string(j, "function", api_functions[site->row].base);
 	json__key_u64(j, "calls", site->calls);
+	json__key_u64(j, "early_calls", site->early_calls);
 	if (site->kind == SITE_ALLOCATION)
 		json__key_u64(j, "bytes", site->amount);
 	if (site->kind == SITE_WAIT || site->kind == SITE_COPY)

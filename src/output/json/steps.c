@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Steps in JSON, see profile.h.
-#include "model/steps.h"
+#include "model/step_kernels.h"
+
+#include <stdlib.h>
+
+#include "model/kernels.h"
+#include "output/json/parts.h"
 #include "output/json/profile.h"
 #include "output/enum_names.h"
 
@@ -80,7 +85,40 @@ static void write_phases(struct json *j, const struct step_thread *thread)
 	json__array_end(j);
 }
 
-static void write_summary(struct json *j, const struct step_summary *summary)
+static void write_kernel(struct json *j, const struct process *p, const struct step_kernel *kernel)
+{
+	const char *label = NULL;
+	bool is_kernel = process__knows_kernel(p, kernel->handle, &label);
+
+	json__object_begin(j);
+	json_parts__key_address(j, "handle", kernel->handle);
+	json__key_string(j, "label", label);
+	json__key_bool(j, "graph", !is_kernel);
+	json__key_double(j, "launches", kernel->launches);
+	json__object_end(j);
+}
+
+/* null: unknown. */
+static void write_kernels(struct json *j, const struct process *p,
+			  const struct step_summary *summary)
+{
+	struct step_kernel *kernels;
+	size_t count;
+
+	json__key(j, "kernels");
+	if (step_kernels__list(p->steps, summary, &kernels, &count) || !count) {
+		json__null(j);
+		return;
+	}
+	json__array_begin(j);
+	for (size_t i = 0; i < count; i++)
+		write_kernel(j, p, &kernels[i]);
+	json__array_end(j);
+	free(kernels);
+}
+
+static void write_summary(struct json *j, const struct process *p,
+			  const struct step_summary *summary)
 {
 	const struct step_phase *phase = summary->phase;
 
@@ -89,6 +127,8 @@ static void write_summary(struct json *j, const struct step_summary *summary)
 	json__key_double(j, "mean_ns", summary->mean_ns);
 	json__key_u64(j, "p50_ns", summary->p50_ns);
 	json__key_u64(j, "p99_ns", summary->p99_ns);
+	json__key_u64(j, "p25_ns", profile__percentile(phase->buckets, 0.25, phase->max_ns));
+	json__key_u64(j, "p75_ns", profile__percentile(phase->buckets, 0.75, phase->max_ns));
 	json__key_u64(j, "max_ns", phase->max_ns);
 	json__key_u64(j, "total_ns", phase->ns);
 	json__key_u64(j, "first_ns", phase->first_ns);
@@ -102,6 +142,7 @@ static void write_summary(struct json *j, const struct step_summary *summary)
 	for (size_t i = 0; i < STEP_SLOWEST && phase->slowest[i].ns; i++)
 		write_slow(j, summary, &phase->slowest[i]);
 	json__array_end(j);
+	write_kernels(j, p, summary);
 	write_phases(j, summary->thread);
 }
 
@@ -116,6 +157,6 @@ void json_steps__write(struct json *j, const struct process *p)
 		return;
 	}
 	json__object_begin(j);
-	write_summary(j, &summary);
+	write_summary(j, p, &summary);
 	json__object_end(j);
 }

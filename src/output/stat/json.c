@@ -21,6 +21,7 @@ static void write_profile(struct json *j, const struct stat_report *report, cons
 	json_threads__write(j, p, report->began_ns, now_ns);
 	json_totals__write(j, &profile->totals);
 	json_steps__write(j, p);
+	json_steady__write(j, p, report->model->now_ns);
 	json_start__write(j, p, report->began_ns);
 	json__key_u64(j, "peak_bytes", profile->peak_bytes);
 	json__key(j, "inflight_at_exit");

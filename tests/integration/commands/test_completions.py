@@ -34,7 +34,7 @@ def complete():
 
 def test_commands_and_options(complete):
     assert {"stat", "dump", "bpftrace-script", "--memleak", "--metrics-addr", "--"} <= complete("")
-    assert complete("d") == {"dump", "diagnose"}
+    assert complete("d") == {"dump", "diagnose", "diff"}
     assert complete("stat", "--stack-s") == {"--stack-size", "--stack-storage-size",
                                              "--stack-sample"}
     assert complete("dump", "--a") == {"--again", "--all", "--all-frames"}
@@ -82,7 +82,7 @@ def fish(line):
 
 @pytest.mark.skipif(not shutil.which("fish"), reason="fish is not installed")
 def test_fish(tmp_path):
-    assert fish("gpuprobe d") == {"dump", "diagnose"}
+    assert fish("gpuprobe d") == {"dump", "diagnose", "diff"}
     assert fish("gpuprobe stat --stack-s") == {"--stack-size", "--stack-storage-size",
                                                "--stack-sample"}
     assert {"--service", "--verdict"} <= fish("gpuprobe --interval 5 --")
@@ -142,7 +142,7 @@ def zsh(tmp_path):
 
 @pytest.mark.skipif(not shutil.which("zsh"), reason="zsh is not installed")
 def test_zsh(zsh):
-    assert zsh("gpuprobe d") == {"dump", "diagnose"}
+    assert zsh("gpuprobe d") == {"dump", "diagnose", "diff"}
     assert zsh("gpuprobe stat --stack-s") == {"--stack-size", "--stack-storage-size",
                                               "--stack-sample"}
     assert {"--service", "--verdict"} <= zsh("gpuprobe --interval 5 --")

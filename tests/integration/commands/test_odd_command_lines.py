@@ -8,7 +8,7 @@ from lib import paths
 from lib.cli import fails, run
 
 COMMANDS = ("ps", "top", "dump", "trace", "record", "stat", "diagnose", "memleak", "flame",
-            "snapshot", "check", "bpftrace-script")
+            "snapshot", "diff", "check", "bpftrace-script")
 WATCHING = ("trace", "record", "stat", "diagnose", "memleak", "flame")
 
 
@@ -23,7 +23,7 @@ def test_version(command, option):
     """The same of each, also after other options, and what follows is not looked at."""
     whole = run("--version").stdout
     assert re.fullmatch(r"gpuprobe \d+\.\d+\.\d+\n", whole)
-    before = {"dump": ("--all",), "ps": ("--tree",)}.get(command,
+    before = {"dump": ("--all",), "ps": ("--tree",), "diff": ("--all",)}.get(command,
                                                          ("--libcuda-path", paths.LIBCUDA))
     for args in ((option,), (*before, option), (option, "--no-such-option")):
         done = run(command, *args)
@@ -74,7 +74,7 @@ COMMON = {
     ("--comm", "--uid", "--cgroup", "--container", "--pod", "-p, --pid"):
         ("", "trace", "record", "stat", "diagnose", "memleak", "flame", "dump", "check", "ps",
          "top"),
-    ("--json",): ("", "trace", "stat", "diagnose", "memleak", "dump", "check", "ps"),
+    ("--json",): ("", "trace", "stat", "diagnose", "memleak", "diff", "dump", "check", "ps"),
     ("--interval S",): ("", "stat", "diagnose", "memleak"),
     ("-T, --top N",): ("", "stat", "diagnose", "memleak"),
     ("-O, --output FILE",): ("trace", "record", "stat", "diagnose", "flame", "snapshot"),
