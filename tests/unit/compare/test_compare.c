@@ -94,6 +94,9 @@ static void test_kernels(void **state)
 	b.launches = 18;
 	b.bias = "bias\\n";
 	expect("diff/fusion", &run_scene_usual, &b, true);
+	b = run_scene_usual;
+	b.gemm = "gemm<8>";
+	expect("diff/other-kernel", &run_scene_usual, &b, false);
 }
 
 static void test_memory(void **state)
@@ -144,6 +147,22 @@ static void test_refusals(void **state)
 	expect("diff/no-steps", &a, &b, true);
 	a.since_attach = true;
 	expect("diff/since-attach", &a, &b, false);
+}
+
+/* Every count and the time are twice as much: perhaps two steps were taken for one. */
+static void test_steps_of_another_length(void **state)
+{
+	struct run_options b = run_scene_usual;
+
+	(void)state;
+	b.launches = 24;
+	b.waits = 2;
+	b.copies = 2;
+	b.bytes = 8192;
+	b.median_ns = 8600000;
+	expect("diff/length", &run_scene_usual, &b, false);
+	b.copies = 1;
+	expect("diff/twice", &run_scene_usual, &b, true);
 }
 
 static size_t count_differences(double waits_a, double waits_b)
@@ -207,11 +226,17 @@ static void test_json(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_equal),	       cmocka_unit_test(test_waits),
-		cmocka_unit_test(test_copies),	       cmocka_unit_test(test_kernels),
-		cmocka_unit_test(test_memory),	       cmocka_unit_test(test_times),
-		cmocka_unit_test(test_findings),       cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_varying_counts), cmocka_unit_test(test_json),
+		cmocka_unit_test(test_equal),
+		cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_copies),
+		cmocka_unit_test(test_kernels),
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_findings),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_varying_counts),
+		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_steps_of_another_length),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
