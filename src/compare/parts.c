@@ -56,11 +56,13 @@ int counted_lists__each(const struct counted_list *a, const struct counted_list 
 	size_t i = 0, j = 0;
 	int ret = 0;
 
-	while (!ret && (i < a->count || j < b->count)) {
+	while (!ret) {
 		const struct counted *x = i < a->count ? &a->items[i] : NULL;
 		const struct counted *y = j < b->count ? &b->items[j] : NULL;
 		int order = !x ? 1 : !y ? -1 : strcmp(x->name, y->name);
 
+		if (!x && !y)
+			break;
 		i += order <= 0;
 		j += order >= 0;
 		ret = each(order <= 0 ? x : NULL, order >= 0 ? y : NULL, arg);
