@@ -175,19 +175,26 @@ static bool is_sampled(const struct compared_process *process, const char *famil
 	return json_value__member(json_value__member(process->json, "sampling"), family);
 }
 
+static int refuse_sampled(struct comparing *c, const char *family, bool of_b)
+{
+	const char *what = !strcmp(family, "copy") ? "copies" :
+			   !strcmp(family, "wait") ? "waits" :
+						     "launches";
+
+	if (c->by_steps && is_sampled(of_b ? c->b : c->a, "launch"))
+		what = "steps, which launches show";
+	return comparison__refuse(c->comparison,
+				  "%s: %s has a sample of them; record with --max-overhead off",
+				  what, of_b ? "B" : "A");
+}
+
 static int refuse_figure(struct comparing *c, const struct figure_kind *kind,
 			 enum figure_state state, bool of_b)
 {
 	const char *letter = of_b ? "B" : "A";
 
 	if (state == FIGURE_ESTIMATED)
-		return comparison__refuse(
-			c->comparison,
-			"%s: %s has a sample of them; record with --max-overhead off",
-			c->by_steps && is_sampled(of_b ? c->b : c->a, "launch") ?
-				"steps, which launches show" :
-				figure_kind__name(kind).text,
-			letter);
+		return refuse_sampled(c, kind->family ? kind->family : "launch", of_b);
 	if (kind->rule == RULE_MEMORY)
 		return comparison__refuse(c->comparison,
 					  "%s: %s does not have allocations from before attach",

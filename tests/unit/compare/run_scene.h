@@ -24,7 +24,9 @@ struct run_options {
 	const char *bias;    /* a second kernel of 6 launches a step, NULL: none */
 	const char *finding; /* its id; NULL: none */
 	const char *severity;
-	bool since_attach, sampled;
+	bool since_attach;
+	const char *sampled; /* a family, NULL: none */
+	double spread;	     /* of the steps' times, as a part of the median */
 	int lost;
 };
 
@@ -36,6 +38,7 @@ static const struct run_options run_scene_usual = {
 	.copies = 1,
 	.bytes = 4096,
 	.median_ns = 4300000,
+	.spread = 0.02,
 	.peak_bytes = 1 << 20,
 	.queries = 5,
 	.gemm = "gemm<4>",
@@ -63,10 +66,10 @@ static inline void run_scene__steps(FILE *out, const struct run_options *o)
 		"\"allocations\":%g,\"frees\":0,\"inside_ns\":{\"launch\":12000,\"memory\":%g,"
 		"\"copy\":%g,\"wait\":%g,\"other\":0},\"kernels\":[{\"label\":\"%s\","
 		"\"graph\":false,\"launches\":12}",
-		o->steps, o->steps + 100, o->median_ns, o->median_ns, 0.98 * o->median_ns,
-		1.02 * o->median_ns, o->launches, o->waits, o->copies, o->copies_back, o->bytes,
-		64 * o->copies_back, o->allocations, 6000 * o->allocations,
-		10000 * (1 + o->copies_back), 90000 * o->waits, o->gemm);
+		o->steps, o->steps + 100, o->median_ns, o->median_ns,
+		(1 - o->spread) * o->median_ns, (1 + o->spread) * o->median_ns, o->launches,
+		o->waits, o->copies, o->copies_back, o->bytes, 64 * o->copies_back, o->allocations,
+		6000 * o->allocations, 10000 * (1 + o->copies_back), 90000 * o->waits, o->gemm);
 	if (o->bias)
 		fprintf(out, ",{\"label\":\"%s\",\"graph\":false,\"launches\":6}", o->bias);
 	fprintf(out,
@@ -86,7 +89,7 @@ static inline void run_scene__print(FILE *out, const struct run_options *o)
 		"\"ended\":true,",
 		o->comm, o->since_attach ? "true" : "false");
 	if (o->sampled)
-		fputs("\"sampling\":{\"launch\":{\"counted\":1,\"missed\":9}},", out);
+		fprintf(out, "\"sampling\":{\"%s\":{\"counted\":1,\"missed\":9}},", o->sampled);
 	run_scene__steps(out, o);
 	fprintf(out,
 		"\"peak_bytes\":%.10g,\"launches\":%g,\"graph_launches\":0,\"waits\":[{\"in\":"
