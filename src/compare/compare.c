@@ -309,9 +309,12 @@ static int compare_functions(struct comparing *c)
 	const struct counted_list *a = &comparing__lists(c, c->a)->functions,
 				  *b = &comparing__lists(c, c->b)->functions;
 
-	if (is_partial(c) || json_value__member(c->a->json, "sampling") ||
-	    json_value__member(c->b->json, "sampling"))
+	if (is_partial(c))
 		return 0;
+	if (json_value__member(c->a->json, "sampling") ||
+	    json_value__member(c->b->json, "sampling"))
+		return comparison__refuse(c->comparison,
+					  "calls by function: A or B has a sample of some");
 	if (a->known && b->known)
 		return counted_lists__each(a, b, compare_function, c);
 	return c->by_steps ? comparison__refuse(c->comparison,
