@@ -275,11 +275,15 @@ static int take_value(struct parser *parser, struct json_value *value)
 int json_document__parse(char **at, char *end, struct json_document **out, struct error *err)
 {
 	struct json_document *document = calloc(1, sizeof(*document));
-	struct json_value *value = document ? new_value(document) : NULL;
 	struct parser parser = {
 		.document = document, .begin = *at, .at = *at, .end = end, .err = err};
-	int ret = value ? take_value(&parser, value) : error__set(err, -ENOMEM, "out of memory");
+	struct json_value *value;
+	int ret;
 
+	if (!document)
+		return error__set(err, -ENOMEM, "out of memory");
+	value = new_value(document);
+	ret = value ? take_value(&parser, value) : error__set(err, -ENOMEM, "out of memory");
 	if (ret) {
 		json_document__free(document);
 		return ret;

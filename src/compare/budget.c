@@ -53,8 +53,10 @@ int budget__parse(const char *text, size_t length, struct budget **out, struct e
 	struct budget *budget = calloc(1, sizeof(*budget));
 	const char *end = text + length;
 	unsigned int number = 0;
-	int ret = budget ? 0 : error__set(err, -ENOMEM, "out of memory");
+	int ret = 0;
 
+	if (!budget)
+		return error__set(err, -ENOMEM, "out of memory");
 	while (!ret && text < end) {
 		const char *stop = memchr(text, '\n', (size_t)(end - text));
 

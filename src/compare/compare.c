@@ -27,6 +27,9 @@
 #define TIME_SHARE 0.1
 #define TIME_OF_STEP 0.02
 
+/* By how much steps that are several of others may take longer than as many of these. */
+#define MULTIPLE_TIME 0.25
+
 static double number_at(const struct compared_process *process, const char *path)
 {
 	double value = 0;
@@ -172,19 +175,26 @@ static bool is_sampled(const struct compared_process *process, const char *famil
 	return json_value__member(json_value__member(process->json, "sampling"), family);
 }
 
+static int refuse_sampled(struct comparing *c, const char *family, bool of_b)
+{
+	const char *what = !strcmp(family, "copy") ? "copies" :
+			   !strcmp(family, "wait") ? "waits" :
+						     "launches";
+
+	if (c->by_steps && is_sampled(of_b ? c->b : c->a, "launch"))
+		what = "steps, which launches show";
+	return comparison__refuse(c->comparison,
+				  "%s: %s has a sample of them; record with --max-overhead off",
+				  what, of_b ? "B" : "A");
+}
+
 static int refuse_figure(struct comparing *c, const struct figure_kind *kind,
 			 enum figure_state state, bool of_b)
 {
 	const char *letter = of_b ? "B" : "A";
 
 	if (state == FIGURE_ESTIMATED)
-		return comparison__refuse(
-			c->comparison,
-			"%s: %s has a sample of them; record with --max-overhead off",
-			c->by_steps && is_sampled(of_b ? c->b : c->a, "launch") ?
-				"steps, which launches show" :
-				figure_kind__name(kind).text,
-			letter);
+		return refuse_sampled(c, kind->family ? kind->family : "launch", of_b);
 	if (kind->rule == RULE_MEMORY)
 		return comparison__refuse(c->comparison,
 					  "%s: %s does not have allocations from before attach",
@@ -272,14 +282,39 @@ static bool is_partial(const struct comparing *c)
 				!json_value__is_true(c->b->json, "ended"));
 }
 
+/* As many launches, but of other kernels: that is a change, and by itself not a worse one. */
+static int compare_kernels(struct comparing *c)
+{
+	struct difference difference = {
+		.pair = c->pair,
+		.group = GROUP_COUNTS,
+		.unit = FIGURE_COUNT,
+		.scope = c->by_steps ? SCOPE_STEP : SCOPE_ALL,
+		.name = "launches of other kernels",
+	};
+
+	if (c->parted[COUNTED_LAUNCH] || is_partial(c) || is_sampled(c->a, "launch") ||
+	    is_sampled(c->b, "launch"))
+		return 0;
+	comparing__add_kernels(c, &difference);
+	for (size_t i = 0; i < difference.part_count; i++) {
+		difference.a += difference.parts[i].a;
+		difference.b += difference.parts[i].b;
+	}
+	return difference.part_count ? add(c, &difference) : 0;
+}
+
 static int compare_functions(struct comparing *c)
 {
 	const struct counted_list *a = &comparing__lists(c, c->a)->functions,
 				  *b = &comparing__lists(c, c->b)->functions;
 
-	if (is_partial(c) || json_value__member(c->a->json, "sampling") ||
-	    json_value__member(c->b->json, "sampling"))
+	if (is_partial(c))
 		return 0;
+	if (json_value__member(c->a->json, "sampling") ||
+	    json_value__member(c->b->json, "sampling"))
+		return comparison__refuse(c->comparison,
+					  "calls by function: A or B has a sample of some");
 	if (a->known && b->known)
 		return counted_lists__each(a, b, compare_function, c);
 	return c->by_steps ? comparison__refuse(c->comparison,
@@ -289,11 +324,57 @@ static int compare_functions(struct comparing *c)
 			     0;
 }
 
+/* --- steps of another length --- */
+
+/* Whether b is `times` a. */
+static bool is_multiple(double a, double b, double times)
+{
+	return fabs(b - times * a) <= WHOLE * fmax(1, b);
+}
+
+/* Whether all that y's steps do, and how long they take, is `times` that of x. */
+static bool does_multiple(const struct compared_process *x, const struct compared_process *y,
+			  double times)
+{
+	for (size_t i = 0; i < figure_kind_count; i++)
+		if (figure_kinds[i].scope == SCOPE_STEP && figure_kinds[i].rule == RULE_EXACT &&
+		    !is_multiple(x->figures[i], y->figures[i], times))
+			return false;
+	return fabs(number_at(y, "steps.mean_ns") / number_at(x, "steps.mean_ns") / times - 1) <
+	       MULTIPLE_TIME;
+}
+
+/*
+ * Of a loop that does the same thing twice, gpuprobe may take one round or both for the step. The
+ * counts do not tell that from a program that does everything twice.
+ */
+static int check_length(struct comparing *c, bool *refused)
+{
+	double a = number_at(c->a, "steps.launches"), b = number_at(c->b, "steps.launches");
+	double times = round(fmax(a, b) / fmin(a, b));
+	bool longer = b > a;
+
+	*refused = a > 0 && b > 0 && times >= 2 &&
+		   does_multiple(longer ? c->a : c->b, longer ? c->b : c->a, times);
+	return *refused ?
+		       comparison__refuse(c->comparison,
+					  "steps: each of %s does %.0f times what one of %s does, "
+					  "in everything; they may be as many steps",
+					  longer ? "B" : "A", times, longer ? "A" : "B") :
+		       0;
+}
+
 /* --- all --- */
 
 static int compare_pair(struct comparing *c)
 {
+	bool refused = false;
 	int ret = 0;
+
+	if (c->by_steps)
+		ret = check_length(c, &refused);
+	if (ret || refused)
+		return ret;
 
 	if (!c->by_steps && c->a->has_steps != c->b->has_steps)
 		ret = comparison__refuse(c->comparison,
@@ -301,6 +382,8 @@ static int compare_pair(struct comparing *c)
 					 c->a->has_steps ? "B" : "A");
 	for (size_t i = 0; i < figure_kind_count && !ret; i++)
 		ret = compare_figure(c, i);
+	if (!ret)
+		ret = compare_kernels(c);
 	return ret ? ret : compare_functions(c);
 }
 

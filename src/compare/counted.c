@@ -10,6 +10,8 @@
 #include "api/api.h"
 #include "base/array.h"
 
+#define FUNCTIONS_MAX 4096 /* CUDA has fewer: a file with more is not compared by them */
+
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(((const struct counted *)a)->name, ((const struct counted *)b)->name);
@@ -50,44 +52,61 @@ const char *counted__keep(struct compared_process *process, char *text)
 
 /* --- kernels --- */
 
-/* Labels are short, and the same kernel may have others in another run: full names are compared. */
-static const char *full_name(const struct json_value *kernels, const char *label)
+/*
+ * Labels are short, and the same kernel may have others in another run: full names are compared.
+ * *names, ordered by label, is released with free(3).
+ */
+static int list_names(const struct json_value *kernels, struct counted_list *names)
 {
 	for (; kernels; kernels = kernels->next) {
-		const char *other = json_value__string(kernels, "label");
-		const char *name = json_value__string(kernels, "name");
+		const struct counted item = {.name = json_value__string(kernels, "label"),
+					     .shown = json_value__string(kernels, "name")};
 
-		if (other && name && !strcmp(other, label))
-			return name;
+		if (item.name && item.shown && ARRAY_APPEND(names->items, names->count, item))
+			return -ENOMEM;
 	}
-	return label;
+	counted__merge(names);
+	return 0;
 }
 
 static int add_kernel(struct counted_list *kernels, const struct json_value *kernel,
-		      const struct json_value *named)
+		      const struct counted_list *names)
 {
 	const char *label = json_value__string(kernel, "label");
+	const struct counted *named = label ? counted_list__find(names, label) : NULL;
 	struct counted item = {.shown = label ? label : "(unnamed)"};
 
 	if (!label && json_value__is_true(kernel, "graph"))
 		item.shown = "(graph)";
-	item.name = label ? full_name(named, label) : item.shown;
+	item.name = named ? named->shown : item.shown;
 	json_value__number(kernel, "launches", &item.count);
 	return ARRAY_APPEND(kernels->items, kernels->count, item);
 }
 
-static int read_kernels(struct compared_process *process, enum figure_scope scope)
+static int read_kernels(struct compared_process *process, enum figure_scope scope,
+			const struct counted_list *names)
 {
 	struct counted_list *kernels = &process->lists[scope].kernels;
-	const struct json_value *all = json_value__member(process->json, "kernels");
 	const struct json_value *list =
-		scope == SCOPE_STEP ? json_value__at(process->json, "steps.kernels") : all;
+		json_value__at(process->json, scope == SCOPE_STEP ? "steps.kernels" : "kernels");
 	int ret = 0;
 
 	kernels->known = list && list->type == JSON_ARRAY;
 	for (list = kernels->known ? list->first : NULL; list && !ret; list = list->next)
-		ret = add_kernel(kernels, list, all ? all->first : NULL);
+		ret = add_kernel(kernels, list, names);
 	counted__merge(kernels);
+	return ret;
+}
+
+static int read_all_kernels(struct compared_process *process)
+{
+	const struct json_value *all = json_value__member(process->json, "kernels");
+	struct counted_list names = {0};
+	int ret = list_names(all && all->type == JSON_ARRAY ? all->first : NULL, &names);
+
+	for (enum figure_scope scope = 0; scope < SCOPE_PROCESS && !ret; scope++)
+		ret = read_kernels(process, scope, &names);
+	free(names.items);
 	return ret;
 }
 
@@ -197,17 +216,16 @@ static int read_functions(struct compared_process *process, enum figure_scope sc
 	if (!ret && functions->known && scope == SCOPE_STEP)
 		ret = add_slow_copies(process, functions, scale);
 	counted__merge(functions);
+	functions->known = functions->known && functions->count <= FUNCTIONS_MAX;
 	return ret;
 }
 
 int counted__read(struct compared_process *process)
 {
-	int ret = 0;
+	int ret = read_all_kernels(process);
 
 	for (enum figure_scope scope = 0; scope < SCOPE_PROCESS && !ret; scope++) {
-		ret = read_kernels(process, scope);
-		if (!ret)
-			ret = read_functions(process, scope);
+		ret = read_functions(process, scope);
 		if (!ret)
 			ret = counted__read_places(process, scope);
 	}

@@ -86,17 +86,24 @@ static bool same_thresholds(const struct compared_run *a, const struct compared_
 	return true;
 }
 
+#define FINDINGS_MAX 1000 /* of a run that are compared */
+
 /* Findings of `run` that `other` has not. */
 static int add_changes(struct comparison *comparison, const struct compared_run *run,
 		       const struct compared_run *other)
 {
 	bool came = run == comparison->b;
+	size_t count = 0;
 	int ret = 0;
 
 	for (const struct json_value *f = list_of(run); f && !ret; f = f->next) {
 		const char *id = id_of(f);
 		const struct finding_change change = {f, came, came && is_worse(f)};
 
+		if (count++ == FINDINGS_MAX)
+			return comparison__refuse(comparison,
+						  "only the first %d findings are compared",
+						  FINDINGS_MAX);
 		if (find(list_of(run), id) != f || find(list_of(other), id))
 			continue;
 		if (!was_judged(other, id))

@@ -23,18 +23,18 @@ int comparison__refuse(struct comparison *comparison, const char *format, ...)
 	return ARRAY_APPEND(comparison->refusals, comparison->refusal_count, refusal);
 }
 
-static const struct compared_process *find_partner(const struct comparison *comparison,
-						   const struct compared_process *a,
-						   const bool *taken)
+/* Its index in B; process_count: none. */
+static size_t find_partner(const struct comparison *comparison, const struct compared_process *a,
+			   const bool *taken)
 {
 	const struct compared_run *b = comparison->b;
+	size_t i = 0;
 
 	if (comparison->a->process_count == 1 && b->process_count == 1)
-		return &b->processes[0];
-	for (size_t i = 0; i < b->process_count; i++)
-		if (!taken[i] && !strcmp(b->processes[i].comm, a->comm))
-			return &b->processes[i];
-	return NULL;
+		return 0;
+	while (i < b->process_count && (taken[i] || strcmp(b->processes[i].comm, a->comm) != 0))
+		i++;
+	return i;
 }
 
 static int refuse_alone(struct comparison *comparison, const struct compared_process *process,
@@ -53,13 +53,14 @@ int comparison__pair(struct comparison *comparison)
 
 	for (size_t i = 0; i < a->process_count && !ret; i++) {
 		struct compared_pair pair = {.a = &a->processes[i]};
+		size_t partner = find_partner(comparison, pair.a, taken);
 
-		pair.b = find_partner(comparison, pair.a, taken);
-		if (!pair.b) {
+		if (partner == b->process_count) {
 			ret = refuse_alone(comparison, pair.a, a);
 			continue;
 		}
-		taken[pair.b - b->processes] = true;
+		taken[partner] = true;
+		pair.b = &b->processes[partner];
 		pair.by_steps = pair.a->has_steps && pair.b->has_steps;
 		ret = ARRAY_APPEND(comparison->pairs, comparison->pair_count, pair);
 	}

@@ -56,11 +56,13 @@ int counted_lists__each(const struct counted_list *a, const struct counted_list 
 	size_t i = 0, j = 0;
 	int ret = 0;
 
-	while (!ret && (i < a->count || j < b->count)) {
+	while (!ret) {
 		const struct counted *x = i < a->count ? &a->items[i] : NULL;
 		const struct counted *y = j < b->count ? &b->items[j] : NULL;
 		int order = !x ? 1 : !y ? -1 : strcmp(x->name, y->name);
 
+		if (!x && !y)
+			break;
 		i += order <= 0;
 		j += order >= 0;
 		ret = each(order <= 0 ? x : NULL, order >= 0 ? y : NULL, arg);
@@ -119,6 +121,12 @@ static bool is_explained(const struct difference *difference)
 	return difference->part_count && sum / more > 0.5 && sum / more < 1.5;
 }
 
+void comparing__add_kernels(const struct comparing *c, struct difference *difference)
+{
+	add_parts(c, difference, COUNTED_LAUNCH, &comparing__lists(c, c->a)->kernels,
+		  &comparing__lists(c, c->b)->kernels);
+}
+
 /* Places say more than functions, and kernels more than the functions that launch them. */
 void comparing__explain(struct comparing *c, struct difference *difference,
 			enum counted_class class)
@@ -127,8 +135,7 @@ void comparing__explain(struct comparing *c, struct difference *difference,
 		return;
 	c->parted[class] = true;
 	if (class == COUNTED_LAUNCH)
-		add_parts(c, difference, class, &comparing__lists(c, c->a)->kernels,
-			  &comparing__lists(c, c->b)->kernels);
+		comparing__add_kernels(c, difference);
 	else if (have_same_places(c))
 		add_parts(c, difference, class, &comparing__lists(c, c->a)->places,
 			  &comparing__lists(c, c->b)->places);

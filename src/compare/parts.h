@@ -33,6 +33,9 @@ int counted_lists__each(const struct counted_list *a, const struct counted_list 
 			int (*each)(const struct counted *x, const struct counted *y, void *arg),
 			void *arg);
 
+/* Adds the kernels whose launches differ. */
+void comparing__add_kernels(const struct comparing *c, struct difference *difference);
+
 /* Adds the parts of a difference, once for each class: places, else functions; or kernels. */
 void comparing__explain(struct comparing *c, struct difference *difference,
 			enum counted_class class);

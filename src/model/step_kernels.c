@@ -53,7 +53,7 @@ int step_kernels__list(const struct process_steps *steps, const struct step_summ
 
 	*kernels = NULL;
 	*count = 0;
-	if (!summary->thread || phase_of_round(summary->thread) != summary->phase)
+	if (!summary->phase || phase_of_round(summary->thread) != summary->phase)
 		return 0;
 	for (size_t i = 0; i < steps->count && !ret; i++) {
 		const struct step_phase *phase = phase_of_round(steps->threads[i]);
@@ -69,7 +69,8 @@ int step_kernels__list(const struct process_steps *steps, const struct step_summ
 		*count = 0;
 		return ret;
 	}
-	qsort(*kernels, *count, sizeof(**kernels), by_handle);
+	if (*count)
+		qsort(*kernels, *count, sizeof(**kernels), by_handle);
 	*count = merge_equal(*kernels, *count);
 	return 0;
 }

@@ -43,14 +43,14 @@ struct quantity compare_text__amount(enum figure_unit unit, double amount)
 	return amount < 1000 ? quantity__ratio(amount) : quantity__amount(amount);
 }
 
-/* "+1", "-7.6 MiB"; "new" and "gone" for what only one run has. */
+/* "+1", "-7.6 MiB"; "new" and "gone" for what only one run has, "other" for as much. */
 static void print_change(FILE *out, enum figure_unit unit, double a, double b)
 {
 	struct quantity amount = compare_text__amount(unit, fabs(b - a));
 	char text[48];
 
 	snprintf(text, sizeof(text), "%s%s", b > a ? "+" : "-", amount.text);
-	fprintf(out, " %11s", a == 0 ? "new" : b == 0 ? "gone" : text);
+	fprintf(out, " %11s", a == b ? "other" : a == 0 ? "new" : b == 0 ? "gone" : text);
 }
 
 static void print_cost(FILE *out, const struct difference *difference)

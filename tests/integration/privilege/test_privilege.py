@@ -333,6 +333,18 @@ def test_a_setuid_file_writes_as_who_called_it(command, setuid):
     assert kept.read_text() == "root's" and os.listdir(setuid / "roots") == ["kept"]
 
 
+def test_a_setuid_file_compares_what_its_caller_may_read(setuid):
+    """Neither a run nor a budget of root's shows in a message."""
+    own, kept = setuid / "users" / "own", setuid / "roots" / "kept"
+    for path, mode in ((own, 0o644), (kept, 0o600)):
+        path.write_text('{"schema":"secret"}')
+        path.chmod(mode)
+    for args in ((kept, own), (own, kept), ("--budget", kept, own)):
+        done = as_user(setuid / "gpuprobe", "diff", *args, capabilities=())
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr == f"gpuprobe: cannot read {kept}: Permission denied\n"
+
+
 @pytest.mark.parametrize("command", some_of(WRITERS, "trace", "flame"))
 def test_a_setuid_file_writes_what_is_the_callers(command, setuid):
     folder = setuid / "users"

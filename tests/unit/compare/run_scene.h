@@ -17,13 +17,16 @@
 struct run_options {
 	const char *comm;
 	double steps; /* counted ones; 0: no steps were found */
-	double launches, waits, copies_back, bytes, allocations; /* of a step */
+	double launches, waits, copies, copies_back, bytes, allocations; /* of a step */
 	double median_ns;
 	double peak_bytes, queries;
+	const char *gemm;    /* the kernel of 12 launches a step */
 	const char *bias;    /* a second kernel of 6 launches a step, NULL: none */
 	const char *finding; /* its id; NULL: none */
 	const char *severity;
-	bool since_attach, sampled;
+	bool since_attach;
+	const char *sampled; /* a family, NULL: none */
+	double spread;	     /* of the steps' times, as a part of the median */
 	int lost;
 };
 
@@ -32,10 +35,13 @@ static const struct run_options run_scene_usual = {
 	.steps = 700,
 	.launches = 12,
 	.waits = 1,
+	.copies = 1,
 	.bytes = 4096,
 	.median_ns = 4300000,
+	.spread = 0.02,
 	.peak_bytes = 1 << 20,
 	.queries = 5,
+	.gemm = "gemm<4>",
 	.finding = "idle-gaps",
 	.severity = "warning",
 };
@@ -55,15 +61,15 @@ static inline void run_scene__steps(FILE *out, const struct run_options *o)
 	fprintf(out,
 		"\"steps\":{\"summed\":%g,\"count\":%g,\"p50_ns\":%.10g,\"mean_ns\":%.10g,"
 		"\"p25_ns\":%.10g,\"p75_ns\":%.10g,\"p99_ns\":9000000,\"launches\":%g,\"waits\":%g,"
-		"\"copies\":{\"to_device\":1,\"to_host\":%g,\"other\":0},"
+		"\"copies\":{\"to_device\":%g,\"to_host\":%g,\"other\":0},"
 		"\"bytes\":{\"to_device\":%.10g,\"to_host\":%g,\"other\":0},"
 		"\"allocations\":%g,\"frees\":0,\"inside_ns\":{\"launch\":12000,\"memory\":%g,"
-		"\"copy\":%g,\"wait\":%g,\"other\":0},\"kernels\":[{\"label\":\"gemm<4>\","
+		"\"copy\":%g,\"wait\":%g,\"other\":0},\"kernels\":[{\"label\":\"%s\","
 		"\"graph\":false,\"launches\":12}",
-		o->steps, o->steps + 100, o->median_ns, o->median_ns, 0.98 * o->median_ns,
-		1.02 * o->median_ns, o->launches, o->waits, o->copies_back, o->bytes,
-		64 * o->copies_back, o->allocations, 6000 * o->allocations,
-		10000 * (1 + o->copies_back), 90000 * o->waits);
+		o->steps, o->steps + 100, o->median_ns, o->median_ns,
+		(1 - o->spread) * o->median_ns, (1 + o->spread) * o->median_ns, o->launches,
+		o->waits, o->copies, o->copies_back, o->bytes, 64 * o->copies_back, o->allocations,
+		6000 * o->allocations, 10000 * (1 + o->copies_back), 90000 * o->waits, o->gemm);
 	if (o->bias)
 		fprintf(out, ",{\"label\":\"%s\",\"graph\":false,\"launches\":6}", o->bias);
 	fprintf(out,
@@ -83,7 +89,7 @@ static inline void run_scene__print(FILE *out, const struct run_options *o)
 		"\"ended\":true,",
 		o->comm, o->since_attach ? "true" : "false");
 	if (o->sampled)
-		fputs("\"sampling\":{\"launch\":{\"counted\":1,\"missed\":9}},", out);
+		fprintf(out, "\"sampling\":{\"%s\":{\"counted\":1,\"missed\":9}},", o->sampled);
 	run_scene__steps(out, o);
 	fprintf(out,
 		"\"peak_bytes\":%.10g,\"launches\":%g,\"graph_launches\":0,\"waits\":[{\"in\":"

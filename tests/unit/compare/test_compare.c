@@ -94,6 +94,13 @@ static void test_kernels(void **state)
 	b.launches = 18;
 	b.bias = "bias\\n";
 	expect("diff/fusion", &run_scene_usual, &b, true);
+	b = run_scene_usual;
+	b.gemm = "gemm<8>";
+	expect("diff/other-kernel", &run_scene_usual, &b, false);
+	/* The one that changed most comes first. */
+	b.launches = 18;
+	b.bias = "a_bias";
+	expect("diff/kernels", &run_scene_usual, &b, true);
 }
 
 static void test_memory(void **state)
@@ -113,6 +120,9 @@ static void test_times(void **state)
 	(void)state;
 	b.median_ns = 4800000;
 	expect("diff/slower", &run_scene_usual, &b, true);
+	/* Not if the steps of a run take that different times. */
+	b.spread = 0.2;
+	expect("diff/spread", &run_scene_usual, &b, false);
 }
 
 /* A time decides whether there is an idle gap; a sticky error is there or not. */
@@ -126,6 +136,8 @@ static void test_findings(void **state)
 	b.finding = "sticky-error";
 	b.severity = "critical";
 	expect("diff/error", &run_scene_usual, &b, true);
+	b.finding = "idle-gaps";
+	expect("diff/critical", &a, &b, true);
 }
 
 static void test_refusals(void **state)
@@ -135,15 +147,34 @@ static void test_refusals(void **state)
 	(void)state;
 	b.lost = 3;
 	expect("diff/lost", &run_scene_usual, &b, false);
-	a.sampled = true;
+	a.sampled = "launch";
 	b.lost = 0;
 	b.waits = 2;
 	expect("diff/sampled", &a, &b, false);
+	/* The rest can be compared. */
+	a.sampled = "copy";
+	expect("diff/sampled-copies", &a, &b, true);
 	a = run_scene_usual;
 	a.steps = 0;
 	expect("diff/no-steps", &a, &b, true);
 	a.since_attach = true;
 	expect("diff/since-attach", &a, &b, false);
+}
+
+/* Every count and the time are twice as much: perhaps two steps were taken for one. */
+static void test_steps_of_another_length(void **state)
+{
+	struct run_options b = run_scene_usual;
+
+	(void)state;
+	b.launches = 24;
+	b.waits = 2;
+	b.copies = 2;
+	b.bytes = 8192;
+	b.median_ns = 8600000;
+	expect("diff/length", &run_scene_usual, &b, false);
+	b.copies = 1;
+	expect("diff/twice", &run_scene_usual, &b, true);
 }
 
 static size_t count_differences(double waits_a, double waits_b)
@@ -169,6 +200,8 @@ static void test_varying_counts(void **state)
 	assert_int_equal(count_differences(1.1, 1.103), 0);
 	assert_int_equal(count_differences(1.1, 1.2), 1);
 	assert_int_equal(count_differences(1, 2), 1);
+	assert_int_equal(count_differences(20.5, 20.7), 0);
+	assert_int_equal(count_differences(20.5, 21.5), 1);
 }
 
 static void test_json(void **state)
@@ -207,11 +240,17 @@ static void test_json(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_equal),	       cmocka_unit_test(test_waits),
-		cmocka_unit_test(test_copies),	       cmocka_unit_test(test_kernels),
-		cmocka_unit_test(test_memory),	       cmocka_unit_test(test_times),
-		cmocka_unit_test(test_findings),       cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_varying_counts), cmocka_unit_test(test_json),
+		cmocka_unit_test(test_equal),
+		cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_copies),
+		cmocka_unit_test(test_kernels),
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_findings),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_varying_counts),
+		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_steps_of_another_length),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

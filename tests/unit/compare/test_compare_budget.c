@@ -174,7 +174,7 @@ static void test_unknown(void **state)
 	      "unknown: only a part of the run was watched\n");
 	run_scene__end(&scene);
 	options = run_scene_usual;
-	options.sampled = true;
+	options.sampled = "launch";
 	run_scene__begin(&scene, &options);
 	check("launches per step <= 100\n", &scene,
 	      "unknown: it is an estimate, because calls were sampled: use --max-overhead off\n");
