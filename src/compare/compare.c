@@ -121,7 +121,7 @@ static int compare_memory(struct comparing *c, struct difference *difference)
 static bool takes_longer(const struct comparing *c, const struct compared_process *a,
 			 const struct compared_process *b)
 {
-	double factor = 1 + c->share;
+	double factor = 1 + (c->share < 0 ? SHOWN_SHARE : c->share);
 
 	return a->p75_ns > 0 && b->p25_ns > a->p75_ns &&
 	       number_at(b, "steps.mean_ns") > factor * number_at(a, "steps.mean_ns") &&
@@ -130,9 +130,11 @@ static bool takes_longer(const struct comparing *c, const struct compared_proces
 
 static int compare_step_time(struct comparing *c, struct difference *difference)
 {
-	difference->worse = takes_longer(c, c->a, c->b);
-	if (!difference->worse && !takes_longer(c, c->b, c->a))
+	bool longer = takes_longer(c, c->a, c->b);
+
+	if (!longer && !takes_longer(c, c->b, c->a))
 		return 0;
+	difference->worse = longer && c->share >= 0;
 	difference->cost_ns = fabs(difference->b - difference->a);
 	return add(c, difference);
 }

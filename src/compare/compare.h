@@ -82,11 +82,13 @@ struct comparison {
 	bool worse;   /* something is */
 };
 
-#define WORSE_SHARE 0.05 /* by how much steps must take longer by default */
+#define SHOWN_SHARE 0.05 /* steps that take so much longer are shown */
+#define NEVER_WORSE -1	 /* however long steps take */
 
 /*
- * Compares the runs, which must outlive the comparison. Steps must take longer by `share` (0.05:
- * 5 %) to be worse. Returns 0 or -ENOMEM; release with comparison__clear.
+ * Compares the runs, which must outlive the comparison. Steps must take longer by `share` (0.1:
+ * 10 %) to be worse; NEVER_WORSE: they are only shown. Two equal runs may take times that differ by
+ * more than the spread within either. Returns 0 or -ENOMEM; release with comparison__clear.
  */
 int comparison__make(struct comparison *comparison, const struct compared_run *a,
 		     const struct compared_run *b, double share);

@@ -49,14 +49,23 @@ static bool was_judged(const struct compared_run *run, const char *id)
 	       !names(json_value__member(run->json, "not_looked_for_where_sampled"), id);
 }
 
-/* A threshold of times, rates or shares of time may be passed by chance: equal runs differ there. */
-static bool is_of_times(const struct finding_kind *kind)
+static bool has_threshold(const struct finding_kind *kind, bool (*is_it)(enum finding_unit unit))
 {
 	for (size_t i = 0; i < FINDING_THRESHOLDS && kind->thresholds[i].name; i++)
-		if (kind->thresholds[i].unit != UNIT_COUNT &&
-		    kind->thresholds[i].unit != UNIT_BYTES)
+		if (is_it(kind->thresholds[i].unit))
 			return true;
 	return false;
+}
+
+/* May be passed by chance: equal runs differ there. */
+static bool is_of_time(enum finding_unit unit)
+{
+	return unit != UNIT_COUNT && unit != UNIT_BYTES;
+}
+
+static bool is_share(enum finding_unit unit)
+{
+	return unit == UNIT_SHARE;
 }
 
 static bool is_worse(const struct json_value *finding)
@@ -66,7 +75,9 @@ static bool is_worse(const struct json_value *finding)
 
 	if (!severity || !strcmp(severity, "info"))
 		return false;
-	return !strcmp(severity, "critical") || (kind && !is_of_times(kind));
+	if (!strcmp(severity, "critical"))
+		return !kind || !has_threshold(kind, is_share);
+	return kind && !has_threshold(kind, is_of_time);
 }
 
 static bool same_thresholds(const struct compared_run *a, const struct compared_run *b,

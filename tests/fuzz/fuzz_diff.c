@@ -81,7 +81,7 @@ static void compare(const struct compared_run *a, const struct compared_run *b)
 	struct comparison comparison;
 	struct compare_report report = {.comparison = &comparison, .run = b};
 
-	MUST(!comparison__make(&comparison, a, b, WORSE_SHARE));
+	MUST(!comparison__make(&comparison, a, b, SHOWN_SHARE));
 	MUST(comparison.refused || comparison.pair_count);
 	compare_text__print(harness__sink(), &report, false);
 	compare_text__print(harness__sink(), &report, true);

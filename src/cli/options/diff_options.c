@@ -47,7 +47,7 @@ static const struct option_row rows[] = {
 	{.name = "fail-on",
 	 .value = "worse[=PERCENT]",
 	 .help = "exit with 4 if B is worse: more calls or memory,\n"
-		 "or steps longer by this beyond their spread [5%]",
+		 "with a PERCENT also if its steps take that longer",
 	 .take = take_fail_on},
 	{.name = "budget",
 	 .value = "FILE",
@@ -103,7 +103,7 @@ int diff_options__parse(struct diff_options *options, int argc, char **argv, str
 {
 	int ret;
 
-	*options = (struct diff_options){.share = WORSE_SHARE, .log_level = LOG_WARN};
+	*options = (struct diff_options){.share = NEVER_WORSE, .log_level = LOG_WARN};
 	ret = option_table__parse(&diff_options, options, argc, argv, err);
 	while (!ret && optind < argc) {
 		if (options->path_count == 2)

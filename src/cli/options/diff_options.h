@@ -13,7 +13,7 @@ struct diff_options {
 	const char *paths[2]; /* recordings or files of `stat --json`: A and B */
 	unsigned int path_count;
 	bool fails_on_worse; /* --fail-on worse */
-	double share;	     /* by how much longer steps must take to be worse */
+	double share;	     /* as of comparison__make */
 	const char *budget;  /* NULL: none */
 	bool json, all;
 	enum log_level log_level;

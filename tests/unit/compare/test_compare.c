@@ -24,7 +24,7 @@ static void begin(struct scene *scene, const struct run_options *a, const struct
 	run_scene__begin(&scene->a, a);
 	run_scene__begin(&scene->b, b);
 	assert_int_equal(
-		comparison__make(&scene->comparison, &scene->a.run, &scene->b.run, WORSE_SHARE), 0);
+		comparison__make(&scene->comparison, &scene->a.run, &scene->b.run, SHOWN_SHARE), 0);
 }
 
 static void end(struct scene *scene)
@@ -136,8 +136,34 @@ static void test_findings(void **state)
 	b.finding = "sticky-error";
 	b.severity = "critical";
 	expect("diff/error", &run_scene_usual, &b, true);
+	/* A share of time may be passed by chance, however grave it is. */
 	b.finding = "idle-gaps";
-	expect("diff/critical", &a, &b, true);
+	expect("diff/critical", &a, &b, false);
+}
+
+/* Slower steps make a run worse only for who gives a share. */
+static void test_longer_steps(void **state)
+{
+	static const struct {
+		double share;
+		bool worse;
+	} cases[] = {{NEVER_WORSE, false}, {0.05, true}, {3, false}};
+	struct run_options b = run_scene_usual;
+
+	(void)state;
+	b.median_ns *= 2;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct comparison comparison;
+		struct run_scene x, y;
+
+		run_scene__begin(&x, &run_scene_usual);
+		run_scene__begin(&y, &b);
+		assert_int_equal(comparison__make(&comparison, &x.run, &y.run, cases[i].share), 0);
+		assert_int_equal(comparison.worse, cases[i].worse);
+		comparison__clear(&comparison);
+		run_scene__end(&x);
+		run_scene__end(&y);
+	}
 }
 
 static void test_refusals(void **state)
@@ -247,6 +273,7 @@ int main(void)
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_findings),
+		cmocka_unit_test(test_longer_steps),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_varying_counts),
 		cmocka_unit_test(test_json),

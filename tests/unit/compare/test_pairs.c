@@ -58,7 +58,7 @@ static void expect(const char *a, const char *b, const char *expected)
 
 	begin(&runs[0], a);
 	begin(&runs[1], b);
-	assert_int_equal(comparison__make(&comparison, &runs[0].run, &runs[1].run, WORSE_SHARE), 0);
+	assert_int_equal(comparison__make(&comparison, &runs[0].run, &runs[1].run, SHOWN_SHARE), 0);
 	for (size_t i = 0; i < comparison.pair_count; i++)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%d-%d ",
 			 (int)comparison.pairs[i].a->pid, (int)comparison.pairs[i].b->pid);
