@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lib.paths import LIBCUDA, LIBCUDART, workload
+from lib import folders
 from lib.probe import environment, wait_until
 from lib.scrape import OPENMETRICS, Endpoint, Page
 
@@ -22,8 +22,10 @@ SIZE_MAX = 2_000_000
 # (docs/limits.md).
 SIZE_MAX_BY_PROCESS = 8_000_000
 FREEZER = Path("/sys/fs/cgroup/freezer")
-FORKER = [workload("forker"), "--processes", PROCESSES, "--short-lived", 1, "--launches", LAUNCHES,
-          "--pairs", PAIRS, "--keep", 0]
+# No other test's program has this name.
+COMM = f"forker-{os.getpid()}"
+ARGUMENTS = ["--processes", PROCESSES, "--short-lived", 1, "--launches", LAUNCHES, "--pairs", PAIRS,
+             "--keep", 0]
 
 
 @contextlib.contextmanager
@@ -44,16 +46,18 @@ def control_groups(names):
 
 
 @contextlib.contextmanager
-def commands(by):
-    """The commands that run FORKER, one for each group."""
+def commands(by, folder):
+    """The commands that run the forker, one for each group."""
+    forker = [folder / COMM, *ARGUMENTS]
+    forker[0].symlink_to("forker")
     if by == "user":
-        yield [["setpriv", f"--reuid={54000 + i}", "--clear-groups", *FORKER]
+        yield [["setpriv", f"--reuid={54000 + i}", "--clear-groups", *forker]
                for i in range(GROUPS)]
         return
     names = ([f"slurm/uid_0/job_{70000 + i}/step_0" for i in range(GROUPS)] if by == "job" else
              [f"docker/{i:064x}" for i in range(GROUPS)])
     with control_groups(names) as groups:
-        yield [["sh", "-c", 'echo $$ > "$0"/cgroup.procs && exec "$@"', group, *FORKER]
+        yield [["sh", "-c", 'echo $$ > "$0"/cgroup.procs && exec "$@"', group, *forker]
                for group in groups]
 
 
@@ -106,9 +110,10 @@ def run_all(words, pages):
 @pytest.mark.parametrize("by", ["container", "user", "job", "process"])
 def test_many_short_processes(gpuprobe, by):
     endpoint = Endpoint()
-    with commands(by) as words, gpuprobe.start(
-            libraries=[LIBCUDA, LIBCUDART], base=["--json", "--display-interval", "0"],
-            args=[*endpoint.option, "--metrics-by", by, "--comm", "forker"]) as running:
+    with folders.private("forker") as folder, commands(by, folder) as words, gpuprobe.start(
+            libraries=[folder / name for name in folders.LIBRARIES],
+            base=["--json", "--display-interval", "0"],
+            args=[*endpoint.option, "--metrics-by", by, "--comm", COMM]) as running:
         running.wait_until_watching()
         pages = Pages(endpoint)
         run_all(words, pages)
