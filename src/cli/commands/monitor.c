@@ -28,6 +28,7 @@
 /* approximate seconds between readings of the maps for estimates */
 #define ESTIMATE_PERIOD 1.0
 #define VERDICT_PERIOD 4.0 /* the same for verdicts */
+#define SECOND_SAMPLE 1.5  /* seconds */
 
 /*
  * A person's page uses a reading again for so long, and for ten times as long as its own reading
@@ -85,21 +86,20 @@ static void warn_memory(struct monitor *monitor, int ret)
 	}
 }
 
-/* Called after each update of the model. */
 static void sample(void *arg)
 {
 	struct monitor *monitor = arg;
 	const struct model *model = live_run__model(monitor->live);
 
-	if (model->now_ns - monitor->sampled_ns < SAMPLE_PERIOD_NS)
-		return;
 	warn_memory(monitor, findings__sample(monitor->findings, model));
 	monitor->sampled_ns = model->now_ns;
 }
 
+/* After an update of the model for a report or a page. */
 static void draw(struct monitor *monitor)
 {
-	sample(monitor);
+	if (live_run__model(monitor->live)->now_ns - monitor->sampled_ns >= SAMPLE_PERIOD_NS)
+		sample(monitor);
 	warn_memory(monitor, findings__detect(monitor->findings, live_run__model(monitor->live),
 					      &monitor->list));
 }
@@ -369,12 +369,13 @@ static int set_up(struct monitor *monitor, struct error *err)
 		/*
 		 * Missed calls are distributed at each reading of the maps, which is as often as
 		 * the watched families may change. A verdict's window begins at a reading:
-		 * the first one is at once, so that the first report has a verdict.
+		 * the first two are early, so that the first report has a verdict.
 		 */
 		.samples =
 			{
 				.period = options->max_overhead > 0 ? ESTIMATE_PERIOD :
 								      verdict_period,
+				.second = SECOND_SAMPLE,
 				.take = sample,
 				.arg = monitor,
 			},

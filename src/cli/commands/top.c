@@ -20,6 +20,7 @@
 #define STEP_THREADS_WATCHED 64 /* each has a record of about 200 KiB */
 /* A verdict's window begins at a reading, so readings must not be rare. */
 #define LONGEST_SAMPLES 4.0
+#define SECOND_SAMPLE 0.5
 #define BATCH_WIDTH 160 /* of lines that do not go to a terminal */
 
 struct top {
@@ -165,8 +166,9 @@ static int set_up(struct top *top, struct error *err)
 				.stacks = options->stacks,
 				.stack_sites = ((1u << SITE_KINDS) - 1) & ~(1u << SITE_COPY),
 			},
-		/* The first one is at once: with it begins the window of the first verdict. */
+		/* The first two are early: with them begins the window of the first verdict. */
 		.samples = {.period = options->interval > LONGEST_SAMPLES ? LONGEST_SAMPLES : 0,
+			    .second = SECOND_SAMPLE,
 			    .take = sample,
 			    .arg = top},
 	};

@@ -19,6 +19,7 @@ struct samples {
 	struct live_model *live;
 	struct event *due;
 	double took; /* CPU seconds of the latest sample */
+	bool had_first;
 };
 
 /*
@@ -43,12 +44,23 @@ static double cpu_seconds(void)
 	return (double)used.tv_sec + (double)used.tv_nsec / (double)NS_PER_S;
 }
 
+/* Seconds from the beginning of this sample to the next one; 0: there is none. */
+static double find_pause(struct samples *samples)
+{
+	bool is_first = !samples->had_first;
+
+	samples->had_first = true;
+	if (is_first && samples->options.second > 0)
+		return samples->options.second;
+	return samples->options.period > 0 ? samples->options.period * uneven() : 0;
+}
+
 static void on_due(evutil_socket_t fd, short what, void *arg)
 {
 	struct samples *samples = arg;
 	const struct samples_options *options = &samples->options;
 	uint64_t began = clock__boot_ns();
-	double cpu_began = cpu_seconds(), took, usual, left;
+	double cpu_began = cpu_seconds(), took, usual, pause, left;
 	struct timeval wait;
 
 	(void)fd;
@@ -60,9 +72,10 @@ static void on_due(evutil_socket_t fd, short what, void *arg)
 	/* One slow sample does not count: the symbols of libraries, say, are only read once. */
 	usual = fmin(took, samples->took);
 	samples->took = took;
-	if (options->period <= 0)
+	pause = find_pause(samples);
+	if (pause <= 0)
 		return;
-	left = options->period * uneven() - (double)(clock__boot_ns() - began) / (double)NS_PER_S;
+	left = pause - (double)(clock__boot_ns() - began) / (double)NS_PER_S;
 	wait = clock__timeval(fmax(left, SAMPLE_SHARE * usual));
 	evtimer_add(samples->due, &wait);
 }

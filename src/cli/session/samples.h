@@ -15,7 +15,12 @@
 struct samples;
 
 struct samples_options {
-	double period; /* approximate seconds; 0: only one sample, at once */
+	double period; /* approximate seconds; 0: only the first sample, and the second if set */
+	/*
+	 * seconds after which the second sample comes, as processes may have made no call at the
+	 * first one; 0: after the period
+	 */
+	double second;
 	/* also read the lists of allocations and live sites, which walks over all of them */
 	bool with_lists;
 	void (*take)(void *arg); /* called after each update; may be NULL */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The head of the monitor's report: when, how many processes, the GPUs; see parts.h.
 #include "base/quantity.h"
+#include "base/saturate.h"
 #include "model/gpu_label.h"
 #include "output/monitor/parts.h"
 #include "output/report/line.h"
@@ -77,6 +78,45 @@ static void write_gpus(FILE *out, enum quantity_form form, const struct model *m
 		fprintf(out, "; and %zu more", left);
 }
 
+/* "2 with 600.0 MiB on GPU 0" */
+static void write_strangers(FILE *out, enum quantity_form form, const struct gpu *gpu)
+{
+	char label[GPU_LABEL_SIZE];
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < gpu->stranger_count && i < GPU_STRANGERS; i++)
+		saturate__add(&bytes, gpu->strangers[i].bytes);
+	gpu_label(gpu, label);
+	fprintf(out, "%zu ", gpu->stranger_count);
+	if (bytes)
+		fprintf(out, "with %s%s ", gpu->stranger_count > GPU_STRANGERS ? "over " : "",
+			quantity__bytes_as(form, bytes).text);
+	fprintf(out, "on GPU %s", label);
+}
+
+/*
+ * "other processes: 2 with 600.0 MiB on GPU 0 (gpuprobe ps)": those that NVML reports and that have
+ * no row. They have made no call since attach, or a filter leaves them out.
+ */
+static void print_others(FILE *out, const struct monitor_page *page)
+{
+	const struct model *model = page->model;
+	struct monitor_words words;
+	size_t shown = 0;
+
+	if (!monitor_words__begin(&words))
+		return;
+	for (size_t i = 0; i < model->gpu_count && shown < GPUS_SHOWN; i++) {
+		if (model->gpus[i].divided || !model->gpus[i].stranger_count)
+			continue;
+		fputs(shown++ ? ", " : "other processes: ", words.out);
+		write_strangers(words.out, page->options->form, &model->gpus[i]);
+	}
+	if (shown)
+		fputs(" (gpuprobe ps)", words.out);
+	monitor_words__wrap(&words, out, page, "", 0, 0);
+}
+
 void monitor_head__print(FILE *out, const struct monitor_page *page)
 {
 	struct monitor_words gpus;
@@ -86,4 +126,5 @@ void monitor_head__print(FILE *out, const struct monitor_page *page)
 		return;
 	write_gpus(gpus.out, page->options->form, page->model);
 	monitor_words__wrap(&gpus, out, page, "", 0, page->options->cut ? GPU_LINES : 0);
+	print_others(out, page);
 }

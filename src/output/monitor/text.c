@@ -179,6 +179,8 @@ static void print_nothing(FILE *out, const struct model *model)
 	report_line__date(out, model);
 	fputc('\n', out);
 	report_line__no_process(out, model);
+	if (!model->final && !model->targets.count)
+		fputs("gpuprobe ps lists processes that use CUDA, also idle ones\n", out);
 }
 
 int monitor_text__print(FILE *out, struct monitor_text *text, const struct model *model,

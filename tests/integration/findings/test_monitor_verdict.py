@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from lib import paths
-from lib.probe import Probe
+from lib.probe import Background, Probe
 from lib.profile_runs import Scenario, by_scenario
 from lib.scrape import PROMETHEUS, Endpoint
 from lib.undisturbed import undisturbed
@@ -100,6 +100,24 @@ def test_in_words(gpuprobe):
                      r"\(host-bound\): idle at least [\d.]+ % of\s+the time \(proved\);\s+"
                      r"the GPU holds the program up for ", text, re.M), text
     assert re.search(r"^ *\d+ .* host-bound +critical host-bound$", text, re.M), text
+
+
+def test_first_verdict(gpuprobe):
+    """
+    A process that makes no call while gpuprobe starts has a verdict as early as others: its time
+    begins before the first report that has its calls, not with it.
+    """
+    rare = [*HOST_BOUND[:3], "--idle", 1, "--wait", "stream"]
+    times = []
+
+    def judged(report):
+        times.extend(report["boot_ns"] for process in report["processes"] if process["launches"])
+        return times and report["processes"][0]["verdict"]["from_ns"]
+
+    with Background(*rare, env={"CUDA_SIM_TRUTH": None, **CLOCK}) as process, \
+            gpuprobe.start(args=["-p", process.pid], interval=4,
+                           env={"LD_LIBRARY_PATH": paths.SIM}) as running:
+        assert running.find(judged) < times[0] - 1e8
 
 
 def test_metrics(gpuprobe):

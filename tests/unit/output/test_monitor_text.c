@@ -369,6 +369,29 @@ static void top_shows_what_was_cut(void **state)
 	monitor_text__free(text);
 }
 
+/* What has no row still holds memory. */
+static void processes_without_a_row_are_counted(void **state)
+{
+	struct monitor_text *text = new_text((struct monitor_text_options){.columns = 100});
+	struct scene *scene = new_scene(1);
+	char *all;
+
+	(void)state;
+	work(scene, 5 * NS_PER_S);
+	scene->gpus[0].stranger_count = GPU_STRANGERS + 1;
+	for (size_t i = 0; i < GPU_STRANGERS; i++)
+		scene->gpus[0].strangers[i] = (struct gpu_stranger){.pid = 7, .bytes = 100 * MIB};
+	scene->gpus[1].divided = true;
+	scene->gpus[1].stranger_count = 1;
+	scene->gpus[2].stranger_count = 1;
+	all = print(text, scene);
+	expect_has(all, "\nother processes: 5 with over 400.0 MiB on GPU 0, 1 on GPU 2 "
+			"(gpuprobe ps)\n");
+	free(all);
+	free(scene);
+	monitor_text__free(text);
+}
+
 /* Times and memory are not 0 but unknown. */
 static void without_returns_no_memory_is_known(void **state)
 {
@@ -540,6 +563,7 @@ int main(void)
 		cmocka_unit_test(a_hundred_processes_fit_80_lines),
 		cmocka_unit_test(wide_names_fit),
 		cmocka_unit_test(top_shows_what_was_cut),
+		cmocka_unit_test(processes_without_a_row_are_counted),
 		cmocka_unit_test(without_returns_no_memory_is_known),
 		cmocka_unit_test(a_reused_pid_has_its_own_rates),
 		cmocka_unit_test(exact_amounts_are_whole_everywhere),
