@@ -88,22 +88,32 @@ int replay__next(struct replay *replay, struct error *err)
 	return ret;
 }
 
+/* Why there is no reading. */
+static int refuse(const struct replay *replay, struct error *err)
+{
+	const struct recording_damage *damage = recording__damage(replay->recording);
+	const char *path = replay->choice->path;
+
+	if (recording__header(replay->recording)->level != RECORDING_SUMMARY)
+		return error__set(err, -EINVAL,
+				  "%s has no readings: they are recorded by gpuprobe record "
+				  "--level summary",
+				  path);
+	if (replay->unreadable || damage->chunks || damage->bytes || damage->records)
+		return error__set(err, -EINVAL, "%s is damaged: no reading can be read", path);
+	return error__set(err, -EINVAL, "%s has no readings: gpuprobe %s", path,
+			  damage->unclosed ? "has not made the first one, or was killed before" :
+					     "made none");
+}
+
 /* Reads the first one, which tells what the run was like. */
 static int begin(struct replay *replay, struct error *err)
 {
 	int ret = look_ahead(replay, err);
 
-	if (!ret && !replay->has_next)
-		return error__set(err, -EINVAL,
-				  "%s has no readings: they are recorded by gpuprobe record "
-				  "--level summary",
-				  replay->choice->path);
-	if (!ret)
+	if (!ret && replay->has_next)
 		ret = replay__next(replay, err);
-	return ret || replay->reading ?
-		       ret :
-		       error__set(err, -EINVAL, "%s is damaged: no reading can be read",
-				  replay->choice->path);
+	return ret || replay->reading ? ret : refuse(replay, err);
 }
 
 int replay__new(const struct recording_choice *choice, const struct log *log, struct replay **out,
