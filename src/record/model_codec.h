@@ -20,6 +20,9 @@ struct model_writer;
 int model_writer__new(struct model_writer **out);
 void model_writer__free(struct model_writer *writer); /* NULL is fine */
 
+/* Makes at least each `count`th reading a keyframe. Without it: each 60th. */
+void model_writer__set_keyframes(struct model_writer *writer, unsigned int count);
+
 /* Whether the next reading will be a keyframe: a reader can begin with it. */
 bool model_writer__is_keyframe(const struct model_writer *writer);
 

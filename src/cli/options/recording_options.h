@@ -17,6 +17,10 @@ struct recording_choice {
 	uint64_t to_ns;	  /* the same; 0: to its end */
 };
 
+/* A row's function for a uint64_t, nanoseconds: as option__time, and minutes and hours. */
+int recording_choice__take_moment(const struct option_row *row, void *field, const char *text,
+				  struct error *err);
+
 extern const struct option_row recording_rows[]; /* for a struct recording_choice */
 
 /* The same for commands whose totals begin with the recording: without --from. */
