@@ -53,6 +53,12 @@ void model_reader__free(struct model_reader *reader); /* NULL is fine */
 int model_reader__read(struct model_reader *reader, const uint8_t *bytes, size_t length, bool gap,
 		       const struct recorded_reading **out);
 
+/*
+ * Keeps the latest reading, of which there is one: it stays valid. Every later one is the
+ * difference to it (record/difference.h). Returns it. Call it at most once.
+ */
+const struct recorded_reading *model_reader__begin_here(struct model_reader *reader);
+
 /* How many items this gpuprobe could not show so far, because it does not know their functions. */
 uint64_t model_reader__left_out(const struct model_reader *reader);
 

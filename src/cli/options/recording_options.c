@@ -34,6 +34,10 @@ const struct option_row recording_rows[] = {
 
 const struct option_row reading_rows[] = {
 	{"input", 'i', "FILE", "show a recording, see gpuprobe record", option__file, FIELD(path)},
+	{"from", 0, "TIME",
+	 "with -i: only what happened since then, counted from\n"
+	 "the beginning: 90s, 5m",
+	 recording_choice__take_moment, FIELD(from_ns)},
 	{"to", 0, "TIME",
 	 "with -i: what was known then, counted from the\n"
 	 "beginning: 90s, 5m [the end]",
@@ -55,7 +59,7 @@ int recording_choice__check_targets(const struct recording_choice *choice,
 				  targets->pid_count ? "--pid" :
 				  duration > 0	     ? "--duration" :
 						       "the filter of processes");
-	return 0;
+	return recording_choice__check(choice, err);
 }
 
 int recording_choice__check(const struct recording_choice *choice, struct error *err)

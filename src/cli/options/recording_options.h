@@ -23,7 +23,7 @@ int recording_choice__take_moment(const struct option_row *row, void *field, con
 
 extern const struct option_row recording_rows[]; /* for a struct recording_choice */
 
-/* The same for commands whose totals begin with the recording: without --from. */
+/* The same for commands that show readings. */
 extern const struct option_row reading_rows[];
 
 /*
