@@ -77,8 +77,8 @@ static const struct option_row rows[] = {
 	{NULL, 'o', "FILE", NULL, option__file, TRACE(file)},
 	{"level", 0, "summary|calls",
 	 "summary: readings of all counts, for -i of stat,\n"
-	 "diagnose, memleak and flame; calls: every call, for\n"
-	 "trace -i [calls]",
+	 "diagnose, memleak, flame, top, ps and the monitor;\n"
+	 "calls: every call, for trace -i [calls]",
 	 take_level, WORD(command.level)},
 	{"interval", 0, "S", "with --level summary: between two readings [1]", option__duration,
 	 WORD(command.interval), .min = 0.1},

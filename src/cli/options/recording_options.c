@@ -45,6 +45,15 @@ const struct option_row reading_rows[] = {
 	{0},
 };
 
+const struct option_row moment_rows[] = {
+	{"input", 'i', "FILE", "show a recording, see gpuprobe record", option__file, FIELD(path)},
+	{"to", 0, "TIME",
+	 "with -i: what was known then, counted from the\n"
+	 "beginning: 90s, 5m [the end]",
+	 recording_choice__take_moment, FIELD(to_ns)},
+	{0},
+};
+
 int recording_choice__check_targets(const struct recording_choice *choice,
 				    const struct targets *targets, double duration,
 				    struct error *err)

@@ -26,6 +26,9 @@ extern const struct option_row recording_rows[]; /* for a struct recording_choic
 /* The same for commands that show readings. */
 extern const struct option_row reading_rows[];
 
+/* The same for commands that show a single one: without --from. */
+extern const struct option_row moment_rows[];
+
 /*
  * Checks that a command with -i has nothing to watch beside it: no process, COMMAND, filter or
  * duration. Returns 0, or -EINVAL.
