@@ -23,6 +23,7 @@ struct call_writer {
 	uint64_t lines_added;		/* to chunks */
 	uint64_t lines_written;		/* with their chunks */
 	uint64_t chunk_ns, keyframe_ns; /* when the current one began */
+	uint64_t every_ns, every_bytes; /* at most from one keyframe to the next */
 	uint64_t bytes;			/* since the keyframe */
 	bool begun;
 	int failure;
@@ -35,8 +36,15 @@ struct call_writer *call_writer__new(struct recording_writer *file, bool anonymo
 	if (writer) {
 		writer->file = file;
 		writer->anonymous = anonymous;
+		call_writer__set_keyframes(writer, KEYFRAME_NS, KEYFRAME_BYTES);
 	}
 	return writer;
+}
+
+void call_writer__set_keyframes(struct call_writer *writer, uint64_t every_ns, uint64_t every_bytes)
+{
+	writer->every_ns = every_ns < KEYFRAME_NS ? every_ns : KEYFRAME_NS;
+	writer->every_bytes = every_bytes < KEYFRAME_BYTES ? every_bytes : KEYFRAME_BYTES;
 }
 
 void call_writer__free(struct call_writer *writer)
@@ -350,8 +358,8 @@ static int begin(struct call_writer *writer, uint64_t time_ns)
 {
 	int ret;
 
-	if (writer->begun && writer->bytes < KEYFRAME_BYTES &&
-	    time_ns < writer->keyframe_ns + KEYFRAME_NS && !is_full(writer))
+	if (writer->begun && writer->bytes < writer->every_bytes &&
+	    time_ns < writer->keyframe_ns + writer->every_ns && !is_full(writer))
 		return 0;
 	ret = end_chunk(writer);
 	if (ret)

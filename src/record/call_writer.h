@@ -14,6 +14,13 @@ struct call_writer *call_writer__new(struct recording_writer *file, bool anonymo
 void call_writer__free(struct call_writer *writer); /* NULL is fine */
 
 /*
+ * Begins a keyframe at least that often, in time and in bytes before compression; call it before
+ * the first line. Without it: each minute, and 16 MiB.
+ */
+void call_writer__set_keyframes(struct call_writer *writer, uint64_t every_ns,
+				uint64_t every_bytes);
+
+/*
  * Adds a line. Returns 0, -ENOMEM, or as recording_writer__add: then this line, and perhaps earlier
  * ones that were not yet written, are dropped; see call_writer__dropped.
  */

@@ -55,6 +55,9 @@ struct recorded_field {
 	const struct recorded_type *type; /* of structures */
 	uint32_t count_offset;		  /* of the list's count, a size_t */
 	bool needed;			  /* FIELD_STRING: "" in place of NULL */
+	/* it only grows, so that a difference says what happened, see record/difference.h */
+	bool total;
+	bool kept; /* structures of one moment: their totals do not grow */
 	/* FIELD_MADE: from the structure with this field. 0 or -ENOMEM */
 	int (*make)(const void *object, struct made_list *list);
 };
@@ -104,6 +107,17 @@ struct recorded_type {
 				  .size = FIELD_SIZE(member[0]), \
 				  .count = FIELD_SIZE(member) / FIELD_SIZE(member[0]) \
 	}
+#define TOTAL(member) \
+	{ \
+		FIELD_OF(member), .kind = FIELD_KIND_OF(((T *)0)->member), \
+				  .size = FIELD_SIZE(member), .count = 1, .total = true \
+	}
+#define TOTALS(member) \
+	{ \
+		FIELD_OF(member), \
+			.kind = FIELD_KIND_OF(((T *)0)->member[0]), .size = FIELD_SIZE(member[0]), \
+			.count = FIELD_SIZE(member) / FIELD_SIZE(member[0]), .total = true \
+	}
 #define TEXT(member) \
 	{ \
 		FIELD_OF(member), .kind = FIELD_TEXT, .size = FIELD_SIZE(member), .count = 1 \
@@ -129,6 +143,12 @@ struct recorded_type {
 		FIELD_OF(member), .kind = FIELD_STRUCTS, \
 				  .count = FIELD_SIZE(member) / sizeof(struct structure), \
 				  FIELD_TYPE(structure) \
+	}
+#define KEPT_STRUCTS(member, structure) \
+	{ \
+		FIELD_OF(member), .kind = FIELD_STRUCTS, \
+				  .count = FIELD_SIZE(member) / sizeof(struct structure), \
+				  FIELD_TYPE(structure), .kept = true \
 	}
 #define LISTED(member, how, counted, structure) \
 	{ \

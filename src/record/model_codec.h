@@ -20,6 +20,9 @@ struct model_writer;
 int model_writer__new(struct model_writer **out);
 void model_writer__free(struct model_writer *writer); /* NULL is fine */
 
+/* Makes at least each `count`th reading a keyframe. Without it: each 60th. */
+void model_writer__set_keyframes(struct model_writer *writer, unsigned int count);
+
 /* Whether the next reading will be a keyframe: a reader can begin with it. */
 bool model_writer__is_keyframe(const struct model_writer *writer);
 
@@ -49,6 +52,12 @@ void model_reader__free(struct model_reader *reader); /* NULL is fine */
  */
 int model_reader__read(struct model_reader *reader, const uint8_t *bytes, size_t length, bool gap,
 		       const struct recorded_reading **out);
+
+/*
+ * Keeps the latest reading, of which there is one: it stays valid. Every later one is the
+ * difference to it (record/difference.h). Returns it. Call it at most once.
+ */
+const struct recorded_reading *model_reader__begin_here(struct model_reader *reader);
 
 /* How many items this gpuprobe could not show so far, because it does not know their functions. */
 uint64_t model_reader__left_out(const struct model_reader *reader);

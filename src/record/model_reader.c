@@ -9,6 +9,7 @@
 #include "model/profile.h"
 #include "model/steady_base.h"
 #include "model/tensors.h"
+#include "record/difference.h"
 #include "record/flatten.h"
 #include "record/model_codec.h"
 
@@ -21,7 +22,11 @@ struct model_reader {
 	struct names_reader *names;
 	struct arena trees[2];	/* of the reading and of the one before, in turns */
 	struct arena models[2]; /* the model of the latest reading, and one in the making */
+	struct arena first;	/* with first_reading */
 	struct tree_list before;
+	const struct recorded_reading *latest;
+	const struct recorded_reading
+		*first_reading; /* readings begin with it; NULL: all is shown */
 	unsigned int turn, model_turn;
 	bool fresh; /* `before` is valid */
 	uint64_t left_out;
@@ -60,12 +65,23 @@ void model_reader__free(struct model_reader *reader)
 	arena__clear(&reader->trees[1]);
 	arena__clear(&reader->models[0]);
 	arena__clear(&reader->models[1]);
+	arena__clear(&reader->first);
 	free(reader);
 }
 
 uint64_t model_reader__left_out(const struct model_reader *reader)
 {
 	return reader->left_out;
+}
+
+const struct recorded_reading *model_reader__begin_here(struct model_reader *reader)
+{
+	struct arena *memory = &reader->models[!reader->model_turn];
+
+	reader->first = *memory;
+	*memory = (struct arena){.limit = READING_MAX};
+	reader->first_reading = reader->latest;
+	return reader->latest;
 }
 
 /* --- what refers to something else in the model --- */
@@ -188,10 +204,12 @@ static int make_reading(struct model_reader *reader, const struct recorded_readi
 	if (!reading->model)
 		return -EINVAL;
 	ret = finish(reading, (struct model *)reading->model, memory);
+	if (!ret && reader->first_reading)
+		ret = recorded_reading__subtract(reading, reader->first_reading, memory);
 	if (ret)
 		return ret;
 	reader->model_turn = !reader->model_turn;
-	*out = reading;
+	reader->latest = *out = reading;
 	return 0;
 }
 

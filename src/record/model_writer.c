@@ -16,7 +16,7 @@ struct model_writer {
 	struct names_writer *names;
 	struct arena memory[2]; /* of the reading and of the one before, in turns */
 	struct tree_list before;
-	unsigned int turn, since_keyframe;
+	unsigned int turn, since_keyframe, keyframe_every;
 	bool fresh; /* `before` is valid */
 	struct bytes tree, out;
 };
@@ -34,8 +34,14 @@ int model_writer__new(struct model_writer **out)
 		model_writer__free(writer);
 		return ret;
 	}
+	writer->keyframe_every = KEYFRAME_EVERY;
 	*out = writer;
 	return 0;
+}
+
+void model_writer__set_keyframes(struct model_writer *writer, unsigned int count)
+{
+	writer->keyframe_every = count < KEYFRAME_EVERY ? count : KEYFRAME_EVERY;
 }
 
 void model_writer__free(struct model_writer *writer)
@@ -53,7 +59,7 @@ void model_writer__free(struct model_writer *writer)
 
 bool model_writer__is_keyframe(const struct model_writer *writer)
 {
-	return !writer->fresh || writer->since_keyframe >= KEYFRAME_EVERY;
+	return !writer->fresh || writer->since_keyframe >= writer->keyframe_every;
 }
 
 void model_writer__lost(struct model_writer *writer)

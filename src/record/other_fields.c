@@ -28,8 +28,8 @@ static const struct recorded_field host_location_fields[] = {
 	BELOW(activity, HOST_ACTIVITIES),
 	BELOW(class, HOST_CLASSES),
 	STACK(stack),
-	VALUE(ns),
-	VALUE(times),
+	TOTAL(ns),
+	TOTAL(times),
 	STRING(call_name),
 };
 RECORDED_TYPE(host_location, 3);
@@ -44,7 +44,7 @@ static const struct recorded_field host_thread_fields[] = {
 	VALUE(ended),
 	VALUE(serves),
 	VALUE(asks),
-	VALUE(watched_ns),
+	TOTAL(watched_ns),
 	STRUCTS(wakers, host_partner),
 	STRUCTS(rivals, host_partner),
 	STRUCTS(files, host_file_wait),
@@ -62,7 +62,7 @@ static const struct recorded_field host_process_fields[] = {
 	COUNTED(thread_count),
 	VALUE(serves),
 	VALUE(limit_known),
-	VALUE(limited_ns),
+	TOTAL(limited_ns),
 };
 RECORDED_TYPE(host_process, 2);
 #undef T
@@ -79,9 +79,9 @@ RECORDED_TYPE(host_side, 0);
 
 #define T struct tensor_device_record
 static const struct recorded_field tensor_device_record_fields[] = {
-	VALUE(made),	      VALUE(made_bytes),     VALUE(freed),     VALUE(freed_bytes),
-	VALUE(replaced),      VALUE(replaced_bytes), VALUE(untracked), VALUE(untracked_bytes),
-	VALUE(unknown_frees), VALUE(peak_bytes),     VALUE(unsampled),
+	TOTAL(made),	      TOTAL(made_bytes),     TOTAL(freed),     TOTAL(freed_bytes),
+	TOTAL(replaced),      TOTAL(replaced_bytes), TOTAL(untracked), TOTAL(untracked_bytes),
+	TOTAL(unknown_frees), VALUE(peak_bytes),     TOTAL(unsampled),
 };
 RECORDED_TYPE(tensor_device_record, 0);
 #undef T
@@ -96,7 +96,7 @@ RECORDED_TYPE(tensor_device, 1);
 
 #define T struct tensor_site_record
 static const struct recorded_field tensor_site_record_fields[] = {
-	VALUE(made), VALUE(made_bytes), VALUE(freed), VALUE(freed_bytes), VALUE(peak_bytes),
+	TOTAL(made), TOTAL(made_bytes), TOTAL(freed), TOTAL(freed_bytes), VALUE(peak_bytes),
 };
 RECORDED_TYPE(tensor_site_record, 0);
 #undef T
@@ -105,8 +105,8 @@ RECORDED_TYPE(tensor_site_record, 0);
 static const struct recorded_field tensor_site_fields[] = {
 	STACK(stack),
 	STRUCTS(counts, tensor_site_record),
-	VALUE(step_made),
-	VALUE(step_bytes),
+	TOTAL(step_made),
+	TOTAL(step_bytes),
 };
 RECORDED_TYPE(tensor_site, 1);
 #undef T
@@ -137,7 +137,7 @@ static const struct recorded_field tensors_fields[] = {
 	STRUCTS(segments, tensor_segments),
 	VALUE(is_sampled),
 	VALUE(has_python),
-	VALUE(steps),
+	TOTAL(steps),
 	SKIPPED(stretches, "gpuprobe snapshot alone uses them, which reads no recording"),
 	SKIPPED(stretch_count, "with stretches"),
 	SKIPPED(detail, "collect/ alone uses it"),

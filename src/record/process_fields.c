@@ -21,9 +21,9 @@ RECORDED_TYPE(workload, 0);
 
 #define T struct memory_totals
 static const struct recorded_field memory_totals_fields[] = {
-	VALUE(allocations),   VALUE(allocation_failures), VALUE(allocation_ns), VALUE(frees),
-	VALUE(free_failures), VALUE(unknown_frees),	  VALUE(never_live),	VALUE(replaced),
-	VALUE(with_context),  VALUE(with_context_bytes),  VALUE(live_bytes),	VALUE(live_count),
+	TOTAL(allocations),   TOTAL(allocation_failures), TOTAL(allocation_ns), TOTAL(frees),
+	TOTAL(free_failures), TOTAL(unknown_frees),	  TOTAL(never_live),	TOTAL(replaced),
+	TOTAL(with_context),  TOTAL(with_context_bytes),  VALUE(live_bytes),	VALUE(live_count),
 	VALUE(balance),
 };
 RECORDED_TYPE(memory_totals, 0);
@@ -57,7 +57,7 @@ RECORDED_TYPE(launch_shape, 0);
 #define T struct shape_record
 static const struct recorded_field shape_record_fields[] = {
 	SKIPPED(lock, "BPF's"),
-	VALUE(samples),
+	TOTAL(samples),
 	VALUE(stream),
 	VALUE(latest_ns),
 	STRUCTS(latest, launch_shape),
@@ -67,8 +67,8 @@ static const struct recorded_field shape_record_fields[] = {
 	VALUE(threads_max),
 	VALUE(shared_min),
 	VALUE(shared_max),
-	VALUE(gaps),
-	VALUE(gap_ns),
+	TOTAL(gaps),
+	TOTAL(gap_ns),
 	VALUE(gap_min),
 	VALUE(gap_max),
 };
@@ -78,8 +78,8 @@ RECORDED_TYPE(shape_record, 0);
 #define T struct kernel
 static const struct recorded_field kernel_fields[] = {
 	VALUE(serial),	    VALUE(handle), STRING(name),
-	STRING(short_name), STRING(label), VALUE(launches),
-	VALUE(captured),    VALUE(missed), STRUCTS(shape, shape_record),
+	STRING(short_name), STRING(label), TOTAL(launches),
+	TOTAL(captured),    TOTAL(missed), STRUCTS(shape, shape_record),
 	VALUE(is_rest),
 };
 RECORDED_TYPE(kernel, 1);
@@ -89,31 +89,31 @@ RECORDED_TYPE(kernel, 1);
 static const struct recorded_field graph_run_fields[] = {
 	VALUE(kernels),
 	VALUE(unknown),
-	VALUE(launches),
+	TOTAL(launches),
 };
-RECORDED_TYPE(graph_run, 1);
+RECORDED_TYPE(graph_run, 2);
 #undef T
 
 #define T struct wait_totals
 static const struct recorded_field wait_totals_fields[] = {
-	VALUE(calls), VALUE(ns), VALUE(beside_ns), VALUE(open), VALUE(unfollowed),
+	TOTAL(calls), TOTAL(ns), TOTAL(beside_ns), VALUE(open), TOTAL(unfollowed),
 };
 RECORDED_TYPE(wait_totals, 0);
 #undef T
 
 #define T struct copy_totals
 static const struct recorded_field copy_totals_fields[] = {
-	VALUE(calls),
-	VALUE(bytes),
-	VALUE(ns),
-	VALUE(pinned_calls),
-	VALUE(pinned_bytes),
-	VALUE(pageable_calls),
-	VALUE(pageable_bytes),
-	VALUE(captured_calls),
-	VALUE(captured_bytes),
-	VALUE(unfollowed_calls),
-	VALUE(unfollowed_bytes),
+	TOTAL(calls),
+	TOTAL(bytes),
+	TOTAL(ns),
+	TOTAL(pinned_calls),
+	TOTAL(pinned_bytes),
+	TOTAL(pageable_calls),
+	TOTAL(pageable_bytes),
+	TOTAL(captured_calls),
+	TOTAL(captured_bytes),
+	TOTAL(unfollowed_calls),
+	TOTAL(unfollowed_bytes),
 };
 RECORDED_TYPE(copy_totals, 0);
 #undef T
@@ -129,35 +129,35 @@ RECORDED_TYPE(copy_inflight, 0);
 
 #define T struct covered_totals
 static const struct recorded_field covered_totals_fields[] = {
-	VALUE(calls),
-	VALUE(bytes),
-	VALUE(ns),
+	TOTAL(calls),
+	TOTAL(bytes),
+	TOTAL(ns),
 };
 RECORDED_TYPE(covered_totals, 0);
 #undef T
 
 #define T struct object_totals
 static const struct recorded_field object_totals_fields[] = {
-	VALUE(created), VALUE(destroyed), VALUE(unknown_destroyed), VALUE(with_context),
-	VALUE(live),	VALUE(ns),	  VALUE(in_launch),	    VALUE(in_launch_ns),
+	TOTAL(created), TOTAL(destroyed), TOTAL(unknown_destroyed), TOTAL(with_context),
+	VALUE(live),	TOTAL(ns),	  TOTAL(in_launch),	    TOTAL(in_launch_ns),
 };
 RECORDED_TYPE(object_totals, 0);
 #undef T
 
 #define T struct query_totals
 static const struct recorded_field query_totals_fields[] = {
-	VALUE(calls),
-	VALUE(not_ready),
+	TOTAL(calls),
+	TOTAL(not_ready),
 };
 RECORDED_TYPE(query_totals, 0);
 #undef T
 
 #define T struct unfollowed_totals
 static const struct recorded_field unfollowed_totals_fields[] = {
-	VALUE(calls),
-	VALUE(allocations),
-	VALUE(allocated_bytes),
-	VALUE(frees),
+	TOTAL(calls),
+	TOTAL(allocations),
+	TOTAL(allocated_bytes),
+	TOTAL(frees),
 };
 RECORDED_TYPE(unfollowed_totals, 0);
 #undef T
@@ -165,14 +165,14 @@ RECORDED_TYPE(unfollowed_totals, 0);
 #define T struct device_totals
 static const struct recorded_field device_totals_fields[] = {
 	VALUE(device),
-	VALUE(launches),
-	VALUE(allocations),
+	TOTAL(launches),
+	TOTAL(allocations),
 	VALUE(live_bytes),
 	VALUE(live_count),
 	VALUE(balance),
-	VALUE(copies),
-	VALUE(copy_bytes),
-	VALUE(wait_ns),
+	TOTAL(copies),
+	TOTAL(copy_bytes),
+	TOTAL(wait_ns),
 	STRUCTS(waits, wait_totals),
 	STRUCTS(copy_waits, wait_totals),
 	STRUCTS(free_waits, wait_totals),
@@ -184,8 +184,8 @@ RECORDED_TYPE(device_totals, 1);
 
 #define T struct function_totals
 static const struct recorded_field function_totals_fields[] = {
-	ROW(row),     VALUE(flags), VALUE(kind),     VALUE(device), VALUE(calls),   VALUE(failures),
-	VALUE(bytes), VALUE(ns),    VALUE(other_ns), VALUE(open),   VALUE(open_ns),
+	ROW(row),     VALUE(flags), VALUE(kind),     VALUE(device), TOTAL(calls),   TOTAL(failures),
+	TOTAL(bytes), TOTAL(ns),    TOTAL(other_ns), VALUE(open),   VALUE(open_ns),
 };
 RECORDED_TYPE(function_totals, 4);
 #undef T
@@ -196,7 +196,7 @@ static const struct recorded_field failure_fields[] = {
 	VALUE(code),
 	STRING(error),
 	BELOW(layer, LAYER_COUNT),
-	VALUE(count),
+	TOTAL(count),
 	VALUE(first_ns),
 	VALUE(last_ns),
 	VALUE(sampled),
@@ -209,8 +209,8 @@ RECORDED_TYPE(failure, 2);
 static const struct recorded_field sticky_error_fields[] = {
 	VALUE(code),
 	VALUE(ns),
-	VALUE(same),
-	VALUE(others),
+	TOTAL(same),
+	TOTAL(others),
 };
 RECORDED_TYPE(sticky_error, 0);
 #undef T
@@ -224,8 +224,8 @@ static const struct recorded_field call_site_fields[] = {
 	STRING(kernel),
 	STRING(kernel_short),
 	STRING(kernel_label),
-	VALUE(calls),
-	VALUE(amount),
+	TOTAL(calls),
+	TOTAL(amount),
 	VALUE(early_calls),
 	VALUE(early_amount),
 };
@@ -242,15 +242,15 @@ RECORDED_TYPE(live_site, 1);
 #define T struct object_site
 static const struct recorded_field object_site_fields[] = {
 	STACK(stack), BELOW(kind, OBJECT_KINDS), VALUE(live),
-	VALUE(made),  VALUE(oldest_ns),		 VALUE(newest_ns),
+	TOTAL(made),  VALUE(oldest_ns),		 VALUE(newest_ns),
 };
 RECORDED_TYPE(object_site, 2);
 #undef T
 
 #define T struct family_calls
 static const struct recorded_field family_calls_fields[] = {
-	VALUE(counted),
-	VALUE(missed),
+	TOTAL(counted),
+	TOTAL(missed),
 	VALUE(sampled),
 };
 RECORDED_TYPE(family_calls, 0);
@@ -351,10 +351,10 @@ static const struct recorded_field process_fields[] = {
 	LIST(gpus, gpu_count, process_gpu),
 	COUNTED(gpu_count),
 	STRUCTS(memory, memory_totals),
-	VALUE(captured_allocations),
-	VALUE(captured_frees),
-	VALUE(recorded_as_nothing),
-	VALUE(double_frees),
+	TOTAL(captured_allocations),
+	TOTAL(captured_frees),
+	TOTAL(recorded_as_nothing),
+	TOTAL(double_frees),
 	VALUE(live_at_exit_bytes),
 	VALUE(live_at_exit_count),
 	LIST(live, live_listed, allocation),
@@ -364,22 +364,22 @@ static const struct recorded_field process_fields[] = {
 	VALUE(left_out_count),
 	LIST(freed, freed_listed, allocation),
 	COUNTED(freed_listed),
-	VALUE(freed_unlisted),
+	TOTAL(freed_unlisted),
 	LIST(pools, pool_count, pool_totals),
 	COUNTED(pool_count),
 	LIST(kernels, kernel_count, kernel),
 	COUNTED(kernel_count),
-	VALUE(launches),
-	VALUE(captured_launches),
-	VALUE(graph_launches),
-	VALUE(captured_graph_launches),
+	TOTAL(launches),
+	TOTAL(captured_launches),
+	TOTAL(graph_launches),
+	TOTAL(captured_graph_launches),
 	LIST(graph_runs, graph_run_count, graph_run),
 	COUNTED(graph_run_count),
 	SKIPPED(graph_run_capacity, "collect/ alone uses it"),
-	VALUE(graph_kernels),
-	VALUE(graph_launches_of_unknown_size),
-	VALUE(host_functions),
-	VALUE(captured_host_functions),
+	TOTAL(graph_kernels),
+	TOTAL(graph_launches_of_unknown_size),
+	TOTAL(host_functions),
+	TOTAL(captured_host_functions),
 	STRUCTS(first_launches, wait_totals),
 	STRUCTS(copies, copy_totals),
 	STRUCTS(inflight, copy_inflight),
@@ -398,7 +398,7 @@ static const struct recorded_field process_fields[] = {
 	LIST(failures, failure_count, failure),
 	COUNTED(failure_count),
 	STRUCTS(sticky, sticky_error),
-	VALUE(out_of_memory),
+	TOTAL(out_of_memory),
 	MADE(sites, make_sites, site_count, call_site),
 	COUNTED(site_count),
 	VALUE(object_call_count),
@@ -422,10 +422,10 @@ static const struct recorded_field process_fields[] = {
 	SKIPPED(uuid_count, "collect/ alone uses it"),
 	SKIPPED(objects_cleared, "collect/ alone uses it"),
 	SKIPPED(other_failures, "collect/ alone uses it"),
-	VALUE(other_calls),
-	VALUE(other_call_failures),
-	VALUE(other_call_ns),
-	VALUE(lost_notices),
+	TOTAL(other_calls),
+	TOTAL(other_call_failures),
+	TOTAL(other_call_ns),
+	TOTAL(lost_notices),
 	SKIPPED(failure_keys, "collect/ alone uses it"),
 	SKIPPED(failure_key_count, "collect/ alone uses it"),
 	SKIPPED(kernel_table, "its part is known_kernels"),

@@ -7,7 +7,7 @@
 
 #define T struct duration_record
 static const struct recorded_field duration_record_fields[] = {
-	VALUE(calls), VALUE(ns), VALUE(max_ns), VALUE(unfinished_ns), VALUES(buckets),
+	TOTAL(calls), TOTAL(ns), VALUE(max_ns), TOTAL(unfinished_ns), TOTALS(buckets),
 };
 RECORDED_TYPE(duration_record, 0);
 #undef T
@@ -15,7 +15,7 @@ RECORDED_TYPE(duration_record, 0);
 #define T struct profile_function
 static const struct recorded_field profile_function_fields[] = {
 	ROW(row),      STRUCTS(time, duration_record),
-	VALUE(missed), VALUE(missed_ns),
+	TOTAL(missed), TOTAL(missed_ns),
 	VALUE(open),   VALUE(open_ns),
 };
 RECORDED_TYPE(profile_function, 1);
@@ -23,18 +23,18 @@ RECORDED_TYPE(profile_function, 1);
 
 #define T struct time_totals
 static const struct recorded_field time_totals_fields[] = {
-	VALUE(calls),
-	VALUE(ns),
+	TOTAL(calls),
+	TOTAL(ns),
 };
 RECORDED_TYPE(time_totals, 0);
 #undef T
 
 #define T struct upload_sums
 static const struct recorded_field upload_sums_fields[] = {
-	VALUE(calls),
-	VALUE(bytes),
-	VALUE(ns),
-	VALUE(pageable_bytes),
+	TOTAL(calls),
+	TOTAL(bytes),
+	TOTAL(ns),
+	TOTAL(pageable_bytes),
 };
 RECORDED_TYPE(upload_sums, 0);
 #undef T
@@ -49,16 +49,16 @@ static const struct recorded_field thread_profile_fields[] = {
 	VALUE(ended_ns),
 	TEXT(comm),
 	STRUCTS(time, time_totals),
-	VALUES(setup),
-	VALUES(setup_inside),
-	VALUE(loads),
+	TOTALS(setup),
+	TOTALS(setup_inside),
+	TOTAL(loads),
 	STRUCTS(uploads, upload_sums),
-	VALUE(launches),
+	TOTAL(launches),
 	VALUE(launched_ns),
-	VALUE(gap_count),
-	VALUE(gap_ns),
+	TOTAL(gap_count),
+	TOTAL(gap_ns),
 	STRUCTS(chained, time_totals),
-	VALUE(chained_gap_ns),
+	TOTAL(chained_gap_ns),
 	VALUE(others),
 	VALUE(launches_since_wait),
 	STRUCTS(single_waits, time_totals),
@@ -67,18 +67,18 @@ static const struct recorded_field thread_profile_fields[] = {
 	STRUCTS(blind_waits, time_totals),
 	VALUE(waited_ns),
 	STRUCTS(implicit, time_totals),
-	STRUCTS(pending, time_totals),
+	KEPT_STRUCTS(pending, time_totals),
 	VALUE(pending_calls),
-	VALUE(idle_gaps),
-	VALUE(idle_ns),
+	TOTAL(idle_gaps),
+	TOTAL(idle_ns),
 	VALUE(idle_max_ns),
-	VALUE(idle_inside_ns),
+	TOTAL(idle_inside_ns),
 	VALUE(idle_stack),
 	VALUE(inside_ns),
 	VALUE(inside_since),
-	VALUE(legacy_launches),
-	VALUE(legacy_behind),
-	VALUE(legacy_crossings),
+	TOTAL(legacy_launches),
+	TOTAL(legacy_behind),
+	TOTAL(legacy_crossings),
 	STRUCTS(legacy_waits, time_totals),
 	VALUE(last_stream),
 	VALUE(last_epoch),
@@ -91,7 +91,7 @@ static const struct recorded_field thread_profile_fields[] = {
 	VALUE(error_launches),
 	VALUE(error_others),
 	VALUE(error_stack),
-	VALUES(gaps),
+	TOTALS(gaps),
 };
 RECORDED_TYPE(thread_profile, 2);
 #undef T
@@ -99,7 +99,7 @@ RECORDED_TYPE(thread_profile, 2);
 #define T struct thread_missed
 static const struct recorded_field thread_missed_fields[] = {
 	STRUCTS(time, time_totals),
-	VALUE(launches),
+	TOTAL(launches),
 };
 RECORDED_TYPE(thread_missed, 0);
 #undef T
@@ -115,8 +115,8 @@ RECORDED_TYPE(size_key, 0);
 
 #define T struct size_record
 static const struct recorded_field size_record_fields[] = {
-	VALUE(allocations), VALUE(allocation_ns), VALUE(frees),
-	VALUE(free_ns),	    VALUE(live),	  VALUE(peak),
+	TOTAL(allocations), TOTAL(allocation_ns), TOTAL(frees),
+	TOTAL(free_ns),	    VALUE(live),	  VALUE(peak),
 	VALUE(first_ns),    VALUE(latest_ns),	  VALUE(first_took_ns),
 };
 RECORDED_TYPE(size_record, 0);
@@ -140,9 +140,9 @@ RECORDED_TYPE(copy_size_key, 0);
 
 #define T struct copy_size_record
 static const struct recorded_field copy_size_record_fields[] = {
-	VALUES(calls),
-	VALUES(bytes),
-	VALUES(ns),
+	TOTALS(calls),
+	TOTALS(bytes),
+	TOTALS(ns),
 };
 RECORDED_TYPE(copy_size_record, 0);
 #undef T
@@ -169,8 +169,8 @@ RECORDED_TYPE(repeat_key, 0);
 
 #define T struct repeat_record
 static const struct recorded_field repeat_record_fields[] = {
-	VALUE(version),	  VALUE(copies), VALUE(repeats),
-	VALUE(repeat_ns), ROW(row),	 SKIPPED(pad, "padding"),
+	VALUE(version),	  TOTAL(copies), TOTAL(repeats),
+	TOTAL(repeat_ns), ROW(row),	 SKIPPED(pad, "padding"),
 };
 RECORDED_TYPE(repeat_record, 0);
 #undef T
@@ -194,7 +194,7 @@ RECORDED_TYPE(mapped_copy_key, 0);
 
 #define T struct mapped_copy_record
 static const struct recorded_field mapped_copy_record_fields[] = {
-	VALUE(calls), VALUE(bytes), VALUE(ns), VALUE(stack), TEXT(name),
+	TOTAL(calls), TOTAL(bytes), TOTAL(ns), VALUE(stack), TEXT(name),
 };
 RECORDED_TYPE(mapped_copy_record, 0);
 #undef T
@@ -219,8 +219,8 @@ RECORDED_TYPE(ignored_key, 0);
 
 #define T struct ignored_record
 static const struct recorded_field ignored_record_fields[] = {
-	VALUE(calls),
-	VALUE(launches),
+	TOTAL(calls),
+	TOTAL(launches),
 	VALUE(first_ns),
 	VALUE(stack),
 };
@@ -334,9 +334,9 @@ static const struct recorded_field profile_fields[] = {
 	LIST(threads, thread_count, thread_profile),
 	COUNTED(thread_count),
 	VALUE(ended_count),
-	VALUE(unlisted_threads),
+	TOTAL(unlisted_threads),
 	STRUCTS(unlisted_time, time_totals),
-	VALUE(unlisted_wall_ns),
+	TOTAL(unlisted_wall_ns),
 	VALUE(counted_ns),
 	LIST(missed, missed_count, thread_missed),
 	STRUCTS(all_missed, thread_missed),
@@ -352,7 +352,7 @@ static const struct recorded_field profile_fields[] = {
 	LIST(ignored, ignored_count, profile_ignored),
 	COUNTED(ignored_count),
 	STRUCTS(totals, process_profile),
-	STRUCTS(start, start_record),
+	KEPT_STRUCTS(start, start_record),
 	POINTER(steady, steady),
 	VALUES(inflight_at_exit),
 	LIST(stacks, stack_count, profile_stack),

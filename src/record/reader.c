@@ -75,6 +75,9 @@ static int check_head(const struct recording_file_head *head, int64_t count, con
 {
 	char version[32];
 
+	if (!count)
+		return error__set(err, -EINVAL, "%s is empty: nothing has been recorded to it",
+				  name);
 	if (count < (int64_t)sizeof(*head) ||
 	    memcmp(head->magic, RECORDING_MAGIC, sizeof(head->magic)) != 0)
 		return error__set(err, -EINVAL, "%s is no recording of gpuprobe", name);

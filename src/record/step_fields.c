@@ -6,8 +6,8 @@
 
 #define T struct step_sums
 static const struct recorded_field step_sums_fields[] = {
-	VALUE(launches),    VALUES(copies), VALUES(bytes),  VALUE(waits),
-	VALUE(allocations), VALUE(frees),   VALUES(inside),
+	TOTAL(launches),    TOTALS(copies), TOTALS(bytes),  TOTAL(waits),
+	TOTAL(allocations), TOTAL(frees),   TOTALS(inside),
 };
 RECORDED_TYPE(step_sums, 0);
 #undef T
@@ -40,19 +40,19 @@ RECORDED_TYPE(step_first, 0);
 static const struct recorded_field step_phase_fields[] = {
 	STRUCTS(anchor, step_anchor),
 	VALUE(sampled),
-	VALUE(steps),
-	VALUE(ns),
+	TOTAL(steps),
+	TOTAL(ns),
 	VALUE(max_ns),
 	VALUE(first_ns),
 	VALUE(latest_ns),
-	VALUE(irregular),
-	VALUE(irregular_ns),
-	VALUES(buckets),
-	VALUE(summed),
+	TOTAL(irregular),
+	TOTAL(irregular_ns),
+	TOTALS(buckets),
+	TOTAL(summed),
 	STRUCTS(sums, step_sums),
-	VALUE(listed),
+	TOTAL(listed),
 	STRUCTS(listed_sums, step_sums),
-	STRUCTS(slowest, slow_step),
+	KEPT_STRUCTS(slowest, slow_step),
 	STRUCTS(first, step_first),
 	BELOW(first_count, STEP_FIRSTS + 1),
 };
@@ -72,7 +72,7 @@ static const struct recorded_field step_thread_fields[] = {
 	VALUE(start_ns),
 	TEXT(comm),
 	VALUE(ended_ns),
-	VALUE(submissions),
+	TOTAL(submissions),
 	STRUCTS(totals, step_sums),
 	STRUCTS(phases, step_phase),
 	BELOW(phase_count, STEP_PHASES + 1),

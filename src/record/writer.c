@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "record/chunk_ring.h"
 #include "record/varint.h"
 
 #define LEVEL_QUICK 3 /* events shrink little more with a higher one */
@@ -28,7 +29,8 @@
 	 ((count) + 1) * sizeof(struct recording_index_entry) + sizeof(struct recording_file_end))
 
 struct recording_writer {
-	int fd;
+	int fd;			 /* -1: chunks go into the ring */
+	struct chunk_ring *ring; /* NULL: into the file */
 	int failure; /* a negative errno: nothing more is written, except for the index */
 	bool broken; /* the file ends with a part of a chunk that could not be removed */
 	z_stream deflate;
@@ -174,10 +176,12 @@ int recording_writer__new(int fd, const struct recording_header *header,
 	int level = options->compression ? options->compression : LEVEL_QUICK, ret;
 
 	if (!writer) {
-		close(fd);
+		if (fd >= 0)
+			close(fd);
 		return error__set(err, -ENOMEM, "out of memory");
 	}
 	writer->fd = fd;
+	writer->ring = options->ring;
 	writer->max_bytes = options->max_bytes;
 	writer->reserve = LAST_ROOM;
 	writer->entry_step = 1;
@@ -185,7 +189,7 @@ int recording_writer__new(int fd, const struct recording_header *header,
 		recording_writer__free(writer);
 		return error__set(err, -ENOMEM, "out of memory");
 	}
-	ret = write_header(writer, header);
+	ret = writer->ring ? 0 : write_header(writer, header);
 	if (ret) {
 		recording_writer__free(writer);
 		return error__set(err, ret, "cannot write the recording: %s", strerror(-ret));
@@ -199,7 +203,8 @@ void recording_writer__free(struct recording_writer *writer)
 	if (!writer)
 		return;
 	deflateEnd(&writer->deflate);
-	close(writer->fd);
+	if (writer->fd >= 0)
+		close(writer->fd);
 	free(writer->raw);
 	free(writer->stored);
 	free(writer->entries);
@@ -253,6 +258,13 @@ static int compress_body(struct recording_writer *writer, const uint8_t *body, s
 	return 0;
 }
 
+static void finish_head(const struct recording_writer *writer, struct recording_chunk *chunk)
+{
+	chunk->magic = CHUNK_MAGIC;
+	chunk->number = writer->chunks;
+	chunk->crc = crc_of(chunk, offsetof(struct recording_chunk, crc));
+}
+
 /* Writes a chunk whose type, flags and times are set. `reserve` bytes must fit after it. */
 static int write_chunk(struct recording_writer *writer, struct recording_chunk *chunk,
 		       const uint8_t *body, size_t length, size_t reserve)
@@ -264,12 +276,12 @@ static int write_chunk(struct recording_writer *writer, struct recording_chunk *
 		return ret;
 	if (writer->max_bytes && writer->size + total + reserve > writer->max_bytes)
 		return RECORDING_FULL;
-	chunk->magic = CHUNK_MAGIC;
-	chunk->number = writer->chunks;
 	chunk->body_crc = crc_of(writer->stored + sizeof(*chunk), chunk->stored_bytes);
-	chunk->crc = crc_of(chunk, offsetof(struct recording_chunk, crc));
+	finish_head(writer, chunk);
 	memcpy(writer->stored, chunk, sizeof(*chunk));
-	return append(writer, writer->stored, total);
+	return writer->ring ?
+		       chunk_ring__add(writer->ring, chunk, writer->stored + sizeof(*chunk)) :
+		       append(writer, writer->stored, total);
 }
 
 static void begin_chunk(struct recording_writer *writer)
@@ -297,20 +309,49 @@ int recording_writer__end_chunk(struct recording_writer *writer)
 		.last_ns = writer->chunk_last_ns,
 	};
 	uint64_t offset = writer->size;
+	int ret;
 
 	if (writer->failure || !writer->records)
 		return writer->failure;
-	writer->failure = write_chunk(writer, &chunk, writer->raw, writer->raw_bytes,
-				      INDEX_ROOM(writer->entry_count) + writer->reserve);
-	if (writer->failure) {
+	ret = write_chunk(writer, &chunk, writer->raw, writer->raw_bytes,
+			  INDEX_ROOM(writer->entry_count) + writer->reserve);
+	if (ret) {
 		writer->dropped += writer->records;
 	} else {
-		if (writer->keyframe)
+		if (writer->keyframe && !writer->ring)
 			add_entry(writer, offset);
 		note_written(writer);
 	}
+	/* A ring has room again with the next keyframe. */
+	if (!writer->ring)
+		writer->failure = ret;
 	begin_chunk(writer);
-	return writer->failure;
+	return ret;
+}
+
+int recording_writer__append(struct recording_writer *writer, const struct recording_chunk *chunk,
+			     const uint8_t *body)
+{
+	struct recording_chunk head = *chunk;
+	uint64_t offset = writer->size;
+
+	if (writer->failure)
+		return writer->failure;
+	finish_head(writer, &head);
+	writer->failure = append(writer, &head, sizeof(head));
+	if (writer->failure)
+		return writer->failure;
+	writer->failure = append(writer, body, head.stored_bytes);
+	/* It ends with a head without its body. */
+	writer->broken = writer->failure;
+	if (writer->failure)
+		return writer->failure;
+	writer->chunk_first_ns = head.first_ns;
+	writer->chunk_last_ns = head.last_ns;
+	if (head.flags & CHUNK_KEYFRAME)
+		add_entry(writer, offset);
+	note_written(writer);
+	return 0;
 }
 
 void recording_writer__keyframe(struct recording_writer *writer)
@@ -369,7 +410,7 @@ size_t recording_writer__bytes(const struct recording_writer *writer)
 
 uint64_t recording_writer__size(const struct recording_writer *writer)
 {
-	return writer->size;
+	return writer->ring ? chunk_ring__bytes(writer->ring) : writer->size;
 }
 
 uint64_t recording_writer__dropped(const struct recording_writer *writer)

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "record/file.h"
 
+struct chunk_ring;
 struct recording_writer;
 
 /* The file has max_bytes. It is no error of write(2), unlike EFBIG. */
@@ -22,6 +23,8 @@ struct recording_writer;
 struct recording_options {
 	uint64_t max_bytes; /* of the file; 0: no limit */
 	int compression;    /* zlib's level, 1 to 9; 0: a quick one */
+	/* chunks go into it, not into a file: `fd` is -1; it outlives the writer. NULL: none */
+	struct chunk_ring *ring;
 };
 
 /*
@@ -32,7 +35,9 @@ struct recording_options {
 void recording_header__fill(struct recording_header *header);
 
 /*
- * Takes `fd` over, also on failure, and writes the header to it. The file is empty, or a pipe.
+ * Takes `fd` over, also on failure, and writes the header to it. The file is empty, or a pipe. With
+ * a ring a chunk that it refuses is dropped (-ENOMEM, -E2BIG), and so are those up to the next
+ * keyframe (-EAGAIN), but later ones are not.
  * Returns 0 or a negative errno with a message.
  */
 int recording_writer__new(int fd, const struct recording_header *header,
@@ -67,10 +72,17 @@ int recording_writer__end_chunk(struct recording_writer *writer);
  */
 void recording_writer__use_reserve(struct recording_writer *writer);
 
+/*
+ * Appends a chunk of a ring, with the number that it has in this file. Returns as
+ * recording_writer__end_chunk; without a current chunk.
+ */
+int recording_writer__append(struct recording_writer *writer, const struct recording_chunk *chunk,
+			     const uint8_t *body);
+
 /* Bytes of the current chunk, before compression. A chunk is full with CHUNK_TARGET of them. */
 size_t recording_writer__bytes(const struct recording_writer *writer);
 
-/* Bytes of the file, without the current chunk. */
+/* Bytes of the file or the ring, without the current chunk. */
 uint64_t recording_writer__size(const struct recording_writer *writer);
 
 /* Number of records that were dropped because of an error. */

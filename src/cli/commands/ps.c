@@ -9,10 +9,12 @@
 #include "cli/options/ps_options.h"
 #include "cli/session/left_out.h"
 #include "cli/session/privileges.h"
+#include "cli/session/replay.h"
 #include "cli/session/watch.h"
 #include "output/ps/ps.h"
 #include "privilege/capabilities.h"
 #include "ps/list.h"
+#include "ps/recorded.h"
 
 #define LINKS LINKS_MULTI /* ps has no links; this kind needs the fewest privileges */
 
@@ -111,6 +113,33 @@ static int print(const struct ps_command *run, struct error *err)
 	return error__set(err, -failure, "cannot write standard output: %s", strerror(failure));
 }
 
+/* The list of the recording's last reading, or of --to. */
+static int run_recorded(const struct ps_options *options, int *status, struct error *err)
+{
+	const struct log log = subcommand__set_log(options->log_level);
+	struct ps_command run = {
+		.options = options, .log = &log, .columns = (int)terminal__width(STDOUT_FILENO)};
+	struct replay *replay = NULL;
+	int ret = replay__new(&options->input, &log, &replay, err);
+
+	if (!ret)
+		ret = privileges__give_up_all(err);
+	while (!ret && !replay__is_last(replay))
+		ret = replay__next(replay, err);
+	run.ps = ret ? NULL : ps_recorded__new(replay__reading(replay)->model);
+	if (!ret && (!run.ps || (options->tree && ps__sort_as_tree(run.ps))))
+		ret = error__set(err, -ENOMEM, "out of memory");
+	if (!ret)
+		replay__warn(replay);
+	if (!ret)
+		ret = print(&run, err);
+	if (!ret)
+		*status = 0;
+	ps_recorded__free(run.ps);
+	replay__free(replay);
+	return ret;
+}
+
 static int run_ps(const struct ps_options *options, int *status, struct error *err)
 {
 	const struct log log = subcommand__set_log(options->log_level);
@@ -141,7 +170,8 @@ int ps_command__run(int argc, char **argv, int *status, struct error *err)
 	int ret = ps_options__parse(&options, argc, argv, err);
 
 	if (!subcommand__is_done(ret, &ps_options, status))
-		ret = run_ps(&options, status, err);
+		ret = options.input.path ? run_recorded(&options, status, err) :
+					   run_ps(&options, status, err);
 	ps_options__clear(&options);
 	return ret;
 }

@@ -4,13 +4,16 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/quantity.h"
+#include "cli/commands/record_watch.h"
 #include "cli/commands/subcommand.h"
 #include "cli/files/output_file.h"
+#include "cli/session/flight_recorder.h"
 #include "cli/session/live_run.h"
 #include "gpuprobe/steps.h"
 #include "host/watch.h"
@@ -18,6 +21,7 @@
 #include "record/writer.h"
 
 #define SUMMARY_TOP 20 /* live allocations of a process */
+#define SUMMARY_NEEDS (NEEDS_PROFILE | NEEDS_ASKS)
 
 struct record_summary {
 	const struct record_command *options;
@@ -25,7 +29,9 @@ struct record_summary {
 	struct live_run *run;
 	struct recording_writer *file;
 	struct model_writer *models;
-	uint64_t began_ns; /* when the probes were attached */
+	struct flight_recorder *flight; /* NULL: all goes to one file */
+	struct record_watch *watch;	/* with it */
+	uint64_t began_ns;		/* when the probes were attached */
 	uint64_t readings, lost;
 	bool full;   /* --max-size is reached */
 	int failure; /* of writing */
@@ -39,13 +45,17 @@ static int write_reading(struct record_summary *summary)
 	const struct recorded_reading reading = {
 		.model = live_run__model(summary->run),
 		.began_ns = summary->began_ns,
-		.needs = NEEDS_PROFILE | NEEDS_ASKS,
+		.needs = SUMMARY_NEEDS,
 	};
-	bool keyframe = model_writer__is_keyframe(summary->models);
 	const uint8_t *bytes;
 	size_t length;
-	int ret = model_writer__write(summary->models, &reading, &bytes, &length);
+	bool keyframe;
+	int ret;
 
+	if (summary->flight && flight_recorder__wants_keyframe(summary->flight))
+		model_writer__lost(summary->models);
+	keyframe = model_writer__is_keyframe(summary->models);
+	ret = model_writer__write(summary->models, &reading, &bytes, &length);
 	if (ret)
 		return ret;
 	if (keyframe)
@@ -76,31 +86,93 @@ static void take_sample(void *arg)
 {
 	struct record_summary *summary = arg;
 
+	struct record_reason reason;
+
 	/* The next one has what this one lacks. */
-	if (!live_run__model(summary->run)->broken_off)
+	if (live_run__model(summary->run)->broken_off)
+		return;
+	record(summary);
+	if (summary->flight &&
+	    record_watch__look(summary->watch, live_run__model(summary->run), &reason))
+		flight_recorder__trigger(summary->flight, reason.text);
+}
+
+/* Before a file of a flight recorder: it ends with the present reading. */
+static void flush(void *arg)
+{
+	struct record_summary *summary = arg;
+
+	if (!live_model__update(summary->run->live, true))
 		record(summary);
 }
 
 /* --- setting up --- */
 
-static int open_file(struct record_summary *summary, struct error *err)
+static int open_one(struct record_summary *summary, const struct recording_header *header,
+		    struct error *err)
 {
 	const struct record_command *options = summary->options;
 	const struct recording_options file = {.max_bytes = options->choice.max_bytes};
-	struct recording_header header = {.level = RECORDING_SUMMARY};
 	int fd = output_file__open(options->trace.file, err), ret;
 
 	if (fd < 0)
 		return fd;
+	ret = recording_writer__new(fd, header, &file, &summary->file, NULL);
+	return ret ? error__set(err, ret, "cannot write %s: %s", options->trace.file,
+				strerror(-ret)) :
+		     0;
+}
+
+/* A file of a flight recorder begins with a keyframe: there must be some in its time. */
+static unsigned int readings_of_keyframe(const struct record_summary *summary)
+{
+	double readings = (double)flight_recorder__keyframe_ns(summary->flight) / (double)NS_PER_S /
+			  summary->options->interval;
+
+	return readings < 1 ? 1 : readings > UINT_MAX ? UINT_MAX : (unsigned int)readings;
+}
+
+static int open_flight(struct record_summary *summary, const struct recording_header *header,
+		       struct error *err)
+{
+	const struct record_command *options = summary->options;
+	const struct flight_options flight = {
+		.name = options->trace.file,
+		.files = options->choice.ring_files,
+		.keep_ns = options->choice.ring_ns,
+		.max_bytes = options->choice.max_bytes,
+		.quiet = options->trace.quiet,
+	};
+	int ret = flight_recorder__new(&flight, summary->log, &summary->flight, err);
+
+	if (!ret)
+		ret = flight_recorder__writer(summary->flight, header, &summary->file, err);
+	summary->watch = ret ? NULL : record_watch__new(SUMMARY_NEEDS);
+	if (!ret && (!summary->watch ||
+		     flight_recorder__start(summary->flight,
+					    session__loop(live_model__session(summary->run->live)),
+					    flush, summary)))
+		ret = error__set(err, -ENOMEM, "out of memory");
+	return ret;
+}
+
+static int open_file(struct record_summary *summary, struct error *err)
+{
+	const struct record_command *options = summary->options;
+	struct recording_header header = {.level = RECORDING_SUMMARY};
+	int ret;
+
 	recording_header__fill(&header);
 	header.begin_ns = clock__boot_ns();
 	memcpy(header.options, options->choice.words,
 	       strnlen(options->choice.words, sizeof(header.options) - 1));
-	ret = recording_writer__new(fd, &header, &file, &summary->file, NULL);
+	ret = options->choice.ring_ns ? open_flight(summary, &header, err) :
+					open_one(summary, &header, err);
 	if (ret)
-		return error__set(err, ret, "cannot write %s: %s", options->trace.file,
-				  strerror(-ret));
+		return ret;
 	ret = model_writer__new(&summary->models);
+	if (!ret && summary->flight)
+		model_writer__set_keyframes(summary->models, readings_of_keyframe(summary));
 	return ret ? error__set(err, ret, "out of memory") : 0;
 }
 
@@ -115,7 +187,7 @@ static int set_up(struct record_summary *summary, struct error *err)
 				.duration = options->duration,
 				.sections = SECTION_ALL,
 				.api = API_AUTO,
-				.needs = NEEDS_PROFILE | NEEDS_ASKS,
+				.needs = SUMMARY_NEEDS,
 				.steps = STEP_RECORDS,
 				.host_rate = HOST_RATE,
 				.max_overhead = summary->options->max_overhead,
@@ -146,6 +218,8 @@ static int set_up(struct record_summary *summary, struct error *err)
 	if (!ret)
 		ret = live_run__attach(summary->run, err);
 	summary->began_ns = clock__boot_ns();
+	if (!ret && summary->watch)
+		record_watch__begin(summary->watch, summary->began_ns);
 	return ret;
 }
 
@@ -161,7 +235,7 @@ static void say_what(const struct record_summary *summary)
 	else if (summary->lost)
 		log__warn(summary->log, "%" PRIu64 " reading%s could not be recorded",
 			  summary->lost, summary->lost == 1 ? "" : "s");
-	if (!options->quiet)
+	if (!options->quiet && !summary->flight)
 		fprintf(stderr, "gpuprobe: recorded %" PRIu64 " reading%s, %s\n", summary->readings,
 			summary->readings == 1 ? "" : "s",
 			quantity__bytes(recording_writer__size(summary->file)).text);
@@ -174,6 +248,10 @@ static int finish(struct record_summary *summary, struct error *err)
 
 	live_model__finish(summary->run->live);
 	record(summary);
+	if (summary->flight) {
+		say_what(summary);
+		return flight_recorder__finish(summary->flight, err);
+	}
 	ret = recording_writer__close(summary->file, NULL);
 	if (!ret)
 		ret = summary->failure;
@@ -193,8 +271,10 @@ int record_summary__run(const struct record_command *options, int *status, struc
 		ret = finish(&summary, err);
 	if (!ret)
 		*status = live_run__status(summary.run);
-	live_run__free(summary.run);
 	recording_writer__free(summary.file);
+	record_watch__free(summary.watch);
+	flight_recorder__free(summary.flight);
+	live_run__free(summary.run);
 	model_writer__free(summary.models);
 	return ret;
 }

@@ -26,12 +26,14 @@
 struct top {
 	const struct top_options *options;
 	const struct log *log;
+	struct replay *replay; /* NULL: live */
 	struct live_run *live;
 	struct top_watch watch;
 	struct ps_quiet *quiet;	     /* NULL: /proc cannot be listed */
 	struct ps_request request;   /* for `quiet` */
 	struct top_display *display; /* NULL: batch */
 	struct top_view view;	     /* of the batch */
+	uint64_t shown_ns;	     /* of a recording: the latest reading that was shown */
 	bool warned;
 };
 
@@ -48,7 +50,16 @@ static void sample(void *arg)
 {
 	struct top *top = arg;
 
-	warn_memory(top, findings__sample(top->watch.findings, live_model__model(top->live->live)));
+	warn_memory(top, findings__sample(top->watch.findings, live_run__model(top->live)));
+}
+
+/* Rates are over the time since the reading before. */
+static void note_interval(struct top *top)
+{
+	uint64_t now_ns = live_run__model(top->live)->now_ns;
+
+	top->view.interval = (double)(now_ns - top->shown_ns) / (double)NS_PER_S;
+	top->shown_ns = now_ns;
 }
 
 static void look(void *arg)
@@ -56,10 +67,11 @@ static void look(void *arg)
 	struct top *top = arg;
 
 	sample(top);
-	warn_memory(top,
-		    process_rates__sample(top->watch.rates, live_model__model(top->live->live)));
+	warn_memory(top, process_rates__sample(top->watch.rates, live_run__model(top->live)));
 	if (top->quiet)
-		warn_memory(top, ps_quiet__refresh(top->quiet, live_model__model(top->live->live)));
+		warn_memory(top, ps_quiet__refresh(top->quiet, live_run__model(top->live)));
+	if (top->replay)
+		note_interval(top);
 }
 
 static int print(FILE *out, void *arg)
@@ -69,11 +81,11 @@ static int print(FILE *out, void *arg)
 	const struct filter_text only = process_filter__text(&top->options->targets.filter);
 	unsigned int terminal = terminal__width(STDOUT_FILENO);
 	struct top_scene scene = {
-		.model = live_model__model(top->live->live),
+		.model = live_run__model(top->live),
 		.findings = top->watch.findings,
 		.view = &top->view,
 		.only = only.text,
-		.left_out = live_model__filtered(top->live->live)->left_out,
+		.left_out = top->replay ? 0 : live_model__filtered(top->live->live)->left_out,
 		.width = terminal ? terminal : BATCH_WIDTH,
 	};
 	struct top_page page = {0};
@@ -96,7 +108,8 @@ static int print(FILE *out, void *arg)
 
 static int check_terminal(const struct top_options *options, struct error *err)
 {
-	if (options->batch || (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)))
+	if (options->batch || options->input.path ||
+	    (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)))
 		return 0;
 	return error__set(
 		err, -ENOTTY,
@@ -122,7 +135,8 @@ static void fill_reports(struct top *top, struct live_run_options *live)
 	const struct top_options *options = top->options;
 
 	live->reports = (struct reports_options){
-		.interval = options->interval,
+		/* Of a recording, each reading that is not left out is due. */
+		.interval = options->interval > 0 ? options->interval : 1e-9,
 		.count = options->count,
 		.look = look,
 		.print = print,
@@ -148,10 +162,20 @@ static void find_quiet(struct top *top)
 		log__warn(top->log, "idle processes are not listed: %s", err.text);
 }
 
+/* The interval of the first reading begins where the recording does. */
+static void begin_watch(struct top *top, uint64_t began_ns)
+{
+	findings__begin(top->watch.findings, began_ns);
+	process_rates__begin(top->watch.rates, began_ns);
+	top->shown_ns = began_ns;
+}
+
 static int set_up(struct top *top, struct error *err)
 {
 	const struct top_options *options = top->options;
+	bool batch = options->batch || top->replay;
 	struct live_run_options live = {
+		.replay = top->replay,
 		.live =
 			{
 				.targets = &options->targets,
@@ -174,19 +198,22 @@ static int set_up(struct top *top, struct error *err)
 	};
 	int ret;
 
-	if (options->batch)
+	if (batch)
 		fill_reports(top, &live);
 	ret = live_run__new(&live, top->log, &top->live, err);
 	top->watch.live = ret ? NULL : top->live->live;
-	if (!ret && !options->batch)
+	if (!ret && !batch)
 		ret = top_display__new(&top->watch, options, top->log, &top->display, err);
 	if (!ret)
 		ret = live_run__attach(top->live, err);
 	if (ret)
 		return ret;
+	if (top->replay) {
+		begin_watch(top, replay__reading(top->replay)->began_ns);
+		return 0;
+	}
 	find_quiet(top);
-	findings__begin(top->watch.findings, clock__boot_ns());
-	process_rates__begin(top->watch.rates, clock__boot_ns());
+	begin_watch(top, clock__boot_ns());
 	return top->display ? top_display__start(top->display, top->quiet, err) : 0;
 }
 
@@ -202,6 +229,8 @@ static int run(const struct top_options *options, int *status, struct error *err
 
 	if (ret == -ENOTTY)
 		*status = EXIT_USAGE;
+	if (!ret && options->input.path)
+		ret = replay__new(&options->input, &log, &top.replay, err);
 	if (!ret)
 		ret = make_watch(&top, err);
 	if (!ret)
@@ -215,6 +244,7 @@ static int run(const struct top_options *options, int *status, struct error *err
 	process_rates__free(top.watch.rates);
 	findings__free(top.watch.findings);
 	live_run__free(top.live);
+	replay__free(top.replay);
 	return ret;
 }
 

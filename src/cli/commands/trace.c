@@ -254,8 +254,8 @@ static int make_events(struct trace *trace, struct error *err)
 	trace->resized = evsignal_new(loop, SIGWINCH, on_resize, trace);
 	if (!trace->ring || !trace->tick || !trace->more || !trace->resized)
 		return error__set(err, -ENOMEM, "out of memory");
-	if (event_add(trace->ring, NULL) || event_add(trace->tick, &period) ||
-	    event_add(trace->resized, NULL))
+	if (trace_sink__start(trace->sink, loop) || event_add(trace->ring, NULL) ||
+	    event_add(trace->tick, &period) || event_add(trace->resized, NULL))
 		return error__set(err, -ENOMEM, "out of memory");
 	return 0;
 }
@@ -331,7 +331,7 @@ static int set_up(struct trace *trace, int *status, struct error *err)
 		ret = choose_links(&features, trace->options->no_returns, &links, err);
 	/* Opens its file while gpuprobe has all the privileges that it was started with. */
 	if (!ret)
-		ret = trace_sink__new(options, &origin, session__end_fd(trace->session),
+		ret = trace_sink__new(options, &origin, session__end_fd(trace->session), trace->log,
 				      &trace->sink, err);
 	if (!ret)
 		ret = privileges__give_up(links, trace->log, err);
@@ -411,11 +411,12 @@ static void tear_down(struct trace *trace)
 	free_event(trace->more);
 	free_event(trace->resized);
 	earlier_lines__free(trace->earlier);
+	/* Before the session: it may have events in the loop. */
+	trace_sink__free(trace->sink);
 	session__free(trace->session);
 	trace_stream__free(trace->stream);
 	trace_functions__free(trace->functions);
 	trace_bpf__destroy(trace->skeleton);
-	trace_sink__free(trace->sink);
 	attach_gaps__free(trace->gaps);
 }
 

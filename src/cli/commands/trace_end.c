@@ -89,7 +89,9 @@ static bool made_no_call(const struct trace_end *end, unsigned long long calls)
 
 static const char *verb_of(const struct trace_options *options)
 {
-	return options->record ? "recorded" : options->lines ? "written" : "summed up";
+	if (options->record)
+		return options->record->ring_ns ? "watched" : "recorded";
+	return options->lines ? "written" : "summed up";
 }
 
 void trace_end__report(const struct trace_end *end)
@@ -105,7 +107,7 @@ void trace_end__report(const struct trace_end *end)
 		return;
 	fprintf(stderr, "gpuprobe: %s %llu call%s", verb_of(end->options), calls,
 		calls == 1 ? "" : "s");
-	if (end->options->record)
+	if (end->options->record && !end->options->record->ring_ns)
 		fprintf(stderr, " in %s", quantity__bytes((double)recorded).text);
 	fprintf(stderr, ", lost %llu%s", (unsigned long long)end->counts.lost, losses);
 	if (trace_sink__is_full(end->sink))

@@ -37,7 +37,7 @@ static int open_sink(struct replay *replay, struct error *err)
 		.kernel = *header->kernel ? header->kernel : NULL,
 	};
 
-	return trace_sink__new(replay->options, &origin, -1, &replay->sink, err);
+	return trace_sink__new(replay->options, &origin, -1, &replay->log, &replay->sink, err);
 }
 
 static int check_options(const struct replay *replay, struct error *err)

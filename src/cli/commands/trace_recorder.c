@@ -3,18 +3,26 @@
 #include "cli/commands/trace_recorder.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/escape.h"
+#include "base/text_stream.h"
+#include "cli/session/flight_recorder.h"
 #include "record/call_writer.h"
+#include "trace/function.h"
 
 _Static_assert(TRACE_LOSSES == sizeof(((struct recorded_calls_end *)0)->losses) / sizeof(uint64_t),
 	       "the file has every reason for losses");
 
+#define OUT_OF_MEMORY 2 /* cudaErrorMemoryAllocation and CUDA_ERROR_OUT_OF_MEMORY */
+
 struct trace_recorder {
 	struct recording_writer *file;
+	struct flight_recorder *flight; /* NULL: all goes to one file */
 	struct call_writer *calls;
 };
 
@@ -34,31 +42,75 @@ static void fill_header(const struct trace_options *options, uint64_t begin_ns,
 		       strnlen(options->record->words, sizeof(header->options) - 1));
 }
 
-int trace_recorder__new(int fd, const struct trace_options *options, uint64_t begin_ns,
-			struct trace_recorder **out, struct error *err)
+static int open_one(struct trace_recorder *recorder, int fd, const struct trace_options *options,
+		    const struct recording_header *header, struct error *err)
 {
 	const struct recording_options file = {.max_bytes = options->record->max_bytes};
+	int ret = recording_writer__new(fd, header, &file, &recorder->file, NULL);
+
+	return ret ? error__set(err, ret, "cannot write %s: %s", options->file, strerror(-ret)) : 0;
+}
+
+static int open_flight(struct trace_recorder *recorder, const struct trace_options *options,
+		       const struct recording_header *header, const struct log *log,
+		       struct error *err)
+{
+	const struct flight_options flight = {
+		.name = options->file,
+		.files = options->record->ring_files,
+		.keep_ns = options->record->ring_ns,
+		.max_bytes = options->record->max_bytes,
+		.quiet = options->quiet,
+	};
+	int ret = flight_recorder__new(&flight, log, &recorder->flight, err);
+
+	return ret ? ret : flight_recorder__writer(recorder->flight, header, &recorder->file, err);
+}
+
+int trace_recorder__new(int fd, const struct trace_options *options, uint64_t begin_ns,
+			const struct log *log, struct trace_recorder **out, struct error *err)
+{
 	struct trace_recorder *recorder = calloc(1, sizeof(*recorder));
 	struct recording_header header;
 	int ret;
 
 	if (!recorder) {
-		close(fd);
+		if (fd >= 0)
+			close(fd);
 		return error__set(err, -ENOMEM, "out of memory");
 	}
 	fill_header(options, begin_ns, &header);
-	ret = recording_writer__new(fd, &header, &file, &recorder->file, NULL);
+	ret = options->record->ring_ns ? open_flight(recorder, options, &header, log, err) :
+					 open_one(recorder, fd, options, &header, err);
 	if (ret) {
-		free(recorder);
-		return error__set(err, ret, "cannot write %s: %s", options->file, strerror(-ret));
+		trace_recorder__free(recorder);
+		return ret;
 	}
 	recorder->calls = call_writer__new(recorder->file, options->record->anonymize);
 	if (!recorder->calls) {
 		trace_recorder__free(recorder);
 		return error__set(err, -ENOMEM, "out of memory");
 	}
+	if (recorder->flight)
+		call_writer__set_keyframes(recorder->calls,
+					   flight_recorder__keyframe_ns(recorder->flight),
+					   flight_recorder__keyframe_bytes(recorder->flight));
 	*out = recorder;
 	return 0;
+}
+
+/* Before a file of a flight recorder. What fails shows at the next line. */
+static void flush(void *arg)
+{
+	struct trace_recorder *recorder = arg;
+
+	call_writer__flush(recorder->calls, UINT64_MAX);
+}
+
+int trace_recorder__start(struct trace_recorder *recorder, struct event_base *loop)
+{
+	return recorder->flight ? flight_recorder__start(recorder->flight, loop, flush, recorder) :
+				  0;
 }
 
 void trace_recorder__free(struct trace_recorder *recorder)
@@ -67,12 +119,37 @@ void trace_recorder__free(struct trace_recorder *recorder)
 		return;
 	call_writer__free(recorder->calls);
 	recording_writer__free(recorder->file);
+	flight_recorder__free(recorder->flight);
 	free(recorder);
+}
+
+/* The name is the process's. Without memory there is no file, only a later one. */
+static void note_failure(struct trace_recorder *recorder, const struct trace_line *line)
+{
+	char *reason = NULL;
+	size_t length = 0;
+	FILE *out = text_stream__open(&reason, &length);
+
+	if (!out)
+		return;
+	fprintf(out, "out of memory, process %d (", line->process->pid);
+	escape__text(out, line->process->comm);
+	fprintf(out, "), %s", trace_function__symbol(line->function));
+	if (!fclose(out)) {
+		flush(recorder);
+		flight_recorder__trigger(recorder->flight, reason);
+	}
+	free(reason);
 }
 
 int trace_recorder__line(struct trace_recorder *recorder, const struct trace_line *line)
 {
-	return call_writer__line(recorder->calls, line);
+	int ret = call_writer__line(recorder->calls, line);
+
+	if (!ret && recorder->flight && line->kind != LINE_LOST && line->failed &&
+	    line->result == OUT_OF_MEMORY)
+		note_failure(recorder, line);
+	return ret;
 }
 
 int trace_recorder__flush(struct trace_recorder *recorder)
@@ -100,6 +177,8 @@ int trace_recorder__finish(struct trace_recorder *recorder, const struct trace_m
 	memcpy(end.losses, counts->losses, sizeof(end.losses));
 	if (!ret || ret == RECORDING_FULL)
 		call_writer__end(recorder->calls, clock__boot_ns(), &end);
+	if (recorder->flight)
+		return flight_recorder__finish(recorder->flight, NULL);
 	return recording_writer__close(recorder->file, NULL);
 }
 

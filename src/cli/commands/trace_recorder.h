@@ -12,10 +12,18 @@
 
 struct trace_recorder;
 
-/* Takes `fd` over, also on failure. `begin_ns` is the time 0 of the lines. */
+struct event_base;
+
+/*
+ * Takes `fd` over, also on failure; -1 with --ring, which opens files itself. `begin_ns` is the
+ * time 0 of the lines. `log` must outlive it.
+ */
 int trace_recorder__new(int fd, const struct trace_options *options, uint64_t begin_ns,
-			struct trace_recorder **out, struct error *err);
+			const struct log *log, struct trace_recorder **out, struct error *err);
 void trace_recorder__free(struct trace_recorder *recorder); /* NULL is fine */
+
+/* With --ring: handles SIGUSR1 from here on. 0 or -ENOMEM. */
+int trace_recorder__start(struct trace_recorder *recorder, struct event_base *loop);
 
 /*
  * Adds a line. Returns 0 or a negative errno, which all further ones return as well: why writing

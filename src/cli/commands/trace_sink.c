@@ -38,6 +38,10 @@ static int open_file(struct trace_sink *sink, struct error *err)
 {
 	const char *path = sink->options->file;
 
+	sink->fd = -1;
+	/* A flight recorder opens several. */
+	if (sink->options->record && sink->options->record->ring_ns)
+		return 0;
 	sink->fd = path ? output_file__open(path, err) : STDOUT_FILENO;
 	sink->is_own = path && sink->fd >= 0;
 	return sink->fd < 0 ? sink->fd : 0;
@@ -107,16 +111,22 @@ static int open_output(struct trace_sink *sink, const struct trace_origin *origi
 
 /* Opens what the lines go to. */
 static int open_lines(struct trace_sink *sink, const struct trace_origin *origin, int stop_fd,
-		      struct error *err)
+		      const struct log *log, struct error *err)
 {
 	if (!sink->options->record)
 		return open_output(sink, origin, stop_fd, err);
 	sink->is_own = false; /* the recorder's */
-	return trace_recorder__new(sink->fd, sink->options, origin->begin_ns, &sink->recorder, err);
+	return trace_recorder__new(sink->fd, sink->options, origin->begin_ns, log, &sink->recorder,
+				   err);
+}
+
+int trace_sink__start(struct trace_sink *sink, struct event_base *loop)
+{
+	return sink->recorder ? trace_recorder__start(sink->recorder, loop) : 0;
 }
 
 int trace_sink__new(const struct trace_options *options, const struct trace_origin *origin,
-		    int stop_fd, struct trace_sink **out, struct error *err)
+		    int stop_fd, const struct log *log, struct trace_sink **out, struct error *err)
 {
 	struct trace_sink *sink = calloc(1, sizeof(*sink));
 	int ret;
@@ -133,7 +143,7 @@ int trace_sink__new(const struct trace_options *options, const struct trace_orig
 			ret = error__set(err, -ENOMEM, "out of memory");
 	}
 	if (!ret && options->lines)
-		ret = open_lines(sink, origin, stop_fd, err);
+		ret = open_lines(sink, origin, stop_fd, log, err);
 	if (ret) {
 		trace_sink__free(sink);
 		return ret;
@@ -184,7 +194,7 @@ bool trace_sink__line(struct trace_sink *sink, const struct trace_line *line)
 /* Poll reports a pipe without a reader even when there is nothing to write. */
 static bool reader_is_gone(const struct trace_sink *sink)
 {
-	struct pollfd poller = {.fd = sink->fd};
+	struct pollfd poller = {.fd = sink->fd}; /* -1 is passed over */
 
 	return poll(&poller, 1, 0) > 0 && poller.revents & POLLERR;
 }

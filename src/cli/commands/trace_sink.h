@@ -14,6 +14,7 @@
 #include "output/trace/summary.h"
 #include "trace/stream.h"
 
+struct event_base;
 struct trace_sink;
 
 /* Where and when the calls were made. */
@@ -24,13 +25,16 @@ struct trace_origin {
 };
 
 /*
- * Opens the file. `options` must outlive the sink; `origin` need not. Until
+ * Opens the file. `options` and `log` must outlive the sink; `origin` need not. Until
  * trace_sink__finish, the sink does not wait for a stalled reader while `stop_fd`, a descriptor of
  * the caller's, is readable.
  */
 int trace_sink__new(const struct trace_options *options, const struct trace_origin *origin,
-		    int stop_fd, struct trace_sink **out, struct error *err);
+		    int stop_fd, const struct log *log, struct trace_sink **out, struct error *err);
 void trace_sink__free(struct trace_sink *sink);
+
+/* Called before the loop runs: events of the recording (record --ring). 0 or -ENOMEM. */
+int trace_sink__start(struct trace_sink *sink, struct event_base *loop);
 
 /*
  * Takes a line. Returns true if no further one should follow: because of --count, or because

@@ -512,7 +512,7 @@ const struct option_row overhead_rows[] = {
 const struct option_row tensor_rows[] = {
 	{"tensors", 0, NULL,
 	 "also count tensors of PyTorch in what it takes from\n"
-	 "CUDA (costs 3 to 4 us per tensor)",
+	 "CUDA (costs 4 to 5 us per tensor)",
 	 option__flag, .offset = 0},
 	{0},
 };

@@ -54,7 +54,7 @@ static const struct option_row rows[] = {
 	{.name = "by", .value = "failures", .help = "calls that failed, by error"},
 	{"tensors", 0, NULL,
 	 "with bytes or live-bytes: tensors of PyTorch, not what\n"
-	 "it takes from CUDA (costs 3 to 4 us per tensor)",
+	 "it takes from CUDA (costs 4 to 5 us per tensor)",
 	 option__flag, FIELD(tensors)},
 	{.help = "What to write:"},
 	{"output", 'O', "FILE", OUTPUT_HELP "; -o too", option__file, FIELD(file)},

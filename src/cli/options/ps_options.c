@@ -17,6 +17,7 @@ static const struct option_row rows[] = {
 	 "(repeatable) [every process that uses CUDA]",
 	 arguments__take_pid, FIELD(targets)},
 	{.rows = filter_rows, FIELD(targets)},
+	{.rows = moment_rows, FIELD(input)},
 	{"tree", 0, NULL, "children below their parents", option__flag, FIELD(tree)},
 	{"json", 0, NULL, "one JSON object, on one line", option__flag, FIELD(json)},
 	{.help = ""},
@@ -49,7 +50,8 @@ int ps_options__parse(struct ps_options *options, int argc, char **argv, struct 
 				  "unexpected '%.100s': give a process with -p PID, see " PROGRAM
 				  " --help",
 				  argv[optind]);
-	return ret;
+	return ret ? ret :
+		     recording_choice__check_targets(&options->input, &options->targets, 0, err);
 }
 
 void ps_options__clear(struct ps_options *options)

@@ -9,9 +9,11 @@
 #include "base/log.h"
 #include "cli/options/arguments.h"
 #include "cli/options/option_table.h"
+#include "cli/options/recording_options.h"
 
 struct ps_options {
-	struct targets targets; /* no libraries and no command */
+	struct targets targets;	       /* no libraries and no command */
+	struct recording_choice input; /* the list is of a recording */
 	bool tree;
 	bool json;
 	enum log_level log_level;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "cli/files/numbered_files.h"
 #include "cli/options/filter_options.h"
 #include "record/file.h"
 
@@ -14,6 +16,11 @@
 #define SUMMARY_OVERHEAD 0.02 /* as diagnose, whose findings are wanted */
 #define FILE_MIN (1u << 20)   /* several chunks */
 #define FILE_MAX (1ull << 60)
+#define RING_MIN NS_PER_S
+#define RING_MAX (24 * 3600 * NS_PER_S)
+#define RING_FILES 8
+#define RING_BYTES (64ull << 20)
+#define RING_BYTES_MAX (1ull << 30) /* it is memory */
 
 /* The structure that the table's offsets refer to. */
 struct command_words {
@@ -70,8 +77,8 @@ static const struct option_row rows[] = {
 	{NULL, 'o', "FILE", NULL, option__file, TRACE(file)},
 	{"level", 0, "summary|calls",
 	 "summary: readings of all counts, for -i of stat,\n"
-	 "diagnose, memleak and flame; calls: every call, for\n"
-	 "trace -i [calls]",
+	 "diagnose, memleak, flame, top, ps and the monitor;\n"
+	 "calls: every call, for trace -i [calls]",
 	 take_level, WORD(command.level)},
 	{"interval", 0, "S", "with --level summary: between two readings [1]", option__duration,
 	 WORD(command.interval), .min = 0.1},
@@ -83,6 +90,16 @@ static const struct option_row rows[] = {
 	 take_overhead, WORD(command)},
 	{"max-size", 0, "SIZE", "stop recording when the file is this large: 500M, 2G",
 	 option__size, CHOICE(max_bytes), .min = FILE_MIN, .max = (double)FILE_MAX},
+	{"ring", 0, "TIME",
+	 "flight recorder: keep the last TIME (10m) in memory,\n"
+	 "and write it to FILE.1, FILE.2, ... at SIGUSR1, at a\n"
+	 "new finding (warning or worse; --level summary), at\n"
+	 "an allocation that fails for lack of memory, and at\n"
+	 "the end; --max-size is for the memory and each file\n"
+	 "[64M]",
+	 recording_choice__take_moment, CHOICE(ring_ns)},
+	{"ring-files", 0, "N", "at most N files, then the oldest is replaced [8]", option__unsigned,
+	 CHOICE(ring_files), .min = 1, .max = NUMBERED_FILES_MAX},
 	{"anonymize", 0, NULL,
 	 "leave out names of the machine, processes, control\n"
 	 "groups and files",
@@ -153,6 +170,23 @@ static void join(char *text, size_t size, int argc, char **argv)
 	}
 }
 
+static int check_ring(struct record_choice *choice, struct error *err)
+{
+	if (!choice->ring_ns && choice->ring_files)
+		return error__set(err, -EINVAL, "--ring-files is for --ring");
+	if (!choice->ring_ns)
+		return 0;
+	if (choice->ring_ns < RING_MIN || choice->ring_ns > RING_MAX)
+		return error__set(err, -EINVAL, "--ring: give a time from 1s to 24h");
+	if (choice->max_bytes > RING_BYTES_MAX)
+		return error__set(err, -EINVAL, "--max-size: with --ring at most 1G");
+	if (!choice->max_bytes)
+		choice->max_bytes = RING_BYTES;
+	if (!choice->ring_files)
+		choice->ring_files = RING_FILES;
+	return 0;
+}
+
 /* What chooses calls, or says how they are recorded, has no effect on readings. */
 static int check_summary(const struct command_words *words, struct error *err)
 {
@@ -205,6 +239,8 @@ static int settle(struct record_command *command, const struct command_words *wo
 
 	if (!ret && !options->file)
 		ret = error__set(err, -EINVAL, "give the file of the recording with -o FILE");
+	if (!ret)
+		ret = check_ring(&command->choice, err);
 	if (!ret && command->level == RECORDING_SUMMARY)
 		return settle_summary(command, words, err);
 	if (!ret)

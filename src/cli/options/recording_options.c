@@ -9,8 +9,8 @@
 #include "cli/options/arguments.h"
 #include "privilege/file_rights.h"
 
-static int take_moment(const struct option_row *row, void *field, const char *text,
-		       struct error *err)
+int recording_choice__take_moment(const struct option_row *row, void *field, const char *text,
+				  struct error *err)
 {
 	if (arguments__in_unit(text, "m", 60e9, field) ||
 	    arguments__in_unit(text, "h", 3600e9, field))
@@ -26,17 +26,31 @@ const struct option_row recording_rows[] = {
 	{"from", 0, "TIME",
 	 "with -i: only from this time on, counted from the\n"
 	 "beginning: 90s, 5m",
-	 take_moment, FIELD(from_ns)},
-	{"to", 0, "TIME", "with -i: only up to this time", take_moment, FIELD(to_ns)},
+	 recording_choice__take_moment, FIELD(from_ns)},
+	{"to", 0, "TIME", "with -i: only up to this time", recording_choice__take_moment,
+	 FIELD(to_ns)},
 	{0},
 };
 
 const struct option_row reading_rows[] = {
 	{"input", 'i', "FILE", "show a recording, see gpuprobe record", option__file, FIELD(path)},
+	{"from", 0, "TIME",
+	 "with -i: only what happened since then, counted from\n"
+	 "the beginning: 90s, 5m",
+	 recording_choice__take_moment, FIELD(from_ns)},
 	{"to", 0, "TIME",
 	 "with -i: what was known then, counted from the\n"
 	 "beginning: 90s, 5m [the end]",
-	 take_moment, FIELD(to_ns)},
+	 recording_choice__take_moment, FIELD(to_ns)},
+	{0},
+};
+
+const struct option_row moment_rows[] = {
+	{"input", 'i', "FILE", "show a recording, see gpuprobe record", option__file, FIELD(path)},
+	{"to", 0, "TIME",
+	 "with -i: what was known then, counted from the\n"
+	 "beginning: 90s, 5m [the end]",
+	 recording_choice__take_moment, FIELD(to_ns)},
 	{0},
 };
 
@@ -54,7 +68,7 @@ int recording_choice__check_targets(const struct recording_choice *choice,
 				  targets->pid_count ? "--pid" :
 				  duration > 0	     ? "--duration" :
 						       "the filter of processes");
-	return 0;
+	return recording_choice__check(choice, err);
 }
 
 int recording_choice__check(const struct recording_choice *choice, struct error *err)

@@ -17,10 +17,17 @@ struct recording_choice {
 	uint64_t to_ns;	  /* the same; 0: to its end */
 };
 
+/* A row's function for a uint64_t, nanoseconds: as option__time, and minutes and hours. */
+int recording_choice__take_moment(const struct option_row *row, void *field, const char *text,
+				  struct error *err);
+
 extern const struct option_row recording_rows[]; /* for a struct recording_choice */
 
-/* The same for commands whose totals begin with the recording: without --from. */
+/* The same for commands that show readings. */
 extern const struct option_row reading_rows[];
+
+/* The same for commands that show a single one: without --from. */
+extern const struct option_row moment_rows[];
 
 /*
  * Checks that a command with -i has nothing to watch beside it: no process, COMMAND, filter or

@@ -10,12 +10,14 @@
 #include "output/top/view.h"
 
 #define PROGRAM "gpuprobe top"
+#define TOP_INTERVAL 2.0
 
 #define FIELD(member) .offset = offsetof(struct top_options, member)
 
 static const struct option_row rows[] = {
 	{"interval", 'd', "S", "seconds between readings, which rates are over [2]",
 	 option__duration, FIELD(interval), .min = TOP_LEAST_INTERVAL},
+	{.rows = reading_rows, FIELD(input)},
 	{"count", 'n', "N", "end after N readings; 0 = no limit [0]", option__unsigned,
 	 FIELD(count), .max = 1000000000},
 	{"batch", 'b', NULL, "print text for scripts, without screen and keys", option__flag,
@@ -62,12 +64,15 @@ int top_options__parse(struct top_options *options, int argc, char **argv, struc
 	int ret;
 
 	*options = (struct top_options){
-		.interval = 2,
 		.limits = LIVE_MODEL_LIMITS,
 		.log_level = LOG_WARN,
 	};
 	stack_choice__init(&options->stacks, STACK_OFF);
 	ret = option_table__parse(&top_options, options, argc, argv, err);
+	if (!ret && !options->interval && !options->input.path)
+		options->interval = TOP_INTERVAL;
+	if (!ret)
+		ret = recording_choice__check_targets(&options->input, &options->targets, 0, err);
 	if (ret)
 		return ret;
 	/* Its output would be on the same screen. */

@@ -9,15 +9,17 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/options/arguments.h"
+#include "cli/options/recording_options.h"
 #include "cli/options/stack_options.h"
 #include "cli/session/live_model.h"
 #include "output/top/list.h"
 
 struct top_options {
-	struct targets targets; /* no command */
-	double interval;	/* seconds between readings */
-	unsigned int count;	/* readings to show; 0: no limit */
-	bool batch;		/* print text instead of taking the terminal over */
+	struct targets targets;	       /* no command */
+	struct recording_choice input; /* readings are those of a recording */
+	double interval;	       /* seconds between readings; 0: each one of a recording */
+	unsigned int count;	       /* readings to show; 0: no limit */
+	bool batch;		       /* print text instead of taking the terminal over */
 	enum top_sort sort;
 	enum api_mode api;
 	double max_overhead; /* see struct live_model_options */

@@ -18,6 +18,8 @@
 /* Of gpuprobe record: the lines go to a recording. */
 struct record_choice {
 	uint64_t max_bytes; /* of the file; 0: no limit */
+	uint64_t ring_ns;   /* keep so much and write it when something happens; 0: write all */
+	unsigned int ring_files; /* with it: at most so many */
 	bool anonymize;
 	char words[1024]; /* the command line, to be recorded */
 };

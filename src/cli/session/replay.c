@@ -20,6 +20,8 @@ struct replay {
 	/* the record after it: it is read when the owner has finished with `reading` */
 	struct recorded next;
 	bool has_next;
+	uint64_t began_ns;     /* of the first reading */
+	bool is_difference;    /* readings are, to one that was earlier */
 	unsigned int sections; /* shown ones */
 	uint64_t unreadable;
 };
@@ -56,7 +58,7 @@ static int look_ahead(struct replay *replay, struct error *err)
 	replay->next.gap = gap;
 	/* Times are counted from where the reports' begin, which the first reading tells. */
 	replay->has_next = ret && (!limit_ns || !replay->reading ||
-				   replay->next.time_ns <= replay->reading->began_ns + limit_ns);
+				   replay->next.time_ns <= replay->began_ns + limit_ns);
 	return 0;
 }
 
@@ -71,6 +73,8 @@ static int read_next(struct replay *replay, bool *is_read, struct error *err)
 		return error__set(err, ret, "out of memory");
 	replay->unreadable += ret == -EINVAL;
 	if (reading) {
+		if (!replay->reading)
+			replay->began_ns = reading->began_ns;
 		replay->reading = reading;
 		select_sections(replay);
 	}
@@ -88,22 +92,66 @@ int replay__next(struct replay *replay, struct error *err)
 	return ret;
 }
 
+/* Why there is no reading. */
+static int refuse(const struct replay *replay, struct error *err)
+{
+	const struct recording_damage *damage = recording__damage(replay->recording);
+	const char *path = replay->choice->path;
+
+	if (recording__header(replay->recording)->level != RECORDING_SUMMARY)
+		return error__set(err, -EINVAL,
+				  "%s has no readings: they are recorded by gpuprobe record "
+				  "--level summary",
+				  path);
+	if (replay->unreadable || damage->chunks || damage->bytes || damage->records)
+		return error__set(err, -EINVAL, "%s is damaged: no reading can be read", path);
+	return error__set(err, -EINVAL, "%s has no readings: gpuprobe %s", path,
+			  damage->unclosed ? "has not made the first one, or was killed before" :
+					     "made none");
+}
+
+/*
+ * Goes to the latest reading that is no later than choice->from_ns, and makes those after it
+ * differences to it. The keyframe before that time is enough to begin with.
+ */
+static int skip_to(struct replay *replay, uint64_t from_ns, struct error *err)
+{
+	const struct recorded_reading *first;
+	bool is_read;
+	int ret = 0;
+
+	if (replay->reading->model->now_ns > from_ns)
+		return 0;
+	ret = recording__seek(replay->recording, from_ns);
+	if (ret)
+		return error__set(err, ret, "cannot read %s: %s", replay->choice->path,
+				  strerror(-ret));
+	ret = look_ahead(replay, err);
+	while (!ret && replay->has_next && replay->next.time_ns <= from_ns)
+		ret = read_next(replay, &is_read, err);
+	if (ret)
+		return ret;
+	first = model_reader__begin_here(replay->reader);
+	replay->is_difference = true;
+	ret = replay__next(replay, err);
+	if (!ret && replay->reading == first)
+		return error__set(err, -EINVAL, "%s has no reading after --from",
+				  replay->choice->path);
+	return ret;
+}
+
 /* Reads the first one, which tells what the run was like. */
 static int begin(struct replay *replay, struct error *err)
 {
 	int ret = look_ahead(replay, err);
 
-	if (!ret && !replay->has_next)
-		return error__set(err, -EINVAL,
-				  "%s has no readings: they are recorded by gpuprobe record "
-				  "--level summary",
-				  replay->choice->path);
-	if (!ret)
+	if (!ret && replay->has_next)
 		ret = replay__next(replay, err);
-	return ret || replay->reading ?
+	if (!ret && !replay->reading)
+		return refuse(replay, err);
+	return ret || !replay->choice->from_ns ?
 		       ret :
-		       error__set(err, -EINVAL, "%s is damaged: no reading can be read",
-				  replay->choice->path);
+		       skip_to(replay, replay->began_ns + replay->choice->from_ns, err);
 }
 
 int replay__new(const struct recording_choice *choice, const struct log *log, struct replay **out,
@@ -152,6 +200,10 @@ void replay__warn(const struct replay *replay)
 	uint64_t left_out = model_reader__left_out(replay->reader);
 
 	damage_report__warn(replay->recording, "readings", replay->unreadable, replay->log);
+	if (replay->is_difference)
+		log__warn(replay->log,
+			  "--from: the difference of two readings lacks the startup, and the "
+			  "longest of several times is rounded up");
 	if (left_out)
 		log__warn(replay->log,
 			  "%" PRIu64 " entries are left out: this gpuprobe does not know their "

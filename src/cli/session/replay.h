@@ -17,9 +17,10 @@ struct replay;
 
 /*
  * Opens the recording with the permissions of gpuprobe's caller, and reads its first reading.
- * `choice` and `log` must outlive it. choice->to_ns counts from where the reports' time begins; the
- * first reading is there however early that is. Returns 0, or a negative errno with a message: also
- * if there is no reading.
+ * `choice` and `log` must outlive it. Times of the choice count from where the reports' time
+ * begins; without from_ns the first reading is there however early to_ns is. With from_ns all are
+ * what happened since the latest one that is no later than that (record/difference.h). Returns 0,
+ * or a negative errno with a message: also if there is no reading.
  */
 int replay__new(const struct recording_choice *choice, const struct log *log, struct replay **out,
 		struct error *err);

@@ -139,3 +139,13 @@ def test_a_recording_of_calls_has_no_readings(gpuprobe, tmp_path):
     file = tmp_path / "calls.rec"
     gpuprobe.run(*LAUNCH, base=["record", "-o", str(file)])
     fails(run("stat", "-i", file), 1, "no readings", "--level summary")
+
+
+def test_cut_before_the_first_reading(tmp_path, launched):
+    """A file whose first part is cut is damaged. One that ends before it has no readings yet."""
+    whole, file = launched.read_bytes(), tmp_path / "cut.rec"
+    first = whole.index(b"CHNK")
+    file.write_bytes(whole[:first + 200])
+    fails(run("stat", "-i", file), 1, "damaged", "no reading can be read")
+    file.write_bytes(whole[:first])
+    fails(run("stat", "-i", file), 1, "no readings", "killed before")

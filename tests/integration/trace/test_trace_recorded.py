@@ -192,7 +192,7 @@ def test_a_damaged_part(recording, tmp_path):
 
 
 @pytest.mark.parametrize("content, words", [
-    (b"", "is no recording of gpuprobe"),
+    (b"", "is empty: nothing has been recorded to it"),
     (b"\x7fELF" + bytes(5000), "is no recording of gpuprobe"),
     (b"GPUPROBE" + bytes(5000), "the beginning of the recording is damaged"),
 ])

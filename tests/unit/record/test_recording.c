@@ -114,7 +114,7 @@ static void test_refuses_other_files(void **state)
 	struct error err = {""};
 
 	(void)state;
-	must_refuse("", 0, "x.rec is no recording of gpuprobe");
+	must_refuse("", 0, "x.rec is empty: nothing has been recorded to it");
 	must_refuse("GPUPROBE", 8, "x.rec is no recording of gpuprobe");
 	must_refuse(file.bytes, 300, "x.rec: the beginning of the recording is damaged");
 	file.bytes[9] ^= 1;
