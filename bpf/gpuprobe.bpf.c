@@ -16,6 +16,7 @@
  *   rate              how many calls threads make, on request
  *   steps, step_call  what threads submit repeatedly, on request
  *   memory, launch, copy, wait, context, module   the families of the API
+ *   library           handles of libraries above CUDA, whose calls are not CUDA's
  *   tensor            pieces that frameworks' allocators hand out, on request: a program of its own
  *
  * The program exists in three versions for three kinds of links; userspace loads one
@@ -39,6 +40,7 @@
 #include "launch/launch_list.bpf.h"
 #include "memory/memory.bpf.h"
 #include "launch/module.bpf.h"
+#include "object/library.bpf.h"
 #include "object/object.bpf.h"
 #include "call/counter_slot.bpf.h"
 #include "call/rate.bpf.h"
@@ -119,6 +121,8 @@ static __always_inline int enter(struct pt_regs *ctx)
 		return 1;
 	if (handing_over && is_taken(&thread->taken, site, sp))
 		return 1;
+	if (function->layer == LAYER_LIBRARY)
+		return library_enter(ctx, function, thread, site);
 	if (config.rates)
 		count_rate(thread, function->operation);
 	if (!thread->counter_slot)
@@ -234,6 +238,10 @@ static __always_inline void leave(struct pt_regs *ctx)
 	if (!call)
 		return;
 	note_stack(ctx, thread, call, result);
+	if (call == &thread->calls[LIBRARY_CALL]) {
+		library_leave(thread, call, result);
+		return;
+	}
 	leave_family(thread, call, result);
 	if (config.steps)
 		step_leave(thread, call, result);

@@ -34,7 +34,7 @@ struct candidates {
 	size_t count;
 	bool maps_coroutines; /* the process has a coroutine library */
 	bool maps_cuda;	      /* the process has a file named like a CUDA library */
-	bool maps_allocator;  /* the process has the library of an allocator */
+	bool maps_others;     /* the process has the library of an allocator or of handles */
 	bool maps_nameless;   /* it has a nameless file that may be one */
 	bool is_cut;	      /* its mappings were read only in part */
 };

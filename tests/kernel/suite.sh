@@ -113,6 +113,20 @@ stacks_of_python() {
 }
 
 # Probe points of a framework's allocator, with semaphores.
+# Handles of libraries that the process loads late, and calls that fail; no call of CUDA is added.
+handles_of_libraries() {
+	for library in cufft nccl; do
+		"$GPUPROBE" memleak --json -- "$SIM/handles" $library leak 20 > handles
+		grep "\"kind\":\"$library\",\"live\":20,\"made\":20," handles
+	done
+	grep '"function":"serve"' handles
+	"$GPUPROBE" --json -- "$SIM/handles" nccl all 5 > handles
+	grep '"nccl":{"created":20,"destroyed":20,"unknown_destroyed":0,"with_context":0,"live":0,' handles
+	"$GPUPROBE" --json -- "$SIM/handles" cublas fail 20 > handles
+	grep '"cublas":{"created":20,"destroyed":20,"unknown_destroyed":0,"with_context":0,"live":0,' handles
+	grep '"errors":\[\]' handles
+}
+
 tensors_of_an_allocator() {
 	"$GPUPROBE" memleak --json -- "$SIM/tensors" 30 20 > tensors
 	grep '^50 tensors made, 50000 bytes, 30 live' tensors
@@ -568,6 +582,7 @@ run trace_before traces_what_began_before
 run memleak_copies stacks_of_leaks dwarf
 run stacks_of_python stacks_of_python
 run memleak_tensors tensors_of_an_allocator
+run memleak_handles handles_of_libraries
 run memleak_out_of_memory reports_out_of_memory
 run flame_of_live_bytes flame_of_live_bytes
 
