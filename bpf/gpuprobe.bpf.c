@@ -46,6 +46,7 @@
 #include "call/rate.bpf.h"
 #include "steps/step_call.bpf.h"
 #include "stack/take_stack.bpf.h"
+#include "tensor/segment.bpf.h"
 #include "tensor/tensor.bpf.h"
 #include "memory/virtual.bpf.h"
 #include "wait/wait.bpf.h"
@@ -191,7 +192,11 @@ static __always_inline void leave_family(struct thread *thread, struct call *cal
 	switch (call->operation) {
 	case OP_LAUNCH: launch_leave(thread, call, result); break;
 	case OP_ALLOC: alloc_leave(thread, call, result); break;
-	case OP_FREE: free_leave(thread, call, result); break;
+	case OP_FREE:
+		free_leave(thread, call, result);
+		if (config.tensor_events && !result)
+			tell_segment_freed(thread->slot, call);
+		break;
 	case OP_COPY:
 	case OP_SET: copy_leave(thread, call, result); break;
 	case OP_WAIT:

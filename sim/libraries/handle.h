@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Stand-ins for libraries above CUDA. They have the names, soname and functions of the real ones
- * that create and destroy handles, and nothing else. A handle takes device memory that no allocation
- * shows (CUDA_SIM_OBJECTS) and makes calls of CUDA, as real handles do.
+ * that create and destroy handles, and nothing else. A handle takes device memory that no
+ * allocation shows (CUDA_SIM_OBJECTS) and makes calls of CUDA, as real handles do.
  */
 #ifndef SIM_LIBRARIES_HANDLE_H
 #define SIM_LIBRARIES_HANDLE_H

@@ -14,7 +14,8 @@ struct unique_id {
 };
 
 LIBRARY_EXPORT int ncclGetUniqueId(struct unique_id *id);
-LIBRARY_EXPORT int ncclCommInitRank(struct handle **comm, int nranks, struct unique_id id, int rank);
+LIBRARY_EXPORT int ncclCommInitRank(struct handle **comm, int nranks, struct unique_id id,
+				    int rank);
 LIBRARY_EXPORT int ncclCommInitRankConfig(struct handle **comm, int nranks, struct unique_id id,
 					  int rank, void *config);
 LIBRARY_EXPORT int ncclCommInitAll(struct handle **comms, int count, const int *devices);

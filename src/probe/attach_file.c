@@ -139,8 +139,8 @@ static int link_new(struct attacher *attacher, int fd, struct attached_file *att
 }
 
 /*
- * Probes the wanted functions of a library, of CUDA or above; `attached` has a new number. Returns 1, 0 if it
- * has none of them, or a negative errno.
+ * Probes the wanted functions of a library, of CUDA or above; `attached` has a new number. Returns
+ * 1, 0 if it has none of them, or a negative errno.
  */
 static int attach_library(struct attacher *attacher, const struct open_file *open,
 			  struct elf_file *file, enum file_role role,

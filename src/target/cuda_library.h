@@ -23,8 +23,8 @@
 #define LAYER_BIT(layer) (1u << (layer))
 
 /*
- * Sets *layers to the layers of CUDA that `file` implements; 0 if it is not a CUDA library, or damaged.
- * Returns 0, or -ENOMEM if that is unknown.
+ * Sets *layers to the layers of CUDA that `file` implements; 0 if it is not a CUDA library, or
+ * damaged. Returns 0, or -ENOMEM if that is unknown.
  */
 int cuda_library__layers(struct elf_file *file, unsigned int *layers);
 

@@ -152,8 +152,8 @@ def test_leaks_are_found_with_their_line_and_bytes(tmp_path):
     each = 3 * MIB
     for (library, _), report in diagnose(tmp_path, [(name, "leak") for name in LIBRARIES],
                                          each).items():
-        found = [finding for finding in leaks(report) if finding["numbers"]["bytes_each"]]
-        finding = found[0]
+        # The events inside of the handles grow, too; their memory cannot be told from it.
+        finding, = [leak for leak in leaks(report) if "bytes_each" in leak["numbers"]]
         assert any(frame["function"] == "serve" for frame in finding["stack"]["frames"]), library
         evidence = {name: number["value"] for name, number in finding["numbers"].items()}
         assert abs(evidence["bytes_each"] - each) <= 0.1 * each
