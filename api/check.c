@@ -67,14 +67,27 @@ static int need(const struct table_function *function, const struct row *row, en
 			 word__of_operation(function->desc.operation), word__of_role(role));
 }
 
-/* The prefix of a symbol must match its layer: cuX, or cudaX and __cudaX. */
+/* Functions of libraries need their library's name, those of CUDA must not have one. */
+static int check_library(const struct table_function *function, const struct row *row)
+{
+	bool is_library = function->desc.layer == LAYER_LIBRARY;
+
+	if (is_library == (function->libraries != NULL))
+		return 0;
+	return row__fail(row, "%s %s the flag library=", function->symbol,
+			 is_library ? "needs" : "must not have");
+}
+
+/* The prefix of a symbol must match its layer: cuX, or cudaX and __cudaX; neither for libraries. */
 static int check_layer(const struct table_function *function, const struct row *row)
 {
 	const char *symbol = function->symbol;
 	bool runtime = strncmp(symbol, "cuda", 4) == 0 || strncmp(symbol, "__cuda", 6) == 0;
 	bool driver = strncmp(symbol, "cu", 2) == 0 && isupper((unsigned char)symbol[2]);
 
-	if (function->desc.layer == LAYER_RUNTIME ? runtime : driver)
+	if (function->desc.layer == LAYER_RUNTIME ? runtime :
+	    function->desc.layer == LAYER_DRIVER  ? driver :
+						    !runtime && !driver)
 		return 0;
 	return row__fail(row, "%s is not a symbol of that layer", symbol);
 }
@@ -394,6 +407,8 @@ int function__check(const struct table_function *function, const struct row *row
 {
 	int rc = check_layer(function, row);
 
+	if (!rc)
+		rc = check_library(function, row);
 	if (!rc)
 		rc = check_per_thread(function, row);
 	if (!rc)

@@ -9,6 +9,9 @@
 
 #include "words.h"
 
+/* Of names of libraries, with the comma that separates them. */
+#define LIBRARY_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,-"
+
 enum column {
 	COLUMN_LAYER,
 	COLUMN_SYMBOL,
@@ -162,6 +165,16 @@ static int parse_returns(struct table_function *function, const struct row *row,
 	return 0;
 }
 
+static int parse_libraries(struct table_function *function, const struct row *row, const char *text)
+{
+	if (function->libraries)
+		return row__fail(row, "two flags library=");
+	if (strncmp(text, "lib", 3) != 0 || strspn(text, LIBRARY_CHARACTERS) != strlen(text))
+		return row__fail(row, "a library is a name such as libnccl.so, not %s", text);
+	function->libraries = strdup(text);
+	return function->libraries ? 0 : -ENOMEM;
+}
+
 /* The flags that name arguments: they are applied once the arguments have been parsed. */
 struct argument_flags {
 	char *address, *given; /* "NAME,...", or NULL */
@@ -191,6 +204,8 @@ static int parse_flags(struct table_function *function, const struct row *row,
 			rc = parse_soname(function, row, word + 7);
 		else if (strncmp(word, "returns=", 8) == 0)
 			rc = parse_returns(function, row, word + 8);
+		else if (strncmp(word, "library=", 8) == 0)
+			rc = parse_libraries(function, row, word + 8);
 		else if (strncmp(word, "address=", 8) == 0)
 			flags->address = word + 8;
 		else if (strncmp(word, "given=", 6) == 0)
@@ -407,5 +422,6 @@ void function__clear(struct table_function *function)
 	}
 	free(function->arguments);
 	free(function->symbol);
+	free(function->libraries);
 	memset(function, 0, sizeof(*function));
 }

@@ -39,6 +39,7 @@ struct table_function {
 	uint8_t returns; /* enum trace_returns */
 	bool unrecorded; /* its arguments are unknown */
 	bool plain;	 /* <cuda.h> hides its version */
+	char *libraries; /* LAYER_LIBRARY: how their files' names begin, "NAME,..."; or NULL */
 	unsigned int line;
 };
 

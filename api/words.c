@@ -15,6 +15,7 @@ struct word {
 static const struct word layers[] = {
 	{"runtime", LAYER_RUNTIME},
 	{"driver", LAYER_DRIVER},
+	{"library", LAYER_LIBRARY},
 	{NULL, 0},
 };
 
@@ -59,10 +60,14 @@ static const struct word memory_kinds[] = {
 };
 
 static const struct word object_kinds[] = {
-	{"stream", OBJECT_STREAM}, {"event", OBJECT_EVENT},
-	{"module", OBJECT_MODULE}, {"library", OBJECT_LIBRARY},
-	{"graph", OBJECT_GRAPH},   {"graph_exec", OBJECT_GRAPH_EXEC},
-	{"pool", OBJECT_POOL},	   {NULL, 0},
+	{"stream", OBJECT_STREAM},     {"event", OBJECT_EVENT},
+	{"module", OBJECT_MODULE},     {"library", OBJECT_LIBRARY},
+	{"graph", OBJECT_GRAPH},       {"graph_exec", OBJECT_GRAPH_EXEC},
+	{"pool", OBJECT_POOL},	       {"cublas", OBJECT_CUBLAS},
+	{"cublaslt", OBJECT_CUBLASLT}, {"cudnn", OBJECT_CUDNN},
+	{"cusparse", OBJECT_CUSPARSE}, {"cusolver", OBJECT_CUSOLVER},
+	{"cufft", OBJECT_CUFFT},       {"curand", OBJECT_CURAND},
+	{"nccl", OBJECT_NCCL},	       {NULL, 0},
 };
 
 static const struct word copy_kinds[] = {
@@ -265,6 +270,10 @@ static const struct word type_sizes[] = {
 	{"cudaSurfaceObject_t", 8}, {"cudaTextureObject_t", 8}, {"cudaUserObject_t", 8},
 	{"cuuint64_t", 8}, {"size_t", 8}, {"struct cudaMemLocation", 8},
 	{"unsigned long long", 8},
+	{"cublasHandle_t", 8}, {"cublasLtHandle_t", 8}, {"cublasXtHandle_t", 8},
+	{"cudnnHandle_t", 8}, {"curandGenerator_t", 8}, {"cusolverDnHandle_t", 8},
+	{"cusolverMgHandle_t", 8}, {"cusolverRfHandle_t", 8}, {"cusolverSpHandle_t", 8},
+	{"cusparseHandle_t", 8}, {"ncclComm_t", 8},
 	{"dim3", 12},
 	{"struct cudaExtent", 24},
 	{"struct cudaPitchedPtr", 32},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Writes the table as a C file. All text in it is an identifier, a type of letters, digits, spaces
-// and stars, or one of our own words, so none needs escaping.
+// and stars, the name of a library, or one of our own words, so none needs escaping.
 #include <errno.h>
 #include <string.h>
 
@@ -69,6 +69,8 @@ static void write_function(const struct table *table, const struct table_functio
 	fputs("\n\t\t\t} },\n", out);
 	fprintf(out, "\t\t.arguments = &arguments[%zu],\n\t\t.argument_count = %zu,\n", first,
 		function->argument_count);
+	if (function->libraries)
+		fprintf(out, "\t\t.libraries = \"%s\",\n", function->libraries);
 	fprintf(out, "\t\t.soname = %u,\n\t\t.returns = %u,\n\t\t.unrecorded = %u,\n\t},\n",
 		function->soname, function->returns, function->unrecorded);
 }

@@ -16,6 +16,7 @@
  *   rate              how many calls threads make, on request
  *   steps, step_call  what threads submit repeatedly, on request
  *   memory, launch, copy, wait, context, module   the families of the API
+ *   library           handles of libraries above CUDA, whose calls are not CUDA's
  *   tensor            pieces that frameworks' allocators hand out, on request: a program of its own
  *
  * The program exists in three versions for three kinds of links; userspace loads one
@@ -39,11 +40,13 @@
 #include "launch/launch_list.bpf.h"
 #include "memory/memory.bpf.h"
 #include "launch/module.bpf.h"
+#include "object/library.bpf.h"
 #include "object/object.bpf.h"
 #include "call/counter_slot.bpf.h"
 #include "call/rate.bpf.h"
 #include "steps/step_call.bpf.h"
 #include "stack/take_stack.bpf.h"
+#include "tensor/segment.bpf.h"
 #include "tensor/tensor.bpf.h"
 #include "memory/virtual.bpf.h"
 #include "wait/wait.bpf.h"
@@ -119,6 +122,8 @@ static __always_inline int enter(struct pt_regs *ctx)
 		return 1;
 	if (handing_over && is_taken(&thread->taken, site, sp))
 		return 1;
+	if (function->layer == LAYER_LIBRARY)
+		return library_enter(ctx, function, thread, site);
 	if (config.rates)
 		count_rate(thread, function->operation);
 	if (!thread->counter_slot)
@@ -187,7 +192,11 @@ static __always_inline void leave_family(struct thread *thread, struct call *cal
 	switch (call->operation) {
 	case OP_LAUNCH: launch_leave(thread, call, result); break;
 	case OP_ALLOC: alloc_leave(thread, call, result); break;
-	case OP_FREE: free_leave(thread, call, result); break;
+	case OP_FREE:
+		free_leave(thread, call, result);
+		if (config.tensor_events && !result)
+			tell_segment_freed(thread->slot, call);
+		break;
 	case OP_COPY:
 	case OP_SET: copy_leave(thread, call, result); break;
 	case OP_WAIT:
@@ -234,6 +243,10 @@ static __always_inline void leave(struct pt_regs *ctx)
 	if (!call)
 		return;
 	note_stack(ctx, thread, call, result);
+	if (call == &thread->calls[LIBRARY_CALL]) {
+		library_leave(thread, call, result);
+		return;
+	}
 	leave_family(thread, call, result);
 	if (config.steps)
 		step_leave(thread, call, result);

@@ -29,7 +29,8 @@ SIM_NVML := $(call sim_objects,nvml,shared) $(SIM_OBJ)/shared/record/parse.o
 SIM_C10 := $(call sim_objects,c10,shared)
 
 SIM_LIBRARIES := $(addprefix $(SIM_OUT)/,libcuda.so.1 libcudart.so.13 libcudart.so.12 \
-	libnvidia-ml.so.1 libcudart_static.a libc10_cuda.so libc10.so)
+	libnvidia-ml.so.1 libcudart_static.a libc10_cuda.so libc10.so libcublas.so.13 \
+	libcudnn.so.9 libcudnn_graph.so.9 libcufft.so.12 libnccl.so.2)
 SIM_LINKS := $(addprefix $(SIM_OUT)/,libcuda.so libcudart.so)
 
 SIM_WORKLOADS := $(patsubst sim/workloads/%.c,$(SIM_OUT)/%, \
@@ -84,6 +85,26 @@ $(SIM_OUT)/libc10_cuda.so: $(SIM_C10) $(SIM_OUT)/libcudart.so.13 $(SIM_OUT)/libc
 	$(CC) -shared -Wl,-soname,libc10_cuda.so $(SIM_LDFLAGS) -o $@ $(SIM_C10) -L$(SIM_OUT) \
 		-lcudart -lcuda -l:libc10.so -pthread
 
+# Libraries above CUDA, from one file each.
+SIM_HANDLE := $(SIM_OBJ)/shared/libraries/handle.o
+SIM_LIBRARY = $(CC) -shared -Wl,-soname,$(@F) $(SIM_LDFLAGS) -o $@ $(filter %.o,$^) -L$(SIM_OUT) \
+	-lcudart -lcuda -ldl
+
+$(SIM_OUT)/libcublas.so.13: $(SIM_OBJ)/shared/libraries/cublas.o $(SIM_HANDLE) | $(SIM_LINKS)
+	$(SIM_LIBRARY)
+
+$(SIM_OUT)/libcudnn.so.9: $(SIM_OBJ)/shared/libraries/cudnn.o | $(SIM_LINKS)
+	$(SIM_LIBRARY)
+
+$(SIM_OUT)/libcudnn_graph.so.9: $(SIM_OBJ)/shared/libraries/cudnn_graph.o $(SIM_HANDLE) | $(SIM_LINKS)
+	$(SIM_LIBRARY)
+
+$(SIM_OUT)/libcufft.so.12: $(SIM_OBJ)/shared/libraries/cufft.o $(SIM_HANDLE) | $(SIM_LINKS)
+	$(SIM_LIBRARY)
+
+$(SIM_OUT)/libnccl.so.2: $(SIM_OBJ)/shared/libraries/nccl.o $(SIM_HANDLE) | $(SIM_LINKS)
+	$(SIM_LIBRARY)
+
 $(SIM_OUT)/libcudart_static.a: $(SIM_CUDART_STATIC)
 	rm -f $@
 	$(AR) rcs $@ $^
@@ -115,6 +136,9 @@ $(SIM_OBJ)/workloads/tensors.o: CFLAGS += -Isim -fno-omit-frame-pointer \
 
 $(SIM_OUT)/tensors: $(SIM_OBJ)/workloads/tensors.o $(SIM_COMMON) | $(SIM_LIBRARIES) $(SIM_LINKS)
 	$(SIM_LINK) -l:libc10_cuda.so -lcudart -lcuda
+
+# Frame pointers distinguish the call sites.
+$(SIM_OBJ)/workloads/handles.o: CFLAGS += -fno-omit-frame-pointer -fno-optimize-sibling-calls
 
 # These two get CUDA in their own way.
 $(SIM_OUT)/dlopener: $(SIM_OBJ)/workloads/dlopener.o $(SIM_COMMON)

@@ -22,6 +22,14 @@
 
 #define CUDA_NOT_READY 600 /* a query's "not ready", which is not a failure */
 
+#define NCCL_IN_PROGRESS 7 /* a communicator that does not block is begun, which is no failure */
+
+static __always_inline bool has_failed(const struct call *call, s32 result)
+{
+	return result && !(result == NCCL_IN_PROGRESS && call->kind == OBJECT_NCCL &&
+			   (call->operation == OP_CREATE || call->operation == OP_DESTROY));
+}
+
 /*
  * Result of a call that never returned: undone like a failed call, but not counted. Neither a
  * CUresult nor a cudaError_t.
@@ -300,23 +308,42 @@ call_enter_unfollowed(struct thread *thread, struct pt_regs *ctx, u32 site, u8 o
 }
 
 /*
+ * Removes the call that returns now from the thread's record and returns its index; negative if it
+ * was not recorded. `sp` is the stack pointer at its entry. Global: the verifier does not follow
+ * calls of libraries and of CUDA separately from here.
+ */
+__noinline int take_returning(struct thread *thread, u64 sp)
+{
+	u32 depth;
+
+	if (!thread)
+		return -1;
+	if (thread->in_library && thread->calls[LIBRARY_CALL].sp == sp) {
+		thread->in_library = 0;
+		return LIBRARY_CALL;
+	}
+	drop_gone_calls(thread, sp);
+	depth = thread->depth;
+	if (!depth || depth > CALL_DEPTH)
+		return -1;
+	if (thread->calls[(depth - 1) & (CALL_DEPTH - 1)].sp != sp)
+		return -1;
+	thread->depth = depth - 1;
+	return (int)depth - 1;
+}
+
+/*
  * Removes the call that returns now from the thread's record and returns it; NULL if it was not
  * recorded. After the return instruction the stack pointer is one word above its value at entry.
  */
 static __always_inline struct call *call_leave(struct thread *thread, struct pt_regs *ctx)
 {
-	u64 sp = ctx->sp - 8;
+	u32 index = take_returning(thread, ctx->sp - 8);
 	struct call *call;
-	u32 depth;
 
-	drop_gone_calls(thread, sp);
-	depth = thread->depth;
-	if (!depth || depth > CALL_DEPTH)
+	if (index > LIBRARY_CALL)
 		return NULL;
-	call = &thread->calls[(depth - 1) & (CALL_DEPTH - 1)];
-	if (call->sp != sp)
-		return NULL;
-	thread->depth = depth - 1;
+	call = &thread->calls[index];
 	call->end_ns = call->start_ns + time_since(call->start_ns);
 	return call;
 }

@@ -34,11 +34,11 @@ struct mapped_file {
 	bool is_of_cuda;
 };
 
-/* Whether a name that begins with these eight characters may be that of an allocator's library. */
-static __always_inline bool is_of_allocator(u64 name)
+/* Whether a name that begins with these eight characters may be that of a library to probe. */
+static __always_inline bool is_of_library(u64 name)
 {
-	for (u32 i = 0; i < ALLOCATOR_NAMES; i++)
-		if (config.allocator_names[i] && config.allocator_names[i] == name)
+	for (u32 i = 0; i < LIBRARY_NAMES; i++)
+		if (config.library_names[i] && config.library_names[i] == name)
 			return true;
 	return false;
 }
@@ -54,7 +54,7 @@ static long look_at_file(struct task_struct *task __attribute__((unused)),
 		return 0;
 	if ((words[0] & SIX_CHARACTERS) == MEMFD)
 		words[0] = words[0] >> 48 | words[1] << 16;
-	mapped->is_of_cuda = (words[0] & SEVEN_CHARACTERS) == LIBCUDA || is_of_allocator(words[0]);
+	mapped->is_of_cuda = (words[0] & SEVEN_CHARACTERS) == LIBCUDA || is_of_library(words[0]);
 	return 0;
 }
 

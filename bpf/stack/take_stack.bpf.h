@@ -29,6 +29,11 @@ static __always_inline void keep_callers(struct stack_record *record, const stru
 		record->caller[i].stack_address = thread->calls[i & (CALL_DEPTH - 1)].sp;
 		record->caller[i].address = thread->calls[i & (CALL_DEPTH - 1)].caller;
 	}
+	if (thread->in_library && depth < STACK_CALLERS) {
+		record->caller[depth].stack_address = thread->calls[LIBRARY_CALL].sp;
+		record->caller[depth].address = thread->calls[LIBRARY_CALL].caller;
+		record->callers = depth + 1;
+	}
 }
 
 /* The id of the thread's stack, inside the function at this address; 0 if it cannot be taken. */
@@ -111,7 +116,7 @@ static __always_inline bool wants_maker(const struct thread *thread, const struc
 static __always_inline enum site_kind site_kind_of(const struct thread *thread,
 						   const struct call *call, s32 result)
 {
-	if (result)
+	if (has_failed(call, result))
 		return call->operation == OP_QUERY && result == CUDA_NOT_READY ? SITE_KINDS :
 										 SITE_FAILURE;
 	if (call->operation == OP_ALLOC)

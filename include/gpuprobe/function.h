@@ -17,6 +17,7 @@
 enum layer {
 	LAYER_RUNTIME = 0, /* cuda*, libcudart */
 	LAYER_DRIVER = 1,  /* cu*, libcuda */
+	LAYER_LIBRARY = 2, /* of libraries above CUDA, such as cuBLAS and NCCL: not CUDA's calls */
 	LAYER_COUNT,
 };
 
@@ -62,7 +63,10 @@ enum memory_kind {
 	MEMORY_KINDS,
 };
 
-/* Objects other than memory; most end with their context. */
+/*
+ * Objects other than memory; most end with their context. Handles of libraries come last, by the
+ * library that makes them. Recordings have these numbers: new ones go to the end.
+ */
 enum object_kind {
 	OBJECT_STREAM = 0,
 	OBJECT_EVENT,
@@ -72,6 +76,14 @@ enum object_kind {
 	OBJECT_GRAPH,
 	OBJECT_GRAPH_EXEC,
 	OBJECT_POOL,
+	OBJECT_CUBLAS,
+	OBJECT_CUBLASLT,
+	OBJECT_CUDNN,
+	OBJECT_CUSPARSE,
+	OBJECT_CUSOLVER,
+	OBJECT_CUFFT,
+	OBJECT_CURAND,
+	OBJECT_NCCL,
 	OBJECT_KINDS,
 };
 

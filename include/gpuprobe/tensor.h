@@ -17,7 +17,8 @@
 enum tensor_action {
 	TENSOR_ALLOCATES = 1,
 	TENSOR_FREES,
-	TENSOR_EXHAUSTED, /* no memory for one: the allocator is about to fail */
+	TENSOR_EXHAUSTED,     /* no memory for one: the allocator is about to fail */
+	TENSOR_SEGMENT_FREED, /* no point: memory that CUDA has taken back, maybe a segment */
 };
 
 /* What an operand of a probe point means. */
@@ -61,16 +62,20 @@ struct tensor_record {
 	__u32 weight;
 };
 
-/* What happened to a tensor, in the ring `tensor_ring`, in order; with config.tensor_events. */
+/*
+ * What happened to a tensor or a segment, in the ring `tensor_ring`, in order; with
+ * config.tensor_events.
+ */
 struct tensor_event {
 	__u64 time_ns;
 	__u64 address;
-	__u64 bytes;  /* as requested; 0: a free of an unknown tensor */
-	__u64 stack;  /* of the allocation; 0: unknown */
-	__u64 stream; /* the allocator's, of an allocation */
-	__s32 device; /* the framework's number, or TENSOR_DEVICE_UNKNOWN */
-	__s32 pid;    /* in gpuprobe's pid namespace */
-	__u8 action;  /* enum tensor_action */
+	__u64 bytes;	/* as requested; 0: a free of an unknown tensor */
+	__u64 stack;	/* of the allocation; 0: unknown */
+	__u64 stream;	/* the allocator's, of an allocation */
+	__s32 device;	/* the framework's number, or TENSOR_DEVICE_UNKNOWN */
+	__s32 pid;	/* in gpuprobe's pid namespace */
+	__u64 since_ns; /* of TENSOR_SEGMENT_FREED: when it was allocated */
+	__u8 action;	/* enum tensor_action */
 	__u8 pad[7];
 };
 

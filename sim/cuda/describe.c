@@ -14,7 +14,8 @@ static const char *const object_names[SIM_OBJECTS] = {
 	[SIM_STREAM] = "stream", [SIM_EVENT] = "event", [SIM_CONTEXT] = "context",
 	[SIM_PRIMARY_CONTEXT] = "primary_context", [SIM_GREEN_CONTEXT] = "green_context",
 	[SIM_MODULE] = "module", [SIM_LIBRARY] = "library", [SIM_GRAPH] = "graph",
-	[SIM_GRAPH_EXEC] = "graph_exec", [SIM_POOL] = "pool",
+	[SIM_GRAPH_EXEC] = "graph_exec", [SIM_POOL] = "pool", [SIM_CUBLAS] = "cublas",
+	[SIM_CUDNN] = "cudnn", [SIM_CUFFT] = "cufft", [SIM_NCCL] = "nccl",
 };
 
 static void print_kind(FILE *out, int device, enum memory_kind kind)

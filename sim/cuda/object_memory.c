@@ -19,6 +19,8 @@ static const char *const words[SIM_OBJECTS] = {
 	[SIM_GREEN_CONTEXT] = "green",	 [SIM_MODULE] = "module",
 	[SIM_LIBRARY] = "library",	 [SIM_GRAPH] = "graph",
 	[SIM_GRAPH_EXEC] = "graph_exec", [SIM_POOL] = "pool",
+	[SIM_CUBLAS] = "cublas",	 [SIM_CUDNN] = "cudnn",
+	[SIM_CUFFT] = "cufft",		 [SIM_NCCL] = "nccl",
 };
 
 static struct {
@@ -72,4 +74,15 @@ void object_memory__changed(enum sim_object kind, int change)
 		show__objects(0, (objects.bytes + STEP - 1) / STEP * STEP);
 	}
 	pthread_mutex_unlock(&objects.lock);
+}
+
+/* For libraries above CUDA: one of their handles was made (1) or destroyed (-1). */
+SIM_EXPORT void cuda_sim_handle(enum sim_object kind, int change);
+
+void cuda_sim_handle(enum sim_object kind, int change)
+{
+	if (change > 0)
+		driver__created(kind);
+	else
+		driver__destroyed(kind);
 }

@@ -24,6 +24,11 @@ enum sim_object {
 	SIM_GRAPH,
 	SIM_GRAPH_EXEC,
 	SIM_POOL,
+	/* handles of libraries above CUDA, sim/libraries */
+	SIM_CUBLAS,
+	SIM_CUDNN,
+	SIM_CUFFT,
+	SIM_NCCL,
 	SIM_OBJECTS,
 };
 

@@ -113,3 +113,30 @@ bool api__has_exhaustion(const char *base)
 {
 	return has_probe(base, true);
 }
+
+/* Whether the base name begins with one of the names, "NAME,...". */
+static bool begins_with_one(const char *base, const char *names)
+{
+	for (const char *name = names; name; name = strchr(name, ',')) {
+		name += *name == ',';
+		if (!strncmp(base, name, strcspn(name, ",")))
+			return true;
+	}
+	return false;
+}
+
+bool api__is_in_library(const struct api_function *function, const char *base)
+{
+	return function->libraries && begins_with_one(base, function->libraries);
+}
+
+bool api__is_library(const char *base)
+{
+	/* Most files that a process maps have other names. */
+	if (strncmp(base, "lib", 3) != 0)
+		return false;
+	for (size_t row = 0; row < api_function_count; row++)
+		if (api__is_in_library(&api_functions[row], base))
+			return true;
+	return false;
+}

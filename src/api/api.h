@@ -42,6 +42,8 @@ struct api_function {
 	const char *family; /* "memory", "launch", … as in functions.tsv */
 	struct function_desc desc;
 	const struct api_argument *arguments;
+	/* LAYER_LIBRARY: how the names of the files begin that have it, "NAME,..."; else NULL */
+	const char *libraries;
 	uint8_t argument_count;
 	uint8_t soname;	 /* the last soname major whose libraries have this form; 0: newest */
 	uint8_t returns; /* enum trace_returns of gpuprobe/trace.h */
@@ -89,6 +91,12 @@ bool api__has_allocator(const char *base);
 
 /* The same for the functions by which an allocator says that memory ran out. */
 bool api__has_exhaustion(const char *base);
+
+/* Whether a file of this base name may have the function, one of LAYER_LIBRARY. */
+bool api__is_in_library(const struct api_function *function, const char *base);
+
+/* Whether a file of this base name may have functions of LAYER_LIBRARY. */
+bool api__is_library(const char *base);
 
 /* The soname major to use for a library whose major is unknown. */
 #define API_NEWEST (-1)

@@ -388,6 +388,11 @@ int tally__apply(struct process *process, const struct tally_key *key, const str
 		apply_rowless(process, key, tally);
 	if (key->row >= api_function_count)
 		return 0;
+	/* Of libraries above CUDA only the objects count. */
+	if (api_functions[key->row].desc.layer == LAYER_LIBRARY) {
+		objects__apply_tally(process, key, tally);
+		return 0;
+	}
 	ret = append_function(process, key, tally);
 	if (!ret && key->flags & TALLY_UNFOLLOWED && apply_unfollowed(process, key, tally))
 		return 0;

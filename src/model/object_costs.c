@@ -12,11 +12,17 @@
 
 /*
  * Kinds in the order in which they explain memory. A kind whose number rises exactly as that of an
- * earlier one explains nothing more. A context takes hundreds of MiB, so readings with another
- * number of contexts are not compared.
+ * earlier one explains nothing more. A library's handle comes first: it has streams, events and
+ * modules of its own. A context takes hundreds of MiB, so readings with another number of contexts
+ * are not compared.
  */
-static const uint8_t order[] = {OBJECT_GRAPH_EXEC, OBJECT_MODULE, OBJECT_LIBRARY,
-				OBJECT_STREAM,	   OBJECT_GRAPH,  OBJECT_EVENT};
+static const uint8_t order[] = {OBJECT_NCCL,	   OBJECT_CUSOLVER, OBJECT_CUDNN,   OBJECT_CUBLAS,
+				OBJECT_CUBLASLT,   OBJECT_CUSPARSE, OBJECT_CUFFT,   OBJECT_CURAND,
+				OBJECT_GRAPH_EXEC, OBJECT_MODULE,   OBJECT_LIBRARY, OBJECT_STREAM,
+				OBJECT_GRAPH,	   OBJECT_EVENT};
+
+#define OBJECTS_LEAST 50
+#define HANDLES_LEAST 8
 
 #define COSTED_KINDS (sizeof(order) / sizeof(*order))
 
@@ -161,7 +167,7 @@ static void keep_cost(struct cost_history *history, const struct cost_fit *fit, 
 	struct object_cost *cost = &history->costs[order[fit->kinds[at]]];
 	double inverse[COSTED_KINDS], bytes = 0, spread = 0;
 
-	if (risen(history, fit->kinds[at]) < OBJECT_COST_LEAST)
+	if (risen(history, fit->kinds[at]) < object_costs__least(order[fit->kinds[at]]))
 		return;
 	invert(fit, at, inverse);
 	for (size_t i = at; i < fit->used; i++) {
@@ -302,6 +308,11 @@ int object_costs__sample(struct object_costs *costs, const struct model *model)
 }
 
 /* --- answers --- */
+
+unsigned int object_costs__least(enum object_kind kind)
+{
+	return kind >= OBJECT_CUBLAS ? HANDLES_LEAST : OBJECTS_LEAST;
+}
 
 static const struct cost_history *find(const struct object_costs *costs,
 				       const struct process *process)

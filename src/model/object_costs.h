@@ -11,7 +11,6 @@
 
 #include "model/model.h"
 
-#define OBJECT_COST_LEAST 50	/* objects of a kind that must be made during the readings */
 #define OBJECT_COST_READINGS 48 /* kept; more halve the earlier ones */
 #define NVML_STEP (2ull << 20)	/* NVML's figure moves in such steps */
 
@@ -48,6 +47,12 @@ void object_costs__free(struct object_costs *costs);
 
 /* Samples the processes whose memory NVML reports. 0 or -ENOMEM: some are not followed then. */
 int object_costs__sample(struct object_costs *costs, const struct model *model);
+
+/*
+ * How many objects of the kind must be made during the readings for an estimate: fewer handles of
+ * libraries than others, because they are few and take MiBs each.
+ */
+unsigned int object_costs__least(enum object_kind kind);
 
 /* What an object of this kind costs in the process. */
 struct object_cost object_costs__of(const struct object_costs *costs, const struct process *process,

@@ -97,6 +97,14 @@ const char *object_kind__plural(enum object_kind kind)
 		[OBJECT_GRAPH] = "graphs",
 		[OBJECT_GRAPH_EXEC] = "executable graphs",
 		[OBJECT_POOL] = "pools",
+		[OBJECT_CUBLAS] = "cuBLAS handles",
+		[OBJECT_CUBLASLT] = "cuBLASLt handles",
+		[OBJECT_CUDNN] = "cuDNN handles",
+		[OBJECT_CUSPARSE] = "cuSPARSE handles",
+		[OBJECT_CUSOLVER] = "cuSOLVER handles",
+		[OBJECT_CUFFT] = "cuFFT plans",
+		[OBJECT_CURAND] = "cuRAND generators",
+		[OBJECT_NCCL] = "NCCL communicators",
 	};
 
 	return kind < OBJECT_KINDS ? plurals[kind] : "objects";

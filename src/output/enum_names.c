@@ -94,6 +94,10 @@ const char *enum_names__object_kind(enum object_kind kind)
 		[OBJECT_CONTEXT] = "context",	    [OBJECT_MODULE] = "module",
 		[OBJECT_LIBRARY] = "library",	    [OBJECT_GRAPH] = "graph",
 		[OBJECT_GRAPH_EXEC] = "graph_exec", [OBJECT_POOL] = "pool",
+		[OBJECT_CUBLAS] = "cublas",	    [OBJECT_CUBLASLT] = "cublaslt",
+		[OBJECT_CUDNN] = "cudnn",	    [OBJECT_CUSPARSE] = "cusparse",
+		[OBJECT_CUSOLVER] = "cusolver",	    [OBJECT_CUFFT] = "cufft",
+		[OBJECT_CURAND] = "curand",	    [OBJECT_NCCL] = "nccl",
 	};
 
 	return kind < OBJECT_KINDS ? names[kind] : "unknown";
@@ -188,7 +192,11 @@ const char *enum_names__copy_host(enum copy_host host)
 
 const char *enum_names__layer(enum layer layer)
 {
-	return layer == LAYER_RUNTIME ? "runtime" : "driver";
+	switch (layer) {
+	case LAYER_RUNTIME: return "runtime";
+	case LAYER_DRIVER: return "driver";
+	default: return "library";
+	}
 }
 
 const char *enum_names__rate_family(enum rate_family family)

@@ -24,8 +24,12 @@
 
 void attacher__choose_rows(struct attacher *attacher)
 {
-	for (size_t row = 0; row < api_function_count; row++)
+	attacher->wants_handles = false;
+	for (size_t row = 0; row < api_function_count; row++) {
 		attacher->wanted[row] = selection__wants(&attacher->selection, &api_functions[row]);
+		attacher->wants_handles |=
+			attacher->wanted[row] && api_functions[row].desc.layer == LAYER_LIBRARY;
+	}
 }
 
 /*
@@ -39,7 +43,8 @@ static void warn_of_slow_sites(struct attacher *attacher, const char *name,
 	const char *example = "names unknown to gpuprobe";
 
 	for (size_t i = 0; i < count; i++) {
-		if (!sites[i].slow)
+		/* Of libraries above CUDA few calls are watched, which take long. */
+		if (!sites[i].slow || sites[i].layer == LAYER_LIBRARY)
 			continue;
 		slow++;
 		if (sites[i].row >= api_function_count)
@@ -134,10 +139,11 @@ static int link_new(struct attacher *attacher, int fd, struct attached_file *att
 }
 
 /*
- * Probes the wanted functions of a CUDA library; `attached` has a new number. Returns 1, 0 if it
- * has none of them, or a negative errno.
+ * Probes the wanted functions of a library, of CUDA or above; `attached` has a new number. Returns
+ * 1, 0 if it has none of them, or a negative errno.
  */
-static int attach_library(struct attacher *attacher, int fd, struct elf_file *file,
+static int attach_library(struct attacher *attacher, const struct open_file *open,
+			  struct elf_file *file, enum file_role role,
 			  struct attached_file *attached, struct error *err)
 {
 	const struct function_choice *choice = attacher->selection.choice;
@@ -151,7 +157,10 @@ static int attach_library(struct attacher *attacher, int fd, struct elf_file *fi
 		wanted.unknown = choice->row_of_unknown;
 		wanted.arg = choice->arg;
 	}
-	ret = cuda_library__sites(file, &wanted, &sites, &count, &attached->missing);
+	ret = role == ROLE_OF_HANDLES ?
+		      cuda_library__handle_sites(file, open->base, &wanted, &sites, &count,
+						 &attached->missing) :
+		      cuda_library__sites(file, &wanted, &sites, &count, &attached->missing);
 	if (ret)
 		return error__set(err, ret, "%s: cannot read its symbols: %s", elf_file__name(file),
 				  cuda_library__why(ret));
@@ -170,7 +179,7 @@ static int attach_library(struct attacher *attacher, int fd, struct elf_file *fi
 		link_points[i].wants_return =
 			!link_points[i].unfollowed && wants_return(attacher, sites[i].row);
 	}
-	ret = link_new(attacher, fd, attached, link_points, count, err);
+	ret = link_new(attacher, open->fd, attached, link_points, count, err);
 	if (ret) {
 		error__prefix(err, ret, "%s", elf_file__name(file));
 		goto out;
@@ -250,6 +259,12 @@ static bool is_for_expected(const struct attacher *attacher, const struct file_i
 	       hooks__map(attacher->hooks, identity);
 }
 
+/* Whether files of this role are none of CUDA's own. */
+static bool is_chosen_by_name(enum file_role role)
+{
+	return role == ROLE_OF_ALLOCATOR || role == ROLE_OF_HANDLES;
+}
+
 /* Attaches an open file; see attacher__add_open_file. */
 static int attach_file(struct attacher *attacher, const struct open_file *open,
 		       struct elf_file *file, enum file_role role, struct attached_file **attached,
@@ -271,11 +286,11 @@ static int attach_file(struct attacher *attacher, const struct open_file *open,
 				  "or --libcuda-path "
 				  "names it",
 				  elf_file__name(file));
-	if (role != ROLE_OF_ALLOCATOR)
+	if (!is_chosen_by_name(role))
 		ret = cuda_library__layers(file, &layers);
 	if (ret)
 		return error__set(err, ret, "%s: out of memory", elf_file__name(file));
-	if (!layers && role != ROLE_OF_ALLOCATOR) {
+	if (!layers && !is_chosen_by_name(role)) {
 		if (role == ROLE_OF_PROGRAM)
 			return 0;
 		return error__set(
@@ -307,7 +322,7 @@ static int attach_file(struct attacher *attacher, const struct open_file *open,
 	if (role == ROLE_OF_ALLOCATOR)
 		ret = attach_allocator(attacher, open, file, &new, err);
 	else
-		ret = attach_library(attacher, open->fd, file, &new, err);
+		ret = attach_library(attacher, open, file, role, &new, err);
 	if (ret > 0)
 		note_driver(attacher, layers);
 	/*

@@ -142,6 +142,11 @@ bool attacher__wants_tensors(const struct attacher *attacher)
 	return attacher->selection.tensors || attacher->selection.exhaustion;
 }
 
+bool attacher__wants_handles(const struct attacher *attacher)
+{
+	return attacher->wants_handles;
+}
+
 static void free_links(void *arg, unsigned int kind)
 {
 	struct attacher *attacher = arg;

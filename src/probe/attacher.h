@@ -66,6 +66,9 @@ void attacher__free(struct attacher *attacher);
 /* Whether libraries of frameworks' allocators get probes. */
 bool attacher__wants_tensors(const struct attacher *attacher);
 
+/* The same for libraries above CUDA that make handles. */
+bool attacher__wants_handles(const struct attacher *attacher);
+
 /*
  * Call before the first file is attached for a process that runs already, so that its hooks on
  * CUDA's libraries are known by then (hooks.h). Call attacher__forget_expected when the files of

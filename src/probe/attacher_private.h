@@ -59,6 +59,7 @@ struct attacher {
 	const struct log *log;
 	struct allocator_points points; /* with selection.tensors */
 	bool *wanted;			/* by row */
+	bool wants_handles;		/* some row of LAYER_LIBRARY is wanted */
 	bool *slow;			/* by row: its probe is single-stepped in some file */
 	struct attached_file *files;
 	size_t file_count;
@@ -104,6 +105,7 @@ enum file_role {
 	ROLE_OF_LIBRARY,
 	ROLE_OF_PROGRAM,
 	ROLE_OF_ALLOCATOR, /* the library of a framework's allocator */
+	ROLE_OF_HANDLES,   /* a library above CUDA that makes handles, such as cuBLAS */
 	FILE_ROLES
 };
 
@@ -112,9 +114,9 @@ int attacher__open(const char *path, struct error *err);
 
 /* A file to attach. */
 struct open_file {
-	int fd;				      /* for reading */
-	const char *name;		      /* for messages */
-	const char *base;		      /* the file's base name, for ROLE_OF_ALLOCATOR */
+	int fd;		  /* for reading */
+	const char *name; /* for messages */
+	const char *base; /* the file's base name, for ROLE_OF_ALLOCATOR and ROLE_OF_HANDLES */
 	const struct file_identity *expected; /* that it must be; NULL, or .inode 0: unknown */
 };
 

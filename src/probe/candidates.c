@@ -65,6 +65,9 @@ static bool has_role(const struct candidates *found, const struct mapping *mappi
 	if ((selection->tensors && api__has_allocator(base)) ||
 	    (selection->exhaustion && api__has_exhaustion(base)))
 		return true;
+	*role = ROLE_OF_HANDLES;
+	if (found->attacher->wants_handles && api__is_library(base))
+		return true;
 	*role = ROLE_OF_PROGRAM;
 	return !*base || !strcmp(found->program, mapping->path);
 }
@@ -81,7 +84,8 @@ static int gather(const struct mapping *mapping, void *arg)
 	if (!has_role(found, mapping, &candidate.role))
 		return 0;
 	found->maps_cuda |= candidate__is_of_cuda(candidate.role);
-	found->maps_allocator |= candidate.role == ROLE_OF_ALLOCATOR;
+	found->maps_others |=
+		candidate.role == ROLE_OF_ALLOCATOR || candidate.role == ROLE_OF_HANDLES;
 	if (found->count == CANDIDATES_MAX)
 		return -E2BIG;
 	candidate.is_nameless = !strcmp(mapping->path, "/");

@@ -37,7 +37,7 @@ struct candidates {
 	size_t count;
 	bool maps_coroutines; /* the process has a coroutine library */
 	bool maps_cuda;	      /* the process has a file named like a CUDA library */
-	bool maps_allocator;  /* the process has the library of an allocator */
+	bool maps_others;     /* the process has the library of an allocator or of handles */
 	bool maps_nameless;   /* it has a nameless file that may be one */
 	/* not all are in the list: -EFBIG for too many mappings, -E2BIG for too many candidates */
 	int limit;

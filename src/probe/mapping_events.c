@@ -48,7 +48,8 @@ static bool is_of_interest(const struct mapping_events *events, const char *path
 	const char *base = mapping__base_name(path);
 
 	return mapping__is_named_like_cuda(path) ||
-	       (events->hooks.allocators && base && api__has_allocator(base));
+	       (events->hooks.allocators && base && api__has_allocator(base)) ||
+	       (events->hooks.handles && base && api__is_library(base));
 }
 
 static void take_mapping(const struct mapping_events *events, const struct mmap2_record *record)

@@ -29,6 +29,7 @@ struct mapping_event {
 
 struct mapping_events_hooks {
 	bool allocators; /* report libraries of frameworks' allocators, too */
+	bool handles;	 /* the same for libraries above CUDA that make handles */
 	void (*mapped)(const struct mapping_event *event, void *arg);
 	/* `count` records, of any process and file, were lost since the last reading. */
 	void (*lost)(uint64_t count, void *arg);

@@ -14,6 +14,7 @@
 #include "gpuprobe/steps.h"
 #include "gpuprobe/thread_counts.h"
 #include "api/api.h"
+#include "probe/library_names.h"
 #include "probe/multi_link.h"
 #include "probe/stack_maps.h"
 #include "probe/tracepoints.h"
@@ -131,25 +132,15 @@ static int fill_stack_constants(struct config *config, const struct object_optio
 	return stack_maps__configure(config, &stacks, err);
 }
 
-/* The libraries of allocators, by the start of their names. */
-static void name_allocators(struct config *config, const struct object_options *options)
+static void name_libraries(struct config *config, const struct object_options *options)
 {
-	size_t count = 0;
+	const struct library_names names = {
+		.tensors = options->max_tensors > 0,
+		.exhaustion = options->exhaustion,
+		.handles = options->handles,
+	};
 
-	for (size_t i = 0; i < api_probe_count; i++) {
-		uint64_t name = 0;
-		size_t known = 0;
-
-		if (!options->max_tensors &&
-		    !(options->exhaustion && api_probes[i].action == TENSOR_EXHAUSTED))
-			continue;
-
-		memcpy(&name, api_probes[i].library, strnlen(api_probes[i].library, sizeof(name)));
-		while (known < count && config->allocator_names[known] != name)
-			known++;
-		if (known == count && count < ALLOCATOR_NAMES)
-			config->allocator_names[count++] = name;
-	}
+	library_names__fill(config, &names);
 }
 
 /* In 65536ths, and not 0 unless it is. */
@@ -189,7 +180,7 @@ static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_opt
 	rodata->config.tensor_python = options->tensor_python;
 	rodata->config.tensor_events = options->tensor_events;
 	rodata->config.tensor_share = share_of_time(options->tensor_share);
-	name_allocators(&rodata->config, options);
+	name_libraries(&rodata->config, options);
 	ret = fill_stack_constants(&rodata->config, options, err);
 	if (ret)
 		return ret;

@@ -41,6 +41,7 @@ struct object_options {
 	uint32_t max_inflight;
 	uint32_t max_tensors; /* 0: tensors are not watched */
 	bool exhaustion;      /* frameworks' allocators say that memory ran out */
+	bool handles;	      /* libraries above CUDA that make handles get probes */
 	bool tensor_events;   /* each allocation and free of a tensor is reported in a ring */
 	/* of a thread's time that stacks of tensors may take; 0: all stacks are taken */
 	double tensor_share;

@@ -379,7 +379,7 @@ int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_sca
 		attacher__claim(attacher);
 	if (what == SCAN_FORKED)
 		scan.late[ROLE_OF_LIBRARY] += attacher->shared_ns > since_ns;
-	if (scan.found.count && (scan.found.maps_cuda || scan.found.maps_allocator ||
+	if (scan.found.count && (scan.found.maps_cuda || scan.found.maps_others ||
 				 scan.found.maps_nameless || what == SCAN_PROGRAM))
 		candidates__identify(&scan.found);
 	note_code(&scan, what);
@@ -391,6 +391,7 @@ int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_sca
 	if (what == SCAN_PROGRAM || scan.found.maps_cuda)
 		attach_role(&scan, ROLE_OF_PROGRAM);
 	attach_role(&scan, ROLE_OF_ALLOCATOR);
+	attach_role(&scan, ROLE_OF_HANDLES);
 	if (attacher->unfollows)
 		warn_of_switcher(&scan, attacher->last_number != before);
 	attacher->unfollows = false;

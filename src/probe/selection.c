@@ -42,6 +42,7 @@ static unsigned int sections_of(const struct function_desc *function)
 	}
 }
 
+/* Functions that ask are CUDA's only. */
 static bool is_of_api(const struct selection *selection, const struct function_desc *function)
 {
 	return selection->api != (function->layer == LAYER_DRIVER ? API_RUNTIME : API_DRIVER);
@@ -66,6 +67,8 @@ static bool wants_by_section(const struct selection *selection,
 
 	if (!(sections_of(function) & selection->sections))
 		return false;
+	if (function->layer == LAYER_LIBRARY)
+		return true;
 	switch (selection->api) {
 	case API_DRIVER: return is_driver;
 	case API_RUNTIME: return !is_driver;

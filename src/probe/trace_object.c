@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "gen/trace.skel.h"
+#include "probe/library_names.h"
 #include "probe/multi_link.h"
 #include "probe/stack_maps.h"
 #include "probe/tracepoints.h"
@@ -17,6 +18,7 @@
 static int fill_constants(struct trace_bpf *skeleton, const struct trace_object_options *options,
 			  struct error *err)
 {
+	const struct library_names names = {.handles = options->handles};
 	struct trace_bpf__rodata *rodata = skeleton->rodata;
 	struct pid_namespace namespace;
 	int ret = proc__own_namespace(&namespace);
@@ -29,6 +31,7 @@ static int fill_constants(struct trace_bpf *skeleton, const struct trace_object_
 	rodata->config.only_watched = options->only_watched;
 	rodata->config.hold = options->hold;
 	rodata->config.hold_user = sigio_kill__reaches_all() ? HOLD_ALL : geteuid();
+	library_names__fill(&rodata->config, &names);
 	memcpy((void *)&rodata->trace, &options->config, sizeof(options->config));
 	rodata->trace.wake_bytes = options->ring_bytes / 4;
 	return stack_maps__configure(&rodata->config, &options->stacks, err);

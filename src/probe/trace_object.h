@@ -21,6 +21,7 @@ struct trace_object_options {
 	enum link_kind links;
 	bool only_watched;   /* only trace processes in map `watched` */
 	bool hold;	     /* stop watched processes when they map new libraries */
+	bool handles;	     /* libraries above CUDA get probes */
 	uint64_t ring_bytes; /* a power of two of pages; a quarter full wakes the reader */
 	struct stack_maps_options stacks;
 	struct trace_config config; /* wake_bytes is filled in by trace_object__load */

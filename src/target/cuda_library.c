@@ -69,9 +69,10 @@ struct collection {
 	struct elf_file *file;
 	const struct wanted_functions *wanted;
 	unsigned int layers;
-	int major;	/* of the runtime in it */
-	bool *exported; /* by row: found in .dynsym, so .symtab adds nothing */
-	bool *found;	/* by row */
+	const char *base; /* of a library above CUDA: its base name; NULL for files of CUDA */
+	int major;	  /* of the runtime in it */
+	bool *exported;	  /* by row: found in .dynsym, so .symtab adds nothing */
+	bool *found;	  /* by row */
 	struct probe_point *sites;
 	size_t count;
 	size_t unknown; /* number passed on */
@@ -114,23 +115,33 @@ static int collect_unknown(struct collection *collection, const struct elf_symbo
 	return row < 0 ? 0 : add_site(collection, symbol->file_offset, (uint16_t)row, layer);
 }
 
+/* Whether the file may have the function, by its layer and by its name. */
+static bool may_have(const struct collection *collection, const struct api_function *function)
+{
+	if (!(collection->layers & LAYER_BIT(function->desc.layer)))
+		return false;
+	return !collection->base || api__is_in_library(function, collection->base);
+}
+
 static int collect(const struct elf_symbol *symbol, void *arg)
 {
 	struct collection *collection = arg;
 	bool dynamic = collection->table == ELF_TABLE_DYNAMIC;
 	int row, ret;
 
-	/* Names begin with "cu" or "__cuda": skip all others quickly in a table of a million. */
-	if (symbol->name[0] != 'c' && symbol->name[0] != '_')
+	/*
+	 * Names begin with "cu", "__cuda" or "nccl": skip all others quickly in a table of a
+	 * million.
+	 */
+	if (symbol->name[0] != 'c' && symbol->name[0] != '_' && symbol->name[0] != 'n')
 		return 0;
 	row = api__find(symbol->name, collection->major);
 	if (row < 0)
 		return collect_unknown(collection, symbol);
-	if (!collection->wanted->rows[row] ||
-	    !(collection->layers & LAYER_BIT(api_functions[row].desc.layer)))
+	if (!collection->wanted->rows[row] || !may_have(collection, &api_functions[row]))
 		return 0;
 	if (!dynamic &&
-	    (collection->exported[row] || api_functions[row].desc.layer != LAYER_RUNTIME))
+	    (collection->exported[row] || api_functions[row].desc.layer == LAYER_DRIVER))
 		return 0;
 	ret = add_site(collection, symbol->file_offset, (uint16_t)row,
 		       api_functions[row].desc.layer);
@@ -218,8 +229,10 @@ static bool is_form(const struct collection *collection, size_t row)
 
 static bool is_missing(const struct collection *collection, size_t row)
 {
-	return !collection->found[row] &&
-	       (collection->layers & LAYER_BIT(api_functions[row].desc.layer)) &&
+	/* A file of CUDA need not have a library linked in. */
+	if (api_functions[row].desc.layer == LAYER_LIBRARY && !collection->base)
+		return false;
+	return !collection->found[row] && may_have(collection, &api_functions[row]) &&
 	       is_form(collection, row);
 }
 
@@ -258,7 +271,7 @@ static int collect_file(struct collection *collection, struct elf_file *file,
 	if (!collection->exported || !collection->found)
 		return -ENOMEM;
 	ret = collect_table(collection, ELF_TABLE_DYNAMIC);
-	if (!ret && (collection->layers & LAYER_BIT(LAYER_RUNTIME)))
+	if (!ret && (collection->layers & LAYER_BIT(LAYER_RUNTIME) || collection->base))
 		ret = collect_table(collection, ELF_TABLE_FULL);
 	/* A damaged .symtab does not invalidate the exports. */
 	return ret == -EBADMSG && collection->count ? 0 : ret;
@@ -292,6 +305,26 @@ int cuda_library__rows(struct elf_file *file, enum row_presence *rows)
 	return ret;
 }
 
+/* Fills the results from a collection whose layers and base name are set. */
+static int find_sites(struct collection *collection, struct elf_file *file,
+		      const struct wanted_functions *wanted, struct probe_point **sites,
+		      size_t *count, size_t *missing)
+{
+	int ret = collect_file(collection, file, wanted);
+
+	keep_one_per_offset(collection);
+	if (!ret)
+		ret = look_at_code(collection);
+	if (!ret) {
+		*missing = count_missing(collection);
+		*sites = collection->sites;
+		*count = collection->count;
+		collection->sites = NULL;
+	}
+	release(collection);
+	return ret;
+}
+
 int cuda_library__sites(struct elf_file *file, const struct wanted_functions *wanted,
 			struct probe_point **sites, size_t *count, size_t *missing)
 {
@@ -302,16 +335,17 @@ int cuda_library__sites(struct elf_file *file, const struct wanted_functions *wa
 	*count = *missing = 0;
 	if (ret || !collection.layers)
 		return ret;
-	ret = collect_file(&collection, file, wanted);
-	keep_one_per_offset(&collection);
-	if (!ret)
-		ret = look_at_code(&collection);
-	if (!ret) {
-		*missing = count_missing(&collection);
-		*sites = collection.sites;
-		*count = collection.count;
-		collection.sites = NULL;
-	}
-	release(&collection);
-	return ret;
+	collection.layers |= LAYER_BIT(LAYER_LIBRARY);
+	return find_sites(&collection, file, wanted, sites, count, missing);
+}
+
+int cuda_library__handle_sites(struct elf_file *file, const char *base,
+			       const struct wanted_functions *wanted, struct probe_point **sites,
+			       size_t *count, size_t *missing)
+{
+	struct collection collection = {.layers = LAYER_BIT(LAYER_LIBRARY), .base = base};
+
+	*sites = NULL;
+	*count = *missing = 0;
+	return find_sites(&collection, file, wanted, sites, count, missing);
 }

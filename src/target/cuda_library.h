@@ -5,6 +5,9 @@
  * The driver layer is recognised by its exports in .dynsym, and so is the runtime layer. A program
  * may also have the runtime linked in (nvcc's default): then its functions are hidden and only in
  * .symtab, unless that was stripped.
+ *
+ * Libraries above CUDA (LAYER_LIBRARY: cuBLAS, NCCL) are recognised by their names. A file with a
+ * CUDA layer may have them linked in.
  */
 #ifndef TARGET_CUDA_LIBRARY_H
 #define TARGET_CUDA_LIBRARY_H
@@ -20,8 +23,8 @@
 #define LAYER_BIT(layer) (1u << (layer))
 
 /*
- * Sets *layers to the layers that `file` implements; 0 if it is not a CUDA library, or damaged.
- * Returns 0, or -ENOMEM if that is unknown.
+ * Sets *layers to the layers of CUDA that `file` implements; 0 if it is not a CUDA library, or
+ * damaged. Returns 0, or -ENOMEM if that is unknown.
  */
 int cuda_library__layers(struct elf_file *file, unsigned int *layers);
 
@@ -65,6 +68,14 @@ struct wanted_functions {
  */
 int cuda_library__sites(struct elf_file *file, const struct wanted_functions *wanted,
 			struct probe_point **sites, size_t *count, size_t *missing);
+
+/*
+ * The same for the functions of LAYER_LIBRARY in a file of that base name. CUDA functions that are
+ * linked into it do not count.
+ */
+int cuda_library__handle_sites(struct elf_file *file, const char *base,
+			       const struct wanted_functions *wanted, struct probe_point **sites,
+			       size_t *count, size_t *missing);
 
 /* Explains a failure of these functions. */
 const char *cuda_library__why(int code);

@@ -35,6 +35,9 @@ static const char *const errors[] = {"cudaGetLastError",   "cudaPeekAtLastError"
 				     "cudaGetErrorString", "cudaGetErrorName",
 				     "cuGetErrorString",   "cuGetErrorName"};
 
+/* A pattern for functions of libraries begins with so many letters of theirs: "cub*", "nccl*". */
+#define LIBRARY_PREFIX 3
+
 enum family {
 	FAMILY_NONE = 0, /* the rule is a name */
 	FAMILY_MEMORY,
@@ -134,7 +137,8 @@ static bool in_family(enum family family, const struct api_function *function)
 	if (family != FAMILY_ALL && IN_LIST(halves, function->base))
 		return false;
 	switch (family) {
-	case FAMILY_ALL: return true;
+	/* All of CUDA. */
+	case FAMILY_ALL: return function->desc.layer != LAYER_LIBRARY;
 	case FAMILY_ERRORS: return IN_LIST(errors, function->base);
 	case FAMILY_MODULE:
 		if (strcmp(function->family, "library") == 0)
@@ -172,10 +176,12 @@ static bool of_layer(const struct trace_selection *selection, enum layer layer)
 
 /*
  * A plain name also means the forms for the thread's own stream, and the version that reports give
- * this name.
+ * this name. "cu*" means CUDA's functions, not those of cuBLAS.
  */
 static bool names(const char *pattern, const struct api_function *function)
 {
+	if (function->desc.layer == LAYER_LIBRARY && strcspn(pattern, "*?") < LIBRARY_PREFIX)
+		return false;
 	return matches(pattern, function->symbol) || matches(pattern, function->base) ||
 	       matches(pattern, function->shown);
 }
@@ -380,6 +386,15 @@ static bool wants_a_row(const struct trace_selection *selection)
 		if (trace_selection__wants(selection, &api_functions[row]))
 			return true;
 	}
+	return false;
+}
+
+bool trace_selection__wants_libraries(const struct trace_selection *selection)
+{
+	for (size_t row = 0; row < api_function_count; row++)
+		if (api_functions[row].desc.layer == LAYER_LIBRARY &&
+		    trace_selection__wants(selection, &api_functions[row]))
+			return true;
 	return false;
 }
 

@@ -60,6 +60,9 @@ const char *trace_selection__unknown(const struct trace_selection *selection,
 /* The most similar name in the table; NULL for a pattern, or if none is similar. */
 const char *trace_selection__like(const char *name);
 
+/* Whether functions of libraries above CUDA are traced (LAYER_LIBRARY): only if they are named. */
+bool trace_selection__wants_libraries(const struct trace_selection *selection);
+
 /* Whether the row of the table is traced. */
 bool trace_selection__wants(const struct trace_selection *selection,
 			    const struct api_function *function);

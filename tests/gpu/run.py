@@ -32,6 +32,7 @@ from leaks import test_leaks
 from machine import Machine, Results, shown
 from objects import test_objects
 from oom import test_oom
+from oom_lines import test_oom_lines
 from parallel import test_parallel
 from ps import test_ps
 from pytorch import test_expandable, test_late_attach, test_mode, test_pytorch, test_reconcile
@@ -57,6 +58,7 @@ TESTS = {
     "allocated": test_allocated,
     "leaks": test_leaks,
     "oom": test_oom,
+    "oom_lines": test_oom_lines,
     "objects": test_objects,
     "cupy": test_cupy,
     "jax": test_jax,

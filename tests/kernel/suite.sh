@@ -113,6 +113,21 @@ stacks_of_python() {
 }
 
 # Probe points of a framework's allocator, with semaphores.
+# Handles of libraries that the process loads late, and calls that fail; no call of CUDA is added.
+handles_of_libraries() {
+	each_gone='{"created":20,"destroyed":20,"unknown_destroyed":0,"with_context":0,"live":0,'
+	for library in cufft nccl; do
+		"$GPUPROBE" memleak --json -- "$SIM/handles" $library leak 20 > handles
+		grep "\"kind\":\"$library\",\"live\":20,\"made\":20," handles
+	done
+	grep '"function":"serve"' handles
+	"$GPUPROBE" --json -- "$SIM/handles" nccl all 5 > handles
+	grep "\"nccl\":$each_gone" handles
+	"$GPUPROBE" --json -- "$SIM/handles" cublas fail 20 > handles
+	grep "\"cublas\":$each_gone" handles
+	grep '"errors":\[\]' handles
+}
+
 tensors_of_an_allocator() {
 	"$GPUPROBE" memleak --json -- "$SIM/tensors" 30 20 > tensors
 	grep '^50 tensors made, 50000 bytes, 30 live' tensors
@@ -122,6 +137,8 @@ tensors_of_an_allocator() {
 	"$GPUPROBE" memleak --json --max-overhead 0.1 -- "$SIM/tensors" 3000 20000 > tensors
 	grep '"live":3000,"live_bytes":3000000,"allocations":23000,' tensors
 	grep '"sites_estimated":true' tensors
+	"$GPUPROBE" snapshot -o memory.pickle -- "$SIM/tensors" 30 20 > tensors
+	grep -q segment_alloc memory.pickle
 	"$GPUPROBE" memleak --json --stack dwarf -- "$SIM/tensors" 30 20 > tensors
 	grep '"live":30,"live_bytes":30000' tensors
 }
@@ -578,6 +595,7 @@ run trace_before traces_what_began_before
 run memleak_copies stacks_of_leaks dwarf
 run stacks_of_python stacks_of_python
 run memleak_tensors tensors_of_an_allocator
+run memleak_handles handles_of_libraries
 run memleak_out_of_memory reports_out_of_memory
 run flame_of_live_bytes flame_of_live_bytes
 

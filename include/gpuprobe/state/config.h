@@ -26,7 +26,7 @@ enum link_kind {
  */
 #define SITE_DRIVER_SHIFT 24
 
-#define ALLOCATOR_NAMES 4
+#define LIBRARY_NAMES 16
 
 struct config {
 	__u32 links;	     /* enum link_kind */
@@ -65,10 +65,10 @@ struct config {
 	__u32 tensor_share; /* of a thread's time for stacks of tensors, in 65536ths; 0: all */
 	__u32 pad2;
 	/*
-	 * with `hold`: the first eight characters of names of libraries with allocators of tensors,
-	 * zero-padded; 0: no more
+	 * with `hold`: the first eight characters of names of further libraries with functions or
+	 * points to probe, zero-padded; 0: no more
 	 */
-	__u64 allocator_names[ALLOCATOR_NAMES];
+	__u64 library_names[LIBRARY_NAMES];
 };
 
 #endif

@@ -6,7 +6,8 @@
 #include "gpuprobe/state/streams.h"
 #include "gpuprobe/tensor.h"
 
-#define CALL_DEPTH 8	   /* nested watched calls per thread */
+#define CALL_DEPTH 8 /* nested watched calls per thread */
+#define LIBRARY_CALL CALL_DEPTH
 #define CONTEXT_DEPTH 8	   /* pushed contexts per thread */
 #define DURATIONS_KNOWN 32 /* functions whose histogram a thread finds without a map lookup */
 #define NO_COUNTER_SLOT (~0u)
@@ -129,12 +130,16 @@ struct thread {
 	struct pageable_address pageable[PAGEABLE_KNOWN];
 	struct unfollowed_calls unfollowed;
 	struct taken_call taken;
-	struct call calls[CALL_DEPTH]; /* followed calls, all on one stack */
+	/*
+	 * followed calls, all on one stack; the last is that of a library above CUDA, which is none
+	 * of `depth`
+	 */
+	struct call calls[CALL_DEPTH + 1];
 	/* the latest allocation that failed for lack of memory and was reported; 0: none */
 	__u64 short_ns, short_bytes;
 	/* Used while the end of a wait is examined, see bpf/wait/order.bpf.h */
 	__u32 proof_count;
-	__u32 pad;
+	__u32 in_library; /* calls[LIBRARY_CALL] is in progress */
 	struct stream_proof proofs[STREAM_PROOFS];
 	struct tensor_pace tensors;
 };

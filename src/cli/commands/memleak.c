@@ -11,6 +11,8 @@
 #include "output/memleak/memleak.h"
 #include "output/memleak/site.h"
 
+#define STEP_THREADS_WATCHED 16 /* each has a record of about 200 KiB */
+
 struct memleak {
 	const struct memleak_command *options;
 	const struct log *log;
@@ -96,7 +98,9 @@ static int set_up(struct memleak *memleak, struct error *err)
 			{
 				.targets = &options->targets,
 				.duration = options->duration,
-				.sections = SECTION_MEMORY | SECTION_OBJECTS,
+				.sections = SECTION_MEMORY | SECTION_OBJECTS |
+					    (options->steps ? SECTION_ALL : 0),
+				.steps = options->steps ? STEP_THREADS_WATCHED : 0,
 				.api = options->api,
 				.limits = options->limits,
 				.oom_reports = true,

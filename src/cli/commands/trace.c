@@ -26,6 +26,7 @@
 #include "probe/features.h"
 #include "probe/holds.h"
 #include "probe/return_probes.h"
+#include "output/enum_names.h"
 #include "probe/trace_object.h"
 #include "trace/stream.h"
 
@@ -181,6 +182,7 @@ static int load(struct trace *trace, const struct features *features, enum link_
 		.links = links,
 		.only_watched = options->targets.command || options->targets.pid_count,
 		.hold = options->targets.command,
+		.handles = trace_selection__wants_libraries(options->selection),
 		.ring_bytes = options->ring_bytes,
 		.stacks = {options->stacks.mode, options->stacks.size,
 			   (uint32_t)options->stacks.max},
@@ -446,8 +448,7 @@ static void list_functions(const struct trace_selection *selection)
 		    !trace_selection__wants(selection, function))
 			continue;
 		printf("%s %s %s\n", function->symbol,
-		       function->desc.layer == LAYER_DRIVER ? "driver" : "runtime",
-		       function->family);
+		       enum_names__layer((enum layer)function->desc.layer), function->family);
 	}
 }
 

@@ -82,6 +82,10 @@ static const struct option_row rows[] = {
 	 "show what frameworks take from CUDA, not their\n"
 	 "tensors; with --tensors both",
 	 take_level, FIELD(output.levels), .min = MEMLEAK_SEGMENTS},
+	{"steps", 0, NULL,
+	 "say how many tensors a step of the process makes;\n"
+	 "watches launches and copies, which slows it down more",
+	 option__flag, FIELD(steps)},
 	{"show-allocs", 'a', NULL, "also list each allocation: address, size, age", option__flag,
 	 FIELD(output.show_allocations)},
 	{"older", 'o', "AGE",

@@ -29,6 +29,7 @@ struct memleak_command {
 	double max_overhead;	   /* of stacks of tensors, 0.05: 5 %; 0: no limit */
 	uint64_t window_ns;	   /* time window for growth detection */
 	const char *oom_directory; /* files of out-of-memory reports; NULL: none */
+	bool steps; /* find steps that repeat: launches, copies and waits are watched, too */
 	bool json;
 	enum log_level log_level;
 };

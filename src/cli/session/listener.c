@@ -70,6 +70,7 @@ int listener__new(struct event_base *loop, const struct listener_hooks *hooks,
 	struct listener *listener = calloc(1, sizeof(*listener));
 	const struct mapping_events_hooks events = {
 		.allocators = hooks->allocators,
+		.handles = hooks->handles,
 		.mapped = on_mapped,
 		.lost = on_lost,
 		.arg = listener,

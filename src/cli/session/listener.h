@@ -18,6 +18,7 @@ struct listener;
 
 struct listener_hooks {
 	bool allocators; /* listen to libraries of frameworks' allocators, too */
+	bool handles;	 /* the same for libraries above CUDA that make handles */
 	/* A process has mapped such a file. */
 	void (*mapped)(const struct mapping_event *event, void *arg);
 	/*

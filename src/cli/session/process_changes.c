@@ -259,6 +259,7 @@ static void listen_to_mappings(struct process_changes *changes)
 {
 	const struct listener_hooks hooks = {
 		.allocators = attacher__wants_tensors(changes->attacher),
+		.handles = attacher__wants_handles(changes->attacher),
 		.mapped = on_mapped,
 		.lost = on_lost,
 		.arg = changes,

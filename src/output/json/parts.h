@@ -9,6 +9,9 @@
 #include "base/json.h"
 #include "model/model.h"
 
+struct tensors;
+struct tensor_site;
+
 /* Writes a key whose value is an address or a handle: "0x7989d8000000". */
 void json_parts__key_address(struct json *j, const char *key, uint64_t address);
 
@@ -94,6 +97,10 @@ void json_memory__write_totals(struct json *j, const char *key, const struct mem
  */
 void json_tensors__write(struct json *j, const struct model *model, const struct process *p);
 void json_tensors__write_totals(struct json *j, const struct process *p);
+
+/* What the call site makes in a step, as keys of an object; nothing if steps are unknown. */
+void json_tensors__write_step(struct json *j, const struct tensors *tensors,
+			      const struct tensor_site *site);
 
 void json_launch__write(struct json *j, const struct model *model, const struct process *p);
 void json_copy__write(struct json *j, const struct process *p);

@@ -66,6 +66,15 @@ void json_tensors__write_totals(struct json *j, const struct process *p)
 	write_segments(j, &tensors->segments);
 }
 
+void json_tensors__write_step(struct json *j, const struct tensors *tensors,
+			      const struct tensor_site *site)
+{
+	if (tensors->steps < TENSOR_STEPS_LEAST)
+		return;
+	json__key_double(j, "per_step", (double)site->step_made / (double)tensors->steps);
+	json__key_double(j, "bytes_per_step", (double)site->step_bytes / (double)tensors->steps);
+}
+
 static void write_made(struct json *j, const struct tensors *tensors,
 		       const struct tensor_site *site)
 {
@@ -74,10 +83,7 @@ static void write_made(struct json *j, const struct tensors *tensors,
 	json__key_u64(j, "freed", site->counts.freed);
 	json__key_u64(j, "freed_bytes", site->counts.freed_bytes);
 	json__key_u64(j, "peak_bytes", site->counts.peak_bytes);
-	if (tensors->steps < TENSOR_STEPS_LEAST)
-		return;
-	json__key_double(j, "per_step", (double)site->step_made / (double)tensors->steps);
-	json__key_double(j, "bytes_per_step", (double)site->step_bytes / (double)tensors->steps);
+	json_tensors__write_step(j, tensors, site);
 }
 
 static void write_site(struct json *j, const struct tensors *tensors, const struct live_site *site)

@@ -85,6 +85,7 @@ static void write_site(const struct writer *writer, const struct memleak_site *s
 		json__key_u64(j, "freed", site->made->counts.freed);
 		json__key_u64(j, "freed_bytes", site->made->counts.freed_bytes);
 		json__key_u64(j, "peak_bytes", site->made->counts.peak_bytes);
+		json_tensors__write_step(j, site->process->tensors, site->made);
 	}
 	write_growth(j, &site->growth);
 	json__key_bool(j, "leak", site->leak);

@@ -62,7 +62,8 @@ static int judge(const struct process *process, const struct growth *growth,
 
 static bool is_of_interest(const struct judged_site *at)
 {
-	return at->growth.verdict == GROWTH_GROWING || at->site->live >= OBJECT_COST_LEAST;
+	return at->growth.verdict == GROWTH_GROWING ||
+	       at->site->live >= object_costs__least(at->site->kind);
 }
 
 static void print_growth(FILE *out, const struct judged_site *at,

@@ -109,6 +109,8 @@ static void print_evidence(const struct memleak_printer *printer, const struct m
 		fprintf(out, ", %s made, %s freed",
 			memleak_text__count(printer, site->made->counts.made).text,
 			memleak_text__count(printer, site->made->counts.freed).text);
+	if (site->made)
+		tensors_text__print_step(out, site->process->tensors, site->made);
 	if (site->freed)
 		fprintf(out, ", %s of %s freed", memleak_text__count(printer, site->freed).text,
 			memleak_text__count(printer, site->allocated).text);

@@ -35,6 +35,9 @@ struct snapshot {
 /* Whether PyTorch's allocator took the segment: a cached one may hold no tensor. */
 bool snapshot__is_frameworks(const struct stretch *segment);
 
+/* Whether the library of a framework's allocator is in the stack; NULL: no. */
+bool snapshot__has_allocator(const struct stack *stack);
+
 /* Writes the key `frames` and the stack, NULL: no frames. Returns 0 or -ENOMEM. */
 int snapshot__write_frames(struct snapshot *snapshot, const struct stack *stack);
 

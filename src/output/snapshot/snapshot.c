@@ -171,17 +171,18 @@ static int place_tensors(struct snapshot *snapshot)
 	return 0;
 }
 
-/* Whether PyTorch's allocator took it: a cached segment may hold no tensor. */
-bool snapshot__is_frameworks(const struct stretch *segment)
+bool snapshot__has_allocator(const struct stack *stack)
 {
-	const struct stack *stack = segment->of ? segment->of->stack : NULL;
-
-	if (segment->count)
-		return true;
 	for (uint32_t i = 0; stack && i < stack->count; i++)
 		if (stack->frames[i].object && api__has_allocator(stack->frames[i].object))
 			return true;
 	return false;
+}
+
+/* Whether PyTorch's allocator took it: a cached segment may hold no tensor. */
+bool snapshot__is_frameworks(const struct stretch *segment)
+{
+	return segment->count || snapshot__has_allocator(segment->of ? segment->of->stack : NULL);
 }
 
 /* --- writing --- */
@@ -333,10 +334,11 @@ static void write_notes(struct snapshot *snapshot, const struct process *process
 	pickle__dict_begin(pickle);
 	pickle__key_u64(pickle, "version", 1);
 	pickle__key_u64(pickle, "pid", (uint64_t)process->pid);
-	pickle__key_string(pickle, "modelled",
-			   "size, segment_pool_id, segment_type, active_size, the stream of a "
-			   "segment without tensors; tensors and segments from before the attach "
-			   "are unknown, and the trace has no frees of segments");
+	pickle__key_string(
+		pickle, "modelled",
+		"size, segment_pool_id, segment_type, active_size, the stream of a "
+		"segment without tensors; tensors and segments from before the attach "
+		"are unknown, and the trace has no unmapped parts of expandable segments");
 	pickle__key_u64(pickle, "segments_not_seen", snapshot->unseen);
 	pickle__key_u64(pickle, "overlapping", snapshot->overlapping);
 	pickle__key_u64(pickle, "overlapping_bytes", snapshot->overlapping_bytes);

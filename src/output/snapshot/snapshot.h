@@ -3,11 +3,11 @@
  * A process's memory as PyTorch's visualiser (torch/cuda/_memory_viz.py and its page) loads it:
  * what torch.cuda.memory._snapshot() returns, as a pickle. Segments are the live allocations from
  * CUDA that hold tensors or that PyTorch's allocator made; blocks are live tensors and the holes
- * between them. Its trace has the latest allocations and frees of tensors, and the allocations of
- * live segments.
+ * between them. Its trace has the latest allocations and frees of tensors and of segments; of
+ * segments that were freed earlier than that it has nothing.
  *
  * Exact: addresses, requested sizes, frames. Modelled, and listed in the file's key `gpuprobe`:
- * blocks' sizes (by PyTorch's rules), pools, and the trace's frees of segments, which are missing.
+ * blocks' sizes (by PyTorch's rules), pools.
  * Tensors in no known segment, because that is from before the attach, get a segment that covers
  * just them: it has the key `gpuprobe`.
  */

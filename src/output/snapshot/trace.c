@@ -6,13 +6,19 @@
 #include "base/clock.h"
 #include "output/snapshot/private.h"
 
+/* The allocation of a segment. */
+struct segment_begin {
+	struct tensor_event event;
+	const struct stack *stack;
+};
+
 /* A list that is being written. */
 struct device_trace {
 	struct snapshot *snapshot;
 	const struct process *process;
 	const struct snapshot_trace *trace;
-	const struct stretch *const *segments; /* by time */
-	size_t segment_count, next;	       /* the next one to write */
+	const struct segment_begin *segments; /* by time */
+	size_t segment_count, next;	      /* the next one to write */
 	unsigned int device;
 };
 
@@ -42,20 +48,36 @@ static int write_entry(struct device_trace *to, const char *action,
 	return ret;
 }
 
+static unsigned int device_of(const struct tensor_event *event)
+{
+	return event->device < 0 || event->device >= DEVICE_UNKNOWN ? 0 :
+								      (unsigned int)event->device;
+}
+
+static bool is_of(const struct process *process, const struct tensor_event *event)
+{
+	return event->pid == process->pid && event->time_ns >= process->start_ns &&
+	       process__is_alive_after(process, event->time_ns);
+}
+
+/* Whether a framework's allocator had taken the memory that was freed. */
+static bool is_frameworks(const struct snapshot_trace *trace, const struct tensor_event *event)
+{
+	return snapshot__has_allocator(trace->find(trace->arg, event->stack));
+}
+
 /* Segments of the device that were allocated before `ns`. */
 static int write_segments_until(struct device_trace *to, uint64_t ns)
 {
 	int ret = 0;
 
 	for (; to->next < to->segment_count && !ret; to->next++) {
-		const struct allocation *of = to->segments[to->next]->of;
-		const struct tensor_event event = {
-			.time_ns = of->start_ns, .address = of->address, .bytes = of->size};
+		const struct segment_begin *at = &to->segments[to->next];
 
-		if (of->start_ns > ns)
+		if (at->event.time_ns > ns)
 			break;
-		if (of->device == to->device)
-			ret = write_entry(to, "segment_alloc", &event, of->stack);
+		if (device_of(&at->event) == to->device)
+			ret = write_entry(to, "segment_alloc", &at->event, at->stack);
 	}
 	return ret;
 }
@@ -70,20 +92,12 @@ static int write_event(struct device_trace *to, const struct tensor_event *event
 	if (event->action == TENSOR_ALLOCATES)
 		return write_entry(to, "alloc", event,
 				   to->trace->find(to->trace->arg, event->stack));
+	if (event->action == TENSOR_SEGMENT_FREED)
+		return is_frameworks(to->trace, event) ?
+			       write_entry(to, "segment_free", event, NULL) :
+			       0;
 	ret = write_entry(to, "free_requested", event, NULL);
 	return ret ? ret : write_entry(to, "free_completed", event, NULL);
-}
-
-static unsigned int device_of(const struct tensor_event *event)
-{
-	return event->device < 0 || event->device >= DEVICE_UNKNOWN ? 0 :
-								      (unsigned int)event->device;
-}
-
-static bool is_of(const struct process *process, const struct tensor_event *event)
-{
-	return event->pid == process->pid && event->time_ns >= process->start_ns &&
-	       process__is_alive_after(process, event->time_ns);
 }
 
 static int write_device(struct device_trace *to)
@@ -107,21 +121,55 @@ static int write_device(struct device_trace *to)
 
 static int by_time(const void *a, const void *b)
 {
-	const struct stretch *const *x = a, *const *y = b;
-	uint64_t left = (*x)->of->start_ns, right = (*y)->of->start_ns;
+	const struct segment_begin *x = a, *y = b;
 
-	return (left > right) - (left < right);
+	return (x->event.time_ns > y->event.time_ns) - (x->event.time_ns < y->event.time_ns);
 }
 
-/* The framework's segments, the oldest first; NULL without memory. */
-static const struct stretch **order_segments(const struct snapshot *snapshot, size_t *count)
+static struct segment_begin begin_of(const struct allocation *of)
 {
-	const struct stretch **list = calloc(snapshot->segment_count + 1, sizeof(*list));
+	return (struct segment_begin){.event = {.time_ns = of->start_ns,
+						.address = of->address,
+						.bytes = of->size,
+						.device = of->device},
+				      .stack = of->stack};
+}
 
+static struct segment_begin begin_of_freed(const struct snapshot_trace *trace,
+					   const struct tensor_event *freed)
+{
+	struct segment_begin begin = {.event = *freed,
+				      .stack = trace->find(trace->arg, freed->stack)};
+
+	begin.event.time_ns = freed->since_ns;
+	return begin;
+}
+
+/*
+ * The framework's segments, those that are still there and those whose end is in the trace, the
+ * oldest first; NULL without memory.
+ */
+static struct segment_begin *order_segments(const struct snapshot *snapshot,
+					    const struct device_trace *to, size_t *count)
+{
+	const struct tensor_trace *trace = to->trace->trace;
+	size_t events = trace ? trace->count : 0, freed = 0;
+	struct segment_begin *list;
+
+	for (size_t i = 0; i < events; i++)
+		freed += tensor_trace__at(trace, i)->action == TENSOR_SEGMENT_FREED;
+	list = calloc(snapshot->segment_count + freed + 1, sizeof(*list));
 	*count = 0;
 	for (size_t i = 0; list && i < snapshot->segment_count; i++)
 		if (snapshot->segments[i].of && snapshot__is_frameworks(&snapshot->segments[i]))
-			list[(*count)++] = &snapshot->segments[i];
+			list[(*count)++] = begin_of(snapshot->segments[i].of);
+	for (size_t i = 0; list && i < events; i++) {
+		const struct tensor_event *event = tensor_trace__at(trace, i);
+
+		if (event->action == TENSOR_SEGMENT_FREED && is_of(to->process, event) &&
+		    is_frameworks(to->trace, event))
+			list[(*count)++] = begin_of_freed(to->trace, event);
+	}
 	if (list)
 		qsort(list, *count, sizeof(*list), by_time);
 	return list;
@@ -160,7 +208,7 @@ int snapshot__write_traces(struct snapshot *snapshot, const struct process *proc
 			   const struct snapshot_trace *trace)
 {
 	struct device_trace to = {.snapshot = snapshot, .process = process, .trace = trace};
-	const struct stretch **segments = order_segments(snapshot, &to.segment_count);
+	struct segment_begin *segments = order_segments(snapshot, &to, &to.segment_count);
 	int ret = segments ? 0 : -ENOMEM;
 
 	to.segments = segments;

@@ -470,8 +470,8 @@ def test_of_gpuprobe_itself(idle):
                              check=True).stdout.split()[1]
     assert page.find("gpuprobe_build_info") == [({"version": version}, 1)]
     assert page.value("gpuprobe_probes_attached", layer="driver") > 60
-    assert {labels["layer"]
-            for labels, _ in page.find("gpuprobe_probes_attached")} == {"driver", "runtime"}
+    assert {labels["layer"] for labels, _ in page.find("gpuprobe_probes_attached")} == {
+        "driver", "runtime", "library"}
     assert page.sum("gpuprobe_events_lost_total") == 0
     assert len(page.find("gpuprobe_events_lost_total")) > 5
 

@@ -105,6 +105,32 @@ def test_the_latest_events(tmp_path, most):
     assert memory["gpuprobe"]["events_overwritten"] == (510 if most else 0)
 
 
+def test_segments_that_were_given_back(tmp_path):
+    """Each has its allocation and its free, with its address and size; memory that is not of the
+    framework's allocator has none."""
+    file = tmp_path / "memory.pickle"
+    with Running() as running:
+        probe = start(running.process.pid, file)
+        wait_until_watching(probe)
+        made = running.do("make 20 30000000")
+        running.do("drop 15")
+        left = running.do("empty")
+        told = stop(probe)
+    assert probe.returncode == 0, told
+    memory = pickle.loads(file.read_bytes())
+    (events,) = memory["device_traces"]
+    alive, gone = {}, 0
+    for event in events:
+        if event["action"] == "segment_alloc":
+            alive[event["addr"]] = event["size"]
+        elif event["action"] == "segment_free":
+            assert alive.pop(event["addr"]) == event["size"]
+            gone += 1
+    assert gone == made["segments"] - left["segments"] > 5
+    assert alive == {segment["address"]: segment["total_size"] for segment in memory["segments"]}
+    assert [event["time_us"] for event in events] == sorted(event["time_us"] for event in events)
+
+
 def test_expandable_segments(tmp_path):
     """Mappings of one are one segment, with its holes."""
     file = tmp_path / "memory.pickle"

@@ -357,6 +357,21 @@ def test_tensors_of_a_step():
     assert abs(churn["per_step"] - 3) < 6 / tensors["steps"]
 
 
+@pytest.mark.waits("it takes a reading after the first steps, which comes after a second")
+def test_memleak_says_how_many_a_step_makes():
+    output = other("memleak", "--steps", "-o", "0", "--json", commands="steps 500 4\nquit\n")
+    site, = [site for site in output["processes"][0]["tensors"]["by_site"]["sites"]
+             if "keep" in [frame.get("function") for frame in site["stack"]["frames"]]]
+    assert abs(site["per_step"] - 1) < 0.2
+    assert abs(site["bytes_per_step"] - 1000) < 200
+
+
+@pytest.mark.slow
+def test_a_person_reads_tensors_of_a_step_in_memleak():
+    text = other("memleak", "--steps", "-o", "0", commands="steps 500 4\nquit\n")
+    assert re.search(r", (1\.0\d|0\.9\d) per step \(\d+ bytes\), none freed keep", text), text
+
+
 @pytest.mark.slow
 def test_a_person_reads_tensors_of_a_step():
     text = other("stat", "--tensors", "--stack", "fp", commands="steps 500 4\nquit\n")

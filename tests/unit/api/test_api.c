@@ -64,7 +64,7 @@ static bool is_gone(const struct api_function *f)
 
 static void test_sorted(void **state)
 {
-	size_t i, runtime = 0, older = 0, gone = 0;
+	size_t i, runtime = 0, library = 0, older = 0, gone = 0;
 
 	(void)state;
 	for (i = 0; i < api_function_count; i++) {
@@ -75,16 +75,40 @@ static void test_sorted(void **state)
 		/* Every row is found, as the form of its last major. */
 		assert_int_equal(api__find(f->symbol, f->soname ? f->soname : 99), i);
 		runtime += f->desc.layer == LAYER_RUNTIME;
+		library += f->desc.layer == LAYER_LIBRARY;
 		older += f->soname && i + 1 < api_function_count &&
 			 strcmp(f[1].symbol, f->symbol) == 0;
 		gone += is_gone(f);
 	}
-	assert_int_equal(api_function_count, 1122);
+	assert_int_equal(api_function_count, 1157);
 	assert_int_equal(runtime, 485);
+	assert_int_equal(library, 35);
 	/* 22 older forms, and the 41 functions that libcudart.so.13 does not export. */
 	assert_int_equal(older, 22);
 	assert_int_equal(gone, 41);
 	assert_true(api_function_count <= MAX_FUNCTIONS);
+}
+
+/* The names that pip and Debian packages give these files. */
+static void test_libraries(void **state)
+{
+	(void)state;
+	assert_true(api__is_library("libcublas.so.12"));
+	assert_true(api__is_library("libcublasLt.so.13"));
+	assert_true(api__is_library("libcudnn.so.9"));
+	assert_true(api__is_library("libcudnn_graph.so.9"));
+	assert_true(api__is_library("libnccl.so.2"));
+	assert_true(api__is_library("libtorch_cuda.so"));
+	assert_true(api__is_library("libcufft.so.12.0.0.61"));
+	assert_false(api__is_library("libcudnn_ops.so.9"));
+	assert_false(api__is_library("libcudart.so.13"));
+	assert_false(api__is_library("libcublas"));
+	assert_false(api__is_library(""));
+	assert_true(api__is_in_library(get("ncclCommDestroy"), "libtorch_cuda.so"));
+	assert_false(api__is_in_library(get("ncclCommDestroy"), "libcublas.so.12"));
+	assert_false(api__is_in_library(get("cublasLtCreate"), "libcublas.so.12"));
+	assert_false(api__is_in_library(get("cudaMalloc"), "libnccl.so.2"));
+	assert_string_equal(get("cublasCreate_v2")->shown, "cublasCreate");
 }
 
 static void test_find_nothing(void **state)
@@ -547,12 +571,19 @@ static void test_error_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sorted),	    cmocka_unit_test(test_find_nothing),
-		cmocka_unit_test(test_forms),	    cmocka_unit_test(test_launches),
-		cmocka_unit_test(test_memory),	    cmocka_unit_test(test_copies),
-		cmocka_unit_test(test_copy_params), cmocka_unit_test(test_shown),
-		cmocka_unit_test(test_asks),	    cmocka_unit_test(test_other_operations),
-		cmocka_unit_test(test_every_row),   cmocka_unit_test(test_variants),
+		cmocka_unit_test(test_sorted),
+		cmocka_unit_test(test_libraries),
+		cmocka_unit_test(test_find_nothing),
+		cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_launches),
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_copies),
+		cmocka_unit_test(test_copy_params),
+		cmocka_unit_test(test_shown),
+		cmocka_unit_test(test_asks),
+		cmocka_unit_test(test_other_operations),
+		cmocka_unit_test(test_every_row),
+		cmocka_unit_test(test_variants),
 		cmocka_unit_test(test_error_names),
 	};
 

@@ -67,6 +67,30 @@ static void test_flags_and_kinds(void **state)
 	table__free(table);
 }
 
+static void test_libraries(void **state)
+{
+	struct table *table = read_good(
+		HEADER "library\tncclCommSplit\tother\tcreate\tnccl\tlibrary=libnccl.so,libx.so\t"
+		       "out=o\to rcx ncclComm_t *\t-\n");
+
+	(void)state;
+	assert_int_equal(table->functions->desc.layer, LAYER_LIBRARY);
+	assert_int_equal(table->functions->desc.kind, OBJECT_NCCL);
+	assert_string_equal(table->functions->libraries, "libnccl.so,libx.so");
+	table__free(table);
+	expect_bad_row("library\tncclX\tother\t-\t-\t-\t-\t-\t-", "ncclX needs the flag library=");
+	expect_bad_row("driver\tcuX\tother\t-\t-\tlibrary=libx.so\t-\t-\t-",
+		       "cuX must not have the flag library=");
+	expect_bad_row("library\tcudaX\tother\t-\t-\tlibrary=libx.so\t-\t-\t-",
+		       "cudaX is not a symbol of that layer");
+	expect_bad_row("library\tncclX\tother\t-\t-\tlibrary=x.so\t-\t-\t-",
+		       "a library is a name such as libnccl.so, not x.so");
+	expect_bad_row("library\tncclX\tother\t-\t-\tlibrary=lib\"x\t-\t-\t-",
+		       "a library is a name such as libnccl.so, not lib\"x");
+	expect_bad_row("library\tncclX\tother\t-\t-\tlibrary=libx library=liby\t-\t-\t-",
+		       "two flags library=");
+}
+
 static void test_bad_words(void **state)
 {
 	(void)state;
@@ -347,11 +371,11 @@ static void test_bad_showing_flags(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good_row),	   cmocka_unit_test(test_flags_and_kinds),
-		cmocka_unit_test(test_bad_words),	   cmocka_unit_test(test_bad_arguments),
-		cmocka_unit_test(test_too_many_arguments), cmocka_unit_test(test_missing_roles),
-		cmocka_unit_test(test_all_roles),	   cmocka_unit_test(test_showing_flags),
-		cmocka_unit_test(test_bad_showing_flags),
+		cmocka_unit_test(test_good_row),      cmocka_unit_test(test_flags_and_kinds),
+		cmocka_unit_test(test_libraries),     cmocka_unit_test(test_bad_words),
+		cmocka_unit_test(test_bad_arguments), cmocka_unit_test(test_too_many_arguments),
+		cmocka_unit_test(test_missing_roles), cmocka_unit_test(test_all_roles),
+		cmocka_unit_test(test_showing_flags), cmocka_unit_test(test_bad_showing_flags),
 	};
 
 	return cmocka_run_group_tests_name("generate", tests, NULL, NULL);

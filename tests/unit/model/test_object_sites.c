@@ -107,6 +107,7 @@ static void functions_make_kinds(void **state)
 	assert_int_equal(object_kind__made_by(row_of("cuStreamEndCapture")), OBJECT_GRAPH);
 	assert_int_equal(object_kind__made_by(row_of("cuDevicePrimaryCtxRetain")), OBJECT_CONTEXT);
 	assert_int_equal(object_kind__made_by(row_of("cuModuleLoadData")), OBJECT_MODULE);
+	assert_int_equal(object_kind__made_by(row_of("ncclCommSplit")), OBJECT_NCCL);
 	assert_int_equal(object_kind__made_by(row_of("cudaMalloc")), OBJECT_KINDS);
 	assert_int_equal(object_kind__made_by(UINT16_MAX), OBJECT_KINDS);
 }

@@ -236,7 +236,7 @@ static void test_calls(void **state)
 	THREAD("in cuMemAlloc, on the CPU", .call = "cuMemAlloc_v2");
 	THREAD("in ncclAllReduce: cudaLaunchKernel, asleep", .by = "ncclAllReduce",
 	       .call = "cudaLaunchKernel", .run = DUMP_SLEEPS);
-	THREAD("in cublasCreate_v2, asleep, waits for a lock", .by = "cublasCreate_v2",
+	THREAD("in cublasCreate, asleep, waits for a lock", .by = "cublasCreate_v2",
 	       .run = DUMP_SLEEPS, .waiting = {.kind = DUMP_WAIT_LOCK});
 	THREAD("in a\\nb: c\\x1b, frozen", .by = "a\nb", .call = "c\033", .run = DUMP_FROZEN);
 }

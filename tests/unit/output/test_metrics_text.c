@@ -244,6 +244,7 @@ static const char busy_prometheus[] =
 			    "# HELP gpuprobe_probes_attached Probe sites attached, by layer.\n"
 			    "gpuprobe_probes_attached{layer=\"runtime\"} 12\n"
 			    "gpuprobe_probes_attached{layer=\"driver\"} 34\n"
+			    "gpuprobe_probes_attached{layer=\"library\"} 0\n"
 			    "# TYPE gpuprobe_build_info gauge\n"
 			    "# HELP gpuprobe_build_info The gpuprobe that serves this page.\n"
 			    "gpuprobe_build_info{version=\"0.1.0\"} 1\n";

@@ -83,7 +83,8 @@ static void writes_an_empty_report(void **state)
 		      "\"graph_launches\":0,\"graph_kernels\":0,"
 		      "\"graph_launches_of_unknown_size\":0},"
 		      "\"processes\":[],\"gpus\":[],\"libraries\":0,"
-		      "\"probes_attached\":{\"runtime\":0,\"driver\":0},\"functions_missing\":0,");
+		      "\"probes_attached\":{\"runtime\":0,\"driver\":0,\"library\":0},\"functions_"
+		      "missing\":0,");
 }
 
 static void writes_memory(void **state)
@@ -179,7 +180,8 @@ static void writes_memory(void **state)
 		"\"objects\":{},\"errors\":[],\"sticky_error\":null,\"devices\":[],\"functions\":[]"
 		"}],"
 		"\"gpus\":[],\"libraries\":2,"
-		"\"probes_attached\":{\"runtime\":3,\"driver\":4},\"functions_missing\":5,");
+		"\"probes_attached\":{\"runtime\":3,\"driver\":4,\"library\":0},\"functions_"
+		"missing\":5,");
 }
 
 static void writes_launches_copies_waits_and_errors(void **state)
@@ -287,7 +289,8 @@ static void writes_launches_copies_waits_and_errors(void **state)
 		"\"error\":\"cudaErrorLaunchFailure\",\"since_ns\":4,\"later_same\":5,"
 		"\"later_others\":6},"
 		"\"devices\":[],\"functions\":[]}],\"gpus\":[],\"libraries\":0,"
-		"\"probes_attached\":{\"runtime\":0,\"driver\":0},\"functions_missing\":0,");
+		"\"probes_attached\":{\"runtime\":0,\"driver\":0,\"library\":0},\"functions_"
+		"missing\":0,");
 }
 
 static void writes_what_was_counted_by_function_and_device(void **state)

@@ -212,6 +212,44 @@ static void trace_of_events(void **state)
 		"assert s['gpuprobe']['events_lost'] == 2\n");
 }
 
+/* A segment that was freed has its allocation, too; other memory that was freed has nothing. */
+static void trace_of_freed_segments(void **state)
+{
+	static const struct stack_frame frame = {.function = "raw", .object = "libc10_cuda.so"};
+	static struct stack line = {.count = 1, .frames = &frame};
+	struct tensor_event events[] = {
+		{.time_ns = 3000000,
+		 .since_ns = 1000000,
+		 .address = MIB,
+		 .bytes = 99,
+		 .stack = 1,
+		 .pid = 7,
+		 .action = TENSOR_SEGMENT_FREED},
+		{.time_ns = 4000000, .address = 512, .pid = 7, .action = TENSOR_SEGMENT_FREED},
+		{.time_ns = 5000000,
+		 .address = 512,
+		 .stack = 1,
+		 .pid = 8,
+		 .action = TENSOR_SEGMENT_FREED},
+	};
+	const struct tensor_trace trace = {.events = events, .room = 3, .count = 3};
+	const struct snapshot_trace written = {.trace = &trace,
+					       .wall = {.tv_sec = 100},
+					       .now_ns = 6000000,
+					       .find = find_stack,
+					       .arg = &line};
+	struct tensors seen = {.live = NULL};
+	const struct process process = {.pid = 7, .tensors = &seen};
+
+	(void)state;
+	model_and_trace_accept(
+		&process, &written,
+		"d = s['device_traces'][0]\n"
+		"assert [e['action'] for e in d] == ['segment_alloc', 'segment_free']\n"
+		"assert [e['time_us'] for e in d] == [99995000, 99997000]\n"
+		"assert {(e['addr'], e['size']) for e in d} == {(1 << 20, 99)}\n");
+}
+
 static uint64_t hostile_number(unsigned int *seed)
 {
 	static const uint64_t bases[] = {0, 4 * MIB, UINT64_MAX - 4096, 1ull << 63};
@@ -245,9 +283,8 @@ static void hostile_ranges(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(values),
-		cmocka_unit_test(segments_and_holes),
-		cmocka_unit_test(trace_of_events),
+		cmocka_unit_test(values),	   cmocka_unit_test(segments_and_holes),
+		cmocka_unit_test(trace_of_events), cmocka_unit_test(trace_of_freed_segments),
 		cmocka_unit_test(hostile_ranges),
 	};
 

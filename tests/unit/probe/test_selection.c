@@ -39,6 +39,23 @@ static void test_none(void **state)
 				assert_false(selection__wants(&selection, &api_functions[row]));
 }
 
+/* Of libraries above CUDA, whichever layer of CUDA is watched, for all that has objects. */
+static void test_libraries(void **state)
+{
+	struct selection selection = {.sections = SECTION_ALL};
+
+	(void)state;
+	for (selection.api = API_AUTO; selection.api <= API_BOTH; selection.api++) {
+		assert_true(wants(&selection, "cublasCreate_v2"));
+		assert_true(wants(&selection, "ncclCommAbort"));
+		assert_true(wants_return(&selection, "ncclCommAbort"));
+	}
+	selection.sections = SECTION_MEMORY;
+	assert_false(wants(&selection, "cublasCreate_v2"));
+	selection.sections = SECTION_MEMORY | SECTION_OBJECTS;
+	assert_true(wants(&selection, "cublasCreate_v2"));
+}
+
 static void test_asks(void **state)
 {
 	struct selection selection = {.sections = SECTION_ALL, .asks = true};
@@ -101,9 +118,8 @@ static void test_getters(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_none),
-		cmocka_unit_test(test_asks),
-		cmocka_unit_test(test_starts),
+		cmocka_unit_test(test_none),	cmocka_unit_test(test_libraries),
+		cmocka_unit_test(test_asks),	cmocka_unit_test(test_starts),
 		cmocka_unit_test(test_getters),
 	};
 

@@ -200,6 +200,73 @@ static void versions_are_two_sites(void **state)
 	free(found.sites);
 }
 
+static struct found find_handles(const struct test_elf *elf, const char *base)
+{
+	bool *wanted = calloc(api_function_count, sizeof(*wanted));
+	struct elf_file *file = open_built(elf);
+	struct found found;
+
+	for (size_t row = 0; row < api_function_count; row++)
+		wanted[row] = true;
+	assert_int_equal(cuda_library__handle_sites(file, base,
+						    &(struct wanted_functions){.rows = wanted},
+						    &found.sites, &found.count, &found.missing),
+			 0);
+	elf_file__free(file);
+	free(wanted);
+	return found;
+}
+
+/* By the file's name; CUDA's functions inside of it are not its own. */
+static void a_library_has_its_functions(void **state)
+{
+	static const struct test_symbol dynamic[] = {
+		{"ncclCommDestroy", FUNCTION_VADDR(1), 64, 0, 1},
+		{"cublasCreate_v2", FUNCTION_VADDR(2), 64, 0, 1},
+		{"cudaMalloc", FUNCTION_VADDR(3), 64, 0, 1},
+		END};
+	static const struct test_symbol inside[] = {
+		{"ncclCommDestroy", FUNCTION_VADDR(1), 64, 0, 1},
+		{"ncclCommSplit", FUNCTION_VADDR(4), 64, 0, 1},
+		END};
+	const struct test_elf elf = {.dynamic = dynamic, .full = inside};
+	struct found found = find_handles(&elf, "libnccl.so.2");
+
+	(void)state;
+	assert_int_equal(found.count, 2);
+	assert_site(&found, 0, "ncclCommDestroy", FUNCTION_OFFSET(1));
+	assert_site(&found, 1, "ncclCommSplit", FUNCTION_OFFSET(4));
+	assert_int_equal(found.sites[0].layer, LAYER_LIBRARY);
+	/* Those of NCCL that are missing, not those of other libraries. */
+	assert_in_range(found.missing, 1, 10);
+	free(found.sites);
+	found = find_handles(&elf, "libcublas.so.12");
+	assert_int_equal(found.count, 1);
+	assert_site(&found, 0, "cublasCreate_v2", FUNCTION_OFFSET(2));
+	free(found.sites);
+}
+
+/* A program that has the runtime linked in may have cuBLAS linked in, too; it need not. */
+static void a_program_has_a_library_inside(void **state)
+{
+	static const struct test_symbol nothing[] = {{"main", FUNCTION_VADDR(9), 64, 0, 1}, END};
+	static const struct test_symbol inside[] = {
+		{"cudaMalloc", FUNCTION_VADDR(1), 64, 0, 1},
+		{"cudaLaunchKernel", FUNCTION_VADDR(2), 64, 0, 1},
+		{"cublasCreate_v2", FUNCTION_VADDR(3), 64, 0, 1},
+		END};
+	static const char *const names[] = {"cudaMalloc", "cublasCreate_v2", "cublasDestroy_v2",
+					    NULL};
+	const struct test_elf elf = {.dynamic = nothing, .full = inside};
+	struct found found = find(&elf, names);
+
+	(void)state;
+	assert_int_equal(found.count, 2);
+	assert_site(&found, 1, "cublasCreate_v2", FUNCTION_OFFSET(3));
+	assert_int_equal(found.missing, 0);
+	free(found.sites);
+}
+
 static int count_unknown(const char *symbol, enum layer layer, void *arg)
 {
 	(void)symbol;
@@ -396,6 +463,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reports_the_layers),
 		cmocka_unit_test(finds_what_is_wanted),
+		cmocka_unit_test(a_library_has_its_functions),
+		cmocka_unit_test(a_program_has_a_library_inside),
 		cmocka_unit_test(no_cuda_no_sites),
 		cmocka_unit_test(finds_a_runtime_carried_inside),
 		cmocka_unit_test(both_tables_give_one_site),

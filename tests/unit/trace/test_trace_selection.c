@@ -145,6 +145,31 @@ static bool wants_symbol(struct trace_selection *selection, const char *symbol, 
 	return wanted;
 }
 
+static bool wants_row(struct trace_selection *selection, const char *symbol)
+{
+	bool wanted = trace_selection__wants(selection, &api_functions[api__find(symbol, 13)]);
+
+	assert_true(!wanted || trace_selection__wants_libraries(selection));
+	trace_selection__free(selection);
+	return wanted;
+}
+
+/* Libraries above CUDA are traced only if they are named. */
+static void test_libraries(void **state)
+{
+	static const char *const none[] = {NULL}, *const nccl[] = {"nccl*", NULL};
+
+	(void)state;
+	assert_false(wants_row(selection_of(API_AUTO, none), "cublasCreate_v2"));
+	assert_false(wants_row(SELECTION("all"), "cublasCreate_v2"));
+	assert_false(wants_row(SELECTION("cu*"), "cublasCreate_v2"));
+	assert_false(wants_row(SELECTION("*Create*"), "cublasCreate_v2"));
+	assert_true(wants_row(SELECTION("cublasCreate"), "cublasCreate_v2"));
+	assert_true(wants_row(SELECTION("cub*"), "cublasCreate_v2"));
+	assert_true(wants_row(SELECTION("memory,nccl*"), "ncclCommSplit"));
+	assert_false(wants_row(selection_of(API_DRIVER, nccl), "ncclCommSplit"));
+}
+
 /* Functions that the table does not have. */
 static void test_symbols(void **state)
 {
@@ -307,12 +332,12 @@ static void test_check_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_default),	     cmocka_unit_test(test_families),
-		cmocka_unit_test(test_names),	     cmocka_unit_test(test_exclusions),
-		cmocka_unit_test(test_layers),	     cmocka_unit_test(test_symbols),
-		cmocka_unit_test(test_mistakes),     cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_many_unknown), cmocka_unit_test(test_check),
-		cmocka_unit_test(test_check_names),
+		cmocka_unit_test(test_default),	  cmocka_unit_test(test_families),
+		cmocka_unit_test(test_names),	  cmocka_unit_test(test_exclusions),
+		cmocka_unit_test(test_libraries), cmocka_unit_test(test_layers),
+		cmocka_unit_test(test_symbols),	  cmocka_unit_test(test_mistakes),
+		cmocka_unit_test(test_unknown),	  cmocka_unit_test(test_many_unknown),
+		cmocka_unit_test(test_check),	  cmocka_unit_test(test_check_names),
 	};
 
 	return cmocka_run_group_tests_name("trace selection", tests, NULL, NULL);

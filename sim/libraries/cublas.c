@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// libcublas.so.13: handles that hold a workspace and an event, see handle.h.
+#include "libraries/handle.h"
+
+#define NOT_INITIALIZED 1
+
+LIBRARY_EXPORT int cublasCreate_v2(struct handle **handle);
+LIBRARY_EXPORT int cublasDestroy_v2(struct handle *handle);
+
+int cublasCreate_v2(struct handle **handle)
+{
+	*handle = handle__new(SIM_CUBLAS);
+	return *handle ? 0 : NOT_INITIALIZED;
+}
+
+int cublasDestroy_v2(struct handle *handle)
+{
+	if (!handle)
+		return NOT_INITIALIZED;
+	handle__free(handle);
+	return 0;
+}
