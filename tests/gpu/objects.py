@@ -20,6 +20,7 @@ import tempfile
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "objects.py")
 # Enough that a step of 2 MiB, as NVML counts, is less than a thirtieth of all.
 COUNTS = {"stream": 400, "event": 20000, "graph_exec": 2000, "module": 8000}
+HANDLES = {"cublas": 64, "cudnn": 64}
 SECONDS = 24
 STEP = 2 << 20
 TOLERANCE = 0.1
@@ -37,15 +38,17 @@ def truth_of(lines):
 
 
 def estimate(gpuprobe, kind):
-    """(truth, estimate or None, error) in bytes each."""
-    lines = run(gpuprobe, ["memleak", "--json", "--window", "10s"], kind, "leak", COUNTS[kind],
-                SECONDS)
+    """(truth, estimate or None, error) in bytes each, and the number of live objects counted."""
+    lines = run(gpuprobe, ["memleak", "--json", "--window", "10s"], kind, "leak",
+                {**COUNTS, **HANDLES}[kind], SECONDS)
     truth = truth_of(lines)
-    report = json.loads([line for line in lines if line.startswith('{"schema"')][-1])
-    sites = [site for process in report["processes"] for site in process["objects"]
+    reports = [json.loads(line) for line in lines if line.startswith('{"schema"')]
+    sites = [site for process in reports[-1]["processes"] for site in process["objects"]
              if site["kind"] == kind and "each" in site]
     each = sites[0]["each"] if sites else {"bytes": None, "error": None}
-    return truth["bytes"] / truth["made"], each["bytes"], each["error"]
+    live = max((sum(site["live"] for site in process["objects"] if site["kind"] == kind)
+                for report in reports for process in report["processes"]), default=0)
+    return truth["bytes"] / truth["made"], each["bytes"], each["error"], live
 
 
 def is_right(kind, truth, found, error):
@@ -68,7 +71,7 @@ def findings(gpuprobe, kind, pattern):
 def estimates(gpuprobe):
     """Yields kind, truth, estimate, its error, and whether that is right. One after the other."""
     for kind in COUNTS:
-        truth, found, error = estimate(gpuprobe, kind)
+        truth, found, error, _ = estimate(gpuprobe, kind)
         yield kind, truth, found, error, is_right(kind, truth, found, error)
 
 
@@ -93,6 +96,15 @@ def test_objects(machine, results):
         results.tell(f"objects, {kind}: estimate", text_of(found, error))
     for kind, pattern, ids in sound_programs(machine.gpuprobe):
         results.check(f"objects, {kind}, {pattern}: findings", [], ids)
+
+
+def test_handles(machine, results):
+    """Handles of libraries: how many there are, and what each holds beside allocations."""
+    for kind, count in HANDLES.items():
+        truth, found, error, live = estimate(machine.gpuprobe, kind)
+        results.check(f"handles, {kind}: live, with one made before", count + 1, live)
+        results.tell(f"handles, {kind}: bytes each by the device's free memory, estimate",
+                     (round(truth), text_of(found, error)))
 
 
 def main():

@@ -30,7 +30,7 @@ from dump import test_dump, test_dump_collective
 from frameworks import test_cupy, test_jax
 from leaks import test_leaks
 from machine import Machine, Results, shown
-from objects import test_objects
+from objects import test_handles, test_objects
 from oom import test_oom
 from oom_lines import test_oom_lines
 from parallel import test_parallel
@@ -60,6 +60,7 @@ TESTS = {
     "oom": test_oom,
     "oom_lines": test_oom_lines,
     "objects": test_objects,
+    "handles": test_handles,
     "cupy": test_cupy,
     "jax": test_jax,
     "trace": test_trace,

@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Makes objects by the driver's API, one after the other, and prints what the GPU lost for them.
+"""Makes objects by the driver's API, or handles of libraries, one after the other, and prints what
+the GPU lost for them.
 
     objects.py KIND PATTERN COUNT SECONDS
 
-KIND: stream, event, graph_exec (of 10 kernels, launched), module (one kernel, launched). PATTERN:
+KIND: stream, event, graph_exec (of 10 kernels, launched), module (one kernel, launched), cublas,
+cudnn (of the packages beside PyTorch). PATTERN:
 leak (all stay), each (destroyed at once), pool (made at the start), cache (the latest 100 stay).
 """
 import ctypes
+import glob
 import json
+import os
+import site
 import sys
+import sysconfig
 import time
 
 PTX = (b".version 7.0\n.target sm_75\n.address_size 64\n"
@@ -65,6 +71,36 @@ def capture(function):
     return graph
 
 
+def library(name):
+    """A library of NVIDIA's Python packages."""
+    for folder in {sysconfig.get_path("purelib"), *site.getsitepackages()}:
+        for path in sorted(glob.glob(os.path.join(folder, "nvidia", "*", "lib", name + ".so.*"))):
+            return ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+    return ctypes.CDLL(name + ".so")
+
+
+class Handles:
+    """Functions of a library that take and give handles, by the way calls of the driver go here."""
+
+    def __init__(self, name, create, destroy):
+        self.library, self.create, self.destroy = library(name), create, destroy
+
+    def make(self):
+        handle = ctypes.c_void_p()
+        if getattr(self.library, self.create)(ctypes.byref(handle)):
+            sys.exit(f"{self.create} failed")
+        return handle
+
+    def end(self, handle):
+        getattr(self.library, self.destroy)(handle)
+
+
+HANDLES = {
+    "cublas": ("libcublas", "cublasCreate_v2", "cublasDestroy_v2"),
+    "cudnn": ("libcudnn", "cudnnCreate", "cudnnDestroy"),
+}
+
+
 def free_bytes():
     free, total = ctypes.c_size_t(), ctypes.c_size_t()
     call("cuMemGetInfo_v2", ctypes.byref(free), ctypes.byref(total))
@@ -84,12 +120,19 @@ def main():
     launch(function)
     call("cuStreamSynchronize", stream)
     graph = capture(function)
-    make, destroy = {
-        "stream": (lambda: made("cuStreamCreate", 1), "cuStreamDestroy_v2"),
-        "event": (lambda: made("cuEventCreate", 0), "cuEventDestroy_v2"),
-        "graph_exec": (lambda: make_exec(graph), "cuGraphExecDestroy"),
-        "module": (make_module, "cuModuleUnload"),
-    }[kind]
+    if kind in HANDLES:
+        handles = Handles(*HANDLES[kind])
+        make, end = handles.make, handles.end
+    else:
+        make, destroy = {
+            "stream": (lambda: made("cuStreamCreate", 1), "cuStreamDestroy_v2"),
+            "event": (lambda: made("cuEventCreate", 0), "cuEventDestroy_v2"),
+            "graph_exec": (lambda: make_exec(graph), "cuGraphExecDestroy"),
+            "module": (make_module, "cuModuleUnload"),
+        }[kind]
+
+        def end(handle):
+            call(destroy, handle)
     make()
     # Long enough for a reading with the context alone.
     time.sleep(3)
@@ -97,7 +140,7 @@ def main():
     for _ in range(count):
         kept.append(make())
         if pattern == "each" or (pattern == "cache" and len(kept) > CACHE):
-            call(destroy, kept.pop(0))
+            end(kept.pop(0))
         if pattern != "pool":
             time.sleep(seconds / count)
     if pattern == "pool":
