@@ -49,7 +49,7 @@ static bool was_judged(const struct compared_run *run, const char *id)
 	       !names(json_value__member(run->json, "not_looked_for_where_sampled"), id);
 }
 
-/* A threshold of times, rates or shares of time may be passed by chance: equal runs differ there. */
+/* A threshold of times, rates or shares may be passed by chance: equal runs differ there. */
 static bool is_of_times(const struct finding_kind *kind)
 {
 	for (size_t i = 0; i < FINDING_THRESHOLDS && kind->thresholds[i].name; i++)
