@@ -133,7 +133,9 @@ int main(void)
 	printf("\tesac\n\tcase $command in\n");
 	subcommand__each(write_names, NULL);
 	printf("\tesac\n\t((COMP_CWORD == 1)) && words=\"$commands $words\"\n"
-	       "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n");
+	       "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+	       "\t[[ $command == diff && $word != -* ]] && "
+	       "COMPREPLY=($(compgen -f -- \"$word\"))\n");
 	fputs(tail, stdout);
 	return fflush(stdout) || ferror(stdout) ? 1 : 0;
 }

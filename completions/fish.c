@@ -117,6 +117,7 @@ int main(void)
 	fputs(head, stdout);
 	subcommand__each(write_command, NULL);
 	printf("complete -c gpuprobe -n \"__gpuprobe_is 'help'\" -a \"$__gpuprobe_commands\"\n");
+	printf("complete -c gpuprobe -n \"__gpuprobe_is 'diff'\" -F\n");
 	subcommand__each(write_options, NULL);
 	return fflush(stdout) || ferror(stdout) ? 1 : 0;
 }

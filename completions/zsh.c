@@ -116,6 +116,8 @@ static void write_arguments(const struct subcommand *subcommand, void *arg)
 	option_table__each(subcommand->options, write_option, NULL);
 	if (!strcmp(subcommand->word, "help"))
 		printf(" \\\n\t\t\t'1:command:{_describe command subcommands}'");
+	else if (!strcmp(subcommand->word, "diff"))
+		printf(" \\\n\t\t\t'*:run:_files'");
 	printf(" ;;\n");
 }
 

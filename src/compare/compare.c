@@ -84,8 +84,11 @@ static double slack_of_figure(const struct comparing *c, const struct figure_kin
 	return slack;
 }
 
-static int add(struct comparing *c, const struct difference *difference)
+/* If only one run has steps, the whole runs may be of different lengths: they prove nothing. */
+static int add(struct comparing *c, struct difference *difference)
 {
+	if (difference->group == GROUP_COUNTS && c->a->has_steps != c->b->has_steps)
+		difference->worse = false;
 	c->comparison->worse |= difference->worse;
 	return ARRAY_APPEND(c->comparison->differences, c->comparison->difference_count,
 			    *difference);
@@ -379,9 +382,9 @@ static int compare_pair(struct comparing *c)
 		return ret;
 
 	if (!c->by_steps && c->a->has_steps != c->b->has_steps)
-		ret = comparison__refuse(c->comparison,
-					 "steps: none were found in %s, so whole runs are compared",
-					 c->a->has_steps ? "B" : "A");
+		ret = comparison__refuse(
+			c->comparison, "steps: none were found in %s; counts are of the whole runs",
+			c->a->has_steps ? "B" : "A");
 	for (size_t i = 0; i < figure_kind_count && !ret; i++)
 		ret = compare_figure(c, i);
 	if (!ret)

@@ -63,8 +63,8 @@ struct figure_name {
 struct figure_name figure_kind__name(const struct figure_kind *kind);
 
 /*
- * Reads the figure of a process of stat's JSON. False if it is unknown there: the JSON has no steps,
- * for example, or is of an older gpuprobe.
+ * Reads the figure of a process of stat's JSON. False if it is unknown there: the JSON has no
+ * steps, for example, or is of an older gpuprobe.
  */
 bool figure_kind__read(const struct figure_kind *kind, const struct json_value *process,
 		       double *value);

@@ -27,8 +27,8 @@ struct diff_input {
 };
 
 /*
- * Opens the file with the permissions of gpuprobe's caller; `path` and `log` must outlive the input.
- * Returns 0 or a negative errno with a message. Release with diff_input__clear in any case.
+ * Opens the file with the permissions of gpuprobe's caller; `path` and `log` must outlive the
+ * input. Returns 0 or a negative errno with a message. Release with diff_input__clear in any case.
  */
 int diff_input__open(struct diff_input *input, const char *path, const struct log *log,
 		     struct error *err);

@@ -51,6 +51,13 @@ def test_help_takes_a_command(complete):
     assert "--" not in complete("help", "")
 
 
+def test_diff_takes_files(complete, tmp_path):
+    (tmp_path / "a.rec").touch()
+    assert complete("diff", f"{tmp_path}/a") == {f"{tmp_path}/a.rec"}
+    assert complete("diff", f"{tmp_path}/a.rec", f"{tmp_path}/") == {f"{tmp_path}/a.rec"}
+    assert complete("diff", "--fa") == {"--fail-on"}
+
+
 def test_values(complete):
     assert complete("stat", "--api", "") == {"auto", "driver", "runtime", "both"}
     assert complete("trace", "--api", "") == {"driver", "runtime", "both"}
@@ -92,6 +99,7 @@ def test_fish(tmp_path):
     assert fish("gpuprobe help s") == {"snapshot", "stat"}
     (tmp_path / "out.svg").touch()
     assert fish(f"gpuprobe flame --output {tmp_path}/o") == {f"{tmp_path}/out.svg"}
+    assert fish(f"gpuprobe diff {tmp_path}/o") == {f"{tmp_path}/out.svg"}
     assert "bash" in fish("gpuprobe stat -- bas")
     assert fish(f"gpuprobe stat -- cat {tmp_path}/o") == {f"{tmp_path}/out.svg"}
 

@@ -182,7 +182,10 @@ static void test_refusals(void **state)
 	expect("diff/sampled-copies", &a, &b, true);
 	a = run_scene_usual;
 	a.steps = 0;
-	expect("diff/no-steps", &a, &b, true);
+	expect("diff/no-steps", &a, &b, false);
+	b.steps = 0;
+	expect("diff/whole-runs", &a, &b, true);
+	b.steps = 700;
 	a.since_attach = true;
 	expect("diff/since-attach", &a, &b, false);
 }
