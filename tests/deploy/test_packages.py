@@ -139,6 +139,11 @@ def test_tarball(tmp_path):
         "linux-vdso.so.1", "libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"}
 
 
+def files_of_rpm(package):
+    return subprocess.run(["rpm", "-qlp", package], text=True, check=True,
+                          stdout=subprocess.PIPE).stdout.splitlines()
+
+
 @needs("rpmbuild")
 def test_rpm(tmp_path):
     """The spec builds from this tree, and lists all that is installed."""
@@ -146,7 +151,10 @@ def test_rpm(tmp_path):
                     f"gpuprobe_source {paths.ROOT}", "--define", f"_topdir {tmp_path}", "--define",
                     "debug_package %{nil}", "deploy/gpuprobe.spec"], cwd=paths.ROOT, check=True,
                    capture_output=True, timeout=900, env={**os.environ, "MAKEFLAGS": ""})
-    [package] = tmp_path.glob("RPMS/*/*.rpm")
-    listed = subprocess.run(["rpm", "-qlp", package], text=True, check=True,
-                            stdout=subprocess.PIPE).stdout.splitlines()
+    [package] = tmp_path.glob("RPMS/x86_64/*.rpm")
+    listed = files_of_rpm(package)
     assert "/usr/lib/systemd/system/gpuprobe.service" in listed and "/usr/sbin/gpuprobe" in listed
+    [monitoring] = tmp_path.glob("RPMS/noarch/*.rpm")
+    folder = "/usr/share/gpuprobe/monitoring"
+    assert f"{folder}/gpuprobe.rules.yml" in files_of_rpm(monitoring)
+    assert f"{folder}/dashboards/gpuprobe-node.json" in files_of_rpm(monitoring)
