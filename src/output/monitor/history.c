@@ -94,6 +94,7 @@ static void count(const struct model *model, const struct process *process,
 	*counts = (struct monitor_counts){
 		.ns = process->ended && process->ended_ns ? process->ended_ns : model->now_ns,
 		.launches = process->launches + process->graph_launches,
+		.graph_launches = process->graph_launches,
 		.wait_ns[MONITOR_WAIT_COPIES] = process->copy_waits.ns,
 		.wait_ns[MONITOR_WAIT_FREES] = process->free_waits.ns,
 	};
@@ -123,6 +124,8 @@ void monitor_history__increase(const struct monitor_history *history,
 	count(model, process, increase);
 	increase->ns = saturate__difference(increase->ns, before.ns);
 	increase->launches = saturate__difference(increase->launches, before.launches);
+	increase->graph_launches =
+		saturate__difference(increase->graph_launches, before.graph_launches);
 	increase->copies = saturate__difference(increase->copies, before.copies);
 	for (int kind = 0; kind < COPY_KINDS; kind++)
 		increase->copy_bytes[kind] =

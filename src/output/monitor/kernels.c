@@ -57,6 +57,13 @@ static int print_amounts(FILE *out, enum quantity_form form, const char *mark, c
 	return columns + fprintf(out, "%*s total  ", count_columns[form], text);
 }
 
+static struct quantity rate_of(const struct monitor_page *page, const struct monitor_row *row,
+			       uint64_t launches)
+{
+	return monitor_line__rate(page->options->form,
+				  monitor_counts__rate(&row->counts, launches));
+}
+
 static void print_kernel(FILE *out, const struct monitor_page *page, const struct monitor_row *row,
 			 const struct launched *launched)
 {
@@ -67,8 +74,7 @@ static void print_kernel(FILE *out, const struct monitor_page *page, const struc
 	int columns;
 
 	if (launched->known)
-		rate = monitor_line__rate(options->form,
-					  monitor_counts__rate(&row->counts, launched->launches));
+		rate = rate_of(page, row, launched->launches);
 	columns =
 		print_amounts(out, options->form, report_sampling__mark(row->process, RATE_LAUNCH),
 			      rate.text, kernel->launches);
@@ -81,24 +87,40 @@ static void print_kernel(FILE *out, const struct monitor_page *page, const struc
 	fputc('\n', out);
 }
 
-static void print_rest(FILE *out, const struct monitor_page *page, const struct process *process,
-		       uint64_t listed, size_t shown)
+/* The kernels that were printed. */
+struct printed {
+	size_t count;
+	uint64_t total;	 /* launches */
+	bool rates;	 /* since the previous report: all are known */
+	uint64_t latest; /* launches since then */
+};
+
+static void print_rest(FILE *out, const struct monitor_page *page, const struct monitor_row *row,
+		       const struct printed *printed)
 {
-	size_t rest = process->kernel_count - shown;
+	const struct process *process = row->process;
+	size_t rest = process->kernel_count - printed->count;
+	uint64_t latest = saturate__difference(row->counts.launches, row->counts.graph_launches);
+	struct quantity rate = {"-"};
 
 	if (!rest)
 		return;
-	print_amounts(out, page->options->form, report_sampling__mark(process, RATE_LAUNCH), "-",
-		      saturate__difference(process->launches, listed));
+	if (printed->rates)
+		rate = rate_of(page, row, saturate__difference(latest, printed->latest));
+	print_amounts(out, page->options->form, report_sampling__mark(process, RATE_LAUNCH),
+		      rate.text, saturate__difference(process->launches, printed->total));
 	fprintf(out, "%zu more kernel%s\n", rest, report_line__plural(rest));
 }
 
-static void print_graphs(FILE *out, enum quantity_form form, const struct process *process)
+static void print_graphs(FILE *out, const struct monitor_page *page, const struct monitor_row *row)
 {
+	const struct process *process = row->process;
 	const char *mark = report_sampling__mark(process, RATE_LAUNCH);
+	enum quantity_form form = page->options->form;
 
 	if (process->graph_launches) {
-		print_amounts(out, form, mark, "-", process->graph_launches);
+		print_amounts(out, form, mark, rate_of(page, row, row->counts.graph_launches).text,
+			      process->graph_launches);
 		fputs("launches of graphs", out);
 		if (process->graph_kernels)
 			fprintf(out, " with %s%s kernels in all", mark,
@@ -123,7 +145,7 @@ void monitor_kernels__write(FILE *out, const struct monitor_page *page,
 	size_t count = choose(row, chosen);
 	size_t few = page->rows->count > 1 ? KERNELS_OF_SEVERAL : KERNELS_SHOWN;
 	size_t shown = monitor_line__shown(page, process->kernel_count, few);
-	uint64_t listed = 0;
+	struct printed printed = {.count = shown, .rates = true};
 
 	for (size_t i = 0; i < shown; i++) {
 		struct launched launched = {.kernel = &process->kernels[i]};
@@ -131,8 +153,10 @@ void monitor_kernels__write(FILE *out, const struct monitor_page *page,
 		if (i < count)
 			launched = chosen[i];
 		print_kernel(out, page, row, &launched);
-		listed += launched.kernel->launches;
+		printed.total += launched.kernel->launches;
+		printed.latest += launched.launches;
+		printed.rates = printed.rates && launched.known;
 	}
-	print_rest(out, page, process, listed, shown);
-	print_graphs(out, page->options->form, process);
+	print_rest(out, page, row, &printed);
+	print_graphs(out, page, row);
 }

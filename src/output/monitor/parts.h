@@ -22,6 +22,7 @@ enum monitor_wait {
 struct monitor_counts {
 	uint64_t ns; /* the moment, or the time between two moments */
 	uint64_t launches, copies;
+	uint64_t graph_launches; /* part of `launches` */
 	uint64_t copy_bytes[COPY_KINDS];
 	uint64_t wait_ns[MONITOR_WAITS];
 	uint64_t live_bytes; /* memory on devices; the latest, also of a difference */
