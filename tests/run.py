@@ -5,8 +5,8 @@
 The unit tests (cmocka), as they are built and under sanitizers (BUILD/sanitized), the simulated
 CUDA's own checks, the integration tests (pytest, which need root) with a gpuprobe under sanitizers
 or, where that would change the test, with the plain one; beside them, one after another and at low
-priority, the old kernel's suite and the static checks; then the tests that bear no neighbour, and
-beside them the fuzz targets, at the lowest priority. --full adds the tests marked slow, runs the
+priority, the old kernel's suite, the static checks, the unit tests under sanitizers and the fuzz
+targets; then the tests that bear no neighbour. --full adds the tests marked slow, runs the
 integration tests with both gpuprobes, unit tests and some others under valgrind (BUILD/valgrind),
 and makes the long parts longer.
 
@@ -37,14 +37,13 @@ from runner.units import Units  # noqa: E402
 
 VALGRIND = ROOT / "tests" / "valgrind"
 AROUND_VALGRIND = ["unshare", "--mount", VALGRIND / "around.sh"]
-# The order: beside the others, at low priority; beside them, since they hardly need a CPU; one
-# after another; before all other programs of the machine, no test beside them; what takes the CPU
-# that those leave idle, at the lowest priority; and what only --full has.
-BESIDE = ["kernel", "static"]
-WAITING = ["waits"]
-TOGETHER = ["unit", "sanitized", "sim", "deploy", "integration", "integration-plain"]
-ALONE = ["alone", "soak"]
-BESIDE_ALONE = ["fuzz"]
+# The order: what takes the CPU that others leave idle, at low priority; beside the others, first
+# what hardly needs a CPU, then what has one test at a time; one after another; before all other
+# programs of the machine, no test beside them; and what only --full has.
+BESIDE = ["kernel", "static", "sanitized", "fuzz"]
+WAITING = ["waits", "integration-plain", "soak"]
+TOGETHER = ["unit", "sim", "deploy", "integration"]
+ALONE = ["alone"]
 FULL_ONLY = ["valgrind-unit", "valgrind", "alone-sanitized"]
 # The kernel's tests are patterns of a shell: in SHORT, all but slow_*.
 SHORT = {"kernel": "[!s]* s[!l]*", "static": [], "fuzz": 6, "fuzz_jobs": 1, "soak": 60}
@@ -52,9 +51,10 @@ FULL = {"kernel": "*", "static": ["STATIC_STATES=225000", "STATIC_FLAGS=--all"],
         "fuzz_jobs": 2, "soak": 1800}
 LOW, LOWEST = 5, 19
 DESCRIPTORS = 4096  # of one process, at most: a test has a thousand clients
-# Integration tests wait more than they compute; with three workers 3 minutes are saved, and they
-# hold up each other's watched programs: each time some fail by chance.
+# Integration tests wait more than they compute; with three workers all the time they hold up each
+# other's watched programs: each time some fail by chance.
 TWO_WORKERS = ["-n", "2", "--dist", "loadgroup"]
+ONE_WORKER = ["-n", "1", "--dist", "loadgroup"]
 SANITIZERS = {
     "ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1",
     "UBSAN_OPTIONS": "print_stacktrace=1"}
@@ -78,7 +78,7 @@ def sim_checks(build):
 def command_steps(build, lengths):
     """The parts that are commands. Beside the others the kernel's emulation is slower
     than by itself."""
-    fuzz = ["tests/fuzz/run.py", "--seconds", str(lengths["fuzz"]),
+    fuzz = ["nice", "-n", str(LOWEST), "tests/fuzz/run.py", "--seconds", str(lengths["fuzz"]),
             "--jobs", str(lengths["fuzz_jobs"]), build]
     static = ["make", "static", f"BUILD={build}", *lengths["static"]]
     kernel = ["GUEST_SECONDS=600", "tests/kernel/run.sh", build]
@@ -86,7 +86,7 @@ def command_steps(build, lengths):
                     ["env", "KERNEL_TESTS={test}", *kernel]),
             Command("static", static, 3000, [*static, "STATIC_ONLY={test}"]),
             Command("fuzz", fuzz, 14400, [*fuzz, "{test}"]),
-            Command("soak", [*FIRST, "make", "soak", f"BUILD={build}",
+            Command("soak", ["make", "soak", f"BUILD={build}",
                              f"SOAK_SECONDS={lengths['soak']}"], 3600)]
 
 
@@ -110,7 +110,7 @@ def integration_steps(build, full, match):
     return {"integration": step("sanitized", sanitized,
                                 "not alone and not waits and not plain", TWO_WORKERS),
             "waits": step("waits", sanitized, "waits and not alone and not plain", TWO_WORKERS),
-            "integration-plain": step("plain", plain, some, TWO_WORKERS),
+            "integration-plain": step("plain", plain, some, ONE_WORKER),
             "alone": step("alone", plain, "alone", before=FIRST),
             "alone-sanitized": step("alone, sanitized", sanitized,
                                     "alone and not plain", before=FIRST),
@@ -160,10 +160,7 @@ def run_all(steps, full):
     waiting = Beside([steps[name] for name in WAITING], 0)
     parts = [run_step(steps[name]) for name in TOGETHER]
     parts += waiting.finish() + beside.finish()
-    beside = Beside([steps[name] for name in BESIDE_ALONE], LOWEST)
-    parts += [run_step(steps[name]) for name in ALONE]
-    parts += beside.finish()
-    return parts + [run_step(steps[name]) for name in (FULL_ONLY if full else [])]
+    return parts + [run_step(steps[name]) for name in ALONE + (FULL_ONLY if full else [])]
 
 
 def read_arguments(arguments):
