@@ -195,6 +195,8 @@ def main(arguments):
     if 0 <= resource.getrlimit(resource.RLIMIT_NOFILE)[1] < DESCRIPTORS and not may_raise_limits():
         sys.exit(f"the tests need {DESCRIPTORS} descriptors, "
                  "and root may not raise the limit here: ulimit -Hn is too low")
+    if read.full:
+        os.environ.setdefault("GPUPROBE_TEST_QUARANTINE_MB", "256")  # AddressSanitizer's default
     began = time.time()
     steps = steps_of(read.build, read.full, read.match)
     parts = [run_step(steps[name])
