@@ -5,10 +5,10 @@
 The unit tests (cmocka), as they are built and under sanitizers (BUILD/sanitized), the simulated
 CUDA's own checks, the integration tests (pytest, which need root) with a gpuprobe under sanitizers
 or, where that would change the test, with the plain one; beside them, one after another and at low
-priority, the old kernel's suite, the static checks, the unit tests under sanitizers and the fuzz
-targets; then the tests that bear no neighbour. --full adds the tests marked slow, runs the
-integration tests with both gpuprobes, unit tests and some others under valgrind (BUILD/valgrind),
-and makes the long parts longer.
+priority, the old kernel's suite, the static checks, the unit tests under sanitizers and, at the
+lowest, the fuzz targets; then the tests that bear no neighbour. --full adds the tests marked slow,
+runs the integration tests with both gpuprobes, unit tests and some others under valgrind
+(BUILD/valgrind), and makes the long parts longer.
 
 A failure that may be by chance is tried once more at the end, alone (tests/runner/again.py). --only
 runs the steps that it names, one after another; --match leaves of the integration tests those that
@@ -39,11 +39,13 @@ VALGRIND = ROOT / "tests" / "valgrind"
 AROUND_VALGRIND = ["unshare", "--mount", VALGRIND / "around.sh"]
 # The order: what takes the CPU that others leave idle, at low priority; beside the others, first
 # what hardly needs a CPU, then what has one test at a time; one after another; before all other
-# programs of the machine, no test beside them; and what only --full has.
-BESIDE = ["kernel", "static", "sanitized", "fuzz"]
+# programs of the machine, no test beside them; from the end of the first on, at the lowest
+# priority; and what only --full has.
+BESIDE = ["kernel", "static", "sanitized"]
 WAITING = ["waits", "integration-plain", "soak"]
 TOGETHER = ["unit", "sim", "deploy", "integration"]
 ALONE = ["alone"]
+LEAST = ["fuzz"]
 FULL_ONLY = ["valgrind-unit", "valgrind", "alone-sanitized"]
 # The kernel's tests are patterns of a shell: in SHORT, all but slow_*.
 SHORT = {"kernel": "[!s]* s[!l]*", "static": [], "fuzz": 6, "fuzz_jobs": 1, "soak": 60}
@@ -78,7 +80,7 @@ def sim_checks(build):
 def command_steps(build, lengths):
     """The parts that are commands. Beside the others the kernel's emulation is slower
     than by itself."""
-    fuzz = ["nice", "-n", str(LOWEST), "tests/fuzz/run.py", "--seconds", str(lengths["fuzz"]),
+    fuzz = ["tests/fuzz/run.py", "--seconds", str(lengths["fuzz"]),
             "--jobs", str(lengths["fuzz_jobs"]), build]
     static = ["make", "static", f"BUILD={build}", *lengths["static"]]
     kernel = ["GUEST_SECONDS=600", "tests/kernel/run.sh", build]
@@ -137,14 +139,16 @@ def steps_of(build, full, match=""):
 
 class Beside:
     """Steps beside others, one after another, in a thread with its own priority,
-    which all processes that it starts inherit."""
+    which all processes that it starts inherit; they begin when those of `before` have ended."""
 
-    def __init__(self, steps, nice):
+    def __init__(self, steps, nice, before=None):
         self.parts = []
-        self.thread = threading.Thread(target=self._run, args=(steps, nice), daemon=True)
+        self.thread = threading.Thread(target=self._run, args=(steps, nice, before), daemon=True)
         self.thread.start()
 
-    def _run(self, steps, nice):
+    def _run(self, steps, nice, before):
+        if before:
+            before.thread.join()
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), nice)
         for step in steps:
             self.parts.append(run_step(step))
@@ -157,10 +161,13 @@ class Beside:
 def run_all(steps, full):
     """All steps in their order; the parts."""
     beside = Beside([steps[name] for name in BESIDE], LOW)
+    least = Beside([steps[name] for name in LEAST], LOWEST, beside)
     waiting = Beside([steps[name] for name in WAITING], 0)
     parts = [run_step(steps[name]) for name in TOGETHER]
     parts += waiting.finish() + beside.finish()
-    return parts + [run_step(steps[name]) for name in ALONE + (FULL_ONLY if full else [])]
+    parts += [run_step(steps[name]) for name in ALONE]
+    parts += least.finish()
+    return parts + [run_step(steps[name]) for name in (FULL_ONLY if full else [])]
 
 
 def read_arguments(arguments):
