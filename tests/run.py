@@ -5,10 +5,10 @@
 The unit tests (cmocka), as they are built and under sanitizers (BUILD/sanitized), the simulated
 CUDA's own checks, the integration tests (pytest, which need root) with a gpuprobe under sanitizers
 or, where that would change the test, with the plain one; beside them, one after another and at low
-priority, the old kernel's suite and the static checks; then the tests that bear no neighbour, and
-beside them the fuzz targets, at the lowest priority. --full adds the tests marked slow, runs the
-integration tests with both gpuprobes, unit tests and some others under valgrind (BUILD/valgrind),
-and makes the long parts longer.
+priority, the old kernel's suite, the static checks, the unit tests under sanitizers and, at the
+lowest, the fuzz targets; then the tests that bear no neighbour. --full adds the tests marked slow,
+runs the integration tests with both gpuprobes, unit tests and some others under valgrind
+(BUILD/valgrind), and makes the long parts longer.
 
 A failure that may be by chance is tried once more at the end, alone (tests/runner/again.py). --only
 runs the steps that it names, one after another; --match leaves of the integration tests those that
@@ -37,14 +37,15 @@ from runner.units import Units  # noqa: E402
 
 VALGRIND = ROOT / "tests" / "valgrind"
 AROUND_VALGRIND = ["unshare", "--mount", VALGRIND / "around.sh"]
-# The order: beside the others, at low priority; beside them, since they hardly need a CPU; one
-# after another; before all other programs of the machine, no test beside them; what takes the CPU
-# that those leave idle, at the lowest priority; and what only --full has.
-BESIDE = ["kernel", "static"]
-WAITING = ["waits"]
-TOGETHER = ["unit", "sanitized", "sim", "deploy", "integration", "integration-plain"]
-ALONE = ["alone", "soak"]
-BESIDE_ALONE = ["fuzz"]
+# The order: what takes the CPU that others leave idle, at low priority; beside the others, first
+# what hardly needs a CPU, then what has one test at a time; one after another; before all other
+# programs of the machine, no test beside them; from the end of the first on, at the lowest
+# priority; and what only --full has.
+BESIDE = ["kernel", "static", "sanitized"]
+WAITING = ["waits", "integration-plain", "soak"]
+TOGETHER = ["unit", "sim", "deploy", "integration"]
+ALONE = ["alone"]
+LEAST = ["fuzz"]
 FULL_ONLY = ["valgrind-unit", "valgrind", "alone-sanitized"]
 # The kernel's tests are patterns of a shell: in SHORT, all but slow_*.
 SHORT = {"kernel": "[!s]* s[!l]*", "static": [], "fuzz": 6, "fuzz_jobs": 1, "soak": 60}
@@ -52,9 +53,10 @@ FULL = {"kernel": "*", "static": ["STATIC_STATES=225000", "STATIC_FLAGS=--all"],
         "fuzz_jobs": 2, "soak": 1800}
 LOW, LOWEST = 5, 19
 DESCRIPTORS = 4096  # of one process, at most: a test has a thousand clients
-# Integration tests wait more than they compute; with three workers 3 minutes are saved, and they
-# hold up each other's watched programs: each time some fail by chance.
+# Integration tests wait more than they compute; with three workers all the time they hold up each
+# other's watched programs: each time some fail by chance.
 TWO_WORKERS = ["-n", "2", "--dist", "loadgroup"]
+ONE_WORKER = ["-n", "1", "--dist", "loadgroup"]
 SANITIZERS = {
     "ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1",
     "UBSAN_OPTIONS": "print_stacktrace=1"}
@@ -86,7 +88,7 @@ def command_steps(build, lengths):
                     ["env", "KERNEL_TESTS={test}", *kernel]),
             Command("static", static, 3000, [*static, "STATIC_ONLY={test}"]),
             Command("fuzz", fuzz, 14400, [*fuzz, "{test}"]),
-            Command("soak", [*FIRST, "make", "soak", f"BUILD={build}",
+            Command("soak", ["make", "soak", f"BUILD={build}",
                              f"SOAK_SECONDS={lengths['soak']}"], 3600)]
 
 
@@ -110,7 +112,7 @@ def integration_steps(build, full, match):
     return {"integration": step("sanitized", sanitized,
                                 "not alone and not waits and not plain", TWO_WORKERS),
             "waits": step("waits", sanitized, "waits and not alone and not plain", TWO_WORKERS),
-            "integration-plain": step("plain", plain, some, TWO_WORKERS),
+            "integration-plain": step("plain", plain, some, ONE_WORKER),
             "alone": step("alone", plain, "alone", before=FIRST),
             "alone-sanitized": step("alone, sanitized", sanitized,
                                     "alone and not plain", before=FIRST),
@@ -137,14 +139,16 @@ def steps_of(build, full, match=""):
 
 class Beside:
     """Steps beside others, one after another, in a thread with its own priority,
-    which all processes that it starts inherit."""
+    which all processes that it starts inherit; they begin when those of `before` have ended."""
 
-    def __init__(self, steps, nice):
+    def __init__(self, steps, nice, before=None):
         self.parts = []
-        self.thread = threading.Thread(target=self._run, args=(steps, nice), daemon=True)
+        self.thread = threading.Thread(target=self._run, args=(steps, nice, before), daemon=True)
         self.thread.start()
 
-    def _run(self, steps, nice):
+    def _run(self, steps, nice, before):
+        if before:
+            before.thread.join()
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), nice)
         for step in steps:
             self.parts.append(run_step(step))
@@ -157,12 +161,12 @@ class Beside:
 def run_all(steps, full):
     """All steps in their order; the parts."""
     beside = Beside([steps[name] for name in BESIDE], LOW)
+    least = Beside([steps[name] for name in LEAST], LOWEST, beside)
     waiting = Beside([steps[name] for name in WAITING], 0)
     parts = [run_step(steps[name]) for name in TOGETHER]
     parts += waiting.finish() + beside.finish()
-    beside = Beside([steps[name] for name in BESIDE_ALONE], LOWEST)
     parts += [run_step(steps[name]) for name in ALONE]
-    parts += beside.finish()
+    parts += least.finish()
     return parts + [run_step(steps[name]) for name in (FULL_ONLY if full else [])]
 
 
@@ -198,6 +202,8 @@ def main(arguments):
     if 0 <= resource.getrlimit(resource.RLIMIT_NOFILE)[1] < DESCRIPTORS and not may_raise_limits():
         sys.exit(f"the tests need {DESCRIPTORS} descriptors, "
                  "and root may not raise the limit here: ulimit -Hn is too low")
+    if read.full:
+        os.environ.setdefault("GPUPROBE_TEST_QUARANTINE_MB", "256")  # AddressSanitizer's default
     began = time.time()
     steps = steps_of(read.build, read.full, read.match)
     parts = [run_step(steps[name])

@@ -27,9 +27,14 @@ struct sequence {
 
 static void add(struct sequence *sequence, uint64_t code)
 {
-	sequence->codes =
-		realloc(sequence->codes, (sequence->count + 1) * sizeof(*sequence->codes));
-	assert_non_null(sequence->codes);
+	size_t count = sequence->count;
+
+	/* At each power of two: under sanitizers every realloc is a copy. */
+	if (!(count & (count - 1))) {
+		sequence->codes = realloc(sequence->codes,
+					  2 * (count ? count : 1) * sizeof(*sequence->codes));
+		assert_non_null(sequence->codes);
+	}
 	sequence->codes[sequence->count++] = code;
 }
 
