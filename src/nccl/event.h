@@ -95,7 +95,7 @@ struct nccl_event {
 	enum nccl_function function;
 	/* the communicator's address; of those that make one: the parent's, or 0 */
 	uint64_t comm;
-	/* at the end of those that make one: the new one's address, 0 without one; NCCL_FOUND: it */
+	/* at the end of those that make one: the new address, 0 without one; NCCL_FOUND: it */
 	uint64_t made;
 	struct nccl_operation operation; /* collectives, send, receive: at their begin */
 	bool captured;			 /* into a graph: it runs with the graph's launches */

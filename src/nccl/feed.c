@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Takes events: which call of a thread an end belongs to, which calls NCCL makes itself, and groups,
-// whose work begins at the outermost ncclGroupEnd.
+// Takes events: which call of a thread an end belongs to, which calls NCCL makes itself, and
+// groups, whose work begins at the outermost ncclGroupEnd.
 #include <stdlib.h>
 #include <utlist.h>
 

@@ -272,7 +272,7 @@ void nccl_judge__drop_consequences(struct nccl_jobs *jobs, struct nccl_findings 
 	}
 	for (size_t i = 0; i < findings->count; i++)
 		causes += !is_consequence(&findings->items[i]);
-	/* A circle: ranks wait for one another in different communicators. All of it is reported. */
+	/* A circle: ranks wait for one another in different communicators. All is reported. */
 	if (!causes)
 		return;
 	for (size_t i = 0; i < findings->count; i++)

@@ -27,7 +27,7 @@ static bool same(const struct nccl_operation *one, const struct nccl_operation *
 	       one->datatype == other->datatype && one->op == other->op && one->root == other->root;
 }
 
-/* Whether a rank differs from what most call. One that is far ahead was found equal when it came. */
+/* Whether a rank differs from what most call. One that is far ahead was equal when it came. */
 static bool differs(const struct rank *rank, const struct nccl_finding *finding, bool listed)
 {
 	struct nccl_operation operation;

@@ -89,6 +89,19 @@ static void count(struct comm *comm, const struct nccl_operation *operation, uin
 		open->first_ns = ns;
 }
 
+/* The latest collective was none after all. */
+static void uncount(struct comm *comm, const struct nccl_operation *operation)
+{
+	struct nccl_comm *open = &comm->open;
+	uint64_t bytes = nccl_operation__bytes(operation, open->size);
+
+	open->collectives[operation->function]--;
+	open->bytes -= bytes < open->bytes ? bytes : open->bytes;
+	/* The period may have begun since. */
+	open->period_collectives -= open->period_collectives > 0;
+	open->period_bytes -= bytes < open->period_bytes ? bytes : open->period_bytes;
+}
+
 static unsigned int bucket_of(uint64_t ns)
 {
 	unsigned int bucket = 0;
@@ -99,8 +112,8 @@ static unsigned int bucket_of(uint64_t ns)
 }
 
 /*
- * How late a rank came. Lateness while its GPU still has work costs nothing. A rank that has gone on
- * for long was not late.
+ * How late a rank came. Lateness while its GPU still has work costs nothing. A rank that is far
+ * ahead was not late.
  */
 static uint64_t lateness_of(const struct rank *rank, const struct round *round)
 {
@@ -207,7 +220,7 @@ void nccl_rank__withdraw(struct rank *rank, uint64_t sequence)
 	round->sequence = 0;
 	if (comm->open.sequence == sequence) {
 		comm->open.sequence--;
-		comm->open.collectives[round->operation.function]--;
+		uncount(comm, &round->operation);
 	}
 }
 

@@ -103,7 +103,11 @@ static void print_init(FILE *out, const struct nccl_finding *finding)
 	fprintf(out, " %s been creating it for %s", finding->waiting == 1 ? "has" : "have",
 		quantity__time((double)finding->ns).text);
 	for (size_t i = 0; i < finding->absent_count; i++)
-		fprintf(out, "%s%" PRId32, i ? ", " : "; not seen here: rank ", finding->absent[i]);
+		fprintf(out, "%s%" PRId32,
+			i			  ? ", " :
+			finding->absent_count > 1 ? "; not seen here: ranks " :
+						    "; not seen here: rank ",
+			finding->absent[i]);
 	fputc('\n', out);
 	for (size_t i = 0; i < finding->rank_count; i++) {
 		const char *end = end_of(finding->ranks[i]);
@@ -130,7 +134,7 @@ static void print_all_here(FILE *out, const struct nccl_finding *finding)
 
 	fputs(INDENT, out);
 	print_waiting(out, finding);
-	fprintf(out, " have come and have waited for %s: %s: not known which\n",
+	fprintf(out, " have come and have waited for %s; the cause is %s: not known which\n",
 		quantity__time((double)finding->ns).text,
 		whole ? "the network or the GPU" : "another node, the network or the GPU");
 }
@@ -227,6 +231,9 @@ static void print_activities(FILE *out, const struct nccl_finding *finding)
 		const struct nccl_rank *rank = finding->ranks[i];
 		const char *activity = doing(rank->process->activity);
 
+		/* What the line of the rank has said already. */
+		if (end_of(rank))
+			activity = NULL;
 		if (rank->process->ended || (!activity && !rank->process->where[0]))
 			continue;
 		fprintf(out, INDENT "rank %" PRId32 " is ", rank->rank);
