@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Ranks that call different things, ranks that come late, uneven loads and errors.
+#include <stdlib.h>
+#include <utlist.h>
+
+#include "nccl/judge_private.h"
+
+#define LEAST_COMPARED 20   /* collectives, for a judgement about times */
+#define LATE_SHARE 0.1	    /* of its collectives */
+#define LATE_TIME 0.05	    /* of the time */
+#define LATE_FACTOR 3	    /* times the lateness of the middle rank */
+#define SPREAD_TIME 0.25    /* of the time, for uneven times */
+#define UNEVEN_BYTES 1.5    /* times the mean */
+#define LEAST_BYTES 1000000 /* received by the rank with the most */
+
+static bool operation_of(const struct rank *rank, uint64_t sequence,
+			 struct nccl_operation *operation)
+{
+	uint64_t ns;
+
+	return nccl_rank__operation(&rank->open, sequence, operation, &ns);
+}
+
+static bool same(const struct nccl_operation *one, const struct nccl_operation *other)
+{
+	return one->function == other->function && one->count == other->count &&
+	       one->datatype == other->datatype && one->op == other->op && one->root == other->root;
+}
+
+/* Whether a rank differs from what most call. One that is far ahead was equal when it came. */
+static bool differs(const struct rank *rank, const struct nccl_finding *finding, bool listed)
+{
+	struct nccl_operation operation;
+
+	if (rank->open.sequence < finding->sequence)
+		return false;
+	if (!operation_of(rank, finding->sequence, &operation))
+		return !listed;
+	return !same(&operation, &finding->operation);
+}
+
+/* The finding's operation is the one that most ranks have called. */
+static void choose_common(const struct comm *comm, struct nccl_finding *finding)
+{
+	size_t common = 0, other = 0;
+
+	for (size_t i = 0; i < comm->open.seen; i++) {
+		const struct rank *rank = comm->ranks[i];
+		bool is_other = differs(rank, finding, true);
+
+		other += is_other;
+		common += !is_other && rank->open.sequence >= finding->sequence;
+	}
+	if (other > common) {
+		struct nccl_operation operation = finding->operation;
+
+		finding->operation = finding->other;
+		finding->other = operation;
+	}
+}
+
+/* How the calls of a rank differ from those of the others: it may be ahead, or behind by one. */
+static enum nccl_cause cause_of(const struct rank *rank, const struct rank *usual,
+				const struct nccl_finding *finding)
+{
+	struct nccl_operation mine, theirs;
+	uint64_t next = finding->sequence + 1;
+	bool skipped, inserted;
+
+	skipped = operation_of(usual, next, &theirs) && same(&finding->other, &theirs);
+	inserted = operation_of(rank, next, &mine) && same(&mine, &finding->operation);
+	if (skipped && inserted)
+		return NCCL_SWAPPED;
+	if (skipped)
+		return NCCL_SKIPPED;
+	return inserted ? NCCL_INSERTED : NCCL_DIFFERENT;
+}
+
+static void judge_operands(struct judgement *judgement, const struct comm *comm)
+{
+	const struct nccl_mismatch *mismatch = &comm->open.mismatch;
+	const struct rank *usual = NULL, *odd = NULL;
+	struct nccl_finding *finding;
+
+	if (!mismatch->sequence)
+		return;
+	finding = nccl_judgement__add(judgement, NCCL_MISMATCH, NCCL_DIFFERENT, comm);
+	if (!finding)
+		return;
+	finding->sequence = mismatch->sequence;
+	finding->operation = mismatch->common;
+	finding->other = mismatch->other;
+	choose_common(comm, finding);
+	for (size_t i = 0; i < comm->open.seen; i++) {
+		const struct rank *rank = comm->ranks[i];
+
+		if (differs(rank, finding, true)) {
+			odd = odd ? odd : rank;
+			nccl_finding__blame(finding, rank);
+		} else if (rank->open.sequence >= finding->sequence) {
+			/* The one that is furthest has called what follows. */
+			if (!usual || rank->open.sequence > usual->open.sequence)
+				usual = rank;
+		}
+	}
+	if (odd)
+		operation_of(odd, finding->sequence, &finding->other);
+	if (odd && usual)
+		finding->cause = cause_of(odd, usual, finding);
+}
+
+void nccl_judge__mismatch(struct judgement *judgement, const struct comm *comm)
+{
+	struct nccl_finding *finding;
+	const struct pair *pair, *after;
+
+	judge_operands(judgement, comm);
+	HASH_ITER (hh, comm->pairs, pair, after) {
+		if (!pair->open.mismatch)
+			continue;
+		finding = nccl_judgement__add(judgement, NCCL_MISMATCH, NCCL_DIFFERENT_PAIR, comm);
+		if (!finding)
+			return;
+		finding->pair = &pair->open;
+		finding->sequence = pair->open.mismatch;
+		for (size_t i = 0; i < comm->open.seen; i++)
+			if (comm->ranks[i]->open.rank == pair->open.from ||
+			    comm->ranks[i]->open.rank == pair->open.to)
+				nccl_finding__blame(finding, comm->ranks[i]);
+	}
+}
+
+static double mean_lateness(const struct rank *rank)
+{
+	return rank->open.compared ? (double)rank->open.lateness_ns / (double)rank->open.compared :
+				     0;
+}
+
+static int by_value(const void *one, const void *other)
+{
+	double a = *(const double *)one, b = *(const double *)other;
+
+	return (a > b) - (a < b);
+}
+
+/* The lower of the middle ones; below 0 without memory. */
+static double median_lateness(const struct comm *comm)
+{
+	double *values = calloc(comm->open.seen, sizeof(*values)), median;
+
+	if (!values)
+		return -1;
+	for (size_t i = 0; i < comm->open.seen; i++)
+		values[i] = mean_lateness(comm->ranks[i]);
+	qsort(values, comm->open.seen, sizeof(*values), by_value);
+	median = values[(comm->open.seen - 1) / 2];
+	free(values);
+	return median;
+}
+
+static bool is_straggler(const struct rank *rank, double span_ns, double median)
+{
+	const struct nccl_rank *open = &rank->open;
+
+	return open->compared >= LEAST_COMPARED &&
+	       (double)open->late >= LATE_SHARE * (double)open->compared &&
+	       (double)open->late_ns >= LATE_TIME * span_ns &&
+	       mean_lateness(rank) >= LATE_FACTOR * median;
+}
+
+static void judge_stragglers(struct judgement *judgement, const struct comm *comm, double span_ns)
+{
+	double median = median_lateness(comm);
+	struct nccl_finding *finding;
+	size_t count = 0;
+	uint64_t late_ns = 0;
+
+	for (size_t i = 0; i < comm->open.seen; i++)
+		count += is_straggler(comm->ranks[i], span_ns, median);
+	if (median < 0 || !count || count * 2 > comm->open.seen)
+		return;
+	finding = nccl_judgement__add(judgement, NCCL_STRAGGLER, NCCL_CAUSE_NONE, comm);
+	if (!finding)
+		return;
+	for (size_t i = 0; i < comm->open.seen; i++) {
+		const struct rank *rank = comm->ranks[i];
+
+		if (!is_straggler(rank, span_ns, median))
+			continue;
+		nccl_finding__blame(finding, rank);
+		finding->late += rank->open.late;
+		finding->compared += rank->open.compared;
+		late_ns += rank->open.late_ns;
+	}
+	finding->share = (double)finding->late / (double)finding->compared;
+	finding->ns = late_ns / finding->late;
+}
+
+static void judge_uneven_times(struct judgement *judgement, const struct comm *comm, double span_ns)
+{
+	struct nccl_finding *finding;
+
+	if ((double)comm->open.spread_ns < SPREAD_TIME * span_ns)
+		return;
+	finding = nccl_judgement__add(judgement, NCCL_IMBALANCE, NCCL_UNEVEN_TIMES, comm);
+	if (!finding)
+		return;
+	finding->share = (double)comm->open.spread_ns / span_ns;
+	finding->ns = comm->open.spread_ns / comm->open.complete;
+	finding->compared = comm->open.complete;
+}
+
+/* All-to-all by sends and receives, each rank with each other one. */
+static bool exchanges_all(const struct comm *comm)
+{
+	size_t others = comm->open.seen ? comm->open.seen - 1 : 0;
+	const struct pair *pair, *after;
+	size_t pairs = 0;
+
+	HASH_ITER (hh, comm->pairs, pair, after)
+		pairs += pair->open.from != pair->open.to && pair->open.sends >= LEAST_COMPARED;
+	return comm->open.seen >= 2 && comm->open.size == (int32_t)comm->open.seen &&
+	       pairs == comm->open.seen * others;
+}
+
+static void judge_uneven_bytes(struct judgement *judgement, const struct comm *comm)
+{
+	const struct rank *most = NULL;
+	struct nccl_finding *finding;
+	double sum = 0, mean;
+
+	if (!exchanges_all(comm))
+		return;
+	for (size_t i = 0; i < comm->open.seen; i++) {
+		const struct rank *rank = comm->ranks[i];
+
+		sum += (double)rank->open.received_bytes;
+		if (!most || rank->open.received_bytes > most->open.received_bytes)
+			most = rank;
+	}
+	mean = sum / (double)comm->open.seen;
+	if (most->open.received_bytes < LEAST_BYTES ||
+	    (double)most->open.received_bytes < UNEVEN_BYTES * mean)
+		return;
+	finding = nccl_judgement__add(judgement, NCCL_IMBALANCE, NCCL_UNEVEN_BYTES, comm);
+	if (!finding)
+		return;
+	finding->share = (double)most->open.received_bytes / mean;
+	nccl_finding__blame(finding, most);
+}
+
+void nccl_judge__times(struct judgement *judgement, const struct comm *comm)
+{
+	double span_ns = (double)(comm->open.compare_to_ns - comm->open.compare_from_ns);
+	size_t before = judgement->findings->count;
+
+	judge_uneven_bytes(judgement, comm);
+	if (comm->open.complete < LEAST_COMPARED || span_ns <= 0)
+		return;
+	judge_stragglers(judgement, comm, span_ns);
+	if (judgement->findings->count == before)
+		judge_uneven_times(judgement, comm, span_ns);
+}
+
+void nccl_judge__errors(struct judgement *judgement, const struct comm *comm)
+{
+	struct nccl_finding *finding = NULL;
+
+	for (size_t i = 0; i < comm->open.seen; i++) {
+		const struct rank *rank = comm->ranks[i];
+
+		if (!rank->open.error)
+			continue;
+		if (!finding)
+			finding = nccl_judgement__add(judgement, NCCL_ERROR, NCCL_CAUSE_NONE, comm);
+		if (!finding)
+			return;
+		if (!finding->error)
+			finding->error = rank->open.error;
+		nccl_finding__blame(finding, rank);
+	}
+}

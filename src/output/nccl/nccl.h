@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Communicators of NCCL and what is wrong with them: as text for people, a line for each
+ * communicator and some for each finding, and as JSON.
+ */
+#ifndef OUTPUT_NCCL_NCCL_H
+#define OUTPUT_NCCL_NCCL_H
+
+#include <stdio.h>
+
+#include "base/json.h"
+#include "nccl/judge.h"
+
+/*
+ * `now_ns` ends the period of the rates (nccl_jobs__begin_period). Errors are those of the
+ * stream.
+ */
+void nccl_output__text(FILE *out, const struct nccl_jobs *jobs,
+		       const struct nccl_findings *findings, uint64_t now_ns);
+/* One finding; for `diagnose` and the monitor, too. */
+void nccl_output__finding(FILE *out, const struct nccl_finding *finding);
+
+/* Writes the members "communicators", "findings" and "lost" into an open object. */
+void nccl_output__json(struct json *json, const struct nccl_jobs *jobs,
+		       const struct nccl_findings *findings, uint64_t now_ns);
+
+#endif

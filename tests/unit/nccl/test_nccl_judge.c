@@ -1,0 +1,764 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Faults of ranks: the verdict and the rank that it blames. Each scene has sound steps before.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "nccl_scene.h"
+
+/* All ranks but one come to the next collective. */
+static void all_but(struct scene *scene, int32_t missing)
+{
+	scene->now += 10 * MS;
+	for (int32_t rank = 0; rank < scene->ranks; rank++)
+		if (rank != missing)
+			scene__call(scene, rank, all_reduce(1024), 0);
+}
+
+static void missing_rank(void **state)
+{
+	const int32_t sizes[] = {2, 3, 8, 16};
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		for (int32_t missing = 0; missing < sizes[i]; missing++) {
+			struct scene scene = scene__of(sizes[i], sizes[i]);
+
+			scene__steps(&scene, 5);
+			all_but(&scene, missing);
+			scene__judge(&scene, 9999 * MS);
+			scene__expect_none(&scene);
+			scene__judge(&scene, 1 * MS);
+			scene__expect(&scene, NCCL_HANG, NCCL_RANK_MISSING, missing);
+			assert_int_equal(scene.findings.items->sequence, 6);
+			assert_int_equal(scene.findings.items->waiting, sizes[i] - 1);
+			assert_int_equal(scene.findings.items->ranks[0]->sequence, 5);
+			scene__free(&scene);
+		}
+	}
+}
+
+static void dead_rank(void **state)
+{
+	struct scene scene = scene__of(4, 4);
+
+	(void)state;
+	scene__steps(&scene, 5);
+	scene__end_process(&scene, 2);
+	scene__judge(&scene, 20 * SECOND);
+	scene__expect_none(&scene); /* nobody waits for it yet */
+	all_but(&scene, 2);
+	scene__judge(&scene, 10 * SECOND);
+	scene__expect(&scene, NCCL_HANG, NCCL_RANK_MISSING, 2);
+	assert_int_equal(scene.findings.items->ranks[0]->state, NCCL_RANK_DEAD);
+	scene__free(&scene);
+}
+
+static void dead_before_the_first_collective(void **state)
+{
+	struct scene scene = scene__of(4, 4);
+
+	(void)state;
+	all_but(&scene, 1);
+	scene__end_process(&scene, 1);
+	scene__judge(&scene, 10 * SECOND);
+	scene__expect(&scene, NCCL_HANG, NCCL_RANK_MISSING, 1);
+	scene__free(&scene);
+}
+
+static void aborted_rank(void **state)
+{
+	struct scene scene = scene__of(4, 4);
+
+	(void)state;
+	scene__steps(&scene, 5);
+	scene__both(&scene, 0, NCCL_ABORT);
+	all_but(&scene, 0);
+	scene__judge(&scene, 10 * SECOND);
+	scene__expect(&scene, NCCL_HANG, NCCL_RANK_MISSING, 0);
+	assert_int_equal(scene.findings.items->ranks[0]->state, NCCL_RANK_ABORTED);
+	scene__free(&scene);
+}
+
+static void stopped_rank(void **state)
+{
+	struct scene scene = scene__of(4, 4);
+
+	(void)state;
+	all_but(&scene, 3);
+	scene__set(&scene, 3, NCCL_STOPPED);
+	scene__judge(&scene, 10 * SECOND);
+	scene__expect(&scene, NCCL_HANG, NCCL_RANK_MISSING, 3);
+	scene__free(&scene);
+}
+
+static void stopped_job(void **state)
+{
+	struct scene scene = scene__of(4, 4);
+
+	(void)state;
+	scene__steps(&scene, 3);
+	all_but(&scene, 3);
+	for (int32_t rank = 0; rank < 4; rank++)
+		scene__set(&scene, rank, NCCL_STOPPED);
+	scene__judge(&scene, 100 * SECOND);
+	scene__expect_none(&scene);
+	scene__free(&scene);
+}
+
+static void ranks_that_will_come(void **state)
+{
+	const enum nccl_activity activities[] = {NCCL_WRITES_FILE, NCCL_AWAITS_REQUESTS,
+						 NCCL_TRACED};
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct scene scene = scene__of(4, 4);
+
+		scene__steps(&scene, 3);
+		all_but(&scene, 0);
+		scene__set(&scene, 0, activities[i]);
+		scene__judge(&scene, 100 * SECOND);
+		scene__expect_none(&scene);
+		/* Somebody who holds a waiting rank with a debugger wants to know. */
+		scene__set(&scene, 0, NCCL_WAITS_GIL);
+		scene__set(&scene, 1, NCCL_TRACED);
+		scene__judge(&scene, 0);
+		scene__expect(&scene, NCCL_HANG, NCCL_RANK_MISSING, 0);
+		scene__free(&scene);
+	}
+}
+
+static void one_of_two_missing_ranks_will_come(void **state)
+{
+	struct scene scene = scene__of(4, 4);
+
+	(void)state;
+	scene__steps(&scene, 3);
+	scene.now += 10 * MS;
+	scene__call(&scene, 0, all_reduce(1024), 0);
+	scene__call(&scene, 1, all_reduce(1024), 0);
+	scene__set(&scene, 2, NCCL_WRITES_FILE);
+	scene__judge(&scene, 10 * SECOND);
+	scene__expect(&scene, NCCL_HANG, NCCL_RANK_MISSING, 3);
+	scene__free(&scene);
+}
+
+static void idle_server_and_watchdogs(void **state)
+{
+	struct scene scene = scene__of(4, 4);
+
+	(void)state;
+	scene__steps(&scene, 30);
+	for (unsigned int i = 0; i < 1000; i++) {
+		scene.now += 100 * MS;
+		scene__both(&scene, (int32_t)(i % 4), NCCL_GET_ASYNC_ERROR);
+	}
+	scene__judge(&scene, 3600 * SECOND);
+	scene__expect_none(&scene);
+	scene__free(&scene);
+}
+
+static void first_collective_takes_minutes(void **state)
+{
+	struct scene scene = scene__of(4, 4);
+
+	(void)state;
+	all_but(&scene, 1);
+	scene__judge(&scene, 299 * SECOND);
+	scene__expect_none(&scene);
+	scene__judge(&scene, 1 * SECOND);
+	scene__expect(&scene, NCCL_HANG, NCCL_RANK_MISSING, 1);
+	scene__free(&scene);
+}
+
+static void extra_collective(void **state)
+{
+	struct scene scene = scene__of(4, 4);
+
+	(void)state;
+	scene__steps(&scene, 5);
+	scene__call(&scene, 2, all_reduce(1024), 0);
+	scene__judge(&scene, 10 * SECOND);
+	scene__expect(&scene, NCCL_HANG, NCCL_RANK_EXTRA, 2);
+	scene__free(&scene);
+}
+
+static void init_without_all_ranks(void **state)
+{
+	struct scene scene = {.ranks = 3, .now = SECOND, .jobs = nccl_jobs__new(NULL)};
+
+	(void)state;
+	for (int32_t rank = 0; rank < 3; rank++)
+		scene__begin_init(&scene, rank == 2 ? 3 : rank, 7, 4);
+	scene__judge(&scene, 59 * SECOND);
+	scene__expect_none(&scene);
+	scene__judge(&scene, 1 * SECOND);
+	assert_int_equal(scene.findings.count, 1);
+	assert_int_equal(scene.findings.items->cause, NCCL_STUCK_INIT);
+	assert_int_equal(scene.findings.items->waiting, 3);
+	assert_int_equal(scene.findings.items->absent_count, 1);
+	assert_int_equal(scene.findings.items->absent[0], 2);
+	scene__free(&scene);
+}
+
+static void death_in_the_init(void **state)
+{
+	struct scene scene = {.ranks = 2, .now = SECOND, .jobs = nccl_jobs__new(NULL)};
+
+	(void)state;
+	scene__begin_init(&scene, 0, 7, 2);
+	scene__begin_init(&scene, 1, 7, 2);
+	scene__end_process(&scene, 1);
+	scene__judge(&scene, 10 * SECOND);
+	scene__expect(&scene, NCCL_HANG, NCCL_STUCK_INIT, 1);
+	scene__free(&scene);
+}
+
+static void stuck_in_the_call(void **state)
+{
+	struct scene scene = scene__of(3, 3);
+
+	(void)state;
+	scene__steps(&scene, 5);
+	scene__call(&scene, 0, all_reduce(1024), 0);
+	scene__call(&scene, 1, all_reduce(1024), 0);
+	scene__feed(&scene, scene__event(&scene, 2, NCCL_ALL_REDUCE, NCCL_BEGIN));
+	scene__judge(&scene, 10 * SECOND);
+	/* The operands of the event are those of all_reduce(1024). */
+	scene__expect(&scene, NCCL_HANG, NCCL_STUCK_CALL, 2);
+	scene__free(&scene);
+}
+
+static void stuck_in_the_group(void **state)
+{
+	struct scene scene = scene__of(2, 2);
+
+	(void)state;
+	scene__steps(&scene, 5);
+	for (int32_t rank = 0; rank < 2; rank++) {
+		scene__both(&scene, rank, NCCL_GROUP_START);
+		scene__call(&scene, rank, all_reduce(8), 0);
+	}
+	scene__both(&scene, 0, NCCL_GROUP_END);
+	scene__feed(&scene, scene__event(&scene, 1, NCCL_GROUP_END, NCCL_BEGIN));
+	scene__judge(&scene, 10 * SECOND);
+	scene__expect(&scene, NCCL_HANG, NCCL_STUCK_CALL, 1);
+	scene__free(&scene);
+}
+
+static void group_that_does_not_end(void **state)
+{
+	struct scene scene = scene__of(2, 2);
+
+	(void)state;
+	scene__steps(&scene, 5);
+	for (int32_t rank = 0; rank < 2; rank++) {
+		scene__both(&scene, rank, NCCL_GROUP_START);
+		scene__call(&scene, rank, all_reduce(8), 0);
+	}
+	scene__both(&scene, 0, NCCL_GROUP_END);
+	scene__judge(&scene, 10 * SECOND);
+	scene__expect(&scene, NCCL_HANG, NCCL_RANK_MISSING, 1);
+	scene__free(&scene);
+}
+
+static void wait_begins(struct scene *scene)
+{
+	for (int32_t rank = 0; rank < scene->ranks; rank++)
+		scene__feed(scene, scene__event(scene, rank, NCCL_WAIT, NCCL_BEGIN));
+}
+
+static void all_here_have_come(void **state)
+{
+	struct scene scene = scene__of(4, 8);
+
+	(void)state;
+	scene__steps(&scene, 5);
+	scene__judge(&scene, 1000 * SECOND);
+	scene__expect_none(&scene); /* nobody waits */
+	wait_begins(&scene);
+	scene__judge(&scene, 10 * SECOND);
+	scene__expect(&scene, NCCL_HANG, NCCL_ALL_HERE, -1);
+	for (int32_t rank = 0; rank < 4; rank++)
+		scene__feed(&scene, scene__event(&scene, rank, NCCL_WAIT, NCCL_END));
+	wait_begins(&scene);
+	scene__judge(&scene, 1000 * SECOND);
+	scene__expect_none(&scene); /* for something else: the collectives were done */
+	scene__free(&scene);
+}
+
+static void waits_explained_by_a_missing_rank(void **state)
+{
+	struct scene scene = scene__of(2, 2);
+	struct nccl_event event;
+
+	(void)state;
+	scene__steps(&scene, 5);
+	/* A second communicator, in which all have come. */
+	for (int32_t rank = 0; rank < 2; rank++) {
+		scene__begin_init(&scene, rank, 77, 2);
+		scene__end_init(&scene, rank, 0x2000);
+	}
+	for (int32_t rank = 0; rank < 4; rank++) {
+		event = scene__event(&scene, rank / 2, NCCL_ALL_REDUCE, NCCL_BEGIN);
+		event.comm = 0x2000;
+		scene__feed(&scene, event);
+		event.phase = NCCL_END;
+		scene__feed(&scene, event);
+	}
+	all_but(&scene, 1);
+	wait_begins(&scene);
+	scene__judge(&scene, 400 * SECOND);
+	scene__expect(&scene, NCCL_HANG, NCCL_RANK_MISSING, 1);
+	scene__free(&scene);
+}
+
+/* Rank 2 is stuck; rank 1 waits for it in another communicator than rank 0 waits for rank 1. */
+static void only_the_cause_is_blamed(void **state)
+{
+	struct scene scene = scene__of(2, 2);
+	struct nccl_event event;
+
+	(void)state;
+	for (int32_t rank = 0; rank < 2; rank++) {
+		struct nccl_event init = scene__event(&scene, rank + 1, NCCL_INIT_RANK, NCCL_BEGIN);
+
+		init.hash = 77;
+		init.rank = rank;
+		init.size = 2;
+		scene__feed(&scene, init);
+		init.phase = NCCL_END;
+		init.made = 0x2000;
+		scene__feed(&scene, init);
+	}
+	scene__steps(&scene, 5);
+	for (int32_t i = 0; i < 3; i++) { /* once both, then rank 1 alone */
+		event = scene__event(&scene, i == 1 ? 2 : 1, NCCL_ALL_REDUCE, NCCL_BEGIN);
+		event.comm = 0x2000;
+		scene__feed(&scene, event);
+		event.phase = NCCL_END;
+		scene__feed(&scene, event);
+	}
+	scene__call(&scene, 0, all_reduce(1024), 0);
+	scene__judge(&scene, 20 * SECOND);
+	assert_int_equal(scene.findings.count, 1);
+	assert_int_equal(scene.findings.items->ranks[0]->process->key.pid, 5002);
+	scene__free(&scene);
+}
+
+static void mismatch_of_each_operand(void **state)
+{
+	const struct nccl_operation usual = {.count = 8, .datatype = 7, .function = NCCL_REDUCE};
+	struct nccl_operation odd[5];
+
+	(void)state;
+	for (size_t i = 0; i < 5; i++)
+		odd[i] = usual;
+	odd[0].count = 9;
+	odd[1].datatype = 6;
+	odd[2].op = 2;
+	odd[3].root = 1;
+	odd[4].function = NCCL_BROADCAST;
+	for (size_t i = 0; i < 5; i++) {
+		for (int32_t blamed = 0; blamed < 4; blamed++) {
+			struct scene scene = scene__of(4, 4);
+
+			scene__steps(&scene, 3);
+			for (int32_t rank = 0; rank < 4; rank++)
+				scene__call(&scene, rank, rank == blamed ? odd[i] : usual, 0);
+			scene__steps(&scene, 3);
+			scene__judge(&scene, SECOND);
+			scene__expect(&scene, NCCL_MISMATCH, NCCL_DIFFERENT, blamed);
+			assert_int_equal(scene.findings.items->sequence, 4);
+			assert_int_equal(scene.findings.items->operation.count, 8);
+			scene__free(&scene);
+		}
+	}
+}
+
+/* Four ranks make collectives of 1, 2, ... 8 elements; rank 1 those of `own`. */
+static struct scene numbered(const unsigned int own[8])
+{
+	struct scene scene = scene__of(4, 4);
+
+	for (unsigned int i = 0; i < 8; i++) {
+		scene.now += MS;
+		for (int32_t rank = 0; rank < 4; rank++)
+			if (rank != 1 || own[i])
+				scene__call(&scene, rank, all_reduce(rank == 1 ? own[i] : i + 1),
+					    0);
+	}
+	scene__judge(&scene, SECOND);
+	return scene;
+}
+
+static void order(void **state)
+{
+	const unsigned int skips[8] = {1, 2, 4, 5, 6, 7, 8, 0}, adds[8] = {1, 2, 99, 3, 4, 5, 6, 7},
+			   swaps[8] = {1, 2, 4, 3, 5, 6, 7, 8};
+	struct scene scene = numbered(skips);
+
+	(void)state;
+	scene__expect(&scene, NCCL_MISMATCH, NCCL_SKIPPED, 1);
+	assert_int_equal(scene.findings.items->sequence, 3);
+	scene__free(&scene);
+	scene = numbered(adds);
+	scene__expect(&scene, NCCL_MISMATCH, NCCL_INSERTED, 1);
+	scene__free(&scene);
+	scene = numbered(swaps);
+	scene__expect(&scene, NCCL_MISMATCH, NCCL_SWAPPED, 1);
+	scene__free(&scene);
+}
+
+static void own_reductions_have_own_numbers(void **state)
+{
+	struct nccl_operation operation = all_reduce(8);
+	struct scene scene = scene__of(2, 2);
+
+	(void)state;
+	operation.op = 5;
+	scene__call(&scene, 0, operation, 0);
+	operation.op = 9;
+	scene__call(&scene, 1, operation, 0);
+	scene__judge(&scene, SECOND);
+	scene__expect_none(&scene);
+	scene__free(&scene);
+}
+
+static struct nccl_operation message(enum nccl_function function, int32_t peer, uint64_t count)
+{
+	return (struct nccl_operation){
+		.function = function, .root = peer, .count = count, .datatype = 1};
+}
+
+static void send_without_receive(void **state)
+{
+	struct scene scene = scene__of(4, 4);
+
+	(void)state;
+	scene__call(&scene, 0, message(NCCL_SEND, 1, 8), 0);
+	scene__call(&scene, 1, message(NCCL_RECV, 0, 8), 0);
+	scene__call(&scene, 0, message(NCCL_SEND, 1, 8), 0);
+	scene__judge(&scene, 10 * SECOND);
+	scene__expect(&scene, NCCL_HANG, NCCL_PEER_MISSING, 1);
+	assert_int_equal(scene.findings.items->sequence, 2);
+	scene__free(&scene);
+}
+
+static void receive_without_send(void **state)
+{
+	struct scene scene = scene__of(4, 4);
+
+	(void)state;
+	scene__call(&scene, 3, message(NCCL_RECV, 2, 8), 0);
+	scene__set(&scene, 2, NCCL_STOPPED);
+	scene__judge(&scene, 10 * SECOND);
+	scene__expect(&scene, NCCL_HANG, NCCL_PEER_MISSING, 2);
+	scene__free(&scene);
+}
+
+/* A pipeline of four ranks: the second is stuck, so the third and fourth wait too. */
+static void pipeline(void **state)
+{
+	struct scene scene = scene__of(4, 4);
+
+	(void)state;
+	for (unsigned int step = 0; step < 5; step++) {
+		scene.now += 10 * MS;
+		for (int32_t rank = 0; rank < 4; rank++) {
+			if (rank)
+				scene__call(&scene, rank, message(NCCL_RECV, rank - 1, 8), 0);
+			if (rank < 3 && (rank != 1 || step < 4))
+				scene__call(&scene, rank, message(NCCL_SEND, rank + 1, 8), 0);
+		}
+	}
+	scene__judge(&scene, 10 * SECOND);
+	scene__expect(&scene, NCCL_HANG, NCCL_PEER_MISSING, 1);
+	scene__free(&scene);
+}
+
+static void message_of_two_sizes(void **state)
+{
+	struct scene scene = scene__of(2, 2);
+
+	(void)state;
+	scene__call(&scene, 0, message(NCCL_SEND, 1, 8), 0);
+	scene__call(&scene, 1, message(NCCL_RECV, 0, 16), 0);
+	scene__judge(&scene, SECOND);
+	assert_int_equal(scene.findings.count, 1);
+	assert_int_equal(scene.findings.items->cause, NCCL_DIFFERENT_PAIR);
+	assert_int_equal(scene.findings.items->pair->sent_bytes, 8);
+	assert_int_equal(scene.findings.items->pair->received_bytes, 16);
+	scene__free(&scene);
+}
+
+/* Steps of 20 ms in which ranks come up to `jitter` ns late, and one of them `late` ns more. */
+static void jittered(struct scene *scene, unsigned int steps, uint64_t jitter, int32_t slow,
+		     unsigned int every, uint64_t late, enum nccl_queue queue)
+{
+	uint64_t random = 42;
+
+	for (unsigned int step = 0; step < steps; step++) {
+		scene->now += 20 * MS;
+		for (int32_t rank = 0; rank < scene->ranks; rank++) {
+			struct nccl_event event =
+				scene__event(scene, rank, NCCL_ALL_REDUCE, NCCL_BEGIN);
+
+			random = random * 6364136223846793005 + 1442695040888963407;
+			event.ns += (random >> 33) % (jitter + 1);
+			event.ns += rank == slow && step % every == 0 ? late : 0;
+			event.queue = queue;
+			scene__feed(scene, event);
+			event.phase = NCCL_END;
+			scene__feed(scene, event);
+		}
+	}
+}
+
+static void stragglers(void **state)
+{
+	(void)state;
+	for (int32_t slow = 0; slow < 8; slow++) {
+		struct scene scene = scene__of(8, 8);
+
+		jittered(&scene, 100, MS, slow, 1 + (unsigned int)slow % 3, 8 * MS,
+			 NCCL_QUEUE_UNKNOWN);
+		scene__judge(&scene, SECOND);
+		scene__expect(&scene, NCCL_STRAGGLER, NCCL_CAUSE_NONE, slow);
+		assert_int_equal(scene.findings.items->compared, 99);
+		scene__free(&scene);
+	}
+}
+
+static void hosts_that_run_ahead_are_not_late(void **state)
+{
+	struct scene scene = scene__of(8, 8);
+
+	(void)state;
+	jittered(&scene, 100, MS, 3, 1, 8 * MS, NCCL_QUEUE_BUSY);
+	scene__judge(&scene, SECOND);
+	scene__expect_none(&scene);
+	scene__free(&scene);
+}
+
+static void jitter_is_sound(void **state)
+{
+	const int32_t sizes[] = {2, 3, 4, 8, 16};
+
+	(void)state;
+	for (size_t i = 0; i < 5; i++) {
+		struct scene scene = scene__of(sizes[i], sizes[i]);
+
+		jittered(&scene, 300, 3 * MS, -1, 1, 0, NCCL_QUEUE_EMPTY);
+		scene__judge(&scene, 100 * SECOND);
+		scene__expect_none(&scene);
+		scene__free(&scene);
+	}
+}
+
+static void uneven_times(void **state)
+{
+	struct scene scene = scene__of(8, 8);
+
+	(void)state;
+	jittered(&scene, 100, 15 * MS, -1, 1, 0, NCCL_QUEUE_UNKNOWN);
+	scene__judge(&scene, SECOND);
+	scene__expect(&scene, NCCL_IMBALANCE, NCCL_UNEVEN_TIMES, -1);
+	scene__free(&scene);
+}
+
+/* All-to-all by messages; one rank receives `factor` times as much. */
+static struct scene exchange(int32_t popular, uint64_t factor)
+{
+	struct scene scene = scene__of(4, 4);
+
+	for (unsigned int step = 0; step < 30; step++) {
+		for (int32_t from = 0; from < 4; from++) {
+			for (int32_t to = 0; to < 4; to++) {
+				uint64_t count = to == popular ? 100000 * factor : 100000;
+
+				if (from == to)
+					continue;
+				scene__call(&scene, from, message(NCCL_SEND, to, count), 0);
+				scene__call(&scene, to, message(NCCL_RECV, from, count), 0);
+			}
+		}
+	}
+	scene__judge(&scene, SECOND);
+	return scene;
+}
+
+static void uneven_bytes(void **state)
+{
+	struct scene scene = exchange(2, 3);
+
+	(void)state;
+	scene__expect(&scene, NCCL_IMBALANCE, NCCL_UNEVEN_BYTES, 2);
+	scene__free(&scene);
+	scene = exchange(2, 1);
+	scene__expect_none(&scene);
+	scene__free(&scene);
+}
+
+static void errors(void **state)
+{
+	struct scene scene = scene__of(4, 4);
+	struct nccl_event event = scene__event(&scene, 1, NCCL_ALL_REDUCE, NCCL_BEGIN);
+
+	(void)state;
+	scene__steps(&scene, 3);
+	scene__feed(&scene, event);
+	event.phase = NCCL_END;
+	event.result = 4;
+	scene__feed(&scene, event);
+	scene__steps(&scene, 3);
+	scene__judge(&scene, 100 * SECOND);
+	/* The call that failed is no collective: nobody is ahead. */
+	scene__expect(&scene, NCCL_ERROR, NCCL_CAUSE_NONE, 1);
+	assert_int_equal(scene.findings.items->error, 4);
+	scene__free(&scene);
+}
+
+static void asynchronous_errors(void **state)
+{
+	struct scene scene = scene__of(4, 4);
+	struct nccl_event event = scene__event(&scene, 2, NCCL_GET_ASYNC_ERROR, NCCL_BEGIN);
+
+	(void)state;
+	scene__feed(&scene, event);
+	event.phase = NCCL_END;
+	event.async_error = NCCL_IN_PROGRESS;
+	scene__feed(&scene, event);
+	scene__judge(&scene, 0);
+	scene__expect_none(&scene);
+	event.phase = NCCL_BEGIN;
+	scene__feed(&scene, event);
+	event.phase = NCCL_END;
+	event.async_error = 6;
+	scene__feed(&scene, event);
+	scene__judge(&scene, 0);
+	scene__expect(&scene, NCCL_ERROR, NCCL_CAUSE_NONE, 2);
+	assert_int_equal(scene.findings.items->error, 6);
+	scene__free(&scene);
+}
+
+/* gpuprobe came late: ranks are counted from different moments. */
+static void found_later(void **state)
+{
+	struct scene scene = {.ranks = 2, .now = SECOND, .jobs = nccl_jobs__new(NULL)};
+	struct nccl_event event;
+
+	(void)state;
+	for (int32_t rank = 0; rank < 2; rank++) {
+		event = scene__event(&scene, rank, NCCL_FOUND, NCCL_END);
+		event.made = 0x1000;
+		event.hash = 7;
+		event.rank = rank;
+		event.size = 2;
+		event.sequence = NCCL_SEQUENCE_UNKNOWN;
+		scene__feed(&scene, event);
+	}
+	scene__call(&scene, 0, all_reduce(1), 0);
+	for (unsigned int i = 2; i < 60; i++) {
+		scene__call(&scene, 0, all_reduce(i), 0);
+		scene__call(&scene, 1, all_reduce(i), 0);
+	}
+	scene__judge(&scene, 1000 * SECOND);
+	scene__expect_none(&scene);
+	/* But a wait that does not end proves that somebody is missing. */
+	scene__call(&scene, 0, all_reduce(60), 0);
+	scene__feed(&scene, scene__event(&scene, 0, NCCL_WAIT, NCCL_BEGIN));
+	scene__judge(&scene, 1000 * SECOND);
+	assert_int_equal(scene.findings.items->verdict, NCCL_HANG);
+	scene__free(&scene);
+}
+
+static void normal_end(void **state)
+{
+	struct scene scene = scene__of(4, 4);
+
+	(void)state;
+	scene__steps(&scene, 30);
+	for (int32_t rank = 0; rank < 4; rank++) {
+		scene__both(&scene, rank, rank % 2 ? NCCL_ABORT : NCCL_DESTROY);
+		scene__judge(&scene, 100 * SECOND);
+		scene__expect_none(&scene);
+		scene__end_process(&scene, rank);
+	}
+	scene__judge(&scene, 100 * SECOND);
+	scene__expect_none(&scene);
+	scene__free(&scene);
+}
+
+/* Each waits for the other, in different communicators. */
+static void circle(void **state)
+{
+	struct scene scene = scene__of(2, 2);
+	struct nccl_event event;
+
+	(void)state;
+	scene__steps(&scene, 3);
+	for (int32_t rank = 0; rank < 2; rank++) {
+		scene__begin_init(&scene, rank, 77, 2);
+		scene__end_init(&scene, rank, 0x2000);
+	}
+	for (unsigned int i = 0; i < 3; i++) {
+		event = scene__event(&scene, i == 1, NCCL_ALL_REDUCE, NCCL_BEGIN);
+		event.comm = 0x2000;
+		scene__feed(&scene, event);
+		event.phase = NCCL_END;
+		scene__feed(&scene, event);
+	}
+	all_but(&scene, 0);
+	scene__judge(&scene, 20 * SECOND);
+	assert_int_equal(scene.findings.count, 2);
+	scene__free(&scene);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(missing_rank),
+		cmocka_unit_test(dead_rank),
+		cmocka_unit_test(dead_before_the_first_collective),
+		cmocka_unit_test(aborted_rank),
+		cmocka_unit_test(stopped_rank),
+		cmocka_unit_test(stopped_job),
+		cmocka_unit_test(ranks_that_will_come),
+		cmocka_unit_test(one_of_two_missing_ranks_will_come),
+		cmocka_unit_test(idle_server_and_watchdogs),
+		cmocka_unit_test(first_collective_takes_minutes),
+		cmocka_unit_test(extra_collective),
+		cmocka_unit_test(init_without_all_ranks),
+		cmocka_unit_test(death_in_the_init),
+		cmocka_unit_test(stuck_in_the_call),
+		cmocka_unit_test(stuck_in_the_group),
+		cmocka_unit_test(group_that_does_not_end),
+		cmocka_unit_test(all_here_have_come),
+		cmocka_unit_test(waits_explained_by_a_missing_rank),
+		cmocka_unit_test(only_the_cause_is_blamed),
+		cmocka_unit_test(mismatch_of_each_operand),
+		cmocka_unit_test(order),
+		cmocka_unit_test(own_reductions_have_own_numbers),
+		cmocka_unit_test(send_without_receive),
+		cmocka_unit_test(receive_without_send),
+		cmocka_unit_test(pipeline),
+		cmocka_unit_test(message_of_two_sizes),
+		cmocka_unit_test(stragglers),
+		cmocka_unit_test(hosts_that_run_ahead_are_not_late),
+		cmocka_unit_test(jitter_is_sound),
+		cmocka_unit_test(uneven_times),
+		cmocka_unit_test(uneven_bytes),
+		cmocka_unit_test(errors),
+		cmocka_unit_test(asynchronous_errors),
+		cmocka_unit_test(found_later),
+		cmocka_unit_test(normal_end),
+		cmocka_unit_test(circle),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
