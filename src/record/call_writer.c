@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "record/bytes.h"
 #include "record/dictionary.h"
+#include "record/pseudonyms.h"
 #include "trace/function.h"
 
 #define CHUNK_NS NS_PER_S	    /* SIGKILL costs so much, or CHUNK_TARGET */
@@ -16,7 +17,7 @@
 
 struct call_writer {
 	struct recording_writer *file;
-	bool anonymous;
+	struct pseudonyms *pseudonyms;		      /* NULL: names are themselves */
 	struct dictionary ids[RECORDED_DICTIONARIES]; /* by enum recorded_kind */
 	struct bytes key, content, record;
 	uint64_t lines;			/* that were to be added */
@@ -33,12 +34,17 @@ struct call_writer *call_writer__new(struct recording_writer *file, bool anonymo
 {
 	struct call_writer *writer = calloc(1, sizeof(*writer));
 
-	if (writer) {
-		writer->file = file;
-		writer->anonymous = anonymous;
-		call_writer__set_keyframes(writer, KEYFRAME_NS, KEYFRAME_BYTES);
-	}
-	return writer;
+	if (!writer)
+		return NULL;
+	writer->file = file;
+	call_writer__set_keyframes(writer, KEYFRAME_NS, KEYFRAME_BYTES);
+	if (!anonymous)
+		return writer;
+	writer->pseudonyms = pseudonyms__new();
+	if (writer->pseudonyms)
+		return writer;
+	call_writer__free(writer);
+	return NULL;
 }
 
 void call_writer__set_keyframes(struct call_writer *writer, uint64_t every_ns, uint64_t every_bytes)
@@ -53,6 +59,7 @@ void call_writer__free(struct call_writer *writer)
 		return;
 	for (int i = 0; i < RECORDED_DICTIONARIES; i++)
 		dictionary__clear(&writer->ids[i]);
+	pseudonyms__free(writer->pseudonyms);
 	free(writer->key.at);
 	free(writer->content.at);
 	free(writer->record.at);
@@ -109,6 +116,16 @@ static struct bytes *begin_key(struct call_writer *writer)
 	return &writer->key;
 }
 
+/* A name of that kind, or its pseudonym. */
+static void put_name(const struct call_writer *writer, struct bytes *to, const char *kind,
+		     const char *name)
+{
+	if (writer->pseudonyms && name)
+		bytes__text(to, pseudonyms__of(writer->pseudonyms, kind, name, SIZE_MAX).text);
+	else
+		bytes__text(to, name);
+}
+
 /* --- what calls share: each returns the id, or 0 with writer->failure --- */
 
 static uint32_t finish(struct call_writer *writer, enum recorded_kind kind, uint64_t time_ns,
@@ -142,8 +159,8 @@ static uint32_t process_id(struct call_writer *writer, const struct trace_line *
 		bytes__number(record, process->start_ns);
 		bytes__number(record, process->image);
 		snprintf(name, sizeof(name), "%.*s", COMM_SIZE, process->comm);
-		bytes__text(record, writer->anonymous ? "process" : name);
-		bytes__text(record, writer->anonymous ? NULL : process->cgroup);
+		put_name(writer, record, "task", name);
+		put_name(writer, record, "cgroup", process->cgroup);
 	}
 	return finish(writer, RECORDED_PROCESS, line->start_ns, id, is_new);
 }
@@ -169,10 +186,10 @@ static uint32_t kernel_id(struct call_writer *writer, const struct trace_line *l
 	bool is_new;
 	uint32_t id;
 
-	bytes__text(key, line->kernel);
-	bytes__text(key, line->kernel_label);
-	bytes__text(key, line->kernel_full);
-	bytes__text(key, writer->anonymous ? NULL : line->kernel_location);
+	put_name(writer, key, "kernel-function", line->kernel);
+	put_name(writer, key, "kernel", line->kernel_label);
+	put_name(writer, key, "kernel-name", line->kernel_full);
+	put_name(writer, key, "location", line->kernel_location);
 	id = take_id(writer, RECORDED_KERNEL, &is_new);
 	if (id && is_new)
 		bytes__add(&writer->record, key->at, key->length);
@@ -191,9 +208,14 @@ static void put_frames(struct call_writer *writer, const struct stack *stack)
 		bytes__number(record, frame->kind);
 		bytes__number(record, frame->line);
 		bytes__number(record, frame->offset);
-		bytes__text(record, frame->function);
-		bytes__text(record, frame->object);
-		bytes__text(record, writer->anonymous ? NULL : frame->file);
+		if (writer->pseudonyms && frame->function && frame->kind != FRAME_MARK)
+			bytes__text(
+				record,
+				pseudonyms__of_function(writer->pseudonyms, frame->function).text);
+		else
+			bytes__text(record, frame->function);
+		put_name(writer, record, "object", frame->object);
+		put_name(writer, record, "file", frame->file);
 	}
 }
 
@@ -244,10 +266,21 @@ static uint32_t shape_id(struct call_writer *writer, const struct trace_line *li
 
 /* --- calls --- */
 
+/* A text among the arguments: a name of a kernel, or of a file. */
+static void put_hidden(const struct call_writer *writer, struct bytes *content,
+		       const struct trace_field *field)
+{
+	const struct pseudonym text =
+		pseudonyms__of(writer->pseudonyms, "text", field->text, field->length);
+
+	bytes__number(content, strlen(text.text));
+	bytes__add(content, text.text, strlen(text.text));
+}
+
 static void put_value(const struct call_writer *writer, struct bytes *content,
 		      const struct trace_field *field)
 {
-	size_t length = field->form == FORM_TEXT && writer->anonymous ? 0 : field->length;
+	size_t length = field->length;
 
 	switch ((enum trace_form)field->form) {
 	case FORM_UNSIGNED:
@@ -267,6 +300,11 @@ static void put_value(const struct call_writer *writer, struct bytes *content,
 			bytes__number(content, field->dims[i]);
 		break;
 	case FORM_TEXT:
+		if (writer->pseudonyms) {
+			put_hidden(writer, content, field);
+			break;
+		}
+		/* fallthrough */
 	case FORM_BYTES:
 		bytes__number(content, length);
 		bytes__add(content, field->text, length);

@@ -9,7 +9,7 @@
 
 struct call_writer;
 
-/* `file` must outlive it. With `anonymous` it leaves out names of commands, cgroups and files. */
+/* `file` must outlive it. With `anonymous` names are pseudonyms, see record/pseudonyms.h. */
 struct call_writer *call_writer__new(struct recording_writer *file, bool anonymous);
 void call_writer__free(struct call_writer *writer); /* NULL is fine */
 

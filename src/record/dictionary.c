@@ -13,15 +13,23 @@ struct dictionary_entry {
 	uint8_t key[];
 };
 
+uint32_t dictionary__find(const struct dictionary *dictionary, const void *key, size_t length)
+{
+	struct dictionary_entry *entry;
+
+	HASH_FIND(hh, dictionary->entries, key, (unsigned int)length, entry);
+	return entry ? entry->id : 0;
+}
+
 uint32_t dictionary__take(struct dictionary *dictionary, const void *key, size_t length,
 			  bool *is_new)
 {
 	struct dictionary_entry *entry;
+	uint32_t id = dictionary__find(dictionary, key, length);
 
 	*is_new = false;
-	HASH_FIND(hh, dictionary->entries, key, (unsigned int)length, entry);
-	if (entry)
-		return entry->id;
+	if (id)
+		return id;
 	entry = malloc(sizeof(*entry) + length);
 	if (!entry)
 		return 0;

@@ -20,6 +20,9 @@ struct dictionary {
 uint32_t dictionary__take(struct dictionary *dictionary, const void *key, size_t length,
 			  bool *is_new);
 
+/* The key's id, or 0 if it has none. */
+uint32_t dictionary__find(const struct dictionary *dictionary, const void *key, size_t length);
+
 /* Forgets all keys; the next one has the id 1. */
 void dictionary__clear(struct dictionary *dictionary);
 

@@ -57,6 +57,8 @@ struct recorded_field {
 	bool needed;			  /* FIELD_STRING: "" in place of NULL */
 	/* it only grows, so that a difference says what happened, see record/difference.h */
 	bool total;
+	/* the kind of the names in it (record/pseudonyms.h); "": always left out; NULL: no names */
+	const char *hides;
 	bool kept; /* structures of one moment: their totals do not grow */
 	/* FIELD_MADE: from the structure with this field. 0 or -ENOMEM */
 	int (*make)(const void *object, struct made_list *list);
@@ -121,6 +123,15 @@ struct recorded_type {
 #define TEXT(member) \
 	{ \
 		FIELD_OF(member), .kind = FIELD_TEXT, .size = FIELD_SIZE(member), .count = 1 \
+	}
+#define HIDDEN_TEXT(member, names) \
+	{ \
+		FIELD_OF(member), .kind = FIELD_TEXT, .size = FIELD_SIZE(member), .count = 1, \
+				  .hides = (names) \
+	}
+#define HIDDEN_STRING(member, names) \
+	{ \
+		FIELD_OF(member), .kind = FIELD_STRING, .count = 1, .hides = (names) \
 	}
 #define STRING(member) \
 	{ \

@@ -51,11 +51,13 @@ static void flatten_values(const struct flattener *flattener, const struct recor
 {
 	switch (field->kind) {
 	case FIELD_TEXT:
-		*values = *from ? names_writer__text(flattener->names, from, field->size) : 0;
+		*values = *from ? names_writer__name(flattener->names, field->hides, from,
+						     field->size) :
+				  0;
 		return;
 	case FIELD_STRING:
-		*values =
-			names_writer__text(flattener->names, *(const char *const *)from, SIZE_MAX);
+		*values = names_writer__name(flattener->names, field->hides,
+					     *(const char *const *)from, SIZE_MAX);
 		return;
 	case FIELD_STACK:
 		*values = names_writer__stack(flattener->names, *(const struct stack *const *)from);

@@ -23,6 +23,9 @@ void model_writer__free(struct model_writer *writer); /* NULL is fine */
 /* Makes at least each `count`th reading a keyframe. Without it: each 60th. */
 void model_writer__set_keyframes(struct model_writer *writer, unsigned int count);
 
+/* Hides names from the next keyframe on. Returns 0 or -ENOMEM. Call it at most once. */
+int model_writer__hide_names(struct model_writer *writer);
+
 /* Whether the next reading will be a keyframe: a reader can begin with it. */
 bool model_writer__is_keyframe(const struct model_writer *writer);
 

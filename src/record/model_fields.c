@@ -19,7 +19,7 @@ static const struct recorded_field gpu_fields[] = {
 	VALUE(divided),
 	VALUE(minor),
 	VALUES(instance),
-	TEXT(uuid),
+	HIDDEN_TEXT(uuid, "GPU"),
 	TEXT(name),
 	TEXT(bus_id),
 	VALUE(total_bytes),
@@ -47,9 +47,9 @@ RECORDED_TYPE(process_gpu, 0);
 #define T struct target_process
 static const struct recorded_field target_process_fields[] = {
 	VALUE(pid),
-	TEXT(comm),
+	HIDDEN_TEXT(comm, "task"),
 	VALUE(called),
-	TEXT(doing),
+	HIDDEN_TEXT(doing, ""),
 };
 RECORDED_TYPE(target_process, 1);
 #undef T

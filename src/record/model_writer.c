@@ -14,7 +14,8 @@
 struct model_writer {
 	struct layout layout;
 	struct names_writer *names;
-	struct arena memory[2]; /* of the reading and of the one before, in turns */
+	struct pseudonyms *pseudonyms; /* NULL: names are not hidden */
+	struct arena memory[2];	       /* of the reading and of the one before, in turns */
 	struct tree_list before;
 	unsigned int turn, since_keyframe, keyframe_every;
 	bool fresh; /* `before` is valid */
@@ -50,11 +51,21 @@ void model_writer__free(struct model_writer *writer)
 		return;
 	layout__clear(&writer->layout);
 	names_writer__free(writer->names);
+	pseudonyms__free(writer->pseudonyms);
 	arena__clear(&writer->memory[0]);
 	arena__clear(&writer->memory[1]);
 	free(writer->tree.at);
 	free(writer->out.at);
 	free(writer);
+}
+
+int model_writer__hide_names(struct model_writer *writer)
+{
+	writer->pseudonyms = pseudonyms__new();
+	if (!writer->pseudonyms)
+		return -ENOMEM;
+	names_writer__hide(writer->names, writer->pseudonyms);
+	return 0;
 }
 
 bool model_writer__is_keyframe(const struct model_writer *writer)

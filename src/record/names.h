@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "record/bytes.h"
+#include "record/pseudonyms.h"
 #include "record/varint.h"
 #include "stack/stack.h"
 
@@ -20,11 +21,17 @@ struct names_writer;
 struct names_writer *names_writer__new(void); /* NULL without memory */
 void names_writer__free(struct names_writer *names);
 
+/* All names are pseudonyms from here on; without it, or with NULL, they are themselves. */
+void names_writer__hide(struct names_writer *names, struct pseudonyms *pseudonyms);
+
 /* A keyframe: nothing has a number. */
 void names_writer__restart(struct names_writer *names);
 
 /* The numbers, 0 for NULL. Without memory names_writer__write fails. */
 uint64_t names_writer__text(struct names_writer *names, const char *text, size_t most);
+/* The same of a name, of that kind, that may have to be hidden (struct recorded_field.hides). */
+uint64_t names_writer__name(struct names_writer *names, const char *kind, const char *name,
+			    size_t most);
 uint64_t names_writer__stack(struct names_writer *names, const struct stack *stack);
 
 /*

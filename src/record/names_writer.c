@@ -17,6 +17,7 @@ struct met_stack {
 };
 
 struct names_writer {
+	struct pseudonyms *pseudonyms; /* NULL: names are not hidden */
 	struct dictionary texts, stacks;
 	struct bytes new_texts, new_stacks; /* not written yet */
 	uint64_t new_text_count, new_stack_count;
@@ -28,6 +29,11 @@ struct names_writer {
 struct names_writer *names_writer__new(void)
 {
 	return calloc(1, sizeof(struct names_writer));
+}
+
+void names_writer__hide(struct names_writer *names, struct pseudonyms *pseudonyms)
+{
+	names->pseudonyms = pseudonyms;
 }
 
 static void forget_pending(struct names_writer *names)
@@ -76,9 +82,30 @@ uint64_t names_writer__text(struct names_writer *names, const char *text, size_t
 	return number;
 }
 
-static void put_text(struct names_writer *names, const char *text)
+uint64_t names_writer__name(struct names_writer *names, const char *kind, const char *name,
+			    size_t most)
 {
-	bytes__number(&names->stack, names_writer__text(names, text, SIZE_MAX));
+	if (!names->pseudonyms || !kind || !name)
+		return names_writer__text(names, name, most);
+	/* What has no kind has names in the middle of a text. */
+	if (!*kind)
+		return 0;
+	return names_writer__text(names, pseudonyms__of(names->pseudonyms, kind, name, most).text,
+				  SIZE_MAX);
+}
+
+static void put_name(struct names_writer *names, const char *kind, const char *name)
+{
+	bytes__number(&names->stack, names_writer__name(names, kind, name, SIZE_MAX));
+}
+
+static void put_function(struct names_writer *names, const struct stack_frame *frame)
+{
+	if (!names->pseudonyms || !frame->function || frame->kind == FRAME_MARK) {
+		put_name(names, NULL, frame->function);
+		return;
+	}
+	put_name(names, NULL, pseudonyms__of_function(names->pseudonyms, frame->function).text);
 }
 
 static void put_stack(struct names_writer *names, const struct stack *stack)
@@ -92,9 +119,9 @@ static void put_stack(struct names_writer *names, const struct stack *stack)
 	for (uint32_t i = 0; i < stack->count; i++) {
 		const struct stack_frame *frame = &stack->frames[i];
 
-		put_text(names, frame->function);
-		put_text(names, frame->object);
-		put_text(names, frame->file);
+		put_function(names, frame);
+		put_name(names, "object", frame->object);
+		put_name(names, "file", frame->file);
 		bytes__number(out, frame->offset);
 		bytes__number(out, frame->line);
 		bytes__number(out, frame->kind);

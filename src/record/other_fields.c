@@ -9,14 +9,14 @@
 
 #define T struct host_partner
 static const struct recorded_field host_partner_fields[] = {
-	VALUE(tid), VALUE(pid), TEXT(comm), VALUE(ns), VALUE(count), VALUE(thread),
+	VALUE(tid), VALUE(pid), HIDDEN_TEXT(comm, "task"), VALUE(ns), VALUE(count), VALUE(thread),
 };
 RECORDED_TYPE(host_partner, 0);
 #undef T
 
 #define T struct host_file_wait
 static const struct recorded_field host_file_wait_fields[] = {
-	TEXT(name),
+	HIDDEN_TEXT(name, "file"),
 	VALUE(ns),
 	VALUE(count),
 };
@@ -39,7 +39,7 @@ RECORDED_TYPE(host_location, 3);
 static const struct recorded_field host_thread_fields[] = {
 	VALUE(pid),
 	VALUE(tid),
-	TEXT(comm),
+	HIDDEN_TEXT(comm, "task"),
 	VALUE(submits),
 	VALUE(ended),
 	VALUE(serves),
@@ -157,7 +157,11 @@ RECORDED_TYPE(site_increase, 0);
 
 #define T struct oom_neighbour
 static const struct recorded_field oom_neighbour_fields[] = {
-	VALUE(pid), TEXT(comm), TEXT(user), TEXT(container), VALUE(bytes),
+	VALUE(pid),
+	HIDDEN_TEXT(comm, "task"),
+	HIDDEN_TEXT(user, "user"),
+	HIDDEN_TEXT(container, "ctr"),
+	VALUE(bytes),
 };
 RECORDED_TYPE(oom_neighbour, 0);
 #undef T
@@ -167,7 +171,7 @@ static const struct recorded_field oom_fields[] = {
 	VALUE(pid),
 	VALUE(time_ns),
 	VALUE(tid),
-	TEXT(comm),
+	HIDDEN_TEXT(comm, "task"),
 	VALUE(start_ns),
 	VALUE(bytes),
 	ROW(row),
@@ -176,7 +180,7 @@ static const struct recorded_field oom_fields[] = {
 	VALUE(allocated),
 	VALUE(reserved),
 	STACK(stack),
-	TEXT(line),
+	HIDDEN_TEXT(line, "line"),
 	TEXT(gpu),
 	VALUE(total),
 	VALUE(used),

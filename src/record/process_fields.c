@@ -13,8 +13,10 @@
 
 #define T struct workload
 static const struct recorded_field workload_fields[] = {
-	TEXT(namespace), TEXT(pod),	   TEXT(container),   TEXT(unit),
-	TEXT(slurm_job), TEXT(slurm_step), TEXT(slurm_sluid), TEXT(pbs_job),
+	HIDDEN_TEXT(namespace, "namespace"), HIDDEN_TEXT(pod, "pod"),
+	HIDDEN_TEXT(container, "ctr"),	     HIDDEN_TEXT(unit, "unit"),
+	HIDDEN_TEXT(slurm_job, "job"),	     HIDDEN_TEXT(slurm_step, "step"),
+	HIDDEN_TEXT(slurm_sluid, "job-id"),  HIDDEN_TEXT(pbs_job, "job"),
 };
 RECORDED_TYPE(workload, 0);
 #undef T
@@ -77,9 +79,15 @@ RECORDED_TYPE(shape_record, 0);
 
 #define T struct kernel
 static const struct recorded_field kernel_fields[] = {
-	VALUE(serial),	    VALUE(handle), STRING(name),
-	STRING(short_name), STRING(label), TOTAL(launches),
-	TOTAL(captured),    TOTAL(missed), STRUCTS(shape, shape_record),
+	VALUE(serial),
+	VALUE(handle),
+	HIDDEN_STRING(name, "kernel-name"),
+	HIDDEN_STRING(short_name, "kernel-function"),
+	HIDDEN_STRING(label, "kernel"),
+	TOTAL(launches),
+	TOTAL(captured),
+	TOTAL(missed),
+	STRUCTS(shape, shape_record),
 	VALUE(is_rest),
 };
 RECORDED_TYPE(kernel, 1);
@@ -221,9 +229,9 @@ static const struct recorded_field call_site_fields[] = {
 	BELOW(kind, SITE_KINDS),
 	ROW(row),
 	VALUE(code),
-	STRING(kernel),
-	STRING(kernel_short),
-	STRING(kernel_label),
+	HIDDEN_STRING(kernel, "kernel-name"),
+	HIDDEN_STRING(kernel_short, "kernel-function"),
+	HIDDEN_STRING(kernel_label, "kernel"),
 	TOTAL(calls),
 	TOTAL(amount),
 	VALUE(early_calls),
@@ -258,9 +266,18 @@ RECORDED_TYPE(family_calls, 0);
 
 #define T struct open_call
 static const struct recorded_field open_call_fields[] = {
-	VALUE(tid),	 ROW(row),	  VALUE(device), VALUE(seen),
-	VALUE(based),	 VALUE(earlier),  TEXT(comm),	 VALUE(thread_start_ns),
-	VALUE(start_ns), VALUE(ended_ns), STACK(stack),	 VALUE(others_before),
+	VALUE(tid),
+	ROW(row),
+	VALUE(device),
+	VALUE(seen),
+	VALUE(based),
+	VALUE(earlier),
+	HIDDEN_TEXT(comm, "task"),
+	VALUE(thread_start_ns),
+	VALUE(start_ns),
+	VALUE(ended_ns),
+	STACK(stack),
+	VALUE(others_before),
 	VALUE(others),
 };
 RECORDED_TYPE(open_call, 2);
@@ -321,8 +338,8 @@ static const struct recorded_field process_fields[] = {
 	VALUE(serial),
 	VALUE(slot),
 	VALUE(pid),
-	TEXT(comm),
-	TEXT(command),
+	HIDDEN_TEXT(comm, "task"),
+	HIDDEN_TEXT(command, "command"),
 	VALUE(start_ns),
 	VALUE(since_attach),
 	VALUE(ended),
@@ -336,16 +353,16 @@ static const struct recorded_field process_fields[] = {
 	VALUE(attributed),
 	VALUE(shim_number),
 	VALUE(driver_number),
-	STRING(shim),
-	STRING(driver),
+	HIDDEN_STRING(shim, "path"),
+	HIDDEN_STRING(driver, "path"),
 	VALUE(identified),
 	VALUE(parent),
 	VALUE(uid),
 	VALUE(namespace_pid),
-	TEXT(user),
+	HIDDEN_TEXT(user, "user"),
 	VALUE(cgroup_known),
-	TEXT(container),
-	TEXT(pod),
+	HIDDEN_TEXT(container, "ctr"),
+	HIDDEN_TEXT(pod, "pod"),
 	POINTER(workload, workload),
 	SKIPPED(host, "found again in the model's host side"),
 	LIST(gpus, gpu_count, process_gpu),
@@ -447,7 +464,7 @@ RECORDED_TYPE(process, 1);
 #define T struct known_kernel
 static const struct recorded_field known_kernel_fields[] = {
 	VALUE(handle),
-	STRING(label),
+	HIDDEN_STRING(label, "kernel"),
 };
 RECORDED_TYPE(known_kernel, 1);
 #undef T

@@ -47,7 +47,7 @@ static const struct recorded_field thread_profile_fields[] = {
 	VALUE(first_ns),
 	VALUE(latest_ns),
 	VALUE(ended_ns),
-	TEXT(comm),
+	HIDDEN_TEXT(comm, "task"),
 	STRUCTS(time, time_totals),
 	TOTALS(setup),
 	TOTALS(setup_inside),
@@ -194,7 +194,7 @@ RECORDED_TYPE(mapped_copy_key, 0);
 
 #define T struct mapped_copy_record
 static const struct recorded_field mapped_copy_record_fields[] = {
-	TOTAL(calls), TOTAL(bytes), TOTAL(ns), VALUE(stack), TEXT(name),
+	TOTAL(calls), TOTAL(bytes), TOTAL(ns), VALUE(stack), HIDDEN_TEXT(name, "file"),
 };
 RECORDED_TYPE(mapped_copy_record, 0);
 #undef T

@@ -70,7 +70,7 @@ RECORDED_TYPE(step_handle, 0);
 static const struct recorded_field step_thread_fields[] = {
 	VALUE(tid),
 	VALUE(start_ns),
-	TEXT(comm),
+	HIDDEN_TEXT(comm, "task"),
 	VALUE(ended_ns),
 	TOTAL(submissions),
 	STRUCTS(totals, step_sums),

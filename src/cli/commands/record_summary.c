@@ -159,18 +159,23 @@ static int open_flight(struct record_summary *summary, const struct recording_he
 static int open_file(struct record_summary *summary, struct error *err)
 {
 	const struct record_command *options = summary->options;
-	struct recording_header header = {.level = RECORDING_SUMMARY};
+	bool anonymize = options->choice.anonymize;
+	struct recording_header header = {.level = RECORDING_SUMMARY,
+					  .flags = anonymize ? RECORDING_ANONYMOUS : 0};
 	int ret;
 
 	recording_header__fill(&header);
 	header.begin_ns = clock__boot_ns();
-	memcpy(header.options, options->choice.words,
-	       strnlen(options->choice.words, sizeof(header.options) - 1));
+	if (!anonymize)
+		memcpy(header.options, options->choice.words,
+		       strnlen(options->choice.words, sizeof(header.options) - 1));
 	ret = options->choice.ring_ns ? open_flight(summary, &header, err) :
 					open_one(summary, &header, err);
 	if (ret)
 		return ret;
 	ret = model_writer__new(&summary->models);
+	if (!ret && anonymize)
+		ret = model_writer__hide_names(summary->models);
 	if (!ret && summary->flight)
 		model_writer__set_keyframes(summary->models, readings_of_keyframe(summary));
 	return ret ? error__set(err, ret, "out of memory") : 0;

@@ -101,8 +101,9 @@ static const struct option_row rows[] = {
 	{"ring-files", 0, "N", "at most N files, then the oldest is replaced [8]", option__unsigned,
 	 CHOICE(ring_files), .min = 1, .max = NUMBERED_FILES_MAX},
 	{"anonymize", 0, NULL,
-	 "leave out names of the machine, processes, control\n"
-	 "groups and files",
+	 "replace names of users, commands, threads, kernels,\n"
+	 "functions, files and containers: user-1, kernel-12;\n"
+	 "leave out the machine's; pids and user ids stay",
 	 option__flag, CHOICE(anonymize)},
 	{"duration", 0, "S", DURATION_HELP, option__duration, TRACE(duration), .min = 0.001},
 	{.help = "What to watch:"},
@@ -200,7 +201,6 @@ static int check_summary(const struct command_words *words, struct error *err)
 			    trace->count			? "--count" :
 			    trace->ring_bytes != BUFFER_DEFAULT ? "--buffer" :
 			    trace->strict			? "--strict" :
-			    words->command.choice.anonymize	? "--anonymize" :
 								  NULL;
 
 	return given ? error__set(err, -EINVAL, "%s is for --level calls", given) : 0;

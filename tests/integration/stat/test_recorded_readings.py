@@ -149,3 +149,21 @@ def test_cut_before_the_first_reading(tmp_path, launched):
     fails(run("stat", "-i", file), 1, "damaged", "no reading can be read")
     file.write_bytes(whole[:first])
     fails(run("stat", "-i", file), 1, "no readings", "killed before")
+
+
+def test_anonymous(tmp_path):
+    """Names are pseudonyms in every form of report; counts are the same."""
+    file, _ = record(tmp_path, *LAUNCH, args=("--max-overhead", "off", "--anonymize"))
+    report = stat(file)
+    [process] = report["processes"]
+    assert sum(kernel["launches"] for kernel in process["kernels"]) == LAUNCHES
+    assert {kernel["label"] for kernel in process["kernels"]} == {"kernel-1", "kernel-2",
+                                                                  "kernel-3"}
+    assert process["user"] == "user-1" and process["comm"] == "task-1"
+    for args in (["stat"], ["stat", "--json"], ["diagnose"], ["memleak"], [],
+                 ["flame", "--by", "launches"],
+                 ["--json"], ["--cudatrace"], ["top"], ["ps"]):
+        text = shown(*args, "-i", file)
+        for name in ("root", "launch --", "kernel_0", "sim/", str(tmp_path)):
+            assert name not in text, (args, name)
+    assert "kernel-1" in shown("stat", "-i", file) and "task-1" in shown("stat", "-i", file)

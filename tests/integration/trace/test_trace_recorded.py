@@ -228,7 +228,9 @@ def test_odd_command_lines(tmp_path, recorder):
 def test_anonymous(recorder):
     _, file = recorder.record(TRACED, "--rounds", 5, args=["--anonymize", "--stack"])
     data, lines = file.read_bytes(), show(file)[0]
-    assert {line["process"] for line in lines} == {"process"}
+    assert {line["process"] for line in lines} == {"task-1"}
+    assert all(re.fullmatch(r"kernel-\w+(-\d+)?", line["kernel"]) for line in lines
+               if line.get("kernel"))
     assert b"--anonymize" not in data and paths.ROOT.name.encode() not in data
     start = trace.json.loads(run("trace", "-i", file, "--json").stdout.splitlines()[0])["start"]
     assert start.get("host") is None
