@@ -9,8 +9,8 @@
 #include "cli/options/arguments.h"
 #include "privilege/file_rights.h"
 
-static int take_moment(const struct option_row *row, void *field, const char *text,
-		       struct error *err)
+int recording_choice__take_moment(const struct option_row *row, void *field, const char *text,
+				  struct error *err)
 {
 	if (arguments__in_unit(text, "m", 60e9, field) ||
 	    arguments__in_unit(text, "h", 3600e9, field))
@@ -26,8 +26,9 @@ const struct option_row recording_rows[] = {
 	{"from", 0, "TIME",
 	 "with -i: only from this time on, counted from the\n"
 	 "beginning: 90s, 5m",
-	 take_moment, FIELD(from_ns)},
-	{"to", 0, "TIME", "with -i: only up to this time", take_moment, FIELD(to_ns)},
+	 recording_choice__take_moment, FIELD(from_ns)},
+	{"to", 0, "TIME", "with -i: only up to this time", recording_choice__take_moment,
+	 FIELD(to_ns)},
 	{0},
 };
 
@@ -36,7 +37,7 @@ const struct option_row reading_rows[] = {
 	{"to", 0, "TIME",
 	 "with -i: what was known then, counted from the\n"
 	 "beginning: 90s, 5m [the end]",
-	 take_moment, FIELD(to_ns)},
+	 recording_choice__take_moment, FIELD(to_ns)},
 	{0},
 };
 

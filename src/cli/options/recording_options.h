@@ -19,6 +19,10 @@ struct recording_choice {
 
 extern const struct option_row recording_rows[]; /* for a struct recording_choice */
 
+/* A row's function for a uint64_t: a time since the beginning, "90s", "5m", in nanoseconds. */
+int recording_choice__take_moment(const struct option_row *row, void *field, const char *text,
+				  struct error *err);
+
 /* The same for commands whose totals begin with the recording: without --from. */
 extern const struct option_row reading_rows[];
 
