@@ -6,6 +6,7 @@
 
 #include "api/api.h"
 
+#define ALLOCATION_MAX (1ull << 44) /* bytes; LIVE_MAX of them fit a number */
 #define PENDING_MAX 1024u /* calls that allocate at one time; of more the earliest counts at once */
 
 struct counter_key {
@@ -229,7 +230,7 @@ void live_bytes__take(struct live_bytes *live, struct timeline_process *process,
 		return;
 	switch ((enum operation)call->row->desc.operation) {
 	case OP_ALLOC:
-		if (address && bytes)
+		if (address && bytes && bytes < ALLOCATION_MAX)
 			add_later(live, process, call, address, bytes);
 		break;
 	case OP_FREE:

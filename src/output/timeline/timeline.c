@@ -225,11 +225,22 @@ static bool end_call(struct timeline *timeline, struct scene *scene)
 	return true;
 }
 
+/* How long the call took, of which gpuprobe held it for a part. Damaged files have any numbers. */
+static uint64_t length_of(const struct trace_line *line)
+{
+	uint64_t length;
+
+	if (__builtin_add_overflow(line->duration_ns, line->held_ns, &length) ||
+	    length >= UINT64_MAX - line->start_ns)
+		return 0;
+	return length;
+}
+
 /* Sets the part and the times of the call. */
 static void place_call(struct timeline *timeline, struct scene *scene)
 {
 	const struct trace_line *line = scene->call.line;
-	uint64_t length = line->duration_ns + line->held_ns;
+	uint64_t length = length_of(line);
 
 	scene->call.is_unfinished = line->kind == LINE_UNFINISHED;
 	if (line->kind != LINE_CALL && line->kind != LINE_IN_PROGRESS && line->kind != LINE_ENTRY &&

@@ -2,7 +2,10 @@
 """`gpuprobe trace --format perfetto|chrome` and `gpuprobe export`: the file has the calls that
 `trace` shows, nested and in order, and what can be inferred from them. lib.timeline checks each
 file strictly."""
+import gzip
 import json
+import os
+import re
 import shutil
 import signal
 import subprocess
@@ -14,7 +17,7 @@ import pytest
 
 from lib import paths, timeline, trace
 from lib.cli import fails, run
-from lib.probe import Probe
+from lib.probe import Probe, environment
 from lib.script import script
 
 TRACED = paths.workload("traced")
@@ -74,7 +77,9 @@ def draw(directory, form, *command, args=(), env=None):
     result = probe.run(*command, args=args, env=env or {},
                        base=["trace", "--format", form, "-o", str(file)])
     assert result.status == 0, result.stderr
-    return read(file), result
+    drawn = read(file)
+    assert f"written {len(drawn.calls)} call" in result.stderr and "lost 0" in result.stderr
+    return drawn, result
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -265,6 +270,38 @@ def test_a_program_that_dies_in_a_call(tmp_path, form, seconds):
     assert call.args["unfinished"] and call.end >= call.start + seconds * 1e9
     assert not any(each.end is None for each in drawn.calls)
     assert drawn.values[-1][3] == 4096
+
+
+@pytest.mark.slow
+@pytest.mark.plain("it measures gpuprobe's memory")
+def test_memory_is_bounded(tmp_path):
+    """A million calls take no more memory than a tenth of them."""
+    file = tmp_path / "million.rec"
+    peaks = {}
+    for rounds in (1563, 15625):
+        directory = tmp_path / str(rounds)
+        directory.mkdir()
+        result = Probe(directory).run(
+            TRACED, "--api", "driver", "--threads", 16, "--rounds", rounds, timeout=300,
+            args=["--buffer", "256M"], base=["record", "-O", str(file)])
+        assert result.status == 0, result.stderr
+        for form, (ending, _) in FORMS.items():
+            out = tmp_path / f"out{ending}"
+            with subprocess.Popen([paths.GPUPROBE, "export", "-i", file, "--to", form, "-o", out],
+                                  env=environment(), stderr=subprocess.PIPE, text=True) as process:
+                told = process.stderr.read()
+                _, status, usage = os.wait4(process.pid, 0)
+                process.returncode = status
+            assert status == 0, told
+            peaks.setdefault(form, []).append(usage.ru_maxrss)
+            calls = int(re.search(r"written (\d+) recorded calls", told)[1])
+            if form == "chrome":
+                with gzip.open(out) as lines:
+                    assert sum(line.startswith(b'{"ph":"X"') for line in lines) == calls
+                assert "unpacked, and browsers open" in told or rounds < 10000
+    assert calls > 900_000
+    for few, many in peaks.values():
+        assert many < few + 8192, peaks
 
 
 @pytest.mark.parametrize("options, message", [
