@@ -10,6 +10,7 @@
 #include "cli/options/dump_options.h"
 #include "cli/options/flame_options.h"
 #include "cli/options/memleak_options.h"
+#include "cli/options/export_options.h"
 #include "cli/options/record_options.h"
 #include "cli/options/monitor_options.h"
 #include "cli/options/ps_options.h"
@@ -77,6 +78,15 @@ static int parse_record(int argc, char **argv, struct error *err)
 	int ret = record_options__parse(&options, argc, argv, err);
 
 	record_options__clear(&options);
+	return ret;
+}
+
+static int parse_export(int argc, char **argv, struct error *err)
+{
+	struct trace_options options;
+	int ret = export_options__parse(&options, argc, argv, err);
+
+	trace_options__clear(&options);
 	return ret;
 }
 
@@ -185,7 +195,8 @@ static int parse_values(int argc, char **argv, struct error *err)
 static int (*const commands[])(int argc, char **argv, struct error *err) = {
 	parse_monitor, parse_trace,  parse_stat,     parse_diagnose,	    parse_memleak,
 	parse_flame,   parse_values, parse_check,    parse_bpftrace_script, parse_dump,
-	parse_ps,      parse_top,    parse_snapshot, parse_record,	    parse_diff};
+	parse_ps,      parse_top,    parse_snapshot, parse_record,	    parse_diff,
+	parse_export};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include "harness.h"
+#include "output/timeline/timeline.h"
 #include "output/trace/output.h"
 #include "record/call_reader.h"
 
@@ -67,12 +68,29 @@ static void check_line(const struct trace_line *line)
 	MUST(line->depth < TRACE_DEPTH && line->reason < TRACE_LOSSES);
 }
 
+/* A timeline in a form that the input chooses. */
+static struct timeline *begin_timeline(int sink, uint64_t which)
+{
+	const struct timeline_options options = {
+		.format = (enum timeline_format)(which % 3),
+		.begin_ns = which,
+		.plain = which & 8,
+		.counts_memory = true,
+		.draws_arrows = true,
+	};
+	struct timeline *timeline = NULL;
+
+	MUST(!timeline__new(sink, &options, &timeline, NULL));
+	return timeline;
+}
+
 static void read_file(const void *bytes, size_t length)
 {
 	static struct trace_functions *functions; /* of all inputs, because they cost most */
 	const struct trace_output_options options = {.format = TRACE_JSON};
 	struct recording *recording = NULL;
 	struct trace_output *output = NULL;
+	struct timeline *timeline = NULL;
 	struct call_reader *calls = NULL;
 	struct trace_line line;
 	struct error err;
@@ -85,16 +103,20 @@ static void read_file(const void *bytes, size_t length)
 		goto out;
 	calls = call_reader__new(recording, functions, length & 1);
 	MUST(functions && calls && !trace_output__new(sink, &options, &output, NULL));
+	timeline = begin_timeline(sink, length);
 	for (int i = 0; i < 2; i++) {
 		while (call_reader__next(calls, &line) == 1) {
 			check_line(&line);
 			MUST(!trace_output__line(output, &line));
+			MUST(!timeline__line(timeline, &line));
 		}
 		MUST(recording__damage(recording)->bytes <= length * (i + 1ul));
 		recording__span(recording, &first, &last);
 		MUST(!recording__seek(recording, length % 7));
 	}
+	MUST(!timeline__finish(timeline));
 out:
+	timeline__free(timeline);
 	trace_output__free(output);
 	call_reader__free(calls);
 	recording__free(recording);

@@ -12,6 +12,7 @@
 #include "cli/options/record_options.h"
 #include "cli/options/diff_options.h"
 #include "cli/options/dump_options.h"
+#include "cli/options/export_options.h"
 #include "cli/options/flame_options.h"
 #include "cli/options/memleak_options.h"
 #include "cli/options/monitor_options.h"
@@ -30,6 +31,8 @@ static const struct subcommand subcommands[] = {
 	{"trace", "every call as it happens, decoded", trace_command__run, &trace_option_table},
 	{"record", "write every call to a file, to look at it later", record_command__run,
 	 &record_option_table},
+	{"export", "a recording as a timeline for Perfetto and other viewers", export_command__run,
+	 &export_option_table},
 	{"stat", "where the time of a run goes, by thread and call", stat_command__run,
 	 &stat_options},
 	{"diagnose", "what is wrong with a program, and what it costs", diagnose_command__run,

@@ -393,6 +393,7 @@ static int finish(struct trace *trace, int *status, struct error *err)
 	if (trace_sink__finish(trace->sink, &end.missing, &end.counts, ret ? NULL : err) && !ret)
 		ret = -EIO;
 	trace_end__report(&end);
+	trace_sink__report_timeline(trace->sink, trace->log);
 	if (!ret)
 		*status = trace->options->strict && (end.missing.calls || end.missing.libraries) ?
 				  EXIT_LOST :

@@ -27,6 +27,24 @@ struct replay {
 	struct trace_counts counts; /* of the lines that were shown */
 };
 
+/*
+ * Whether the command line of gpuprobe record left calls out. An anonymous recording has none: then
+ * all calls may be there.
+ */
+static bool lacks_calls(const struct recording_header *header)
+{
+	static const char *const leaving_out[] = {"-e", "--e", "--fa", "--min-d", "--api"};
+	char words[sizeof(header->options) + 1] = "", *rest = NULL;
+
+	memcpy(words, header->options, sizeof(header->options));
+	for (const char *word = strtok_r(words, " ", &rest); word && strcmp(word, "--");
+	     word = strtok_r(NULL, " ", &rest))
+		for (size_t i = 0; i < sizeof(leaving_out) / sizeof(*leaving_out); i++)
+			if (!strncmp(word, leaving_out[i], strlen(leaving_out[i])))
+				return true;
+	return false;
+}
+
 static int open_sink(struct replay *replay, struct error *err)
 {
 	const struct recording_header *header = recording__header(replay->recording);
@@ -35,6 +53,7 @@ static int open_sink(struct replay *replay, struct error *err)
 		.wall_offset_ns = header->wall_offset_ns,
 		.host = *header->host ? header->host : NULL,
 		.kernel = *header->kernel ? header->kernel : NULL,
+		.lacks_calls = lacks_calls(header),
 	};
 
 	return trace_sink__new(replay->options, &origin, -1, &replay->log, &replay->sink, err);
@@ -48,7 +67,8 @@ static int check_options(const struct replay *replay, struct error *err)
 		return error__set(err, -EINVAL,
 				  "%s has no stacks: they are recorded by gpuprobe record --stack",
 				  replay->options->input.path);
-	if (replay->options->config.nested && !(flags & RECORDING_NESTED))
+	if (replay->options->config.nested && !(flags & RECORDING_NESTED) &&
+	    !replay->options->nested_as_recorded)
 		return error__set(err, -EINVAL,
 				  "%s has no nested calls: they are recorded by gpuprobe record "
 				  "--nested",
@@ -154,6 +174,7 @@ static int finish(struct replay *replay, int failure, int *status, struct error 
 	if (trace_sink__finish(replay->sink, &missing, &replay->counts, ret ? NULL : err) && !ret)
 		ret = -EIO;
 	report(replay, &missing);
+	trace_sink__report_timeline(replay->sink, &replay->log);
 	if (!ret)
 		*status = replay->options->strict &&
 					  (missing.calls || missing.libraries || is_partial) ?

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/text_stream.h"
 #include "cli/commands/trace_recorder.h"
+#include "cli/commands/trace_timeline.h"
 #include "cli/files/output_file.h"
 #include "cli/files/terminal.h"
 #include "output/trace/buffer.h"
@@ -27,6 +28,7 @@ struct trace_sink {
 	bool is_terminal;
 	struct trace_output *output;	 /* NULL with -c */
 	struct trace_recorder *recorder; /* NULL, or in place of the output */
+	struct timeline *timeline;	 /* the same */
 	struct trace_summary *summary;	 /* NULL without -c and -C */
 	uint64_t calls;			 /* calls taken */
 	uint64_t earlier_calls;		 /* calls that began before attach, not in `calls` */
@@ -109,10 +111,25 @@ static int open_output(struct trace_sink *sink, const struct trace_origin *origi
 	return 0;
 }
 
+static int open_timeline(struct trace_sink *sink, const struct trace_origin *origin, int stop_fd,
+			 struct error *err)
+{
+	int ret;
+
+	if (sink->is_terminal)
+		return error__set(err, -EINVAL, "a timeline is no text: name a file with -O FILE");
+	ret = trace_timeline__new(sink->fd, sink->options, origin, &sink->timeline, err);
+	if (!ret)
+		timeline__stop_by(sink->timeline, stop_fd);
+	return ret;
+}
+
 /* Opens what the lines go to. */
 static int open_lines(struct trace_sink *sink, const struct trace_origin *origin, int stop_fd,
 		      const struct log *log, struct error *err)
 {
+	if (sink->options->draws)
+		return open_timeline(sink, origin, stop_fd, err);
 	if (!sink->options->record)
 		return open_output(sink, origin, stop_fd, err);
 	sink->is_own = false; /* the recorder's */
@@ -158,6 +175,7 @@ void trace_sink__free(struct trace_sink *sink)
 		return;
 	trace_output__free(sink->output);
 	trace_recorder__free(sink->recorder);
+	timeline__free(sink->timeline);
 	trace_summary__free(sink->summary);
 	if (sink->is_own)
 		close(sink->fd);
@@ -184,6 +202,8 @@ bool trace_sink__line(struct trace_sink *sink, const struct trace_line *line)
 		sink->failure = trace_output__line(sink->output, line);
 	if (sink->recorder)
 		sink->failure = trace_recorder__line(sink->recorder, line);
+	if (sink->timeline)
+		sink->failure = timeline__line(sink->timeline, line);
 	if (!sink->failure && sink->summary)
 		sink->failure = trace_summary__add(sink->summary, line);
 	sink->calls += ends_call(line);
@@ -269,11 +289,15 @@ int trace_sink__finish(struct trace_sink *sink, const struct trace_missing *miss
 		trace_output__stop_by(sink->output, -1);
 	if (!sink->failure && sink->output)
 		sink->failure = trace_output__flush(sink->output);
+	if (sink->timeline)
+		timeline__stop_by(sink->timeline, -1);
+	if (!sink->failure && sink->timeline)
+		sink->failure = timeline__finish(sink->timeline);
 	if (!sink->failure && sink->summary)
 		sink->failure = print_summary(sink, missing);
 	if (!sink->failure || trace_sink__is_closed(sink))
 		return 0;
-	if (!sink->output && !sink->recorder)
+	if (!sink->output && !sink->recorder && !sink->timeline)
 		return error__set(err, sink->failure, "cannot write %s: %s", where,
 				  strerror(-sink->failure));
 	return error__set(err, sink->failure, "cannot write %s: %s after %llu calls were %s%s",
@@ -310,6 +334,16 @@ uint64_t trace_sink__calls(const struct trace_sink *sink)
 	if (sink->output)
 		return trace_output__written(sink->output);
 	return sink->calls > dropped ? sink->calls - dropped : 0;
+}
+
+void trace_sink__report_timeline(const struct trace_sink *sink, const struct log *log)
+{
+	struct timeline_counts counts;
+
+	if (!sink->timeline || sink->failure)
+		return;
+	timeline__count(sink->timeline, &counts);
+	trace_timeline__report(sink->options, &counts, log);
 }
 
 uint64_t trace_sink__earlier_calls(const struct trace_sink *sink)

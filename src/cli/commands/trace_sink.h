@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "cli/options/trace_options.h"
 #include "output/trace/summary.h"
 #include "trace/stream.h"
@@ -22,6 +23,7 @@ struct trace_origin {
 	uint64_t begin_ns;	   /* time 0 of the lines, CLOCK_BOOTTIME */
 	int64_t wall_offset_ns;	   /* CLOCK_REALTIME - CLOCK_BOOTTIME */
 	const char *host, *kernel; /* of uname(2); NULL: unknown */
+	bool lacks_calls;	   /* of a recording that was made of some calls only */
 };
 
 /*
@@ -71,6 +73,9 @@ bool trace_sink__is_full(const struct trace_sink *sink);
 
 /* Number of calls written, or summed up with -c. */
 uint64_t trace_sink__calls(const struct trace_sink *sink);
+
+/* After trace_sink__finish: what a person should know of a timeline, if there is one. */
+void trace_sink__report_timeline(const struct trace_sink *sink, const struct log *log);
 
 /* Number of calls that began before attach (LINE_BEFORE), which trace_sink__calls excludes. */
 uint64_t trace_sink__earlier_calls(const struct trace_sink *sink);

@@ -12,7 +12,7 @@
 
 /* Options that can only be interpreted once the whole command line is known. */
 struct given {
-	struct option_list events;
+	struct option_list events, columns;
 	const char *format;
 	enum api_mode api;
 	bool only_summary, also_summary, timestamps, list;
@@ -34,17 +34,15 @@ bool trace_options__shows(const struct trace_options *options, enum trace_column
 
 /* --- values --- */
 
+/* The formats of timelines follow those of trace_output. */
+#define TIMELINE_WORDS (TRACE_JSON + 1)
 static const char *const format_words[] = {
-	[TRACE_TABLE] = "table", [TRACE_TSV] = "tsv", [TRACE_JSON] = "json"};
-
-static int take_columns(const struct option_row *row, void *field, const char *text,
-			struct error *err)
-{
-	int ret = trace_output__parse_columns(field, text, err);
-
-	(void)row;
-	return ret ? error__prefix(err, ret, "-o") : 0;
-}
+	[TRACE_TABLE] = "table",
+	[TRACE_TSV] = "tsv",
+	[TRACE_JSON] = "json",
+	[TIMELINE_WORDS + TIMELINE_PERFETTO] = "perfetto",
+	[TIMELINE_WORDS + TIMELINE_CHROME] = "chrome",
+};
 
 static int take_timestamps(const struct option_row *row, void *field, const char *text,
 			   struct error *err)
@@ -65,9 +63,17 @@ static int take_format(const struct option_row *row, void *field, const char *te
 		       struct error *err)
 {
 	struct command_words *words = field;
-	int ret = option__word(row, &words->options.output.format, text, err);
+	unsigned int format = 0;
+	int ret = option__word(row, &format, text, err);
 
-	return ret ? ret : option__once(row, &words->given.format, text, err);
+	if (ret)
+		return ret;
+	words->options.draws = format >= TIMELINE_WORDS;
+	if (words->options.draws)
+		words->options.timeline = (enum timeline_format)(format - TIMELINE_WORDS);
+	else
+		words->options.output.format = (enum trace_format)format;
+	return option__once(row, &words->given.format, text, err);
 }
 
 static int take_json(const struct option_row *row, void *field, const char *text, struct error *err)
@@ -150,7 +156,7 @@ static const struct option_row rows[] = {
 	 "device layer event details ptr size dst src kind bw\n"
 	 "kernel grid block shmem stream args stack duration\n"
 	 "result",
-	 take_columns, FIELD(output)},
+	 option__list, GIVEN(columns)},
 	{"timestamps", 0, "relative|wall|iso|ns|delta", "[relative: milliseconds since the start]",
 	 take_timestamps, ALL, WORDS(timestamp_words)},
 	{"entry-return", 0, NULL, "two lines per call, at its start and at its return",
@@ -164,8 +170,11 @@ static const struct option_row rows[] = {
 	{"args", 0, "N", "show the first N arguments of kernels as 64-bit words", option__byte,
 	 FIELD(config.kernel_args), .max = TRACE_ARGS_MAX},
 	{"full-names", 0, NULL, "whole demangled kernel names", option__flag, FIELD(full_names)},
-	{"format", 0, "table|tsv|json", "[table]; json: one object per line", take_format, ALL,
-	 WORDS(format_words)},
+	{"format", 0, "table|tsv|json|perfetto|chrome",
+	 "[table]; json: one object per line; perfetto, chrome:\n"
+	 "a timeline in the file of -O (or -o), see\n"
+	 "gpuprobe export",
+	 take_format, ALL, WORDS(format_words)},
 	{"json", 0, NULL, "the same as --format json", take_json, ALL},
 	{"json-schema", 0, NULL, "print the schema of --format json, and exit", option__result,
 	 .min = TRACE_OPTIONS_SCHEMA},
@@ -201,6 +210,26 @@ const struct option_table trace_option_table = {
 };
 
 /* --- the whole command line --- */
+
+/*
+ * The columns of -o. A timeline has none: there -o names the file, as it does for other commands
+ * that write one.
+ */
+static int settle_columns(struct trace_options *options, const struct option_list *columns,
+			  struct error *err)
+{
+	int ret = 0;
+
+	if (options->draws && columns->count) {
+		if (options->file || columns->count > 1)
+			return error__set(err, -EINVAL, "a timeline goes to one file: give one -O");
+		options->file = columns->texts[0];
+		return 0;
+	}
+	for (size_t i = 0; i < columns->count && !ret; i++)
+		ret = trace_output__parse_columns(&options->output, columns->texts[i], err);
+	return ret ? error__prefix(err, ret, "-o") : 0;
+}
 
 /* Whether --stack was given. */
 static bool gives_stack(const struct trace_options *options)
@@ -247,6 +276,28 @@ static int check_combination(const struct trace_options *options, const struct g
 	if (options->stacks.mode != STACK_OFF)
 		return contradiction("-c", "--stack", no_lines, err);
 	return options->config.kernel_args ? contradiction("-c", "--args", no_lines, err) : 0;
+}
+
+/* Options that choose what lines of text look like, or without which no call has a length. */
+static int check_timeline(const struct trace_options *options, const struct given *given,
+			  struct error *err)
+{
+	static const char no_text[] = "a timeline has no lines of text";
+	static const char both[] = "a timeline draws each call from its start to its return";
+	const char *format =
+		options->timeline == TIMELINE_PERFETTO ? "--format perfetto" : "--format chrome";
+
+	if (!options->draws)
+		return 0;
+	if (given->only_summary || given->also_summary)
+		return contradiction(format, given->only_summary ? "-c" : "-C", no_text, err);
+	if (given->timestamps)
+		return contradiction(format, "--timestamps", no_text, err);
+	if (options->stacks.mode != STACK_OFF)
+		return contradiction(format, "--stack", "gpuprobe flame draws call stacks", err);
+	if (options->config.entry_return)
+		return contradiction(format, "--entry-return", both, err);
+	return options->no_returns ? contradiction(format, "--no-return-probes", both, err) : 0;
 }
 
 /* Options that only a running program can answer. */
@@ -330,7 +381,11 @@ static int settle(struct trace_options *options, const struct given *given, int 
 					err);
 
 	if (!ret)
+		ret = settle_columns(options, &given->columns, err);
+	if (!ret)
 		ret = check_combination(options, given, err);
+	if (!ret)
+		ret = check_timeline(options, given, err);
 	if (!ret)
 		ret = check_input(options, err);
 	if (!ret)
@@ -359,6 +414,7 @@ int trace_options__parse(struct trace_options *options, int argc, char **argv, s
 		ret = settle(&words.options, &words.given, argc, argv, err);
 	*options = words.options;
 	free(words.given.events.texts);
+	free(words.given.columns.texts);
 	return ret;
 }
 

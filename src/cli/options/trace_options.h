@@ -12,6 +12,7 @@
 #include "cli/options/option_table.h"
 #include "cli/options/recording_options.h"
 #include "cli/options/stack_options.h"
+#include "output/timeline/timeline.h"
 #include "output/trace/output.h"
 #include "trace/selection.h"
 
@@ -30,9 +31,12 @@ struct trace_options {
 	/* all except wake_bytes and the cgroup, which is in targets.filter */
 	struct trace_config config;
 	struct trace_output_options output; /* format, timestamps, columns, entry_return */
+	bool draws;			    /* the lines become a timeline, not text */
+	enum timeline_format timeline;	    /* with `draws` */
 	struct stack_choice stacks;	    /* min_wait_ns and sample are unused */
 	const char *file;		    /* output file; NULL: stdout */
 	struct recording_choice input;	    /* the lines come from a recording */
+	bool nested_as_recorded;	    /* config.nested is no wish that may fail */
 	const struct record_choice *record; /* the lines go to one, `file`; NULL: they do not */
 	uint64_t count;			    /* ends after this many calls; 0: never */
 	double duration;		    /* seconds; 0: until stopped */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The value of an argument as text and as JSON, see private.h.
+// The value of an argument as text and as JSON, see field.h.
 #include "output/trace/private.h"
 
 #include <math.h>

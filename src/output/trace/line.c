@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Facts about a trace's lines that every form shows, see private.h.
+// Facts about a trace's lines that every form shows, see line.h and private.h.
 #include "output/trace/private.h"
 
 #include "base/clock.h"

@@ -6,13 +6,12 @@
 #include "output/trace/buffer.h"
 #include "output/trace/cache.h"
 #include "output/trace/columns.h"
+#include "output/trace/field.h"
+#include "output/trace/line.h"
 #include "output/trace/output.h"
 #include "output/trace/stacks.h"
 #include "output/trace/text.h"
 #include "output/trace/time.h"
-
-/* Limit for showing an argument's name, which is ours and shorter, and the names of constants. */
-#define TRACE_WORD_SIZE 64
 
 struct trace_output {
 	/* includes the columns that are shown */
@@ -86,37 +85,7 @@ char *trace_details__write(const struct trace_view *view, char *at); /* nothing 
  */
 char *trace_details__shorten(const struct trace_view *view, size_t columns, char *at);
 
-/* --- field.c: an argument's value --- */
-
-/* `doubled`: see trace_text__escaped. */
-char *trace_field__text(const struct trace_field *field, bool doubled, char *at);
-char *trace_field__json(const struct trace_field *field, char *at);
-
-/* Room for everything that a line shows of its fields, in any format. */
-size_t trace_field__room(const struct trace_line *line);
-
-/* --- line.c: facts that every format shows --- */
-
-/* "ring_full" */
-const char *trace_line__reason(enum trace_loss reason);
-
-/* Whether a LINE_LOST is only about returns: the calls themselves are shown. */
-const char *trace_line__lost_word(const struct trace_line *line);
-
-/* Whether the line shows a duration. */
-bool trace_line__has_duration(const struct trace_line *line);
-
-/* Whether the line shows a result. */
-bool trace_line__has_result(const struct trace_line *line);
-
-/* CLOCK_BOOTTIME of the call's return, if the line shows a result. */
-uint64_t trace_line__end_ns(const struct trace_line *line);
-
-/* The kernel's readable name, or the mangled one; NULL: not a launch, or unknown. */
-const char *trace_line__kernel(const struct trace_line *line);
-
-/* The same for people: its label, unless full names are asked for. */
-const char *trace_line__label(const struct trace_line *line);
+/* --- line.c --- */
 
 /* Bytes per second of a synchronous copy; returns false if unknown. */
 bool trace_line__bandwidth(const struct trace_view *view, uint64_t *rate);

@@ -7,8 +7,8 @@ import pytest
 from lib import paths
 from lib.cli import fails, run
 
-COMMANDS = ("ps", "top", "dump", "trace", "record", "stat", "diagnose", "memleak", "flame",
-            "snapshot", "diff", "check", "bpftrace-script")
+COMMANDS = ("ps", "top", "dump", "trace", "record", "export", "stat", "diagnose", "memleak",
+            "flame", "snapshot", "diff", "check", "bpftrace-script")
 WATCHING = ("trace", "record", "stat", "diagnose", "memleak", "flame")
 
 
@@ -23,8 +23,8 @@ def test_version(command, option):
     """The same of each, also after other options, and what follows is not looked at."""
     whole = run("--version").stdout
     assert re.fullmatch(r"gpuprobe \d+\.\d+\.\d+\n", whole)
-    before = {"dump": ("--all",), "ps": ("--tree",), "diff": ("--all",)}.get(command,
-                                                         ("--libcuda-path", paths.LIBCUDA))
+    own = {"dump": ("--all",), "ps": ("--tree",), "diff": ("--all",), "export": ("--full-names",)}
+    before = own.get(command, ("--libcuda-path", paths.LIBCUDA))
     for args in ((option,), (*before, option), (option, "--no-such-option")):
         done = run(command, *args)
         assert (done.returncode, done.stdout, done.stderr) == (0, whole, "")
@@ -77,7 +77,7 @@ COMMON = {
     ("--json",): ("", "trace", "stat", "diagnose", "memleak", "diff", "dump", "check", "ps"),
     ("--interval S",): ("", "stat", "diagnose", "memleak"),
     ("-T, --top N",): ("", "stat", "diagnose", "memleak"),
-    ("-O, --output FILE",): ("trace", "record", "stat", "diagnose", "flame", "snapshot"),
+    ("-O, --output FILE",): ("trace", "record", "export", "stat", "diagnose", "flame", "snapshot"),
     ("--duration S",): ("", "trace", "record", "stat", "diagnose", "memleak", "flame"),
     ("-v, --verbose", "-q, --quiet"):
         ("", "trace", "record", "stat", "diagnose", "memleak", "flame", "dump", "check", "ps",

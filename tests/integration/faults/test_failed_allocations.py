@@ -26,6 +26,8 @@ SCENARIOS = {
                 ["sh", "-c", '"$0" --hold 0.3 & sleep 0.1; '
                  f'{PYTHON} -c \'{ASK}\' http://127.0.0.1:PORT 2>&1; wait', workload("launch")]),
     "trace": (["trace", "-O", "/dev/null", "--stack"], [workload("traced"), "--rounds", 5]),
+    "timeline": (["trace", "--format", "perfetto", "-o", "/dev/null"],
+                 [workload("traced"), "--rounds", 5]),
     "record": (["record", "-o", "/dev/null", "--stack"], [workload("traced"), "--rounds", 5]),
     "stat": (["stat", "--json", "-O", "/dev/null"], [workload("launch"), "--launches", 50]),
     "diagnose": (["diagnose", "-O", "/dev/null"], [workload("demo"), "--seconds", 0.2]),

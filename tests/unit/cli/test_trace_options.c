@@ -175,6 +175,12 @@ static void test_form(void **state)
 		assert_int_equal(line.options.output.format, (enum trace_format)i);
 		trace_options__clear(&line.options);
 	}
+	/* A timeline has no columns, so -o is its file. */
+	accept(&line, "-o time.pftrace --format perfetto");
+	assert_true(line.options.draws && line.options.timeline == TIMELINE_PERFETTO);
+	assert_string_equal(line.options.file, "time.pftrace");
+	assert_int_equal(line.options.output.column_count, 0);
+	trace_options__clear(&line.options);
 	for (size_t i = 0; i < COUNT(stamps); i++) {
 		snprintf(words, sizeof(words), "--timestamps=%s", stamps[i]);
 		accept(&line, words);
@@ -414,7 +420,7 @@ static const struct {
 	{"--api runtime -e cuMemAlloc_v2", "the selection leaves no function"},
 	{"--api auto", "choose runtime, driver or both"},
 	{"--api ~", "choose runtime, driver or both"},
-	{"--format xml", "--format 'xml': choose table, tsv or json"},
+	{"--format xml", "--format 'xml': choose table, tsv, json, perfetto or chrome"},
 	{"--timestamps utc", "choose relative, wall, iso, ns or delta"},
 	{"-o time,bogus", "-o: there is no column 'bogus'; there are time, end, process, "},
 	{"-o durration", "stack, duration, result"},
@@ -470,6 +476,8 @@ static const struct {
 	{"-c -o time", "-c and -o do not go together"},
 	{"--timestamps relative -c", "-c and --timestamps do not go together"},
 	{"--args 2 -c", "-c and --args do not go together"},
+	{"--format chrome -c", "--format chrome and -c do not go together"},
+	{"--format perfetto -O a -o b", "a timeline goes to one file"},
 	{"--bogus", "unknown option '--bogus': see gpuprobe trace --help"},
 	{"-x", "unknown option '-x': see gpuprobe trace --help"},
 	{"--strict=yes", "--strict takes no value"},

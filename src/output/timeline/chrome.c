@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Timelines in Chrome's trace event format, see form.h: JSON, compressed by gzip or not. Also as
+ * PyTorch's profiler (Kineto) writes it, for HTA and TensorBoard: its categories and names, each
+ * call with a correlation number, and no marks of streams, which readers would take for work of the
+ * GPU.
+ *
+ * Times are microseconds since the beginning, with three decimals.
+ */
+#include "output/timeline/form.h"
+
+#include <stdlib.h>
+
+#include "api/api.h"
+#include "output/trace/field.h"
+#include "output/trace/line.h"
+#include "output/trace/text.h"
+#include "trace/function.h"
+
+/* tids of tracks that are no threads: above all pids of Linux (2^22) */
+#define TRACK_TID (1u << 24)
+#define PART_ROOM 1024 /* of an event without texts */
+#define ARROW_ROOM 512 /* of both ends of an arrow */
+#define KEY_SIZE 64    /* of keys and words of ours */
+
+struct chrome {
+	struct timeline_form form; /* must be first */
+	bool is_kineto;
+	bool has_parts; /* the next one needs a comma */
+	uint64_t begin_ns;
+};
+
+static struct chrome *of_form(struct timeline_form *form)
+{
+	return (struct chrome *)form;
+}
+
+/* --- texts and numbers --- */
+
+static char *write_text(const char *text, char *at)
+{
+	*at++ = '"';
+	at = trace_text__json(at, text, strlen(text));
+	*at++ = '"';
+	return at;
+}
+
+/* ,"KEY": */
+static char *write_key(const char *key, char *at)
+{
+	at = TRACE_TEXT_CONSTANT(at, ",\"");
+	at = trace_text__word(at, key, KEY_SIZE);
+	return TRACE_TEXT_CONSTANT(at, "\":");
+}
+
+static char *write_number(const char *key, uint64_t value, char *at)
+{
+	return trace_text__unsigned(write_key(key, at), value);
+}
+
+/* Nothing for NULL. */
+static char *write_word(const char *key, const char *text, char *at)
+{
+	return text ? write_text(text, write_key(key, at)) : at;
+}
+
+static char *write_us(uint64_t ns, char *at)
+{
+	at = trace_text__unsigned(at, ns / 1000);
+	*at++ = '.';
+	return trace_text__digits(at, ns % 1000, 3);
+}
+
+static char *write_time(const struct chrome *chrome, uint64_t ns, char *at)
+{
+	at = TRACE_TEXT_CONSTANT(at, ",\"ts\":");
+	if (ns >= chrome->begin_ns)
+		return write_us(ns - chrome->begin_ns, at);
+	*at++ = '-';
+	return write_us(chrome->begin_ns - ns, at);
+}
+
+static uint64_t tid_of(const struct timeline_track *track)
+{
+	return track->kind == TRACK_PROCESS ? (uint64_t)track->pid :
+	       track->kind == TRACK_THREAD  ? (uint64_t)track->tid :
+					      TRACK_TID + (uint64_t)track->number;
+}
+
+/* --- events --- */
+
+/* Begins an event of the kind `phase`: {"ph":"X","pid":1,"tid":2. NULL after an error. */
+static char *begin_part(struct chrome *chrome, const char *phase, pid_t pid, uint64_t tid,
+			size_t room)
+{
+	char *at = packed_file__room(chrome->form.file, room + PART_ROOM);
+
+	if (!at)
+		return NULL;
+	if (chrome->has_parts)
+		*at++ = ',';
+	chrome->has_parts = true;
+	at = TRACE_TEXT_CONSTANT(at, "\n{\"ph\":\"");
+	at = trace_text__word(at, phase, KEY_SIZE);
+	*at++ = '"';
+	at = write_number("pid", (uint64_t)pid, at);
+	return write_number("tid", tid, at);
+}
+
+static void end_part(struct chrome *chrome, char *at)
+{
+	*at++ = '}';
+	packed_file__commit(chrome->form.file, at);
+}
+
+/* Names of tracks and their order are events of the kind M. */
+static void write_metadata(struct chrome *chrome, const struct timeline_track *track,
+			   const char *what, const char *name)
+{
+	char *at = begin_part(chrome, "M", track->pid, tid_of(track),
+			      TRACK_NAME_SIZE * TRACE_TEXT_EXPANSION);
+
+	if (!at)
+		return;
+	at = write_word("name", what, at);
+	at = TRACE_TEXT_CONSTANT(at, ",\"args\":{\"name\":");
+	at = TRACE_TEXT_CONSTANT(write_text(name, at), "}");
+	end_part(chrome, at);
+}
+
+static void write_order(struct chrome *chrome, const struct timeline_track *track)
+{
+	char *at = begin_part(chrome, "M", track->pid, tid_of(track), 0);
+
+	if (!at)
+		return;
+	at = write_word("name", "thread_sort_index", at);
+	at = TRACE_TEXT_CONSTANT(at, ",\"args\":{\"sort_index\":");
+	at = TRACE_TEXT_CONSTANT(trace_text__unsigned(at, tid_of(track)), "}");
+	end_part(chrome, at);
+}
+
+static void add_track(struct timeline_form *form, const struct timeline_track *track)
+{
+	struct chrome *chrome = of_form(form);
+
+	switch ((enum timeline_track_kind)track->kind) {
+	case TRACK_PROCESS: write_metadata(chrome, track, "process_name", track->name); break;
+	case TRACK_LOSSES:
+		write_metadata(chrome, track, "process_name", "gpuprobe");
+		write_metadata(chrome, track, "thread_name", track->name);
+		break;
+	case TRACK_STREAM:
+		if (chrome->is_kineto)
+			break;
+		write_metadata(chrome, track, "thread_name", track->name);
+		write_order(chrome, track);
+		break;
+	case TRACK_THREAD:
+		if (*track->name)
+			write_metadata(chrome, track, "thread_name", track->name);
+		break;
+	case TRACK_STREAMS: /* there is no track of tracks */
+	case TRACK_BYTES: break;
+	}
+}
+
+/* --- calls --- */
+
+static const char *category_of(const struct chrome *chrome, const struct timeline_call *call)
+{
+	if (!chrome->is_kineto)
+		return timeline_call__family(call);
+	return trace_function__layer(call->line->function) == LAYER_DRIVER ? "cuda_driver" :
+									     "cuda_runtime";
+}
+
+/* Kineto's names are without _ptsz and _ptds. */
+static const char *name_of(const struct chrome *chrome, const struct timeline_call *call)
+{
+	return chrome->is_kineto && call->row ? call->row->base :
+						trace_function__symbol(call->line->function);
+}
+
+/*
+ * Readers take calls with "stream" for work of the GPU, so the handle that the host gave has
+ * another key.
+ */
+static const char *key_of(const struct chrome *chrome, const struct trace_field *field)
+{
+	static const char *const words[][2] = {
+		{"stream", "stream_handle"},
+		{"device", "device_ordinal"},
+		{"size", "bytes"},
+	};
+
+	if (chrome->is_kineto)
+		for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+			if (!strcmp(field->name, words[i][0]))
+				return words[i][1];
+	return field->name;
+}
+
+static char *write_arguments(const struct chrome *chrome, const struct trace_line *line, char *at)
+{
+	at = write_word("kernel", trace_line__kernel(line), at);
+	at = write_word("kernel_label", line->kernel_label, at);
+	for (size_t i = 0; i < line->field_count; i++) {
+		const struct trace_field *field = &line->fields[i];
+
+		at = trace_field__json(field, write_key(key_of(chrome, field), at));
+	}
+	return write_word("at", line->kernel_location, at);
+}
+
+static char *write_end(const struct timeline_call *call, char *at)
+{
+	const struct trace_line *line = call->line;
+	char buffer[RESULT_SIZE];
+
+	if (call->is_unfinished)
+		at = write_word("unfinished", "it did not return while it was watched", at);
+	if (!line)
+		return at;
+	at = write_word("returned", timeline_call__result(call, buffer), at);
+	if (line->device >= 0)
+		at = write_number("gpu", (uint64_t)line->device, at);
+	if (line->held_ns)
+		at = write_number("held_ns", line->held_ns, at);
+	if (call->cover.launches)
+		at = write_number("covers_launches", call->cover.launches, at);
+	if (call->cover.copies)
+		at = write_number("covers_copies", call->cover.copies, at);
+	return at;
+}
+
+/* A call is one event X if its end is known, otherwise an event B and later one E. */
+static void write_call(struct chrome *chrome, const struct timeline_call *call)
+{
+	static const char *const phases[] = {
+		[PART_WHOLE] = "X", [PART_BEGIN] = "B", [PART_END] = "E"};
+	size_t room = call->line ? timeline_call__room(call) : 0;
+	char *at = begin_part(chrome, phases[call->part], call->thread->pid,
+			      (uint64_t)call->thread->tid, room),
+	     *args;
+
+	if (!at)
+		return;
+	if (call->part != PART_END) {
+		at = write_word("cat", category_of(chrome, call), at);
+		at = write_word("name", name_of(chrome, call), at);
+	}
+	at = write_time(chrome, call->part == PART_END ? call->end_ns : call->begin_ns, at);
+	if (call->part == PART_WHOLE)
+		at = write_us(call->end_ns - call->begin_ns, TRACE_TEXT_CONSTANT(at, ",\"dur\":"));
+	at = TRACE_TEXT_CONSTANT(at, ",\"args\":");
+	args = at;
+	if (chrome->is_kineto)
+		at = write_number("correlation", call->number, at);
+	if (call->part != PART_END)
+		at = write_arguments(chrome, call->line, at);
+	if (call->part != PART_BEGIN)
+		at = write_end(call, at);
+	/* The first key has no comma before it. */
+	if (at == args)
+		*at++ = '{';
+	*args = '{';
+	*at++ = '}';
+	end_part(chrome, at);
+}
+
+static char *write_arrow_end(const struct chrome *chrome, uint64_t number, uint64_t time_ns,
+			     char *at)
+{
+	at = TRACE_TEXT_CONSTANT(at, ",\"cat\":\"queued\",\"name\":\"covered by\"");
+	return write_time(chrome, time_ns, write_number("id", number, at));
+}
+
+/* An arrow from the call that queued work to the wait that covers it. */
+static void write_arrow(struct chrome *chrome, const struct timeline_work *work,
+			const struct timeline_call *wait)
+{
+	char *at = begin_part(chrome, "s", work->pid, (uint64_t)work->tid, ARROW_ROOM);
+
+	if (!at)
+		return;
+	end_part(chrome, write_arrow_end(chrome, work->number, work->begin_ns, at));
+	at = begin_part(chrome, "f", wait->thread->pid, (uint64_t)wait->thread->tid, ARROW_ROOM);
+	if (!at)
+		return;
+	at = write_arrow_end(chrome, work->number, wait->begin_ns, at);
+	end_part(chrome, TRACE_TEXT_CONSTANT(at, ",\"bp\":\"e\""));
+}
+
+static void add_call(struct timeline_form *form, const struct timeline_call *call)
+{
+	struct chrome *chrome = of_form(form);
+
+	write_call(chrome, call);
+	/* Kineto's arrows lead to work of the GPU, which is not known here. */
+	for (size_t i = 0; i < call->cover.count && !chrome->is_kineto; i++)
+		write_arrow(chrome, &call->cover.work[i], call);
+}
+
+/* --- marks and counters --- */
+
+static void add_mark(struct timeline_form *form, const struct timeline_mark *mark)
+{
+	struct chrome *chrome = of_form(form);
+	bool is_loss = mark->track->kind == TRACK_LOSSES;
+	char *at, *args;
+
+	if (chrome->is_kineto && mark->track->kind == TRACK_STREAM)
+		return;
+	at = begin_part(chrome, "i", mark->track->pid, tid_of(mark->track),
+			strlen(mark->name) * TRACE_TEXT_EXPANSION);
+	if (!at)
+		return;
+	at = write_word("cat", chrome->is_kineto ? "cpu_instant_event" : mark->category, at);
+	at = write_word("name", mark->name, at);
+	at = write_time(chrome, mark->time_ns, at);
+	/* A loss goes over all tracks. */
+	at = write_word("s", is_loss ? "g" : "t", at);
+	at = TRACE_TEXT_CONSTANT(at, ",\"args\":");
+	args = at;
+	if (mark->key)
+		at = write_number(mark->key, mark->value, at);
+	at = write_word("note", mark->note, at);
+	if (at == args)
+		*at++ = '{';
+	*args = '{';
+	*at++ = '}';
+	end_part(chrome, at);
+}
+
+static void write_counter(struct chrome *chrome, const struct timeline_value *value)
+{
+	const struct timeline_track *track = value->track;
+	char *at = begin_part(chrome, "C", track->pid, (uint64_t)track->pid,
+			      TRACK_NAME_SIZE * TRACE_TEXT_EXPANSION);
+
+	if (!at)
+		return;
+	at = write_time(chrome, value->time_ns, write_word("name", track->name, at));
+	at = TRACE_TEXT_CONSTANT(at, ",\"args\":{\"bytes\":");
+	at = TRACE_TEXT_CONSTANT(trace_text__unsigned(at, value->bytes), "}");
+	end_part(chrome, at);
+}
+
+/* What CUDA gave to the program: Kineto's "Total Reserved". Its allocator's part is not known. */
+static void write_memory(struct chrome *chrome, const struct timeline_value *value)
+{
+	char *at = begin_part(chrome, "i", value->track->pid, (uint64_t)value->track->pid, 0);
+
+	if (!at)
+		return;
+	at = TRACE_TEXT_CONSTANT(at, ",\"cat\":\"cpu_instant_event\",\"name\":\"[memory]\"");
+	at = write_time(chrome, value->time_ns, at);
+	at = TRACE_TEXT_CONSTANT(at, ",\"s\":\"t\",\"args\":{\"Device Type\":1");
+	at = trace_text__signed(write_key("Device Id", at), value->device);
+	at = write_number("Addr", value->address, at);
+	at = trace_text__signed(write_key("Bytes", at), value->change);
+	at = write_number("Total Allocated", value->bytes, at);
+	at = write_number("Total Reserved", value->bytes, at);
+	end_part(chrome, TRACE_TEXT_CONSTANT(at, "}"));
+}
+
+static void add_value(struct timeline_form *form, const struct timeline_value *value)
+{
+	struct chrome *chrome = of_form(form);
+
+	if (chrome->is_kineto)
+		write_memory(chrome, value);
+	else
+		write_counter(chrome, value);
+}
+
+/* --- the file --- */
+
+static void write_head(struct chrome *chrome, const struct timeline_options *options)
+{
+	uint64_t wall_ns = options->begin_ns + (uint64_t)options->wall_offset_ns;
+	size_t room = PART_ROOM;
+	char *at;
+
+	room += options->host ? strlen(options->host) * TRACE_TEXT_EXPANSION : 0;
+	room += options->kernel ? strlen(options->kernel) * TRACE_TEXT_EXPANSION : 0;
+	at = packed_file__room(chrome->form.file, room);
+	if (!at)
+		return;
+	at = TRACE_TEXT_CONSTANT(at, "{\"displayTimeUnit\":\"ms\"");
+	if (chrome->is_kineto)
+		at = TRACE_TEXT_CONSTANT(at, ",\"schemaVersion\":1,\"deviceProperties\":[]");
+	at = write_number("baseTimeNanoseconds", wall_ns, at);
+	at = TRACE_TEXT_CONSTANT(at, ",\"otherData\":{\"producer\":");
+	at = write_text("gpuprobe " GPUPROBE_VERSION, at);
+	at = write_word("host", options->host, at);
+	at = write_word("kernel", options->kernel, at);
+	at = write_number("boot_ns", options->begin_ns, at);
+	packed_file__commit(chrome->form.file, TRACE_TEXT_CONSTANT(at, "},\"traceEvents\":["));
+}
+
+static void finish(struct timeline_form *form)
+{
+	char *at = packed_file__room(form->file, PART_ROOM);
+
+	if (at)
+		packed_file__commit(form->file, TRACE_TEXT_CONSTANT(at, "\n]}\n"));
+}
+
+static void chrome_form__free(struct timeline_form *form)
+{
+	packed_file__free(form->file);
+	free(of_form(form));
+}
+
+struct timeline_form *chrome_form__new(int fd, const struct timeline_options *options)
+{
+	static const struct timeline_form_ops ops = {
+		.track = add_track,
+		.call = add_call,
+		.mark = add_mark,
+		.value = add_value,
+		.finish = finish,
+		.free = chrome_form__free,
+	};
+	struct chrome *chrome = calloc(1, sizeof(*chrome));
+
+	if (!chrome)
+		return NULL;
+	chrome->form.ops = &ops;
+	chrome->form.file = packed_file__new(fd, options->plain ? PACKED_NOT : PACKED_GZIP, NULL);
+	if (!chrome->form.file) {
+		free(chrome);
+		return NULL;
+	}
+	chrome->is_kineto = options->format == TIMELINE_KINETO;
+	chrome->begin_ns = options->begin_ns;
+	write_head(chrome, options);
+	return &chrome->form;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a timeline consists of, and what each format does with it. timeline.c makes these parts of
+ * the tracer's lines; perfetto.c and chrome.c write them.
+ *
+ * Parts need not come in the order of their times: a call comes with its end, before the calls
+ * inside it. Readers sort by time. Parts of one track with equal times come in their order.
+ */
+#ifndef OUTPUT_TIMELINE_FORM_H
+#define OUTPUT_TIMELINE_FORM_H
+
+#include "output/timeline/packed_file.h"
+#include "output/timeline/timeline.h"
+
+struct api_function; /* api/api.h */
+
+enum timeline_track_kind {
+	TRACK_PROCESS = 0,
+	TRACK_THREAD,
+	TRACK_STREAMS, /* groups the streams of a process */
+	TRACK_STREAM,
+	TRACK_BYTES, /* a counter */
+	TRACK_LOSSES,
+};
+
+#define TRACK_NAME_SIZE 96
+
+struct timeline_track {
+	uint32_t number;	    /* unique, from 1 on */
+	uint8_t kind;		    /* enum timeline_track_kind */
+	pid_t pid, tid;		    /* 0: of no process; tid of threads only */
+	uint32_t process;	    /* number of the process's track; 0: none */
+	uint32_t parent;	    /* number of the track that contains it, or 0 */
+	char name[TRACK_NAME_SIZE]; /* of a process or thread: hostile; may be empty */
+};
+
+/* Work on a stream that no wait has covered yet. */
+struct timeline_work {
+	uint64_t number; /* of its call */
+	uint64_t begin_ns, end_ns;
+	pid_t pid, tid;
+	bool is_copy; /* or a memset; otherwise a launch */
+};
+
+/* What a wait covers. */
+struct timeline_cover {
+	const struct timeline_work *work; /* the newest; the others are only counted */
+	size_t count;
+	uint64_t launches, copies; /* in total */
+};
+
+enum timeline_part {
+	PART_WHOLE = 0,
+	PART_BEGIN, /* its end comes later */
+	PART_END,
+};
+
+struct timeline_call {
+	const struct timeline_track *thread;
+	const struct trace_line *line;	/* NULL in a PART_END without a line of its own */
+	const struct api_function *row; /* NULL: not in the API table */
+	enum timeline_part part;
+	uint64_t begin_ns, end_ns; /* CLOCK_BOOTTIME */
+	uint64_t number;	   /* from 1 on; the same for both parts */
+	bool queues;		   /* an arrow may begin here */
+	bool is_unfinished;	   /* it did not return: end_ns is the last time at which it ran */
+	struct timeline_cover cover;
+};
+
+/* A moment with a name. */
+struct timeline_mark {
+	const struct timeline_track *track;
+	uint64_t time_ns;
+	const char *category; /* our own word */
+	const char *name;     /* may be hostile */
+	uint64_t arrow;	      /* number of the call whose arrow goes through it; 0: none */
+	const char *key;      /* of `value`, or NULL */
+	uint64_t value;
+	const char *note; /* our own text, or NULL */
+};
+
+/* The live memory of a process on a device, from that time on. */
+struct timeline_value {
+	const struct timeline_track *track;
+	uint64_t time_ns;
+	uint64_t bytes;
+	int64_t change; /* by this allocation or free */
+	uint64_t address;
+	int device; /* -1: unknown */
+};
+
+struct timeline_form;
+
+/* Errors stay with the file. */
+struct timeline_form_ops {
+	/* Before the first part that is on it. Again with another name: the process has it now. */
+	void (*track)(struct timeline_form *form, const struct timeline_track *track);
+	void (*call)(struct timeline_form *form, const struct timeline_call *call);
+	void (*mark)(struct timeline_form *form, const struct timeline_mark *mark);
+	void (*value)(struct timeline_form *form, const struct timeline_value *value);
+	void (*finish)(struct timeline_form *form); /* the last part */
+	void (*free)(struct timeline_form *form);
+};
+
+struct timeline_form {
+	const struct timeline_form_ops *ops;
+	struct packed_file *file; /* the form's */
+};
+
+/* Each begins the file. Returns NULL if out of memory. */
+struct timeline_form *perfetto_form__new(int fd, const struct timeline_options *options);
+struct timeline_form *chrome_form__new(int fd, const struct timeline_options *options);
+
+/* Bytes that the call's texts and arguments take at most, in either form. */
+size_t timeline_call__room(const struct timeline_call *call);
+
+/* "launch", "memory": the call's family. */
+const char *timeline_call__family(const struct timeline_call *call);
+
+/*
+ * The result, if it says more than success: "cudaErrorMemoryAllocation", "error 12345", "0x7f00".
+ * Returns NULL otherwise, or `buffer`, or a constant.
+ */
+#define RESULT_SIZE 32
+const char *timeline_call__result(const struct timeline_call *call, char buffer[RESULT_SIZE]);
+
+#endif

@@ -1,0 +1,382 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Reads timelines, and checks them strictly: calls nest, ids are unique and known, texts are plain,
+arrows begin and end at calls. Needs no library: protobuf is decoded here, by the fields that
+gpuprobe may write; anything else is an error.
+"""
+import gzip
+import json
+import re
+import struct
+import zlib
+from collections import Counter
+from dataclasses import dataclass, field
+
+SLICE_BEGIN, SLICE_END, INSTANT, COUNTER = 1, 2, 3, 4
+STATE_CLEARED, NEEDS_STATE = 1, 2
+
+
+@dataclass(eq=False)
+class Call:
+    """A slice of a thread; times in nanoseconds, end None: it is still open."""
+    pid: int
+    tid: int
+    name: str
+    category: str
+    start: int
+    end: int = None
+    args: dict = field(default_factory=dict)
+
+    @property
+    def key(self):
+        return self.pid, self.tid, self.name, self.start, self.end
+
+
+@dataclass
+class Mark:
+    """A moment on a track, which is a thread's tid or the name of another track."""
+    pid: int
+    track: object
+    name: str
+    category: str
+    time: int
+    args: dict
+
+
+@dataclass
+class Timeline:
+    calls: list = field(default_factory=list)
+    marks: list = field(default_factory=list)
+    values: list = field(default_factory=list)  # (pid, name, time, bytes)
+    arrows: list = field(default_factory=list)  # (call, call)
+    processes: dict = field(default_factory=dict)  # name by pid
+    threads: dict = field(default_factory=dict)  # name by (pid, tid)
+
+    @property
+    def keys(self):
+        return Counter(call.key for call in self.calls)
+
+    def of(self, *names):
+        return [call for call in self.calls if call.name in names]
+
+    def on(self, track):
+        return [mark for mark in self.marks if track in str(mark.track)]
+
+
+# --- protobuf ---
+
+# Of each message: by number its name, and "n" number, "8" fixed64, "s" text, or a message.
+COMPRESSED = 50
+SCHEMA = {
+    "packet": {6: ("snapshot", "snapshot"), 8: ("time", "n"), 10: ("sequence", "n"),
+               11: ("event", "event"), 12: ("interned", "interned"), 13: ("flags", "n"),
+               60: ("track", "track"), 87: ("first", "n")},
+    "snapshot": {1: ("clocks", "clock"), 2: ("primary", "n")},
+    "clock": {1: ("id", "n"), 2: ("time", "n")},
+    "track": {1: ("uuid", "n"), 2: ("name", "s"), 3: ("process", "process"),
+              4: ("thread", "thread"), 5: ("parent", "n"), 8: ("counter", "counter"),
+              15: ("merge", "n")},
+    "process": {1: ("pid", "n"), 6: ("name", "s")},
+    "thread": {1: ("pid", "n"), 2: ("tid", "n"), 5: ("name", "s")},
+    "counter": {3: ("unit", "n")},
+    "event": {3: ("category", "n"), 4: ("arguments", "argument"), 9: ("type", "n"),
+              10: ("name", "n"), 11: ("track", "n"), 30: ("value", "n"), 47: ("flows", "8"),
+              48: ("ends", "8")},
+    "argument": {1: ("name", "n"), 3: ("uint", "n"), 4: ("int", "n"), 5: ("double", "8"),
+                 6: ("text", "s"), 7: ("pointer", "n"), 17: ("word", "n")},
+    "interned": {1: ("category", "text"), 2: ("name", "text"), 3: ("argument", "text"),
+                 29: ("word", "text")},
+    "text": {1: ("id", "n"), 2: ("text", "s")},
+}
+REPEATED = {"arguments", "flows", "ends", "clocks"}
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7f) << shift
+        shift += 7
+        if byte < 0x80:
+            assert value < 1 << 64
+            return value, at
+
+
+def fields(data):
+    """(number, wire type, value) of a message."""
+    at = 0
+    while at < len(data):
+        tag, at = varint(data, at)
+        kind = tag & 7
+        if kind == 0:
+            value, at = varint(data, at)
+        elif kind == 1:
+            value, at = struct.unpack_from("<Q", data, at)[0], at + 8
+        else:
+            assert kind == 2, f"wire type {kind}"
+            length, at = varint(data, at)
+            assert at + length <= len(data), "a message is longer than what contains it"
+            value, at = data[at:at + length], at + length
+        yield tag >> 3, kind, value
+
+
+def message(data, name):
+    """The message as a dict."""
+    result = {}
+    for number, kind, value in fields(data):
+        assert number in SCHEMA[name], f"unknown field {number} of {name}"
+        key, form = SCHEMA[name][number]
+        assert kind == {"n": 0, "8": 1}.get(form, 2), f"wire type {kind} of {name}.{key}"
+        if form == "s":
+            value = value.decode()  # strict: text is UTF-8
+            assert plain(value), repr(value)
+        elif kind == 2:
+            value = message(value, form)
+        if key in REPEATED or name == "interned":
+            result.setdefault(key, []).append(value)
+        else:
+            assert key not in result, f"{name}.{key} is there twice"
+            result[key] = value
+    return result
+
+
+def plain(text):
+    """Whether a terminal would not act on it."""
+    return not re.search("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]", text)
+
+
+def packets(data):
+    """The packets of a Trace message, those in compressed ones expanded."""
+    for number, kind, packet in fields(data):
+        assert (number, kind) == (1, 2)
+        parts = list(fields(packet))
+        if parts[0][0] == COMPRESSED:
+            assert len(parts) == 1
+            yield from packets(zlib.decompress(parts[0][2]))
+        else:
+            yield message(packet, "packet")
+
+
+def expanded(path):
+    """A Perfetto file without compressed packets, for protoc."""
+    return b"".join(zlib.decompress(list(fields(packet))[0][2])
+                    for _, _, packet in fields(path.read_bytes()))
+
+
+# --- Perfetto ---
+
+class Perfetto:
+    """Takes packets in their order, and then the events in the order of their times."""
+
+    def __init__(self):
+        self.timeline = Timeline()
+        self.tracks = {}
+        self.texts = {}
+        self.events = []  # (time, event with its texts)
+        self.clocks = None
+
+    def take(self, packet):
+        assert packet.pop("sequence") == 1
+        flags = packet.pop("flags")
+        assert flags & NEEDS_STATE
+        if flags & STATE_CLEARED:
+            self.texts = {}
+        for kind, entries in packet.pop("interned", {}).items():
+            for entry in entries:
+                assert entry["id"] > 0 and (kind, entry["id"]) not in self.texts
+                self.texts[kind, entry["id"]] = entry["text"]
+        if "track" in packet:
+            self.take_track(packet["track"])
+        elif "snapshot" in packet:
+            self.clocks = {clock["id"]: clock["time"] for clock in packet["snapshot"]["clocks"]}
+        else:
+            self.take_event(packet["time"], packet["event"])
+
+    def take_track(self, track):
+        known = self.tracks.get(track["uuid"])
+        assert not known or "process" in known, "only the name of a process changes"
+        assert "parent" not in track or track["parent"] in self.tracks
+        self.tracks[track["uuid"]] = track
+        if "process" in track:
+            self.timeline.processes[track["process"]["pid"]] = track["process"].get("name", "")
+        if "thread" in track:
+            thread = track["thread"]
+            self.timeline.threads[thread["pid"], thread["tid"]] = thread.get("name", "")
+
+    def take_event(self, time, event):
+        assert event["track"] in self.tracks, "a track is described before its first event"
+        if "name" in event:
+            event["name"] = self.texts["name", event["name"]]
+            event["category"] = self.texts["category", event["category"]]
+        args = {}
+        for argument in event.get("arguments", []):
+            name = self.texts["argument", argument.pop("name")]
+            (kind, value), = argument.items()
+            assert name not in args, name
+            args[name] = (self.texts["word", value] if kind == "word" else
+                          hex(value) if kind == "pointer" else
+                          value - (value >> 63 << 64) if kind == "int" else
+                          struct.unpack("<d", struct.pack("<Q", value))[0] if kind == "double"
+                          else value)
+        event["arguments"] = args
+        self.events.append((time, event))
+
+    def pid_of(self, track):
+        while True:
+            for kind in ("thread", "process"):
+                if kind in track:
+                    return track[kind]["pid"]
+            if "parent" not in track:
+                return 0
+            track = self.tracks[track["parent"]]
+
+    def finish(self):
+        timeline = self.timeline
+        stacks = {}
+        begun, arrows = {}, []
+        for time, event in sorted(self.events, key=lambda event: event[0]):
+            track = self.tracks[event["track"]]
+            pid = self.pid_of(track)
+            stack = stacks.setdefault(event["track"], [])
+            call = None
+            if event["type"] == SLICE_BEGIN:
+                call = Call(pid, track["thread"]["tid"], event["name"], event["category"], time,
+                            args=event["arguments"])
+                stack.append(call)
+                timeline.calls.append(call)
+            elif event["type"] == SLICE_END:
+                call = stack.pop()
+                call.end = time
+                call.args.update(event["arguments"])
+            elif event["type"] == COUNTER:
+                assert track["counter"]["unit"] == 3
+                timeline.values.append((pid, track["name"], time, event["value"]))
+            else:
+                assert event["type"] == INSTANT
+                on = track["thread"]["tid"] if "thread" in track else track["name"]
+                timeline.marks.append(Mark(pid, on, event["name"], event["category"], time,
+                                           event["arguments"]))
+            for flow in event.get("flows", []):
+                if call:
+                    assert flow not in begun, "one call begins an arrow"
+                    begun[flow] = call
+                else:
+                    assert flow in begun, "an arrow begins at a call"
+            arrows += [(flow, call) for flow in event.get("ends", [])]
+        for flow, call in arrows:
+            timeline.arrows.append((begun.pop(flow), call))
+        return timeline
+
+
+def read_perfetto(path):
+    reader = Perfetto()
+    for number, packet in enumerate(packets(path.read_bytes())):
+        assert ("first" in packet) == (number == 0)
+        if number == 0:
+            assert packet["flags"] & STATE_CLEARED
+        packet.pop("first", None)
+        reader.take(packet)
+    check(reader.finish())
+    reader.timeline.clocks = reader.clocks
+    return reader.timeline
+
+
+# --- Chrome ---
+
+def without_doubles(pairs):
+    keys = [key for key, _ in pairs]
+    assert len(keys) == len(set(keys)), f"a key is there twice: {keys}"
+    return dict(pairs)
+
+
+def load(path):
+    data = path.read_bytes()
+    assert (data[:2] == b"\x1f\x8b") == (path.suffix != ".json")
+    text = (gzip.decompress(data) if path.suffix != ".json" else data).decode()
+    assert plain(text.replace("\n", ""))
+    return json.loads(text, object_pairs_hook=without_doubles,
+                      parse_float=lambda number: int(number.replace(".", ""))
+                      if re.fullmatch(r"-?\d+\.\d{3}", number) else float(number))
+
+
+def read_chrome(path, begin=0):
+    """Times are CLOCK_BOOTTIME if `begin` is that of the beginning."""
+    loaded = load(path)
+    begin = begin or loaded["otherData"]["boot_ns"]
+    timeline = Timeline()
+    names, starts, ends, stacks = {}, {}, [], {}
+    for event in loaded["traceEvents"]:
+        phase, pid, tid = event["ph"], event["pid"], event["tid"]
+        time = begin + event["ts"] if "ts" in event else None
+        if phase == "M":
+            if event["name"] == "process_name":
+                timeline.processes[pid] = event["args"]["name"]
+            elif event["name"] == "thread_name":
+                names[pid, tid] = event["args"]["name"]
+        elif phase in "XB":
+            call = Call(pid, tid, event["name"], event["cat"], time,
+                        time + event["dur"] if phase == "X" else None, event["args"])
+            timeline.calls.append(call)
+            if phase == "B":
+                stacks.setdefault((pid, tid), []).append(call)
+        elif phase == "E":
+            call = stacks[pid, tid].pop()
+            call.end = time
+            call.args.update(event["args"])
+        elif phase == "i":
+            timeline.marks.append(Mark(pid, names.get((pid, tid), tid) if tid >= 1 << 24 else tid,
+                                       event["name"], event["cat"], time, event["args"]))
+        elif phase == "C":
+            timeline.values.append((pid, event["name"], time, event["args"]["bytes"]))
+        elif phase == "s":
+            assert event["id"] not in starts
+            starts[event["id"]] = pid, tid, time
+        else:
+            assert phase == "f" and event["bp"] == "e", event
+            ends.append((event["id"], (pid, tid, time)))
+    timeline.threads = {key: name for key, name in names.items() if key[1] < 1 << 24}
+    check(timeline)
+    resolve(timeline, starts, ends)
+    return timeline
+
+
+def resolve(timeline, starts, ends):
+    """Each end of an arrow is at the beginning of its call."""
+    calls = {}
+    for call in timeline.calls:
+        calls.setdefault((call.pid, call.tid, call.start), call)
+    for number, end in ends:
+        timeline.arrows.append((calls[starts.pop(number)], calls[end]))
+    assert not starts, "an arrow ends nowhere"
+
+
+# --- both ---
+
+def check(timeline):
+    """Calls of a thread nest; values come in order."""
+    threads = {}
+    for call in timeline.calls:
+        threads.setdefault((call.pid, call.tid), []).append(call)
+    for calls in threads.values():
+        stack = []
+        calls.sort(key=lambda call: (call.start, -(call.end or 1 << 64)))
+        for call in calls:
+            end = call.end or 1 << 64
+            assert end >= call.start
+            while stack and stack[-1] <= call.start:
+                stack.pop()
+            assert not stack or end <= stack[-1], f"{call} does not nest"
+            stack.append(end)
+    times = {}
+    for pid, name, time, value in timeline.values:
+        assert time >= times.get((pid, name), 0) and 0 <= value < 1 << 63
+        times[pid, name] = time
+    for call in timeline.calls:
+        assert call.pid in timeline.processes
+
+
+def key_of_line(line):
+    """The key of a Call, of a line of trace --json --timestamps ns with all columns needed."""
+    end = line["time"] if line.get("line") == "resumed" else line["time"] + line["duration"]
+    return (line["pid"], line["tid"], line["event"],
+            line["time"] - line["duration"] if line.get("line") == "resumed" else line["time"], end)

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Every kind of line as a timeline: in JSON compared with tests/unit/golden/timeline.json, which
+ * tests/integration/trace/test_trace_timeline.py reads by its strict checks; GOLDEN=write writes it
+ * anew. And the limits: of work without a wait, of live allocations, of texts.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "golden_file.h"
+#include "output/timeline/live_bytes.h"
+#include "output/timeline/queue.h"
+#include "output/timeline/timeline.h"
+#include "trace_lines.h"
+
+#define BEYOND 300 /* more than WORK_MAX */
+
+/* A timeline that is being written into a file. */
+struct scene {
+	FILE *file;
+	struct timeline *timeline;
+};
+
+static void begin(struct scene *scene, enum timeline_format format)
+{
+	/* As in test_trace_output.c. */
+	const struct timeline_options options = {
+		.format = format,
+		.begin_ns = BEGIN_NS,
+		.wall_offset_ns = 1795356131123456789 - (int64_t)BEGIN_NS,
+		.host = "node\"7",
+		.kernel = "6.13.0-test",
+		.plain = true,
+		.counts_memory = true,
+		.draws_arrows = true,
+	};
+
+	scene->file = tmpfile();
+	assert_non_null(scene->file);
+	assert_int_equal(timeline__new(fileno(scene->file), &options, &scene->timeline, NULL), 0);
+}
+
+/* The text of the file, which the caller frees. */
+static char *end(struct scene *scene, struct timeline_counts *counts, size_t *length)
+{
+	char *text;
+
+	assert_int_equal(timeline__finish(scene->timeline), 0);
+	timeline__count(scene->timeline, counts);
+	timeline__free(scene->timeline);
+	text = golden_file__contents(scene->file, length);
+	fclose(scene->file);
+	return text;
+}
+
+static void take(struct scene *scene, const struct trace_line *line)
+{
+	assert_int_equal(timeline__line(scene->timeline, line), 0);
+}
+
+static void every_kind_of_line(void **state)
+{
+	struct trace_line lines[LINES];
+	struct timeline_counts counts;
+	struct scene scene;
+	size_t length;
+	char *text;
+
+	(void)state;
+	build_lines(lines);
+	begin(&scene, TIMELINE_CHROME);
+	for (size_t i = 0; i < LINES; i++)
+		take(&scene, &lines[i]);
+	text = end(&scene, &counts, &length);
+	golden_file__expect("timeline.json", text, length);
+	assert_int_equal(counts.raw_bytes, length);
+	assert_int_equal(counts.processes, 4);
+	assert_int_equal(counts.losses, 4);
+	free(text);
+}
+
+static void every_kind_of_line_in_other_forms(void **state)
+{
+	static const enum timeline_format formats[] = {TIMELINE_PERFETTO, TIMELINE_KINETO};
+	struct timeline_counts counts[2];
+	struct trace_line lines[LINES];
+	struct scene scene;
+	size_t length;
+
+	(void)state;
+	build_lines(lines);
+	for (size_t form = 0; form < 2; form++) {
+		begin(&scene, formats[form]);
+		for (size_t i = 0; i < LINES; i++)
+			take(&scene, &lines[i]);
+		free(end(&scene, &counts[form], &length));
+		assert_true(length > 500);
+	}
+	assert_int_equal(counts[0].calls, counts[1].calls);
+	assert_int_equal(counts[0].calls, 30);
+}
+
+static struct trace_line launch_at(uint64_t us)
+{
+	return (struct trace_line){CALL(launch, application, us, 5000), .kernel = "vadd", SHAPE};
+}
+
+static size_t count_texts(const char *text, const char *part)
+{
+	size_t count = 0;
+
+	for (; (text = strstr(text, part)); text += strlen(part))
+		count++;
+	return count;
+}
+
+static void work_beyond_the_limit_is_counted(void **state)
+{
+	struct timeline_counts counts;
+	struct trace_line line;
+	struct scene scene;
+	size_t length;
+	char *text;
+
+	(void)state;
+	begin(&scene, TIMELINE_CHROME);
+	for (uint64_t i = 0; i < BEYOND; i++) {
+		line = launch_at(i * 10);
+		take(&scene, &line);
+	}
+	line = (struct trace_line){CALL(synchronize, application, BEYOND * 10ul, 1000), STREAM(0)};
+	take(&scene, &line);
+	line = (struct trace_line){CALL(synchronize, application, BEYOND * 11ul, 1000), STREAM(0)};
+	take(&scene, &line);
+	text = end(&scene, &counts, &length);
+	assert_int_equal(counts.arrows, WORK_MAX);
+	assert_non_null(strstr(text, "\"covers_launches\":300}"));
+	assert_int_equal(count_texts(text, "covers_launches"), 1);
+	assert_int_equal(count_texts(text, "\"ph\":\"s\""), WORK_MAX);
+	assert_int_equal(count_texts(text, "\"ph\":\"f\""), WORK_MAX);
+	free(text);
+}
+
+/* A launch of another thread that has not returned when the wait begins may come after it. */
+static void a_wait_covers_earlier_work_only(void **state)
+{
+	struct timeline_counts counts;
+	struct trace_line line = launch_at(0);
+	struct scene scene;
+	size_t length;
+	char *text;
+
+	(void)state;
+	begin(&scene, TIMELINE_CHROME);
+	line.tid = 12346;
+	line.duration_ns = 20000;
+	take(&scene, &line);
+	line = (struct trace_line){CALL(synchronize, application, 10, 1000), STREAM(0)};
+	take(&scene, &line);
+	/* Another stream, and a wait that fails. */
+	line = (struct trace_line){CALL(synchronize, application, 30, 1000), STREAM(0x10)};
+	take(&scene, &line);
+	line = (struct trace_line){CALL(synchronize, application, 40, 1000), STREAM(0),
+				   .result = 700, .failed = true};
+	take(&scene, &line);
+	text = end(&scene, &counts, &length);
+	assert_int_equal(counts.arrows, 0);
+	assert_null(strstr(text, "covers"));
+	free(text);
+}
+
+static struct trace_line allocation_at(uint64_t us, uint64_t address, uint64_t ns)
+{
+	return (struct trace_line){
+		CALL(cuda_malloc, application, us, ns),
+		.field_count = 2,
+		.fields = {UNSIGNED("size", TRACE_SIZE, 4096), ADDRESS("ptr", TRACE_PTR, address)},
+	};
+}
+
+/* Two allocations that overlap count from their returns on, in the order of these. */
+static void memory_counts_from_the_return_on(void **state)
+{
+	struct trace_line line = allocation_at(0, 0x1000, 100000);
+	struct timeline_counts counts;
+	struct scene scene;
+	const char *first, *second;
+	size_t length;
+	char *text;
+
+	(void)state;
+	begin(&scene, TIMELINE_CHROME);
+	take(&scene, &line);
+	line = allocation_at(10, 0x2000, 20000);
+	line.tid = 12346;
+	take(&scene, &line);
+	text = end(&scene, &counts, &length);
+	first = strstr(text, "\"ts\":30.000,\"args\":{\"bytes\":4096}");
+	second = strstr(text, "\"ts\":100.000,\"args\":{\"bytes\":8192}");
+	assert_true(first && second && first < second);
+	free(text);
+}
+
+static void memory_beyond_the_limit_is_unknown(void **state)
+{
+	struct timeline_counts counts;
+	struct scene scene;
+	size_t length;
+	char *text;
+
+	(void)state;
+	begin(&scene, TIMELINE_CHROME);
+	for (uint64_t i = 0; i < LIVE_MAX + 10; i++) {
+		struct trace_line line = allocation_at(i * 2, 0x1000 * (i + 1), 1000);
+
+		take(&scene, &line);
+	}
+	text = end(&scene, &counts, &length);
+	assert_int_equal(counts.losses, 1);
+	assert_int_equal(count_texts(text, "live memory is no longer counted"), 1);
+	assert_int_equal(count_texts(text, "\"ph\":\"C\""), LIVE_MAX);
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_kind_of_line),
+		cmocka_unit_test(every_kind_of_line_in_other_forms),
+		cmocka_unit_test(work_beyond_the_limit_is_counted),
+		cmocka_unit_test(a_wait_covers_earlier_work_only),
+		cmocka_unit_test(memory_counts_from_the_return_on),
+		cmocka_unit_test(memory_beyond_the_limit_is_unknown),
+	};
+
+	return cmocka_run_group_tests_name("timeline", tests, NULL, NULL);
+}
