@@ -79,7 +79,7 @@ static __always_inline void count_handle(u32 slot, const struct call *call, u16 
 	/* Without a counter the loss of its place has been counted. */
 	if (tally)
 		add_tally(tally, 1, 0, call->end_ns - call->start_ns);
-	if (call->site == SITE_OBJECT)
+	if (config.stack_mode && call->site == SITE_OBJECT)
 		count_site(&key, 1, 0);
 }
 
@@ -87,7 +87,7 @@ static __always_inline void count_handle(u32 slot, const struct call *call, u16 
 __noinline int handle_made(u32 slot, const struct call *call, u32 index)
 {
 	const volatile struct function_desc *function = call ? function_at(call->row) : NULL;
-	u64 handle = 0, size = 8;
+	u64 handle = 0;
 	u32 narrow = 0;
 	int failed;
 
@@ -99,7 +99,7 @@ __noinline int handle_made(u32 slot, const struct call *call, u32 index)
 		handle = NARROW_HANDLE | narrow;
 	} else {
 		failed = bpf_probe_read_user(&handle, sizeof(handle),
-					     (void *)(call->arg[OBJECT_OUT] + size * index));
+					     (void *)(call->arg[OBJECT_OUT] + 8ull * index));
 	}
 	if (failed) {
 		lose(LOSS_UNREADABLE);

@@ -3,13 +3,14 @@
 #include "libraries/handle.h"
 
 #define NOT_INITIALIZED 1
+#define WORKSPACE_BYTES 4096
 
 LIBRARY_EXPORT int cublasCreate_v2(struct handle **handle);
 LIBRARY_EXPORT int cublasDestroy_v2(struct handle *handle);
 
 int cublasCreate_v2(struct handle **handle)
 {
-	*handle = handle__new(SIM_CUBLAS);
+	*handle = handle__new(SIM_CUBLAS, WORKSPACE_BYTES);
 	return *handle ? 0 : NOT_INITIALIZED;
 }
 

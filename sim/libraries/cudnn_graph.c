@@ -9,7 +9,7 @@ LIBRARY_EXPORT int cudnnDestroy(struct handle *handle);
 
 int cudnnCreate(struct handle **handle)
 {
-	*handle = handle__new(SIM_CUDNN);
+	*handle = handle__new(SIM_CUDNN, 0);
 	return *handle ? 0 : NOT_INITIALIZED;
 }
 

@@ -22,7 +22,7 @@ int cufftPlan1d(int *plan, int nx, int type, int batch)
 		number++;
 	if (number == PLANS)
 		return ALLOC_FAILED;
-	plans[number] = handle__new(SIM_CUFFT);
+	plans[number] = handle__new(SIM_CUFFT, 0);
 	if (!plans[number])
 		return ALLOC_FAILED;
 	*plan = number;

@@ -4,16 +4,15 @@
 
 #include <stdlib.h>
 
-#define WORKSPACE_BYTES 4096
-
-struct handle *handle__new(enum sim_object kind)
+struct handle *handle__new(enum sim_object kind, size_t workspace)
 {
 	struct handle *handle = calloc(1, sizeof(*handle));
 
 	if (!handle)
 		return NULL;
 	handle->kind = kind;
-	if (cudaMalloc(&handle->workspace, WORKSPACE_BYTES) || cudaEventCreate(&handle->event)) {
+	if ((workspace && cudaMalloc(&handle->workspace, workspace)) ||
+	    cudaEventCreate(&handle->event)) {
 		cudaFree(handle->workspace);
 		free(handle);
 		return NULL;
@@ -25,7 +24,8 @@ struct handle *handle__new(enum sim_object kind)
 void handle__free(struct handle *handle)
 {
 	cudaEventDestroy(handle->event);
-	cudaFree(handle->workspace);
+	if (handle->workspace)
+		cudaFree(handle->workspace);
 	cuda_sim_handle(handle->kind, -1);
 	free(handle);
 }

@@ -7,6 +7,8 @@
 #ifndef SIM_LIBRARIES_HANDLE_H
 #define SIM_LIBRARIES_HANDLE_H
 
+#include <stddef.h>
+
 #include "cuda_api.h"
 #include "record/tallies.h"
 
@@ -22,8 +24,8 @@ struct handle {
 	cudaEvent_t event;
 };
 
-/* A new handle; NULL if CUDA fails. */
-struct handle *handle__new(enum sim_object kind);
+/* A new handle with a workspace of so many bytes, 0: none; NULL if CUDA fails. */
+struct handle *handle__new(enum sim_object kind, size_t workspace);
 
 /* Frees what handle__new made. */
 void handle__free(struct handle *handle);

@@ -32,7 +32,7 @@ int ncclGetUniqueId(struct unique_id *id)
 
 static int make(struct handle **comm)
 {
-	*comm = handle__new(SIM_NCCL);
+	*comm = handle__new(SIM_NCCL, 0);
 	return *comm ? 0 : UNHANDLED_CUDA_ERROR;
 }
 

@@ -348,10 +348,13 @@ static void find_untracked(const struct attribution *attribution, const struct m
 	uint64_t calls = allocation_calls(process, gpu->ordinal);
 	bool unchanged = old && old->bytes_at_request == bytes && old->calls_at_request == calls;
 
-	if (!attribution->is_new)
+	if (!attribution->is_new) {
 		gpu->untracked_bytes = old ? old->untracked_bytes : GPU_UNKNOWN_BYTES;
-	else if (unchanged || attribution->begun_ns - model->now_ns < TOGETHER_NS)
+		gpu->untracked_ns = old ? old->untracked_ns : 0;
+	} else if (unchanged || attribution->begun_ns - model->now_ns < TOGETHER_NS) {
 		gpu->untracked_bytes = attribution__untracked(gpu->used_bytes, bytes);
+		gpu->untracked_ns = model->now_ns;
+	}
 	if (nvml__requested_ns(attribution->nvml) >= model->now_ns) {
 		gpu->bytes_at_request = bytes;
 		gpu->calls_at_request = calls;

@@ -71,6 +71,7 @@ struct process_gpu {
 	 * libraries).
 	 */
 	uint64_t untracked_bytes; /* GPU_UNKNOWN_BYTES */
+	uint64_t untracked_ns;	  /* the reading at which it was computed; 0: unknown */
 	/* Tracked bytes, and calls that had allocated, at NVML's last answer; for collect/ only. */
 	uint64_t bytes_at_request, calls_at_request;
 };

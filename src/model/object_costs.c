@@ -59,7 +59,7 @@ struct cost_history {
 	size_t count;
 	uint64_t skip, skipped; /* samples between two readings */
 	uint64_t made_ns;	/* latest sample with new objects; 0: none */
-	uint64_t sampled_ns;
+	uint64_t sampled_ns, untracked_ns;
 	struct cost_reading latest;
 	uint64_t total;
 	struct object_cost costs[OBJECT_KINDS];
@@ -206,16 +206,18 @@ static void fit_costs(struct cost_history *history)
 
 /* --- readings --- */
 
-/* False: NVML does not report it. */
-static bool untracked_of(const struct process *process, uint64_t *bytes)
+/* `at_ns`: when it was computed; 0: unknown. False: NVML does not report it. */
+static bool untracked_of(const struct process *process, uint64_t *bytes, uint64_t *at_ns)
 {
 	bool known = false;
 
-	*bytes = 0;
+	*bytes = *at_ns = 0;
 	for (size_t i = 0; i < process->gpu_count; i++) {
 		if (process->gpus[i].untracked_bytes == GPU_UNKNOWN_BYTES)
 			continue;
 		*bytes += process->gpus[i].untracked_bytes;
+		if (process->gpus[i].untracked_ns > *at_ns)
+			*at_ns = process->gpus[i].untracked_ns;
 		known = true;
 	}
 	return known;
@@ -254,8 +256,17 @@ static void explain(struct cost_history *history, const struct cost_reading *bef
 		latest->explained += latest->untracked - before->untracked;
 }
 
+/*
+ * A figure that NVML has not renewed says nothing about the objects made since. It is not renewed
+ * while NVML answers late and the process allocates all the time.
+ */
+static bool is_stale(const struct cost_history *history, uint64_t at_ns)
+{
+	return at_ns && at_ns == history->untracked_ns;
+}
+
 static void sample_process(struct cost_history *history, const struct process *process,
-			   uint64_t untracked, uint64_t now_ns)
+			   uint64_t untracked, uint64_t at_ns, uint64_t now_ns)
 {
 	const struct cost_reading before = history->latest;
 	uint64_t contexts = process->objects[OBJECT_CONTEXT].live;
@@ -263,8 +274,10 @@ static void sample_process(struct cost_history *history, const struct process *p
 	for (int kind = 0; kind < OBJECT_KINDS; kind++)
 		if (process->objects[kind].live > history->peaks[kind])
 			history->peaks[kind] = process->objects[kind].live;
-	if (history->based && now_ns - history->sampled_ns < SAMPLE_NS)
+	if (is_stale(history, at_ns) ||
+	    (history->based && now_ns - history->sampled_ns < SAMPLE_NS))
 		return;
+	history->untracked_ns = at_ns;
 	history->sampled_ns = now_ns;
 	history->total = untracked;
 	history->latest.untracked = (double)untracked;
@@ -289,18 +302,18 @@ int object_costs__sample(struct object_costs *costs, const struct model *model)
 		const struct process *process = &model->processes[i];
 		struct cost_key key = {.start_ns = process->start_ns, .pid = process->pid};
 		struct cost_history *history = TABLE_FIND(costs->histories, key, &key);
-		uint64_t untracked;
+		uint64_t untracked, at_ns;
 
 		if (history)
 			history->samples = costs->samples;
-		if (process->ended || !untracked_of(process, &untracked))
+		if (process->ended || !untracked_of(process, &untracked, &at_ns))
 			continue;
 		if (!history)
 			history = TABLE_TAKE(costs->histories, key, &key);
 		if (!history)
 			return -ENOMEM;
 		history->samples = costs->samples;
-		sample_process(history, process, untracked, model->now_ns);
+		sample_process(history, process, untracked, at_ns, model->now_ns);
 	}
 	/* The model no longer has these processes. */
 	TABLE_DROP(costs->histories, history, history->samples != costs->samples, free);

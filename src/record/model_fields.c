@@ -37,9 +37,9 @@ RECORDED_TYPE(gpu, 2);
 
 #define T struct process_gpu
 static const struct recorded_field process_gpu_fields[] = {
-	VALUE(ordinal),		 VALUE(gpu),
-	VALUE(used_bytes),	 VALUE(untracked_bytes),
-	VALUE(bytes_at_request), VALUE(calls_at_request),
+	VALUE(ordinal),		 VALUE(gpu),	      VALUE(used_bytes),
+	VALUE(untracked_bytes),	 VALUE(untracked_ns), VALUE(bytes_at_request),
+	VALUE(calls_at_request),
 };
 RECORDED_TYPE(process_gpu, 0);
 #undef T

@@ -152,6 +152,9 @@ const char *trace_function__result_name(const struct trace_function *function, i
 	if (function->plan.returns != TRACE_RETURNS_ERROR &&
 	    function->plan.returns != TRACE_RETURNS_EARLIER)
 		return NULL;
+	/* Each library has codes of its own, of which 0 is success in all. */
+	if (function->plan.layer == LAYER_LIBRARY)
+		return result ? NULL : "success";
 	return api__error_name((enum layer)function->plan.layer, result);
 }
 

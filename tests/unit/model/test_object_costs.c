@@ -20,6 +20,7 @@
 #define STREAM 573571.0
 #define EXEC 146800.0
 #define MODULE 10485.0
+#define HANDLE (3.0 * (1 << 20))
 #define HUNDREDTH(value) ((value) / 100)
 
 struct machine {
@@ -92,6 +93,65 @@ static void knows_the_cost_of_streams(void **state)
 	(void)state;
 	set_up(&m);
 	make(&m, OBJECT_STREAM, 100, 20);
+	costs(&m, OBJECT_STREAM, STREAM);
+	object_costs__free(m.costs);
+}
+
+/* They are few, and take MiBs each. */
+static void needs_eight_handles(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	set_up(&m);
+	m.bytes_each[OBJECT_NCCL] = HANDLE;
+	make(&m, OBJECT_NCCL, 1, 7);
+	assert_false(cost_of(&m, OBJECT_NCCL).known);
+	m.process.objects[OBJECT_NCCL].live++;
+	sample(&m);
+	costs(&m, OBJECT_NCCL, HANDLE);
+	object_costs__free(m.costs);
+}
+
+/* Each handle has a stream and an event: their memory is the handle's. */
+static void a_handle_has_what_is_made_with_it(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	set_up(&m);
+	m.bytes_each[OBJECT_CUBLAS] = HANDLE;
+	sample(&m);
+	for (int i = 0; i < 20; i++) {
+		m.process.objects[OBJECT_CUBLAS].live += 10;
+		m.process.objects[OBJECT_STREAM].live += 10;
+		m.process.objects[OBJECT_EVENT].live += 10;
+		sample(&m);
+	}
+	costs(&m, OBJECT_CUBLAS, HANDLE + STREAM);
+	assert_true(cost_of(&m, OBJECT_STREAM).included && cost_of(&m, OBJECT_EVENT).included);
+	object_costs__free(m.costs);
+}
+
+/* NVML answers once in five readings; until then its figure is as it was. */
+static void a_figure_that_is_not_renewed(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	set_up(&m);
+	sample(&m);
+	for (int i = 0; i < 40; i++) {
+		m.process.objects[OBJECT_STREAM].live += 20;
+		if (i % 5 == 0) {
+			m.gpu.untracked_ns = m.model.now_ns + NS_PER_S;
+			sample(&m);
+			continue;
+		}
+		m.peaks[OBJECT_STREAM] = m.process.objects[OBJECT_STREAM].live;
+		m.model.now_ns += NS_PER_S;
+		assert_int_equal(object_costs__sample(m.costs, &m.model), 0);
+	}
 	costs(&m, OBJECT_STREAM, STREAM);
 	object_costs__free(m.costs);
 }
@@ -256,6 +316,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(knows_the_cost_of_streams),
 		cmocka_unit_test(needs_fifty_objects),
+		cmocka_unit_test(needs_eight_handles),
+		cmocka_unit_test(a_handle_has_what_is_made_with_it),
+		cmocka_unit_test(a_figure_that_is_not_renewed),
 		cmocka_unit_test(events_cost_nothing),
 		cmocka_unit_test(tells_kinds_apart),
 		cmocka_unit_test(kinds_made_together_are_one),
