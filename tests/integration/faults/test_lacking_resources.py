@@ -200,7 +200,10 @@ def test_no_descriptor_in_the_middle_of_a_library(gpuprobe_multi, tmp_path):
                 before = leave(running.pid, number)
                 for _ in range(2):
                     parent.tell(place)
-                    time.sleep(0.3)
+                    # Reports are of the thread that finds new libraries: it has tried before them.
+                    now = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+                    for _ in range(2):
+                        running.wait_for(lambda report, now=now: report["boot_ns"] > now)
                 resource.prlimit(running.pid, resource.RLIMIT_NOFILE, before)
                 pids, seen, end = set(), {}, time.monotonic() + 60
                 while not any(seen.get(pid) == 80 for pid in pids):
