@@ -228,9 +228,10 @@ def test_killed_with_live_memory(gpuprobe_by):
     with gpuprobe_by.start(workload("idle-holder"), "--count", 5, "--bytes", 7000, "--launch", 3,
                            args=ALL) as running:
         # A report is read while the program goes on: it may have the launches but not
-        # yet the memory.
+        # yet the memory, or its amount but not the allocations.
         report = running.wait_for(lambda r: r["processes"] and r["processes"][0]["launches"] == 3
-                                  and r["processes"][0]["memory"]["device"]["live_bytes"] == 35000)
+                                  and r["processes"][0]["memory"]["device"]["live_bytes"] == 35000
+                                  and len(exact.live(r["processes"][0])) == 5)
         process = report["processes"][0]
         assert not process["ended"]
         subprocess.run(["kill", "-KILL", str(process["pid"])], check=True)

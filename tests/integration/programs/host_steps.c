@@ -100,6 +100,15 @@ static void start(void)
 	need((int)cuModuleGetFunction(&kernel, module, "step"), "cuModuleGetFunction");
 }
 
+/* On a busy machine gpuprobe follows late: the file of HOST_ENOUGH says that it knows enough. */
+static bool is_over(double until)
+{
+	const char *enough = getenv("HOST_ENOUGH");
+	double late = now(CLOCK_MONOTONIC) - until;
+
+	return late >= 0 && (!enough || !access(enough, F_OK) || late >= 60);
+}
+
 int main(int argc, char **argv)
 {
 	double seconds = argc > 1 ? atof(argv[1]) : 1, until, cpu;
@@ -109,7 +118,7 @@ int main(int argc, char **argv)
 	need(pthread_create(&other, NULL, run_other, NULL), "pthread_create");
 	until = now(CLOCK_MONOTONIC) + seconds;
 	cpu = now(CLOCK_THREAD_CPUTIME_ID);
-	while (now(CLOCK_MONOTONIC) < until)
+	while (!is_over(until))
 		step();
 	cpu = now(CLOCK_THREAD_CPUTIME_ID) - cpu;
 	stop = true;

@@ -311,6 +311,7 @@ def test_two_devices(found):
         assert found.proved_share(device) > 0.5
 
 
+@pytest.mark.waits("its program rests, for four seconds")
 def test_attached_late(tmp_path):
     """What was queued before nobody knows: it is taken to be done two seconds later."""
     ready, path = tmp_path / "ready", tmp_path / "idle.csv"

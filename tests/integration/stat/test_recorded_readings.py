@@ -103,6 +103,7 @@ def test_flame(launched, kept):
     assert sum(int(line.rsplit(" ", 1)[1]) for line in folded.splitlines()) == KEPT * 65536
 
 
+@pytest.mark.waits("for readings, and for a program of four seconds")
 def test_killed(tmp_path):
     """What was recorded before SIGKILL is there, and the report says that the end is missing."""
     file = tmp_path / "run.rec"

@@ -91,6 +91,7 @@ def test_time(gpuprobe, count):
         result.truth.ns("cuMemAlloc_v2") + result.truth.ns("cuMemFree_v2"), rel=0.03)
 
 
+@pytest.mark.waits("its calls sleep, for four seconds")
 def test_percentiles(gpuprobe):
     """Each call lasts no less than the requested wait and no longer than its caller measures, which
     may wait for a CPU around it. One call in twenty takes ten times as long; one in all;
@@ -136,7 +137,7 @@ def test_percentiles(gpuprobe):
 def test_both_layers(gpuprobe):
     """A driver call that the runtime made is a call of its own, unless it is the same act,
     and in no class."""
-    result = gpuprobe.run(workload("demo"), "--seconds", 3, args=["--api", "both"], base=STAT)
+    result = gpuprobe.run(workload("demo"), "--seconds", 1, args=["--api", "both"], base=STAT)
     process = result.process
     runtime = {name: counts for name, counts in true_functions(result.truth, "both").items()
                if name[0] == "runtime"}
