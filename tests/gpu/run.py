@@ -39,6 +39,7 @@ from pytorch import test_expandable, test_late_attach, test_mode, test_pytorch, 
 from snapshot import test_snapshot
 from stacks import test_stacks
 from tensors import test_tensors
+from timeline import test_timeline
 from trace import test_trace
 from verdicts import test_contention, test_late_rank
 from workloads import test_static_runtime, test_workloads
@@ -64,6 +65,7 @@ TESTS = {
     "cupy": test_cupy,
     "jax": test_jax,
     "trace": test_trace,
+    "timeline": test_timeline,
     "stacks": test_stacks,
     "beside": test_beside,
     "confined": test_confined,

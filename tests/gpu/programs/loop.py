@@ -5,8 +5,9 @@
 Each step copies a batch from pinned memory and one from pageable memory, trains
 an MLP, and reads the loss back. Prints one JSON object: PyTorch's memory
 statistics at the end, and with --profile what its profiler saw in the steps:
-kernels that ran, launch calls, copies and sets with their bytes. --hold S
-keeps everything for S seconds more, after a line READY.
+kernels that ran, launch calls, copies and sets with their bytes. --keep FILE
+keeps the profiler's trace. --hold S keeps everything for S seconds more, after
+a line READY.
 """
 import argparse
 import collections
@@ -73,13 +74,14 @@ def run(work, steps):
     torch.cuda.synchronize()
 
 
-def seen_by_profiler(profile):
+def seen_by_profiler(profile, keep):
     """From its trace: what ran on the GPU, and which calls launched it."""
-    path = os.path.join(tempfile.mkdtemp(), "trace.json")
+    path = keep or os.path.join(tempfile.mkdtemp(), "trace.json")
     profile.export_chrome_trace(path)
     with open(path) as file:
         events = json.load(file)["traceEvents"]
-    os.unlink(path)
+    if not keep:
+        os.unlink(path)
     kernels, calls, copies = 0, collections.Counter(), collections.defaultdict(lambda: [0, 0])
     for event in events:
         category, name = event.get("cat"), event.get("name", "")
@@ -100,6 +102,7 @@ def main():
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--width", type=int, default=512)
     parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--keep")
     parser.add_argument("--hold", type=float, default=0)
     options = parser.parse_args()
 
@@ -111,7 +114,7 @@ def main():
         activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
         with torch.profiler.profile(activities=activities) as profile:
             run(work, options.steps)
-        result["profile"] = seen_by_profiler(profile)
+        result["profile"] = seen_by_profiler(profile, options.keep)
     else:
         run(work, options.steps)
     stats = torch.cuda.memory_stats()
