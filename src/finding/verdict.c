@@ -285,7 +285,7 @@ static uint64_t without_start(const struct load_history *history, const struct p
 		return first_ns;
 	if (!process->since_attach)
 		return first_ns + (end_ns - first_ns) / 2;
-	settled_ns = load_history__settled_ns(history, process);
+	settled_ns = process->profile ? load_history__settled_ns(history, process) : 0;
 	return settled_ns && end_ns >= settled_ns + LEAST_WINDOW_NS ? settled_ns : first_ns;
 }
 

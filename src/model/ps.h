@@ -86,7 +86,7 @@ struct ps_row {
 	char call[PS_CALL_SIZE], by[PS_CALL_SIZE];
 	pid_t call_tid; /* that thread; 0: none */
 	enum ps_state state;
-	bool blocked;	  /* idle, but a thread sleeps in the kernel and no signal wakes it */
+	bool blocked; /* idle, but a thread sleeps in the kernel and no signal wakes it */
 	/* of an idle process: how long no thread, and the main one, has run; 0: unknown */
 	uint64_t idle_ns, main_thread_idle_ns;
 

@@ -108,6 +108,7 @@ static void find_idle_time(struct cpu_clocks *clocks, struct ps_row *row,
 			known = false;
 			continue;
 		}
+		ago += !ago; /* 0 is unknown */
 		if (is_main)
 			row->main_thread_idle_ns = ago;
 		if (ago < shortest)
