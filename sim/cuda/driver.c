@@ -33,8 +33,8 @@ SIM_EXPORT void cuda_sim_write_truth(void);
 SIM_EXPORT void cuda_sim_interrupt(unsigned int skip, void (*run)(void *), void *argument);
 
 /*
- * For simulated libraries above CUDA: the stream goes on when open(source, number) is true. Gates of
- * one source open in the order of their numbers; the source must stay valid. The call is not counted.
+ * For simulated libraries above CUDA: the stream goes on when open(source, number) is true. Gates
+ * of one source open in the order of their numbers; the source must stay valid. This is no call.
  */
 SIM_EXPORT void cuda_sim_gate(CUstream stream, bool (*open)(void *source, uint64_t number),
 			      void *source, uint64_t number);

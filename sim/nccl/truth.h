@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The truth of the simulated libnccl: CUDA_SIM_NCCL_TRUTH=FILE, in which %p stands for the process
- * id, gets a line for each begin and end of a call, as it happens, so that a rank that is killed has
- * its lines, too:
+ * id, gets a line for each begin and end of a call, as it happens, so that a rank that is killed
+ * has its lines, too:
  *
  *	NS PID TID b|e FUNCTION COMM HASH RANK SIZE COUNT TYPE OP ROOT CAPTURED RESULT
  *

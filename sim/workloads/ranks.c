@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Ranks of a job, as processes or threads, that make collectives of the simulated libnccl. One rank
- * may misbehave at a step. Prints "rank R pid P" for each, "ended P STATUS" for processes that fail,
- * "stuck P" for ranks that do not go on by themselves. If nobody can go on any more, it kills all
- * and exits with status 3.
+ * may misbehave at a step. Prints "rank R pid P" for each, "ended P STATUS" for processes that
+ * fail, "stuck P" for ranks that do not go on by themselves. If nobody can go on any more, it kills
+ * all and exits with status 3.
  */
 #include "common.h"
 #include "nccl_api.h"

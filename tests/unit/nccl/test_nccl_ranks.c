@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Simulated ranks (sim/workloads/ranks.c), each a process with the simulated libnccl: their truth
-// files are fed to the judge. Counts must be exact, sound runs without a finding, and for each fault
-// the verdict and the rank right.
+// files are fed to the judge. Counts must be exact, sound runs without a finding, and for each
+// fault the verdict and the rank right.
 #include <dirent.h>
 #include <inttypes.h>
 #include <libgen.h>
