@@ -201,13 +201,11 @@ static void judge_stragglers(struct judgement *judgement, const struct comm *com
 	const struct rank *latest = latest_rank(comm);
 	double median = median_lateness(comm), least = LATE_PART * mean_lateness(latest);
 	struct nccl_finding *finding;
-	size_t count = 0;
 
+	/* With the median in it, no more than half of the ranks can be late. */
 	if (least < LATE_FACTOR * median)
 		least = LATE_FACTOR * median;
-	for (size_t i = 0; i < comm->open.seen; i++)
-		count += is_straggler(comm->ranks[i], span_ns, least);
-	if (median < 0 || count * 2 > comm->open.seen || !is_straggler(latest, span_ns, least))
+	if (median < 0 || !is_straggler(latest, span_ns, least))
 		return;
 	finding = nccl_judgement__add(judgement, NCCL_STRAGGLER, NCCL_CAUSE_NONE, comm);
 	if (!finding)
