@@ -19,7 +19,7 @@ for library in "$@"; do
 		objdump -d --no-show-raw-insn "$library"
 	} | awk '
 		# nm: the functions of the API among the exports, without the symbol version
-		$2 == "T" && $3 ~ /^(__)?(cu|nvml)/ && $3 !~ /^cuda_sim_/ {
+		$2 == "T" && $3 ~ /^(__)?(cu|nvml|p?nccl)/ && $3 !~ /^cuda_sim_/ {
 			sub(/@.*/, "", $3)
 			exported[$3] = 1
 		}

@@ -26,11 +26,14 @@ SIM_CUDART_12 := $(call sim_objects,cudart,runtime12)
 SIM_CUDART_STATIC := $(call sim_objects,cudart,static) $(call sim_objects,record,static)
 SIM_NVML := $(call sim_objects,nvml,shared) $(SIM_OBJ)/shared/record/parse.o
 
+# commHash is gpuprobe's own, which is checked against NCCL's log.
+SIM_NCCL := $(call sim_objects,nccl,shared) $(SIM_OBJ)/shared/nccl/hash.o
+
 SIM_C10 := $(call sim_objects,c10,shared)
 
 SIM_LIBRARIES := $(addprefix $(SIM_OUT)/,libcuda.so.1 libcudart.so.13 libcudart.so.12 \
 	libnvidia-ml.so.1 libcudart_static.a libc10_cuda.so libc10.so libcublas.so.13 \
-	libcudnn.so.9 libcudnn_graph.so.9 libcufft.so.12 libnccl.so.2)
+	libcudnn.so.9 libcudnn_graph.so.9 libcufft.so.12 libnccl.so.2 nccl/libnccl.so.2)
 SIM_LINKS := $(addprefix $(SIM_OUT)/,libcuda.so libcudart.so)
 
 SIM_WORKLOADS := $(patsubst sim/workloads/%.c,$(SIM_OUT)/%, \
@@ -76,6 +79,16 @@ $(SIM_OUT)/libcudart.so.12: $(SIM_CUDART_12) $(SIM_RECORD) sim/cudart/libcudart1
 
 $(SIM_OUT)/libnvidia-ml.so.1: $(SIM_NVML)
 	$(CC) -shared -Wl,-soname,libnvidia-ml.so.1 $(SIM_LDFLAGS) -o $@ $^
+
+$(SIM_OBJ)/shared/nccl/hash.o: src/nccl/hash.c
+	@mkdir -p $(@D)
+	$(CC) $(SIM_CFLAGS) -Isrc -MMD -MP -c -o $@ $<
+
+# Its ranks really meet. That beside the other libraries only makes handles.
+$(SIM_OUT)/nccl/libnccl.so.2: $(SIM_NCCL) $(SIM_OUT)/libcuda.so.1 sim/nccl/libnccl.map | $(SIM_LINKS)
+	@mkdir -p $(@D)
+	$(CC) -shared -Wl,-soname,libnccl.so.2 -Wl,--version-script=sim/nccl/libnccl.map \
+		$(SIM_LDFLAGS) -Wl,-rpath,'$$ORIGIN/..' -o $@ $(SIM_NCCL) -L$(SIM_OUT) -lcuda -pthread
 
 # A framework's allocator, with static probe points.
 $(SIM_OUT)/libc10.so: sim/c10/report/report.c sim/c10/report.h
@@ -140,6 +153,10 @@ $(SIM_OUT)/tensors: $(SIM_OBJ)/workloads/tensors.o $(SIM_COMMON) | $(SIM_LIBRARI
 # Frame pointers distinguish the call sites.
 $(SIM_OBJ)/workloads/handles.o: CFLAGS += -fno-omit-frame-pointer -fno-optimize-sibling-calls
 
+$(SIM_OUT)/ranks: $(SIM_OBJ)/workloads/ranks.o $(SIM_COMMON) | $(SIM_LIBRARIES) $(SIM_LINKS)
+	$(CC) -o $@ $(filter %.o,$^) -L$(SIM_OUT)/nccl -L$(SIM_OUT) -pthread -l:libnccl.so.2 -lcudart \
+		-lcuda -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/nccl:$$ORIGIN'
+
 # These two get CUDA in their own way.
 $(SIM_OUT)/dlopener: $(SIM_OBJ)/workloads/dlopener.o $(SIM_COMMON)
 	$(SIM_LINK) -ldl
@@ -152,7 +169,7 @@ $(SIM_OUT)/static_runtime: $(SIM_OBJ)/workloads/static_runtime.o $(SIM_COMMON) \
 .PHONY: sim-check
 sim-check: sim $(SIM_OUT)/selftest $(SIM_OUT)/selftest12
 	sim/check-prologues.sh $(SIM_OUT)/libcuda.so.1 $(SIM_OUT)/libcudart.so.13 \
-		$(SIM_OUT)/libcudart.so.12 $(SIM_OUT)/libnvidia-ml.so.1
+		$(SIM_OUT)/libcudart.so.12 $(SIM_OUT)/libnvidia-ml.so.1 $(SIM_OUT)/nccl/libnccl.so.2
 	$(SIM_OUT)/selftest
 	$(SIM_OUT)/selftest12
 

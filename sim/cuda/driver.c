@@ -32,6 +32,13 @@ SIM_EXPORT void cuda_sim_write_truth(void);
  */
 SIM_EXPORT void cuda_sim_interrupt(unsigned int skip, void (*run)(void *), void *argument);
 
+/*
+ * For simulated libraries above CUDA: the stream goes on when open(source, number) is true. Gates
+ * of one source open in the order of their numbers; the source must stay valid. This is no call.
+ */
+SIM_EXPORT void cuda_sim_gate(CUstream stream, bool (*open)(void *source, uint64_t number),
+			      void *source, uint64_t number);
+
 const struct sim_recorder *cuda_sim_recorder(void)
 {
 	return sim_recorder__get();
@@ -45,6 +52,14 @@ void cuda_sim_write_truth(void)
 void cuda_sim_interrupt(unsigned int skip, void (*run)(void *), void *argument)
 {
 	sim_faults__interrupt(skip, run, argument);
+}
+
+void cuda_sim_gate(CUstream stream, bool (*open)(void *, uint64_t), void *source, uint64_t number)
+{
+	const struct gate gate = { open, source, number };
+
+	if (driver__context())
+		stream__gate(stream, &gate);
 }
 
 struct sim_thread *sim_self(void)

@@ -11,6 +11,7 @@
 #define SIM_CUDA_DRIVER_H
 
 #define __CUDA_API_VERSION_INTERNAL
+#include "cuda/gate.h"
 #include "cuda_api.h"
 #include "record/record.h"
 
@@ -144,6 +145,7 @@ struct CUctx_st {
 	struct CUstream_st *legacy;
 	struct CUmemPoolHandle_st *pool;
 	struct CUgreenCtx_st *green;	/* the green context that it belongs to */
+	struct gates gates;	/* of all its streams */
 };
 
 struct CUstream_st {
@@ -159,6 +161,7 @@ struct CUstream_st {
 	uint64_t capture_id;
 	struct CUstream_st *origin;	/* the stream whose capture this one joined */
 	struct CUgraphNode_st *last;	/* the newest node captured from this stream */
+	struct gates gates;
 };
 
 struct CUevent_st {
@@ -172,6 +175,7 @@ struct CUevent_st {
 	uint64_t capture_id;
 	struct CUstream_st *stream;
 	struct CUgraphNode_st *node;	/* the stream's newest node at that time */
+	struct gates gates;	/* of the stream, when it was recorded */
 };
 
 struct CUmemPoolHandle_st {
@@ -352,6 +356,8 @@ void stream__forget(struct CUstream_st *stream);
 /* Waits for the work on the stream, or for all work in the context. */
 int stream__wait(struct CUstream_st *stream);
 int stream__wait_context(struct CUctx_st *context);
+/* Holds up the stream until the gate is open; an unknown handle is ignored. */
+void stream__gate(CUstream stream, const struct gate *gate);
 /*
  * Waits on the default stream as a synchronous copy or memset does; with the device clock, the
  * stream is busy meanwhile.

@@ -26,6 +26,19 @@ struct CUstream_st *stream__get(const struct sim_call *call, CUstream stream)
 	return pool__holds(driver.streams, stream) ? stream : NULL;
 }
 
+void stream__gate(CUstream handle, const struct gate *gate)
+{
+	struct sim_call call = { 0 };
+	struct CUstream_st *stream = stream__get(&call, handle);
+
+	if (!stream)
+		return;
+	gates__add(&stream->gates, gate);
+	gates__add(&stream->context->gates, gate);
+	if (!(stream->flags & CU_STREAM_NON_BLOCKING))
+		gates__add(&stream->context->legacy->gates, gate);
+}
+
 static void raise_to(uint64_t *value, uint64_t least)
 {
 	uint64_t old = __atomic_load_n(value, __ATOMIC_RELAXED);
@@ -85,6 +98,7 @@ int stream__wait(struct CUstream_st *stream)
 	if (stream__capture(stream))
 		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 	wait_until(busy_until(stream), stream->context->flags);
+	gates__wait(&stream->gates);
 	mempool__synchronized(stream->context->device);
 	return CUDA_SUCCESS;
 }
@@ -94,6 +108,7 @@ int stream__wait_context(struct CUctx_st *context)
 	if (!context)
 		return CUDA_ERROR_INVALID_CONTEXT;
 	wait_until(__atomic_load_n(&context->busy_until, __ATOMIC_RELAXED), context->flags);
+	gates__wait(&context->gates);
 	mempool__synchronized(context->device);
 	return CUDA_SUCCESS;
 }
@@ -182,6 +197,8 @@ static int query(struct CUstream_st *stream)
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (stream__capture(stream))
 		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+	if (!gates__open(&stream->gates))
+		return CUDA_ERROR_NOT_READY;
 	return ready(busy_until(stream));
 }
 
@@ -298,6 +315,7 @@ static int record(struct CUevent_st *event, struct CUstream_st *stream)
 	event->node = event->capture ? stream->last : NULL;
 	event->recorded = !event->capture;
 	event->done_at = event->recorded ? mark(stream) : 0;
+	event->gates = stream->gates;
 	return CUDA_SUCCESS;
 }
 
@@ -307,6 +325,7 @@ static void set_recorded(struct CUevent_st *event, struct CUstream_st *stream, u
 	event->stream = stream;
 	event->recorded = true;
 	event->done_at = done_at;
+	event->gates = stream->gates;
 }
 
 void event__record(CUevent event, struct CUstream_st *stream)
@@ -362,6 +381,7 @@ static int wait_event(struct CUstream_st *stream, struct CUevent_st *event)
 		return CUDA_SUCCESS;
 	if (stream__capture(stream))
 		return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
+	gates__join(&stream->gates, &event->gates);
 	if (driver.clock)
 		clock__mark(stream, event->done_at);
 	else if (driver.async_ns)
@@ -370,12 +390,14 @@ static int wait_event(struct CUstream_st *stream, struct CUevent_st *event)
 }
 
 /* An event recorded in a capture has no state to query. */
-static int query_event(const struct CUevent_st *event)
+static int query_event(struct CUevent_st *event)
 {
 	if (!event)
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (event->capture)
 		return CUDA_ERROR_CAPTURED_EVENT;
+	if (event->recorded && !gates__open(&event->gates))
+		return CUDA_ERROR_NOT_READY;
 	return event->recorded ? ready(event->done_at) : CUDA_SUCCESS;
 }
 
@@ -386,7 +408,7 @@ static unsigned int waiting_flags(const struct CUevent_st *event)
 						       event->context->flags;
 }
 
-static int synchronize_event(const struct CUevent_st *event)
+static int synchronize_event(struct CUevent_st *event)
 {
 	if (!event)
 		return CUDA_ERROR_INVALID_HANDLE;
@@ -394,11 +416,13 @@ static int synchronize_event(const struct CUevent_st *event)
 		return CUDA_ERROR_CAPTURED_EVENT;
 	if (event->recorded)
 		wait_until(event->done_at, waiting_flags(event));
+	if (event->recorded)
+		gates__wait(&event->gates);
 	mempool__synchronized(event->context->device);
 	return CUDA_SUCCESS;
 }
 
-static int elapsed(float *out, const struct CUevent_st *start, const struct CUevent_st *end)
+static int elapsed(float *out, struct CUevent_st *start, struct CUevent_st *end)
 {
 	if (!start || !end || !start->recorded || !end->recorded)
 		return CUDA_ERROR_INVALID_HANDLE;

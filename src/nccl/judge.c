@@ -111,7 +111,7 @@ int nccl_jobs__judge(struct nccl_jobs *jobs, const struct nccl_patience *patienc
 		.now_ns = now_ns,
 		.findings = findings,
 	};
-	const struct comm *comm;
+	struct comm *comm;
 
 	*findings = (struct nccl_findings){0};
 	DL_FOREACH (jobs->all, comm) {

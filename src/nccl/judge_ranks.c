@@ -9,6 +9,7 @@
 #define LATE_SHARE 0.1	    /* of its collectives */
 #define LATE_TIME 0.05	    /* of the time */
 #define LATE_FACTOR 3	    /* times the lateness of the middle rank */
+#define LATE_PART 0.25	    /* of the lateness of the latest rank */
 #define SPREAD_TIME 0.25    /* of the time, for uneven times */
 #define UNEVEN_BYTES 1.5    /* times the mean */
 #define LEAST_BYTES 1000000 /* received by the rank with the most */
@@ -59,21 +60,30 @@ static void choose_common(const struct comm *comm, struct nccl_finding *finding)
 	}
 }
 
-/* How the calls of a rank differ from those of the others: it may be ahead, or behind by one. */
-static enum nccl_cause cause_of(const struct rank *rank, const struct rank *usual,
-				const struct nccl_finding *finding)
+/* Whether two ranks called the same, one of them at another number. Unknown: -1. */
+static int equal(const struct rank *one, uint64_t sequence, const struct rank *other,
+		 uint64_t its_sequence)
 {
 	struct nccl_operation mine, theirs;
-	uint64_t next = finding->sequence + 1;
-	bool skipped, inserted;
 
-	skipped = operation_of(usual, next, &theirs) && same(&finding->other, &theirs);
-	inserted = operation_of(rank, next, &mine) && same(&mine, &finding->operation);
-	if (skipped && inserted)
+	if (!operation_of(one, sequence, &mine) || !operation_of(other, its_sequence, &theirs))
+		return -1;
+	return same(&mine, &theirs);
+}
+
+/* How the calls of a rank differ from those of the others, by the two that follow. */
+static enum nccl_cause cause_of(const struct rank *rank, const struct rank *usual, uint64_t n)
+{
+	bool skipped = equal(rank, n, usual, n + 1) > 0,
+	     inserted = equal(rank, n + 1, usual, n) > 0;
+
+	if (skipped && inserted && equal(rank, n + 2, usual, n + 2))
 		return NCCL_SWAPPED;
-	if (skipped)
+	if (inserted && equal(rank, n + 2, usual, n + 1))
+		return NCCL_INSERTED;
+	if (skipped && equal(rank, n + 1, usual, n + 2))
 		return NCCL_SKIPPED;
-	return inserted ? NCCL_INSERTED : NCCL_DIFFERENT;
+	return NCCL_DIFFERENT;
 }
 
 static void judge_operands(struct judgement *judgement, const struct comm *comm)
@@ -106,7 +116,7 @@ static void judge_operands(struct judgement *judgement, const struct comm *comm)
 	if (odd)
 		operation_of(odd, finding->sequence, &finding->other);
 	if (odd && usual)
-		finding->cause = cause_of(odd, usual, finding);
+		finding->cause = cause_of(odd, usual, finding->sequence);
 }
 
 void nccl_judge__mismatch(struct judgement *judgement, const struct comm *comm)
@@ -158,42 +168,54 @@ static double median_lateness(const struct comm *comm)
 	return median;
 }
 
-static bool is_straggler(const struct rank *rank, double span_ns, double median)
+static const struct rank *latest_rank(const struct comm *comm)
+{
+	const struct rank *latest = comm->ranks[0];
+
+	for (size_t i = 1; i < comm->open.seen; i++)
+		if (mean_lateness(comm->ranks[i]) > mean_lateness(latest))
+			latest = comm->ranks[i];
+	return latest;
+}
+
+static bool is_straggler(const struct rank *rank, double span_ns, double least)
 {
 	const struct nccl_rank *open = &rank->open;
 
 	return open->compared >= LEAST_COMPARED &&
 	       (double)open->late >= LATE_SHARE * (double)open->compared &&
-	       (double)open->late_ns >= LATE_TIME * span_ns &&
-	       mean_lateness(rank) >= LATE_FACTOR * median;
+	       (double)open->late_ns >= LATE_TIME * span_ns && mean_lateness(rank) >= least;
 }
 
+static void add_straggler(struct nccl_finding *finding, const struct rank *rank)
+{
+	nccl_finding__blame(finding, rank);
+	finding->late += rank->open.late;
+	finding->compared += rank->open.compared;
+	finding->ns += rank->open.late_ns;
+}
+
+/* The latest rank comes first. */
 static void judge_stragglers(struct judgement *judgement, const struct comm *comm, double span_ns)
 {
-	double median = median_lateness(comm);
+	const struct rank *latest = latest_rank(comm);
+	double median = median_lateness(comm), least = LATE_PART * mean_lateness(latest);
 	struct nccl_finding *finding;
-	size_t count = 0;
-	uint64_t late_ns = 0;
 
-	for (size_t i = 0; i < comm->open.seen; i++)
-		count += is_straggler(comm->ranks[i], span_ns, median);
-	if (median < 0 || !count || count * 2 > comm->open.seen)
+	/* With the median in it, no more than half of the ranks can be late. */
+	if (least < LATE_FACTOR * median)
+		least = LATE_FACTOR * median;
+	if (median < 0 || !is_straggler(latest, span_ns, least))
 		return;
 	finding = nccl_judgement__add(judgement, NCCL_STRAGGLER, NCCL_CAUSE_NONE, comm);
 	if (!finding)
 		return;
-	for (size_t i = 0; i < comm->open.seen; i++) {
-		const struct rank *rank = comm->ranks[i];
-
-		if (!is_straggler(rank, span_ns, median))
-			continue;
-		nccl_finding__blame(finding, rank);
-		finding->late += rank->open.late;
-		finding->compared += rank->open.compared;
-		late_ns += rank->open.late_ns;
-	}
+	add_straggler(finding, latest);
+	for (size_t i = 0; i < comm->open.seen; i++)
+		if (comm->ranks[i] != latest && is_straggler(comm->ranks[i], span_ns, least))
+			add_straggler(finding, comm->ranks[i]);
 	finding->share = (double)finding->late / (double)finding->compared;
-	finding->ns = late_ns / finding->late;
+	finding->ns /= finding->late;
 }
 
 static void judge_uneven_times(struct judgement *judgement, const struct comm *comm, double span_ns)

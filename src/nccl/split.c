@@ -18,7 +18,7 @@ void nccl_split__free(struct nccl_jobs *jobs, struct split *split)
 
 static size_t count_of(const struct comm *parent, int32_t number)
 {
-	const struct split *split;
+	struct split *split;
 	size_t count = 0;
 
 	DL_FOREACH (parent->splits, split)
@@ -36,7 +36,7 @@ static bool before(const struct split *one, const struct split *other)
 /* The rank of a split's caller in its child, and the child's size. */
 static int32_t rank_in_child(const struct split *split, int32_t *size)
 {
-	const struct split *other;
+	struct split *other;
 	int32_t rank = 0;
 
 	*size = 0;

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Versions, unique ids and commHash. The hashes are gpuprobe's own (src/nccl/hash.c): they are
+// checked against real NCCL, and a second copy would prove nothing.
+#include "nccl/identity.h"
+
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include "../src/nccl/hash.h"
+
+#define USUAL_VERSION 22809
+
+int identity__version(void)
+{
+	const char *version = getenv("CUDA_SIM_NCCL_VERSION");
+
+	return version ? atoi(version) : USUAL_VERSION;
+}
+
+void identity__make(ncclUniqueId *id)
+{
+	char *at = id->internal;
+	size_t left = sizeof(id->internal);
+
+	while (left) {
+		ssize_t got = getrandom(at, left, 0);
+
+		if (got > 0) {
+			at += got;
+			left -= (size_t)got;
+		}
+	}
+}
+
+uint64_t identity__of_id(const ncclUniqueId *id)
+{
+	return nccl_hash__id(nccl_hashing__of_version(identity__version()),
+			     (const uint8_t *)id->internal);
+}
+
+uint64_t identity__of_split(uint64_t parent, int number, int color)
+{
+	return nccl_hash__split(nccl_hashing__of_version(identity__version()), parent, number,
+				color);
+}
