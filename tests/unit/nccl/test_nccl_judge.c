@@ -205,6 +205,30 @@ static void init_without_all_ranks(void **state)
 	scene__free(&scene);
 }
 
+/* The call has returned, and the creation goes on in NCCL's own thread. */
+static void nonblocking_init(void **state)
+{
+	struct scene scene = {.ranks = 1, .now = SECOND, .jobs = nccl_jobs__new(NULL)};
+	struct nccl_event event = scene__event(&scene, 0, NCCL_INIT_RANK, NCCL_BEGIN);
+
+	(void)state;
+	event.hash = 7;
+	event.size = 2;
+	event.nonblocking = true;
+	scene__feed(&scene, event);
+	event.phase = NCCL_END;
+	event.made = 0x1000;
+	event.result = NCCL_IN_PROGRESS;
+	scene__feed(&scene, event);
+	scene__judge(&scene, 60 * SECOND);
+	scene__expect(&scene, NCCL_HANG, NCCL_STUCK_INIT, 0);
+	assert_int_equal(scene.findings.items->absent[0], 1);
+	scene__both(&scene, 0, NCCL_GET_ASYNC_ERROR);
+	scene__judge(&scene, 60 * SECOND);
+	scene__expect_none(&scene);
+	scene__free(&scene);
+}
+
 static void death_in_the_init(void **state)
 {
 	struct scene scene = {.ranks = 2, .now = SECOND, .jobs = nccl_jobs__new(NULL)};
@@ -789,6 +813,7 @@ int main(void)
 		cmocka_unit_test(first_collective_takes_minutes),
 		cmocka_unit_test(extra_collective),
 		cmocka_unit_test(init_without_all_ranks),
+		cmocka_unit_test(nonblocking_init),
 		cmocka_unit_test(death_in_the_init),
 		cmocka_unit_test(stuck_in_the_call),
 		cmocka_unit_test(stuck_in_the_group),
