@@ -75,11 +75,11 @@ typedef struct {
 	Y(CommResume, (ncclComm_t comm))							\
 	Y(CommMemStats, (ncclComm_t comm, int stat, uint64_t *value))				\
 	Y(CommGetAsyncError, (ncclComm_t comm, ncclResult_t *error))				\
-	Y(CommCount, (const ncclComm_t comm, int *count))					\
-	Y(CommUserRank, (const ncclComm_t comm, int *rank))					\
-	Y(CommCuDevice, (const ncclComm_t comm, int *device))					\
-	Y(CommRegister, (const ncclComm_t comm, void *buffer, size_t size, void **handle))	\
-	Y(CommDeregister, (const ncclComm_t comm, void *handle))				\
+	Y(CommCount, (ncclComm_t comm, int *count))					\
+	Y(CommUserRank, (ncclComm_t comm, int *rank))					\
+	Y(CommCuDevice, (ncclComm_t comm, int *device))					\
+	Y(CommRegister, (ncclComm_t comm, void *buffer, size_t size, void **handle))	\
+	Y(CommDeregister, (ncclComm_t comm, void *handle))				\
 	Y(CommWindowRegister, (ncclComm_t comm, void *buffer, size_t size, ncclWindow_t *window, \
 			       int flags))							\
 	Y(CommWindowDeregister, (ncclComm_t comm, ncclWindow_t window))				\

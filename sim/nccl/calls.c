@@ -50,7 +50,7 @@ static ncclResult_t message(const struct truth *call, bool receives, ncclComm_t 
 	NCCL_CALL(name, parameters)								\
 	{											\
 		struct truth call = { .function = #name, .comm = comm, .count = count,		\
-				      .type = datatype, .op = its_op, .root = its_root,		\
+				      .type = datatype, .op = (its_op), .root = (its_root),	\
 				      .captured = is_captured(stream) };			\
 												\
 		(void)sendbuff;									\

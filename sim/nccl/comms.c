@@ -234,7 +234,7 @@ NCCL_CALL(CommGetAsyncError, (ncclComm_t comm, ncclResult_t *error))
 }
 
 #define GETTER(name, member)									\
-	NCCL_CALL(name, (const ncclComm_t comm, int *out))					\
+	NCCL_CALL(name, (ncclComm_t comm, int *out))					\
 	{											\
 		struct truth call = { .function = #name, .comm = comm };			\
 												\
@@ -257,9 +257,9 @@ NOTHING(CommRevoke, (ncclComm_t comm, int flags), (void)flags)
 NOTHING(CommSuspend, (ncclComm_t comm, int flags), (void)flags)
 NOTHING(CommMemStats, (ncclComm_t comm, int stat, uint64_t *value),
 	((void)stat, (void)(value ? *value = 0 : 0)))
-NOTHING(CommRegister, (const ncclComm_t comm, void *buffer, size_t size, void **handle),
+NOTHING(CommRegister, (ncclComm_t comm, void *buffer, size_t size, void **handle),
 	((void)size, (void)(handle ? *handle = buffer : 0)))
-NOTHING(CommDeregister, (const ncclComm_t comm, void *handle), (void)handle)
+NOTHING(CommDeregister, (ncclComm_t comm, void *handle), (void)handle)
 NOTHING(CommWindowRegister, (ncclComm_t comm, void *buffer, size_t size, ncclWindow_t *window,
 			     int flags),
 	((void)size, (void)flags, (void)(window ? *window = buffer : 0)))

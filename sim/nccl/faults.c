@@ -72,7 +72,8 @@ int faults__inject(const char *function)
 		hangs |= faults[i].hangs;
 	}
 	pthread_mutex_unlock(&lock);
-	while (hangs)
-		pause();
+	if (hangs)
+		for (;;)
+			pause();
 	return result;
 }

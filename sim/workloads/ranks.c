@@ -305,7 +305,7 @@ static bool looked_in_vain(const uint64_t *changes, const uint64_t *looks, bool 
  */
 static bool all_stand_still(void)
 {
-	uint64_t changes[MOST_RANKS], looks[MOST_RANKS];
+	uint64_t changes[MOST_RANKS] = { 0 }, looks[MOST_RANKS] = { 0 };
 	bool gone_on = false, anybody = false;
 
 	for (uint64_t rank = 0; rank < run.ranks; rank++) {
@@ -412,7 +412,7 @@ int main(int argc, char **argv)
 		give_up("--ranks: 1 to %d", MOST_RANKS);
 	run.seen = mmap(NULL, MOST_RANKS * sizeof(*run.seen), PROT_READ | PROT_WRITE,
 			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (run.seen == MAP_FAILED || !mkdtemp(directory))
+	if (run.seen == MAP_FAILED || !run.seen || !mkdtemp(directory))
 		give_up("no shared memory, or no directory in /tmp");
 	setenv("CUDA_SIM_NCCL_DIRECTORY", directory, 1);
 	NEED(ncclGetUniqueId(&run.id));

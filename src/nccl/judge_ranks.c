@@ -247,17 +247,18 @@ static bool exchanges_all(const struct comm *comm)
 
 static void judge_uneven_bytes(struct judgement *judgement, const struct comm *comm)
 {
-	const struct rank *most = NULL;
+	const struct rank *most;
 	struct nccl_finding *finding;
 	double sum = 0, mean;
 
 	if (!exchanges_all(comm))
 		return;
+	most = comm->ranks[0];
 	for (size_t i = 0; i < comm->open.seen; i++) {
 		const struct rank *rank = comm->ranks[i];
 
 		sum += (double)rank->open.received_bytes;
-		if (!most || rank->open.received_bytes > most->open.received_bytes)
+		if (rank->open.received_bytes > most->open.received_bytes)
 			most = rank;
 	}
 	mean = sum / (double)comm->open.seen;

@@ -21,6 +21,7 @@ void *utlist_unknown(const void *, ...);
 #define DL_APPEND(head, add) DL_APPEND2(head, add, prev, next)
 #define DL_DELETE(head, el) DL_DELETE2(head, el, prev, next)
 #define DL_FOREACH2(head, el, next) for ((el) = (head); (el); (el) = (el)->next)
+#define DL_FOREACH(head, el) DL_FOREACH2(head, el, next)
 #define DL_FOREACH_SAFE(head, el, tmp) \
 	for ((el) = (head), (tmp) = (el) ? utlist_unknown(el) : NULL; (el); \
 	     (el) = (tmp), (tmp) = (el) ? utlist_unknown(el) : NULL)

@@ -107,6 +107,13 @@ static inline struct nccl_operation all_reduce(uint64_t count)
 	return (struct nccl_operation){.count = count, .datatype = 9, .function = NCCL_ALL_REDUCE};
 }
 
+static inline struct nccl_operation message(enum nccl_function function, int32_t peer,
+					    uint64_t count)
+{
+	return (struct nccl_operation){
+		.function = function, .root = peer, .count = count, .datatype = 1};
+}
+
 /* All ranks make one all-reduce each, after 10 ms, `times` times. */
 static inline void scene__steps(struct scene *scene, unsigned int times)
 {

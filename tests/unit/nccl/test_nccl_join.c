@@ -72,6 +72,21 @@ static void offsets_lie_within_their_error(void **state)
 	}
 }
 
+static void the_narrowest_bounds_count(void **state)
+{
+	const struct nccl_arrival a[] = {{1, 90, 100, 110}, {2, 190, 200, 206}},
+				  b[] = {{1, 90, 100, 104}, {2, 190, 200, 210}};
+	struct nccl_node_comm comms[] = {comm_of(a, 2), comm_of(b, 2)};
+	struct nccl_node nodes[] = {{"a", &comms[0], 1}, {"b", &comms[1], 1}};
+	struct nccl_offset offsets[2];
+
+	(void)state;
+	/* Not above 206 - 200, not below 100 - 104. */
+	nccl_join__offsets(nodes, 2, offsets);
+	assert_int_equal(offsets[1].ns, 1);
+	assert_int_equal(offsets[1].error_ns, 5);
+}
+
 static void without_waits_it_is_a_guess(void **state)
 {
 	struct nccl_arrival a[MANY], b[MANY];
@@ -159,6 +174,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(offsets_lie_within_their_error),
+		cmocka_unit_test(the_narrowest_bounds_count),
 		cmocka_unit_test(without_waits_it_is_a_guess),
 		cmocka_unit_test(reached_over_another_node),
 		cmocka_unit_test(ranks_of_all_nodes),
