@@ -33,7 +33,8 @@ SIM_C10 := $(call sim_objects,c10,shared)
 
 SIM_LIBRARIES := $(addprefix $(SIM_OUT)/,libcuda.so.1 libcudart.so.13 libcudart.so.12 \
 	libnvidia-ml.so.1 libcudart_static.a libc10_cuda.so libc10.so libcublas.so.13 \
-	libcudnn.so.9 libcudnn_graph.so.9 libcufft.so.12 libnccl.so.2 nccl/libnccl.so.2)
+	libcublasLt.so.13 libcudnn.so.9 libcudnn_graph.so.9 libcufft.so.12 libnccl.so.2 \
+	nccl/libnccl.so.2)
 SIM_LINKS := $(addprefix $(SIM_OUT)/,libcuda.so libcudart.so)
 
 SIM_WORKLOADS := $(patsubst sim/workloads/%.c,$(SIM_OUT)/%, \
@@ -103,8 +104,12 @@ SIM_HANDLE := $(SIM_OBJ)/shared/libraries/handle.o
 SIM_LIBRARY = $(CC) -shared -Wl,-soname,$(@F) $(SIM_LDFLAGS) -o $@ $(filter %.o,$^) -L$(SIM_OUT) \
 	-lcudart -lcuda -ldl
 
-$(SIM_OUT)/libcublas.so.13: $(SIM_OBJ)/shared/libraries/cublas.o $(SIM_HANDLE) | $(SIM_LINKS)
+$(SIM_OUT)/libcublasLt.so.13: $(SIM_OBJ)/shared/libraries/cublaslt.o | $(SIM_LINKS)
 	$(SIM_LIBRARY)
+
+$(SIM_OUT)/libcublas.so.13: $(SIM_OBJ)/shared/libraries/cublas.o $(SIM_HANDLE) \
+		$(SIM_OUT)/libcublasLt.so.13 | $(SIM_LINKS)
+	$(SIM_LIBRARY) -l:libcublasLt.so.13
 
 $(SIM_OUT)/libcudnn.so.9: $(SIM_OBJ)/shared/libraries/cudnn.o | $(SIM_LINKS)
 	$(SIM_LIBRARY)

@@ -22,6 +22,7 @@ struct handle {
 	enum sim_object kind;
 	void *workspace;
 	cudaEvent_t event;
+	void *inner; /* of another library */
 };
 
 /* A new handle with a workspace of so many bytes, 0: none; NULL if CUDA fails. */

@@ -77,6 +77,8 @@ def test_calls_of_cuda_are_as_without_the_library():
     assert [calls[name] for name in NESTED] == [30, 30, 30]
     assert process["errors"] == []
     assert counted(process, "event") == (30, 30, 0, 0)
+    # The handle of cuBLASLt inside is a part of that of cuBLAS.
+    assert set(process["objects"]) == {"context", "event", "cublas"}
     assert process["memory"]["device"]["allocations"] == 30
     assert process["memory"]["device"]["live_bytes"] == 0
 
