@@ -203,6 +203,19 @@ def test_hostile_names(tmp_path, form):
     assert any(mark.name.startswith("nnn") for mark in drawn.on("default stream"))
 
 
+def test_more_names_than_are_kept(tmp_path):
+    """The table of names of a Perfetto file begins anew, and the file says so."""
+    drawn, _ = draw(tmp_path, "perfetto", *script("""
+        start()
+        loaded = made(driver.cuModuleLoadData, b"\\x7fELF" + bytes(4096))
+        for number in range(4300):
+            kernel = made(driver.cuModuleGetFunction, loaded, b"kernel_%d" % number)
+            need(driver.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, 0, None, None))
+    """), args=["-e", "cuLaunchKernel"])
+    assert [mark.name for mark in drawn.marks] == [f"kernel_{i}" for i in range(4300)]
+    assert [call.args["kernel"] for call in drawn.calls] == [mark.name for mark in drawn.marks]
+
+
 def test_every_kind_of_line():
     """The file of tests/unit/output/test_timeline.c."""
     drawn = timeline.read_chrome(paths.ROOT / "tests" / "unit" / "golden" / "timeline.json")
