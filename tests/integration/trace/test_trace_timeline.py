@@ -169,11 +169,16 @@ def test_some_calls_have_no_arrows(tmp_path):
     steps = (STEPS, "--steps", 3, "--wait", "stream", "--cpu", 0)
     drawn, result = draw(tmp_path, "chrome", *steps, args=["--min-duration", "1ns"])
     assert drawn.calls and not drawn.arrows and not drawn.values
-    assert "--min-duration leaves out calls" in result.stderr
+    assert "no arrows and no live memory in" in result.stderr
     drawn, _ = draw(tmp_path, "chrome", *steps, args=["-e", "launch,cudaEventSynchronize"])
     assert drawn.calls and not drawn.arrows
-    drawn, _ = draw(tmp_path, "chrome", *steps, args=["-e", "launch,sync"])
-    assert len(drawn.arrows) == 30
+    drawn, result = draw(tmp_path, "chrome", *steps, args=["-e", "launch,sync"])
+    assert len(drawn.arrows) == 30 and "no live memory in" in result.stderr
+    file = tmp_path / "long.rec"
+    Probe(Path(tempfile.mkdtemp(dir=tmp_path))).run(
+        *steps, args=["--min-duration", "1ns"], base=["record", "-o", str(file)])
+    assert "no arrows and no live memory in" in export(file, "chrome", tmp_path / "x.json").stderr
+    assert not timeline.read_chrome(tmp_path / "x.json").arrows
 
 
 # Kernels and a process with names that would damage JSON, protobuf's text, or a terminal.
