@@ -132,9 +132,14 @@ void trace_timeline__report(const struct trace_options *options,
 	const char *file = options->file ? options->file : "the timeline";
 
 	warn_size(options, counts, file, log);
-	if (!has_all(options))
-		log__warn(log, "no arrows and no live memory in %s: %s leaves out calls", file,
-			  options->config.failed ? "--failed" : "--min-duration");
+	if (counts->lacks_arrows || counts->lacks_memory)
+		log__warn(log,
+			  "no %s in %s: calls are left out (-e, --failed, "
+			  "--min-duration)",
+			  !counts->lacks_memory ? "arrows" :
+			  !counts->lacks_arrows ? "live memory" :
+						  "arrows and no live memory",
+			  file);
 	if (options->timeline == TIMELINE_KINETO)
 		report_kineto(counts, file, log);
 	else if (!options->quiet && options->file)

@@ -90,8 +90,7 @@ static uint64_t tid_of(const struct timeline_track *track)
 /* --- events --- */
 
 /* Begins an event of the kind `phase`: {"ph":"X","pid":1,"tid":2. NULL after an error. */
-static char *begin_part(struct chrome *chrome, const char *phase, pid_t pid, uint64_t tid,
-			size_t room)
+static char *begin_part(struct chrome *chrome, char phase, pid_t pid, uint64_t tid, size_t room)
 {
 	char *at = packed_file__room(chrome->form.file, room + PART_ROOM);
 
@@ -101,7 +100,7 @@ static char *begin_part(struct chrome *chrome, const char *phase, pid_t pid, uin
 		*at++ = ',';
 	chrome->has_parts = true;
 	at = TRACE_TEXT_CONSTANT(at, "\n{\"ph\":\"");
-	at = trace_text__word(at, phase, KEY_SIZE);
+	*at++ = phase;
 	*at++ = '"';
 	at = write_number("pid", (uint64_t)pid, at);
 	return write_number("tid", tid, at);
@@ -117,7 +116,7 @@ static void end_part(struct chrome *chrome, char *at)
 static void write_metadata(struct chrome *chrome, const struct timeline_track *track,
 			   const char *what, const char *name)
 {
-	char *at = begin_part(chrome, "M", track->pid, tid_of(track),
+	char *at = begin_part(chrome, 'M', track->pid, tid_of(track),
 			      TRACK_NAME_SIZE * TRACE_TEXT_EXPANSION);
 
 	if (!at)
@@ -130,7 +129,7 @@ static void write_metadata(struct chrome *chrome, const struct timeline_track *t
 
 static void write_order(struct chrome *chrome, const struct timeline_track *track)
 {
-	char *at = begin_part(chrome, "M", track->pid, tid_of(track), 0);
+	char *at = begin_part(chrome, 'M', track->pid, tid_of(track), 0);
 
 	if (!at)
 		return;
@@ -237,8 +236,7 @@ static char *write_end(const struct timeline_call *call, char *at)
 /* A call is one event X if its end is known, otherwise an event B and later one E. */
 static void write_call(struct chrome *chrome, const struct timeline_call *call)
 {
-	static const char *const phases[] = {
-		[PART_WHOLE] = "X", [PART_BEGIN] = "B", [PART_END] = "E"};
+	static const char phases[] = {[PART_WHOLE] = 'X', [PART_BEGIN] = 'B', [PART_END] = 'E'};
 	size_t room = call->line ? timeline_call__room(call) : 0;
 	char *at = begin_part(chrome, phases[call->part], call->thread->pid,
 			      (uint64_t)call->thread->tid, room),
@@ -246,7 +244,7 @@ static void write_call(struct chrome *chrome, const struct timeline_call *call)
 
 	if (!at)
 		return;
-	if (call->part != PART_END) {
+	if (call->line && call->part != PART_END) {
 		at = write_word("cat", category_of(chrome, call), at);
 		at = write_word("name", name_of(chrome, call), at);
 	}
@@ -257,7 +255,7 @@ static void write_call(struct chrome *chrome, const struct timeline_call *call)
 	args = at;
 	if (chrome->is_kineto)
 		at = write_number("correlation", call->number, at);
-	if (call->part != PART_END)
+	if (call->line && call->part != PART_END)
 		at = write_arguments(chrome, call->line, at);
 	if (call->part != PART_BEGIN)
 		at = write_end(call, at);
@@ -280,12 +278,12 @@ static char *write_arrow_end(const struct chrome *chrome, uint64_t number, uint6
 static void write_arrow(struct chrome *chrome, const struct timeline_work *work,
 			const struct timeline_call *wait)
 {
-	char *at = begin_part(chrome, "s", work->pid, (uint64_t)work->tid, ARROW_ROOM);
+	char *at = begin_part(chrome, 's', work->pid, (uint64_t)work->tid, ARROW_ROOM);
 
 	if (!at)
 		return;
 	end_part(chrome, write_arrow_end(chrome, work->number, work->begin_ns, at));
-	at = begin_part(chrome, "f", wait->thread->pid, (uint64_t)wait->thread->tid, ARROW_ROOM);
+	at = begin_part(chrome, 'f', wait->thread->pid, (uint64_t)wait->thread->tid, ARROW_ROOM);
 	if (!at)
 		return;
 	at = write_arrow_end(chrome, work->number, wait->begin_ns, at);
@@ -312,7 +310,7 @@ static void add_mark(struct timeline_form *form, const struct timeline_mark *mar
 
 	if (chrome->is_kineto && mark->track->kind == TRACK_STREAM)
 		return;
-	at = begin_part(chrome, "i", mark->track->pid, tid_of(mark->track),
+	at = begin_part(chrome, 'i', mark->track->pid, tid_of(mark->track),
 			strlen(mark->name) * TRACE_TEXT_EXPANSION);
 	if (!at)
 		return;
@@ -336,7 +334,7 @@ static void add_mark(struct timeline_form *form, const struct timeline_mark *mar
 static void write_counter(struct chrome *chrome, const struct timeline_value *value)
 {
 	const struct timeline_track *track = value->track;
-	char *at = begin_part(chrome, "C", track->pid, (uint64_t)track->pid,
+	char *at = begin_part(chrome, 'C', track->pid, (uint64_t)track->pid,
 			      TRACK_NAME_SIZE * TRACE_TEXT_EXPANSION);
 
 	if (!at)
@@ -350,7 +348,7 @@ static void write_counter(struct chrome *chrome, const struct timeline_value *va
 /* What CUDA gave to the program: Kineto's "Total Reserved". Its allocator's part is not known. */
 static void write_memory(struct chrome *chrome, const struct timeline_value *value)
 {
-	char *at = begin_part(chrome, "i", value->track->pid, (uint64_t)value->track->pid, 0);
+	char *at = begin_part(chrome, 'i', value->track->pid, (uint64_t)value->track->pid, 0);
 
 	if (!at)
 		return;

@@ -197,7 +197,7 @@ static void add_later(struct live_bytes *live, struct timeline_process *process,
 /* cudaDeviceReset ends all memory of the process on the device. */
 static void drop_all(struct live_bytes *live, const struct timeline_call *call)
 {
-	struct live_allocation *allocation, *next;
+	struct live_allocation *allocation = NULL, *next = NULL;
 
 	HASH_ITER (hh, live->allocations, allocation, next) {
 		if (allocation->counter.process == call->line->process->number &&

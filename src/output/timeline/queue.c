@@ -188,12 +188,13 @@ static struct recorded_event *take_event(struct timeline_queue *queue,
 					 const struct trace_line *line)
 {
 	const struct queue_event_key key = event_of(line);
-	struct recorded_event *event = TABLE_FIND(queue->events, key, &key), *oldest;
+	struct recorded_event *event = TABLE_FIND(queue->events, key, &key);
 
 	if (event)
 		return event;
 	if (HASH_COUNT(queue->events) >= EVENTS_MAX) {
-		oldest = queue->events;
+		struct recorded_event *oldest = queue->events;
+
 		HASH_DEL(queue->events, oldest);
 		free(oldest);
 	}

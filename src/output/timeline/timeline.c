@@ -448,6 +448,8 @@ int timeline__finish(struct timeline *timeline)
 void timeline__count(const struct timeline *timeline, struct timeline_counts *counts)
 {
 	*counts = timeline->counts;
+	counts->lacks_arrows = !timeline->options.draws_arrows;
+	counts->lacks_memory = !timeline->options.counts_memory;
 	counts->processes = timeline_tracks__processes(timeline->tracks);
 	counts->raw_bytes = packed_file__raw_bytes(timeline->form->file);
 }

@@ -37,11 +37,12 @@ struct timeline_options {
 
 /* What the file has. */
 struct timeline_counts {
-	uint64_t calls;	    /* each call once, with its last line */
-	uint64_t arrows;    /* from a launch or copy to a wait */
-	uint64_t losses;    /* marks of losses */
-	uint64_t processes; /* by pid */
-	uint64_t raw_bytes; /* of the file before compression */
+	uint64_t calls;			 /* each call once, with its last line */
+	uint64_t arrows;		 /* from a launch or copy to a wait */
+	uint64_t losses;		 /* marks of losses */
+	uint64_t processes;		 /* by pid */
+	uint64_t raw_bytes;		 /* of the file before compression */
+	bool lacks_arrows, lacks_memory; /* as the options say */
 };
 
 struct timeline;

@@ -169,11 +169,16 @@ def test_some_calls_have_no_arrows(tmp_path):
     steps = (STEPS, "--steps", 3, "--wait", "stream", "--cpu", 0)
     drawn, result = draw(tmp_path, "chrome", *steps, args=["--min-duration", "1ns"])
     assert drawn.calls and not drawn.arrows and not drawn.values
-    assert "--min-duration leaves out calls" in result.stderr
+    assert "no arrows and no live memory in" in result.stderr
     drawn, _ = draw(tmp_path, "chrome", *steps, args=["-e", "launch,cudaEventSynchronize"])
     assert drawn.calls and not drawn.arrows
-    drawn, _ = draw(tmp_path, "chrome", *steps, args=["-e", "launch,sync"])
-    assert len(drawn.arrows) == 30
+    drawn, result = draw(tmp_path, "chrome", *steps, args=["-e", "launch,sync"])
+    assert len(drawn.arrows) == 30 and "no live memory in" in result.stderr
+    file = tmp_path / "long.rec"
+    Probe(Path(tempfile.mkdtemp(dir=tmp_path))).run(
+        *steps, args=["--min-duration", "1ns"], base=["record", "-o", str(file)])
+    assert "no arrows and no live memory in" in export(file, "chrome", tmp_path / "x.json").stderr
+    assert not timeline.read_chrome(tmp_path / "x.json").arrows
 
 
 # Kernels and a process with names that would damage JSON, protobuf's text, or a terminal.
@@ -201,6 +206,19 @@ def test_hostile_names(tmp_path, form):
     assert len(drawn.of("cuLaunchKernel")) == len(NAMES)
     # What cannot be a kernel's name is not made one.
     assert any(mark.name.startswith("nnn") for mark in drawn.on("default stream"))
+
+
+def test_more_names_than_are_kept(tmp_path):
+    """The table of names of a Perfetto file begins anew, and the file says so."""
+    drawn, _ = draw(tmp_path, "perfetto", *script("""
+        start()
+        loaded = made(driver.cuModuleLoadData, b"\\x7fELF" + bytes(4096))
+        for number in range(4300):
+            kernel = made(driver.cuModuleGetFunction, loaded, b"kernel_%d" % number)
+            need(driver.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, 0, None, None))
+    """), args=["-e", "cuLaunchKernel"])
+    assert [mark.name for mark in drawn.marks] == [f"kernel_{i}" for i in range(4300)]
+    assert [call.args["kernel"] for call in drawn.calls] == [mark.name for mark in drawn.marks]
 
 
 def test_every_kind_of_line():

@@ -112,12 +112,13 @@ static struct trace_line launch_at(uint64_t us)
 	return (struct trace_line){CALL(launch, application, us, 5000), .kernel = "vadd", SHAPE};
 }
 
+/* strstr(3) under AddressSanitizer looks at the whole rest each time. */
 static size_t count_texts(const char *text, const char *part)
 {
-	size_t count = 0;
+	size_t count = 0, length = strlen(part);
 
-	for (; (text = strstr(text, part)); text += strlen(part))
-		count++;
+	for (; *text; text++)
+		count += *text == *part && !strncmp(text, part, length);
 	return count;
 }
 
