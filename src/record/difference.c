@@ -81,9 +81,10 @@ static size_t key_of(const struct recorded_type *type, const char *object, uint8
 	}
 	/* Time outside of CUDA is told apart by the system call as well. */
 	if (type == &recorded_host_location) {
-		memcpy(key + length, object + offsetof(struct host_location, call_name),
-		       sizeof(void *));
-		length += sizeof(void *);
+		const struct host_location *location = (const void *)object;
+
+		memcpy(key + length, &location->call_name, sizeof(location->call_name));
+		length += sizeof(location->call_name);
 	}
 	return length;
 }

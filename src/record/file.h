@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #define RECORDING_MAGIC "GPUPROBE"
-#define RECORDING_FORMAT 1u
+#define RECORDING_FORMAT 2u	    /* 2: runs of unchanged structures, see record/tree.h */
 #define RECORDING_HEADER_MAX 65536u /* bytes of struct recording_header in a newer file */
 
 #define CHUNK_MAGIC 0x4b4e4843u	  /* "CHNK" */

@@ -9,11 +9,22 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "base/table.h"
+#include "record/types.h"
 
 struct flattener {
 	const struct layout *layout;
 	struct names_writer *names;
 	struct arena *memory;
+	struct flatten_cache *cache; /* NULL: none */
+};
+
+/* The values and lists of an ended process. */
+struct cached_process {
+	uint64_t serial;
+	uint64_t *values;
+	struct tree_list *lists;
+	UT_hash_handle hh;
 };
 
 static int flatten_into(const struct flattener *flattener, uint32_t type, const void *object,
@@ -70,6 +81,49 @@ static void flatten_values(const struct flattener *flattener, const struct recor
 		values[i] = load(from, field->size, field->kind == FIELD_SIGNED);
 }
 
+/* --- ended processes --- */
+
+void flatten_cache__clear(struct flatten_cache *cache)
+{
+	TABLE_CLEAR(cache->processes, free);
+	arena__clear(&cache->memory);
+}
+
+/* Makes them in the cache's memory. 0 or -ENOMEM. */
+static int fill_cached(const struct flattener *flattener, uint32_t type_index,
+		       const struct process *process, struct cached_process *cached)
+{
+	const struct layout_type *type = &flattener->layout->types[type_index];
+	struct flattener lasting = *flattener;
+
+	lasting.memory = &flattener->cache->memory;
+	lasting.cache = NULL;
+	cached->values = arena__take(lasting.memory, type->values, sizeof(*cached->values));
+	cached->lists = arena__take(lasting.memory, type->lists, sizeof(*cached->lists));
+	if (!cached->values || !cached->lists)
+		return -ENOMEM;
+	return flatten_into(&lasting, type_index, process, cached->values, cached->lists);
+}
+
+/* NULL: it is no such process, or there is no memory to keep it. */
+static const struct cached_process *cached_of(const struct flattener *flattener,
+					      uint32_t type_index, const void *item)
+{
+	const struct process *process = item;
+	struct flatten_cache *cache = flattener->cache;
+	struct cached_process *cached;
+
+	if (!cache || flattener->layout->types[type_index].own != &recorded_process ||
+	    !process->ended || !process->kept_bytes)
+		return NULL;
+	cached = TABLE_TAKE(cache->processes, serial, &process->serial);
+	if (!cached || cached->lists || !fill_cached(flattener, type_index, process, cached))
+		return cached;
+	HASH_DEL(cache->processes, cached);
+	free(cached);
+	return NULL;
+}
+
 /* --- lists --- */
 
 static int flatten_list(const struct flattener *flattener, uint32_t type_index, const void *items,
@@ -82,8 +136,16 @@ static int flatten_list(const struct flattener *flattener, uint32_t type_index, 
 		const void *item = pointers ? ((void *const *)items)[i] :
 					      (const char *)items + i * type->own->size;
 
-		ret = flatten_into(flattener, type_index, item, list->values + i * type->values,
-				   list->lists + i * type->lists);
+		const struct cached_process *cached = cached_of(flattener, type_index, item);
+		uint64_t *values = list->values + i * type->values;
+		struct tree_list *lists = list->lists + i * type->lists;
+
+		if (!cached) {
+			ret = flatten_into(flattener, type_index, item, values, lists);
+			continue;
+		}
+		memcpy(values, cached->values, type->values * sizeof(*values));
+		memcpy(lists, cached->lists, type->lists * sizeof(*lists));
 	}
 	return ret;
 }
@@ -156,9 +218,10 @@ static int flatten_into(const struct flattener *flattener, uint32_t type_index, 
 }
 
 int flatten(const struct layout *layout, const void *object, struct names_writer *names,
-	    struct arena *memory, struct tree_list *list)
+	    struct flatten_cache *cache, struct arena *memory, struct tree_list *list)
 {
-	const struct flattener flattener = {.layout = layout, .names = names, .memory = memory};
+	const struct flattener flattener = {
+		.layout = layout, .names = names, .memory = memory, .cache = cache};
 
 	return flatten_list(&flattener, layout->count - 1, object, 1, false, list);
 }

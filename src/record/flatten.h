@@ -8,9 +8,29 @@
 #include "record/names.h"
 #include "record/tree.h"
 
-/* Makes a list with one element, `object` of the layout's last type. 0 or -ENOMEM. */
+/*
+ * The numbers of ended processes, whose data no longer changes: they are not made again at each
+ * reading. Numbers of names are in them, so it must be cleared with these. All zero at first.
+ */
+struct flatten_cache {
+	struct cached_process *processes;
+	struct arena memory;
+};
+
+void flatten_cache__clear(struct flatten_cache *cache);
+
+/*
+ * Makes a list with one element, `object` of the layout's last type. `cache` may be NULL; the list
+ * is valid as long as its contents. 0 or -ENOMEM.
+ */
 int flatten(const struct layout *layout, const void *object, struct names_writer *names,
-	    struct arena *memory, struct tree_list *list);
+	    struct flatten_cache *cache, struct arena *memory, struct tree_list *list);
+
+/* The first number of a reading's record: a set of these. */
+enum {
+	READING_KEYFRAME = 1, /* it is written whole, after the layout */
+	READING_RUNS = 2,     /* with it: lists have runs, up to the next keyframe (format 2) */
+};
 
 /* How a file's layout corresponds to gpuprobe's own. */
 struct unflatten_maps;

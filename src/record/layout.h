@@ -54,6 +54,7 @@ struct layout_type {
 struct layout {
 	struct layout_type *types;
 	uint32_t count;
+	bool has_runs; /* lists of this layout have runs, see record/tree.h */
 	struct arena memory;
 };
 

@@ -156,7 +156,7 @@ static int finish(const struct recorded_reading *reading, struct model *model, s
 
 /* --- one reading --- */
 
-static int read_layout(struct model_reader *reader, struct varint_reader *in)
+static int read_layout(struct model_reader *reader, struct varint_reader *in, bool has_runs)
 {
 	int ret;
 
@@ -168,6 +168,7 @@ static int read_layout(struct model_reader *reader, struct varint_reader *in)
 	ret = layout__read(&reader->file, in);
 	if (ret)
 		return ret;
+	reader->file.has_runs = has_runs;
 	reader->maps = unflatten_maps__new(&reader->own, &reader->file);
 	return reader->maps ? 0 : -ENOMEM;
 }
@@ -217,7 +218,8 @@ int model_reader__read(struct model_reader *reader, const uint8_t *bytes, size_t
 		       const struct recorded_reading **out)
 {
 	struct varint_reader in = varint_reader__of(bytes, length);
-	bool keyframe = varint__take(&in);
+	uint64_t flags = varint__take(&in);
+	bool keyframe = flags & READING_KEYFRAME;
 	int ret = 0;
 
 	*out = NULL;
@@ -226,7 +228,7 @@ int model_reader__read(struct model_reader *reader, const uint8_t *bytes, size_t
 		return -EAGAIN;
 	}
 	if (keyframe)
-		ret = read_layout(reader, &in);
+		ret = read_layout(reader, &in, flags & READING_RUNS);
 	if (!ret)
 		ret = read_tree(reader, &in);
 	if (!ret)

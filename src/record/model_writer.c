@@ -16,6 +16,7 @@ struct model_writer {
 	struct names_writer *names;
 	struct pseudonyms *pseudonyms; /* NULL: names are not hidden */
 	struct arena memory[2];	       /* of the reading and of the one before, in turns */
+	struct flatten_cache ended;
 	struct tree_list before;
 	unsigned int turn, since_keyframe, keyframe_every;
 	bool fresh; /* `before` is valid */
@@ -28,6 +29,7 @@ int model_writer__new(struct model_writer **out)
 	int ret = writer ? layout__of(&recorded_recorded_reading, &writer->layout) : -ENOMEM;
 
 	if (!ret) {
+		writer->layout.has_runs = true;
 		writer->names = names_writer__new();
 		ret = writer->names ? 0 : -ENOMEM;
 	}
@@ -52,6 +54,7 @@ void model_writer__free(struct model_writer *writer)
 	layout__clear(&writer->layout);
 	names_writer__free(writer->names);
 	pseudonyms__free(writer->pseudonyms);
+	flatten_cache__clear(&writer->ended);
 	arena__clear(&writer->memory[0]);
 	arena__clear(&writer->memory[1]);
 	free(writer->tree.at);
@@ -93,12 +96,13 @@ static void begin(struct model_writer *writer, bool keyframe)
 {
 	bytes__clear(&writer->out);
 	bytes__clear(&writer->tree);
-	bytes__number(&writer->out, keyframe);
+	bytes__number(&writer->out, keyframe ? READING_KEYFRAME | READING_RUNS : 0);
 	if (!keyframe)
 		return;
 	writer->since_keyframe = 0;
 	writer->before = (struct tree_list){0};
 	names_writer__restart(writer->names);
+	flatten_cache__clear(&writer->ended);
 	layout__write(&writer->layout, &writer->out);
 }
 
@@ -110,7 +114,7 @@ static int write_reading(struct model_writer *writer, const struct recorded_read
 	int ret;
 
 	arena__clear(memory);
-	ret = flatten(&writer->layout, reading, writer->names, memory, &list);
+	ret = flatten(&writer->layout, reading, writer->names, &writer->ended, memory, &list);
 	if (!ret)
 		ret = tree_list__write(&list, &writer->before, &writer->layout,
 				       writer->layout.count - 1, &writer->tree);

@@ -2,7 +2,8 @@
 /*
  * A reading as numbers (record/layout.h), and the differences between two readings: an element of a
  * list is compared with the one of the reading before that has the same keys, and runs of equal
- * values take one number.
+ * values take one number. So do runs of elements that are unchanged, with all that they list: ended
+ * processes, and what was counted up to some moment.
  */
 #ifndef RECORD_TREE_H
 #define RECORD_TREE_H

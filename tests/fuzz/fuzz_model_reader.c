@@ -118,7 +118,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct findings_options options = {.needs = NEEDS_PROFILE | NEEDS_ASKS,
 						 .window_ns = GROWTH_WINDOW_NS};
 	struct input input = {.at = data, .left = size < MOST_BYTES ? size : MOST_BYTES};
-	bool is_made = input__number(&input, 1) & 1;
+	uint64_t flags = input__number(&input, 1);
+	bool is_made = flags & 1, is_part = flags & 2;
 	const struct recorded_reading *reading;
 	struct model_reader *reader;
 	struct run run = {
@@ -138,6 +139,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		ret = model_reader__read(reader, bytes, input.left, false, &reading);
 		free(bytes);
+	}
+	/* What happened since that reading: --from. */
+	if (!ret && is_part) {
+		MUST(model_reader__begin_here(reader) == reading);
+		ret = read_made(&input, reader, &reading);
 	}
 	if (!ret)
 		show(&run, reading);

@@ -71,12 +71,12 @@ static void assert_same(struct comparison *comparison, const struct recorded_rea
 {
 	struct tree_list lists[2];
 
-	assert_int_equal(
-		flatten(&comparison->layout, a, comparison->names, &comparison->memory, &lists[0]),
-		0);
-	assert_int_equal(
-		flatten(&comparison->layout, b, comparison->names, &comparison->memory, &lists[1]),
-		0);
+	assert_int_equal(flatten(&comparison->layout, a, comparison->names, NULL,
+				 &comparison->memory, &lists[0]),
+			 0);
+	assert_int_equal(flatten(&comparison->layout, b, comparison->names, NULL,
+				 &comparison->memory, &lists[1]),
+			 0);
 	assert_same_list(&comparison->layout, comparison->layout.count - 1, &lists[0], &lists[1]);
 	arena__clear(&comparison->memory);
 	/* Stacks may move from here on. */
