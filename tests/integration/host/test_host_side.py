@@ -400,7 +400,7 @@ def knows_who_holds(report):
     """Whether the stack of the thread that has the first lock is known."""
     locks = [reason for process in report["processes"] for reason in process["reasons"]
              if reason["kind"] == "lock"]
-    return locks and locks[0].get("held_by", {}).get("stack")
+    return locks and (locks[0].get("held_by") or {}).get("stack")
 
 
 @pytest.fixture(scope="module", params=["-fno-omit-frame-pointer", "-fomit-frame-pointer"])
