@@ -174,7 +174,7 @@ def test_sleeping(nothing_left):
 
 
 def test_the_start_is_left_out(nothing_left):
-    run = Steps("start", 6, prefix=spinning)
+    run = Steps("start", 6)
     assert run.process["steps"]
     # The thread was followed for four seconds of the start, which are none of the steady time.
     assert run.first["kind"] == "sleep"
