@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs all tests of a build and closes with `N passed, N failed`.
 
-The unit tests (cmocka), as they are built and under sanitizers (BUILD/sanitized), the simulated
-CUDA's own checks, the integration tests (pytest, which need root) with a gpuprobe under sanitizers
-or, where that would change the test, with the plain one; beside them, one after another and at low
-priority, the old kernel's suite, the static checks, the unit tests under sanitizers and, at the
-lowest, the fuzz targets; then the tests that bear no neighbour. --full adds the tests marked slow,
-runs the integration tests with both gpuprobes, unit tests and some others under valgrind
-(BUILD/valgrind), and makes the long parts longer.
+The integration tests (pytest, which need root) with a gpuprobe under sanitizers or, where that
+would change the test, with the plain one; beside them, one after another and at low priority, the
+old kernel's suite, the static checks, the unit tests (cmocka), as they are built and under
+sanitizers (BUILD/sanitized), the simulated CUDA's own checks and, at the lowest, the fuzz targets;
+then the tests that bear no neighbour. --full adds the tests marked slow, runs the integration tests
+with both gpuprobes, unit tests and some others under valgrind (BUILD/valgrind), and makes the long
+parts longer.
 
 A failure that may be by chance is tried once more at the end, alone (tests/runner/again.py). --only
 runs the steps that it names, one after another; --match leaves of the integration tests those that
@@ -41,9 +41,9 @@ AROUND_VALGRIND = ["unshare", "--mount", VALGRIND / "around.sh"]
 # what hardly needs a CPU, then what has one test at a time; one after another; before all other
 # programs of the machine, no test beside them; from the end of the first on, at the lowest
 # priority; and what only --full has.
-BESIDE = ["kernel", "static", "sanitized"]
+BESIDE = ["kernel", "static", "unit", "sanitized", "sim"]
 WAITING = ["waits", "integration-plain", "soak"]
-TOGETHER = ["unit", "sim", "deploy", "integration"]
+TOGETHER = ["deploy", "integration"]
 ALONE = ["alone"]
 LEAST = ["fuzz"]
 FULL_ONLY = ["valgrind-unit", "valgrind", "alone-sanitized"]

@@ -269,7 +269,7 @@ def test_slow_files(slow_file, nothing_left):
 
 def test_threads_that_wait_for_each_other(nothing_left):
     """Both submit: what the one does is the reason, not that the other waits for it."""
-    run = Steps("team", 5)
+    run = Steps("team", 5, prefix=spinning)
     assert run.first["kind"] == "on-cpu"
     assert place(run.first)[0] == "normalise"
     assert run.spent("lock") < 0.1 * run.seconds
@@ -350,12 +350,12 @@ def test_a_limited_control_group(nothing_left):
 
 
 def test_off(nothing_left):
-    run = Steps("compute", 0.3, "--host", "off")
+    run = Steps("compute", 0.3, "--host", "off", prefix=spinning)
     assert run.reasons == [] and "host" not in run.report
 
 
 def test_rate(nothing_left):
-    run = Steps("compute", 4, "--host-rate", 499)
+    run = Steps("compute", 4, "--host-rate", 499, prefix=spinning)
     assert sum(r["times"] for r in run.of("on-cpu")) == pytest.approx(
         499 * run.spent("on-cpu"), rel=0.1)
 
@@ -400,7 +400,7 @@ def knows_who_holds(report):
     """Whether the stack of the thread that has the first lock is known."""
     locks = [reason for process in report["processes"] for reason in process["reasons"]
              if reason["kind"] == "lock"]
-    return locks and locks[0].get("held_by", {}).get("stack")
+    return locks and (locks[0].get("held_by") or {}).get("stack")
 
 
 @pytest.fixture(scope="module", params=["-fno-omit-frame-pointer", "-fomit-frame-pointer"])
@@ -413,7 +413,7 @@ def native(request, tmp_path_factory):
                     f"-L{paths.SIM}", "-l:libcuda.so.1", f"-Wl,-rpath,{paths.SIM}"], check=True)
     told, enough = directory / "told", directory / "enough"
     report = last_report(["--interval", 0.5, "--", "sh", "-c", 'exec "$@" >"$0"', told,
-                          *undisturbed(program, 7)], {"HOST_ENOUGH": enough},
+                          *spinning(program, 7)], {"HOST_ENOUGH": enough},
                          lambda report: knows_who_holds(report) and enough.touch())
     words = told.read_text(encoding="ascii").split()
     [process] = report["processes"]
