@@ -86,10 +86,12 @@ $(SIM_OBJ)/shared/nccl/hash.o: src/nccl/hash.c
 	$(CC) $(SIM_CFLAGS) -Isrc -MMD -MP -c -o $@ $<
 
 # Its ranks really meet. That beside the other libraries only makes handles.
-$(SIM_OUT)/nccl/libnccl.so.2: $(SIM_NCCL) $(SIM_OUT)/libcuda.so.1 sim/nccl/libnccl.map | $(SIM_LINKS)
+$(SIM_OUT)/nccl/libnccl.so.2: $(SIM_NCCL) $(SIM_OUT)/libcuda.so.1 sim/nccl/libnccl.map | \
+		$(SIM_LINKS)
 	@mkdir -p $(@D)
 	$(CC) -shared -Wl,-soname,libnccl.so.2 -Wl,--version-script=sim/nccl/libnccl.map \
-		$(SIM_LDFLAGS) -Wl,-rpath,'$$ORIGIN/..' -o $@ $(SIM_NCCL) -L$(SIM_OUT) -lcuda -pthread
+		$(SIM_LDFLAGS) -Wl,-rpath,'$$ORIGIN/..' -o $@ $(SIM_NCCL) -L$(SIM_OUT) -lcuda \
+		-pthread
 
 # A framework's allocator, with static probe points.
 $(SIM_OUT)/libc10.so: sim/c10/report/report.c sim/c10/report.h
@@ -114,7 +116,8 @@ $(SIM_OUT)/libcublas.so.13: $(SIM_OBJ)/shared/libraries/cublas.o $(SIM_HANDLE) \
 $(SIM_OUT)/libcudnn.so.9: $(SIM_OBJ)/shared/libraries/cudnn.o | $(SIM_LINKS)
 	$(SIM_LIBRARY)
 
-$(SIM_OUT)/libcudnn_graph.so.9: $(SIM_OBJ)/shared/libraries/cudnn_graph.o $(SIM_HANDLE) | $(SIM_LINKS)
+$(SIM_OUT)/libcudnn_graph.so.9: $(SIM_OBJ)/shared/libraries/cudnn_graph.o $(SIM_HANDLE) | \
+		$(SIM_LINKS)
 	$(SIM_LIBRARY)
 
 $(SIM_OUT)/libcufft.so.12: $(SIM_OBJ)/shared/libraries/cufft.o $(SIM_HANDLE) | $(SIM_LINKS)
@@ -159,8 +162,8 @@ $(SIM_OUT)/tensors: $(SIM_OBJ)/workloads/tensors.o $(SIM_COMMON) | $(SIM_LIBRARI
 $(SIM_OBJ)/workloads/handles.o: CFLAGS += -fno-omit-frame-pointer -fno-optimize-sibling-calls
 
 $(SIM_OUT)/ranks: $(SIM_OBJ)/workloads/ranks.o $(SIM_COMMON) | $(SIM_LIBRARIES) $(SIM_LINKS)
-	$(CC) -o $@ $(filter %.o,$^) -L$(SIM_OUT)/nccl -L$(SIM_OUT) -pthread -l:libnccl.so.2 -lcudart \
-		-lcuda -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/nccl:$$ORIGIN'
+	$(CC) -o $@ $(filter %.o,$^) -L$(SIM_OUT)/nccl -L$(SIM_OUT) -pthread -l:libnccl.so.2 \
+		-lcudart -lcuda -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/nccl:$$ORIGIN'
 
 # These two get CUDA in their own way.
 $(SIM_OUT)/dlopener: $(SIM_OBJ)/workloads/dlopener.o $(SIM_COMMON)

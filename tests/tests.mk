@@ -72,8 +72,8 @@ $(BUILD)/tests/obj/bpf/%.o: CPPFLAGS := -Itests/unit/bpf/native $(CPPFLAGS)
 $(patsubst tests/unit/bpf/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/bpf/test_*.c)): \
 	$(NATIVE_BPF_OBJ)
 
-# It runs simulated ranks.
-$(BUILD)/tests/test_nccl_ranks: | $(SIM_OUT)/ranks
+# It runs simulated ranks: those of the plain build, also if it is sanitized.
+$(BUILD)/tests/test_nccl_ranks: | $(if $(findstring sanitize,$(HARDENING)),,$(SIM_OUT)/ranks)
 
 $(BUILD)/tests/fake/libnvidia-ml.so.1: tests/unit/fake/nvml.c
 	@mkdir -p $(@D)

@@ -83,7 +83,7 @@ struct comparison {
 };
 
 #define SHOWN_SHARE 0.05 /* steps that take so much longer are shown */
-#define NEVER_WORSE -1	 /* however long steps take */
+#define NEVER_WORSE (-1) /* however long steps take */
 
 /*
  * Compares the runs, which must outlive the comparison. Steps must take longer by `share` (0.1:

@@ -77,7 +77,7 @@ static bool is_python(const struct stack *stack)
 	return line && line->kind == FRAME_PYTHON;
 }
 
-/* The call itself stays. A framework's allocator, whose probe is no CUDA call, is one more frame. */
+/* The call itself stays. A framework's allocator, whose probe is no CUDA call, is a frame more. */
 static bool is_folded(const struct framework_frame *known, uint32_t i)
 {
 	return i ? known->role != ROLE_OWN : known->role == ROLE_ALLOCATOR;

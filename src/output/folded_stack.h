@@ -10,12 +10,12 @@
  *   Net.forward (train.py:9)
  *   main (train.py:18)
  *
- * The first frame, which is the CUDA call, and the program's own frames have a line each. A tensor's
- * first frame is the framework's allocator and folds with what called it. "[callers not found]" has
- * no line after the script's own `<module>`: only the interpreter's frames are missing. Frames
- * that only pass a call on to the program's next frame or start the program have none: nn.Module's
- * wrappers, the interpreter, the C library. A line in the middle counts frames if there are too
- * many. C++ functions have no arguments. All output is escaped.
+ * The first frame, which is the CUDA call, and the program's own frames have a line each. The first
+ * frame of a tensor is the framework's allocator, which folds with what called it. "[callers not
+ * found]" has no line after the script's own `<module>`: only the interpreter's frames are missing.
+ * Frames that only pass a call on to the program's next frame or start the program have none:
+ * nn.Module's wrappers, the interpreter, the C library. A line in the middle counts frames if there
+ * are too many. C++ functions have no arguments. All output is escaped.
  */
 #ifndef OUTPUT_FOLDED_STACK_H
 #define OUTPUT_FOLDED_STACK_H

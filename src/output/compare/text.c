@@ -132,7 +132,7 @@ static void print_group(struct lines *lines, const struct comparison *comparison
 	if (!has_differences(comparison, pair, group))
 		return;
 	if (takes_line(lines))
-		fprintf(lines->out, "\n  %11s %11s %11s %11s  %s\n", "A", "B", "change",
+		fprintf(lines->out, "\n  %11c %11c %11s %11s  %s\n", 'A', 'B', "change",
 			group == GROUP_COUNTS ? "takes about" : "", heads[group]);
 	for (size_t i = 0; i < comparison->difference_count; i++)
 		if (comparison->differences[i].pair == pair &&
@@ -229,11 +229,11 @@ static void print_refusals(FILE *out, const struct comparison *comparison)
 
 /* --- the head --- */
 
-static void print_run(FILE *out, const char *letter, const struct compared_run *run)
+static void print_run(FILE *out, char letter, const struct compared_run *run)
 {
 	const struct compared_process *first = run->process_count ? &run->processes[0] : NULL;
 
-	fprintf(out, "%s: ", letter);
+	fprintf(out, "%c: ", letter);
 	escape__text(out, run->path);
 	fprintf(out, ", %s watched", quantity__time(run->seconds * 1e9).text);
 	if (run->process_count > 1)
@@ -274,8 +274,8 @@ void compare_text__print_comparison(FILE *out, const struct comparison *comparis
 {
 	struct lines lines = {.out = out, .all = all};
 
-	print_run(out, "A", comparison->a);
-	print_run(out, "B", comparison->b);
+	print_run(out, 'A', comparison->a);
+	print_run(out, 'B', comparison->b);
 	print_sum(out, comparison);
 	for (size_t i = 0; i < comparison->pair_count; i++)
 		print_pair(&lines, comparison, i);

@@ -269,18 +269,12 @@ static void test_json(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_equal),
-		cmocka_unit_test(test_waits),
-		cmocka_unit_test(test_copies),
-		cmocka_unit_test(test_kernels),
-		cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_times),
-		cmocka_unit_test(test_findings),
-		cmocka_unit_test(test_longer_steps),
-		cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_varying_counts),
-		cmocka_unit_test(test_json),
-		cmocka_unit_test(test_steps_of_another_length),
+		cmocka_unit_test(test_equal),	 cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_copies),	 cmocka_unit_test(test_kernels),
+		cmocka_unit_test(test_memory),	 cmocka_unit_test(test_times),
+		cmocka_unit_test(test_findings), cmocka_unit_test(test_longer_steps),
+		cmocka_unit_test(test_refusals), cmocka_unit_test(test_varying_counts),
+		cmocka_unit_test(test_json),	 cmocka_unit_test(test_steps_of_another_length),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

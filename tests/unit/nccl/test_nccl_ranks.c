@@ -137,7 +137,7 @@ static void read_output(struct job *job, FILE *output)
 	}
 }
 
-/* build/tests, where this program is; build/sim has the ranks */
+/* build/tests or build/sanitized/tests, where this program is; build/sim has the ranks */
 static const char *tests_directory;
 
 static struct job run(const char *options)
@@ -149,8 +149,9 @@ static struct job run(const char *options)
 	assert_non_null(job.events);
 	assert_non_null(mkdtemp(directory));
 	snprintf(command, sizeof(command),
-		 "CUDA_SIM_NCCL_TRUTH=%s/%%p exec %s/../sim/ranks %s 2>&1", directory,
-		 tests_directory, options);
+		 "cd %s && cd .. && [ -x sim/ranks ] || cd .. && "
+		 "CUDA_SIM_NCCL_TRUTH=%s/%%p exec sim/ranks %s 2>&1",
+		 tests_directory, directory, options);
 	output = popen(command, "r");
 	assert_non_null(output);
 	read_output(&job, output);
