@@ -152,7 +152,7 @@ static void print_tables(const struct script *script)
 	static const char *const maps[] = {
 		[LAYER_RUNTIME] = "runtime_error", [LAYER_DRIVER] = "driver_error"};
 
-	for (int layer = 0; layer < LAYER_COUNT; layer++)
+	for (size_t layer = 0; layer < sizeof(maps) / sizeof(*maps); layer++)
 		for (int code = 0; script->has_layer[layer] && code < ERROR_CODES; code++)
 			if (api__error_name((enum layer)layer, code))
 				fprintf(script->out, "\t@%s[%d] = \"%s\";\n", maps[layer], code,

@@ -116,10 +116,13 @@ static void end_run(struct lines *lines, uint32_t first, uint32_t end, enum fram
  */
 static uint32_t count_shown(const struct stack *stack)
 {
-	const struct stack_frame *last = stack->frames + stack->count - 2;
+	const struct stack_frame *last;
 
-	if (stack->count < 2 || stack->truncated || last[1].kind != FRAME_MARK ||
-	    last->kind != FRAME_PYTHON || !last->function || strcmp(last->function, "<module>"))
+	if (stack->count < 2 || stack->truncated)
+		return stack->count;
+	last = &stack->frames[stack->count - 2];
+	if (last[1].kind != FRAME_MARK || last->kind != FRAME_PYTHON || !last->function ||
+	    strcmp(last->function, "<module>"))
 		return stack->count;
 	return stack->count - 1;
 }

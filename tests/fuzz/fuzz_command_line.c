@@ -193,10 +193,10 @@ static int parse_values(int argc, char **argv, struct error *err)
 }
 
 static int (*const commands[])(int argc, char **argv, struct error *err) = {
-	parse_monitor, parse_trace,  parse_stat,     parse_diagnose,	    parse_memleak,
-	parse_flame,   parse_values, parse_check,    parse_bpftrace_script, parse_dump,
-	parse_ps,      parse_top,    parse_snapshot, parse_record,	    parse_diff,
-	parse_export};
+	parse_monitor,	       parse_trace,  parse_stat,   parse_diagnose,
+	parse_memleak,	       parse_flame,  parse_values, parse_check,
+	parse_bpftrace_script, parse_dump,   parse_ps,	   parse_top,
+	parse_snapshot,	       parse_record, parse_diff,   parse_export};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -120,7 +120,7 @@ static void remove_empty(const struct numbered_files *files)
 	for (unsigned int i = 0; i < files->count; i++) {
 		const struct numbered_file *file = &files->files[i];
 
-		if (file->is_created && !fstat(file->fd, &status) && !status.st_size)
+		if (file->is_created && file->path && !fstat(file->fd, &status) && !status.st_size)
 			unlink(file->path);
 	}
 	file_rights__give_back(&rights);
