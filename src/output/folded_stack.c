@@ -77,10 +77,15 @@ static bool is_python(const struct stack *stack)
 	return line && line->kind == FRAME_PYTHON;
 }
 
-/* The call itself stays. A framework's allocator, whose probe is no CUDA call, is a frame more. */
-static bool is_folded(const struct framework_frame *known, uint32_t i)
+/*
+ * The call itself stays. A tensor has none: its first frame is the framework's allocator or, where
+ * the stack has Python frames alone, a Python function.
+ */
+static bool is_folded(const struct stack *stack, uint32_t i, const struct framework_frame *known)
 {
-	return i ? known->role != ROLE_OWN : known->role == ROLE_ALLOCATOR;
+	if (i || known->role == ROLE_ALLOCATOR)
+		return known->role != ROLE_OWN;
+	return known->role != ROLE_OWN && stack->frames[i].kind == FRAME_PYTHON;
 }
 
 static bool has_framework(const struct stack *stack, bool python)
@@ -89,7 +94,7 @@ static bool has_framework(const struct stack *stack, bool python)
 
 	for (uint32_t i = 0; i < stack->count; i++) {
 		frameworks__classify(&stack->frames[i], python, &known);
-		if (known.foreign && (i || is_folded(&known, i)))
+		if (known.foreign && (i || is_folded(stack, i, &known)))
 			return true;
 	}
 	return false;
@@ -140,7 +145,7 @@ size_t folded_stack__lines(const struct stack *stack, struct folded_line lines[F
 		return list_frames(count, lines);
 	for (uint32_t i = 0; i < count; i++) {
 		frameworks__classify(&stack->frames[i], python, &known);
-		if (is_folded(&known, i)) {
+		if (is_folded(stack, i, &known)) {
 			most = known.role > most ? known.role : most;
 			continue;
 		}

@@ -299,12 +299,15 @@ static void a_library_of_no_table_is_named(void **state)
 	       NATIVE("__libc_start_main", "libc.so.6"));
 }
 
-static void the_allocator_that_has_the_probe_folds_with_what_called_it(void **state)
+static void a_tensor_has_no_call_of_its_own(void **state)
 {
 	(void)state;
 	EXPECT("… aten::add, 2 frames\nModel.step (train.py:7)\n",
 	       NATIVE("c10::cuda::CUDACachingAllocator::Native::malloc(long)", "libc10_cuda.so"),
 	       NATIVE("at::_ops::add_Tensor::call(at::Tensor const&)", "libtorch_cpu.so"), USER);
+	EXPECT("… nn.Conv2d.forward, 2 frames\nModel.step (train.py:7)\n",
+	       PYTHON("Conv2d._conv_forward", PACKAGES "torch/nn/modules/conv.py"),
+	       PYTHON("Conv2d.forward", PACKAGES "torch/nn/modules/conv.py"), USER);
 	EXPECT("… caching allocator, 1 frame\nModel.step (train.py:7)\n",
 	       NATIVE("c10::cuda::CUDACachingAllocator::Native::malloc(long)", "libc10_cuda.so"),
 	       USER);
@@ -431,7 +434,7 @@ int main(void)
 		cmocka_unit_test(of_pytorch),
 		cmocka_unit_test(of_other_frameworks),
 		cmocka_unit_test(a_library_of_no_table_is_named),
-		cmocka_unit_test(the_allocator_that_has_the_probe_folds_with_what_called_it),
+		cmocka_unit_test(a_tensor_has_no_call_of_its_own),
 		cmocka_unit_test(only_the_interpreter_is_missing_after_the_script),
 		cmocka_unit_test(frames_that_pass_a_call_on_have_no_line),
 		cmocka_unit_test(what_made_the_call_has_a_line_in_any_case),
