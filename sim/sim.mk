@@ -33,8 +33,8 @@ SIM_C10 := $(call sim_objects,c10,shared)
 
 SIM_LIBRARIES := $(addprefix $(SIM_OUT)/,libcuda.so.1 libcudart.so.13 libcudart.so.12 \
 	libnvidia-ml.so.1 libcudart_static.a libc10_cuda.so libc10.so libcublas.so.13 \
-	libcublasLt.so.13 libcudnn.so.9 libcudnn_graph.so.9 libcufft.so.12 libnccl.so.2 \
-	nccl/libnccl.so.2)
+	libcublasLt.so.13 libcudnn.so.9 libcudnn_graph.so.9 libcufft.so.12 \
+	nccl-handles/libnccl.so.2 nccl/libnccl.so.2)
 SIM_LINKS := $(addprefix $(SIM_OUT)/,libcuda.so libcudart.so)
 
 SIM_WORKLOADS := $(patsubst sim/workloads/%.c,$(SIM_OUT)/%, \
@@ -85,7 +85,8 @@ $(SIM_OBJ)/shared/nccl/hash.o: src/nccl/hash.c
 	@mkdir -p $(@D)
 	$(CC) $(SIM_CFLAGS) -Isrc -MMD -MP -c -o $@ $<
 
-# Its ranks really meet. That beside the other libraries only makes handles.
+# Its ranks really meet; that in nccl-handles/ only makes handles. Tests have
+# others beside their programs.
 $(SIM_OUT)/nccl/libnccl.so.2: $(SIM_NCCL) $(SIM_OUT)/libcuda.so.1 sim/nccl/libnccl.map | \
 		$(SIM_LINKS)
 	@mkdir -p $(@D)
@@ -123,8 +124,10 @@ $(SIM_OUT)/libcudnn_graph.so.9: $(SIM_OBJ)/shared/libraries/cudnn_graph.o $(SIM_
 $(SIM_OUT)/libcufft.so.12: $(SIM_OBJ)/shared/libraries/cufft.o $(SIM_HANDLE) | $(SIM_LINKS)
 	$(SIM_LIBRARY)
 
-$(SIM_OUT)/libnccl.so.2: $(SIM_OBJ)/shared/libraries/nccl.o $(SIM_HANDLE) | $(SIM_LINKS)
-	$(SIM_LIBRARY)
+$(SIM_OUT)/nccl-handles/libnccl.so.2: $(SIM_OBJ)/shared/libraries/nccl.o $(SIM_HANDLE) | \
+		$(SIM_LINKS)
+	@mkdir -p $(@D)
+	$(SIM_LIBRARY) -Wl,-rpath,'$$ORIGIN/..'
 
 $(SIM_OUT)/libcudart_static.a: $(SIM_CUDART_STATIC)
 	rm -f $@
@@ -160,6 +163,8 @@ $(SIM_OUT)/tensors: $(SIM_OBJ)/workloads/tensors.o $(SIM_COMMON) | $(SIM_LIBRARI
 
 # Frame pointers distinguish the call sites.
 $(SIM_OBJ)/workloads/handles.o: CFLAGS += -fno-omit-frame-pointer -fno-optimize-sibling-calls
+$(SIM_OUT)/handles: $(SIM_OBJ)/workloads/handles.o $(SIM_COMMON) | $(SIM_LIBRARIES) $(SIM_LINKS)
+	$(SIM_LINK) -Wl,-rpath,'$$ORIGIN/nccl-handles' -lcudart -lcuda
 
 $(SIM_OUT)/ranks: $(SIM_OBJ)/workloads/ranks.o $(SIM_COMMON) | $(SIM_LIBRARIES) $(SIM_LINKS)
 	$(CC) -o $@ $(filter %.o,$^) -L$(SIM_OUT)/nccl -L$(SIM_OUT) -pthread -l:libnccl.so.2 \

@@ -397,7 +397,9 @@ int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_sca
 	attacher->unfollows = false;
 	if (scan.found.limit)
 		note_limit(&scan);
-	attach_failure->whole = *attach_failure->text.text && !scan.has_probes;
+	/* Of too many files, not all were looked at: a library may be among the rest. */
+	attach_failure->whole =
+		*attach_failure->text.text && !scan.has_probes && scan.found.limit != -E2BIG;
 	ret = scan.late[ROLE_OF_PROGRAM];
 	if (what != SCAN_PROGRAM)
 		ret += scan.late[ROLE_OF_DRIVER] + scan.late[ROLE_OF_LIBRARY];

@@ -103,11 +103,12 @@ static int make_readable(struct demangling *demangling, char **readable)
 	int ret = -EINVAL;
 
 	demangling->end = clock__thread_ns() + TIME_MAX_NS;
-	demangling->text = malloc(DEMANGLED_MAX);
+	demangling->text = malloc(DEMANGLED_MAX + 1);
 	if (!demangling->text)
 		return -ENOMEM;
 	if (run(demangling) && demangling->size) {
-		*readable = strndup(demangling->text, demangling->size);
+		demangling->text[demangling->size] = '\0';
+		*readable = strdup(demangling->text);
 		ret = *readable ? 0 : -ENOMEM;
 	}
 	free(demangling->text);

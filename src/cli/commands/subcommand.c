@@ -31,7 +31,7 @@ static const struct subcommand subcommands[] = {
 	{"trace", "every call as it happens, decoded", trace_command__run, &trace_option_table},
 	{"record", "write every call to a file, to look at it later", record_command__run,
 	 &record_option_table},
-	{"export", "a recording as a timeline for Perfetto and other viewers", export_command__run,
+	{"export", "a recording as a timeline for Perfetto or Chrome", export_command__run,
 	 &export_option_table},
 	{"stat", "where the time of a run goes, by thread and call", stat_command__run,
 	 &stat_options},
