@@ -106,7 +106,7 @@ static int print(const struct ps_command *run, struct error *err)
 	if (run->options->json)
 		ps_json__print(stdout, run->ps);
 	else
-		ps_text__print(stdout, run->ps, run->columns);
+		ps_text__print(stdout, run->ps, run->options->form, run->columns);
 	if (!fflush(stdout) && !ferror(stdout))
 		return 0;
 	failure = errno ? errno : EIO;

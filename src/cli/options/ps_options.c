@@ -20,6 +20,7 @@ static const struct option_row rows[] = {
 	{.rows = moment_rows, FIELD(input)},
 	{"tree", 0, NULL, "children below their parents", option__flag, FIELD(tree)},
 	{"json", 0, NULL, "one JSON object, on one line", option__flag, FIELD(json)},
+	{.rows = exact_rows, FIELD(form)},
 	{.help = ""},
 	{.rows = log_rows, FIELD(log_level)},
 	{0},

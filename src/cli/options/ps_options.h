@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/quantity.h"
 #include "cli/options/arguments.h"
 #include "cli/options/option_table.h"
 #include "cli/options/recording_options.h"
@@ -16,6 +17,7 @@ struct ps_options {
 	struct recording_choice input; /* the list is of a recording */
 	bool tree;
 	bool json;
+	enum quantity_form form; /* of amounts of memory in text */
 	enum log_level log_level;
 };
 

@@ -126,14 +126,14 @@ static void visible_text(const struct process *p, char text[PS_CELL_SIZE])
 
 /* --- memory and threads --- */
 
-static void memory_text(const struct ps_row *row, char text[PS_CELL_SIZE])
+static void memory_text(const struct ps_row *row, enum quantity_form form, char text[PS_CELL_SIZE])
 {
 	uint64_t bytes = ps_row__bytes(row);
 
 	if (row->context == PS_NO_CONTEXT)
 		append(text, "no context");
 	else if (bytes != GPU_UNKNOWN_BYTES)
-		append(text, "%s", quantity__bytes((double)bytes).text);
+		append(text, "%s", quantity__bytes_as(form, bytes).text);
 }
 
 /* The time in its largest unit: "3 h" of "3 h 20 min". */
@@ -225,7 +225,7 @@ static void libraries_text(const struct ps *ps, const struct ps_libraries *libra
 }
 
 char *ps_cell__text(const struct ps *ps, const struct ps_row *row, enum ps_column column,
-		    char text[PS_CELL_SIZE])
+		    enum quantity_form form, char text[PS_CELL_SIZE])
 {
 	const struct process *p = row->process;
 
@@ -239,7 +239,7 @@ char *ps_cell__text(const struct ps *ps, const struct ps_row *row, enum ps_colum
 		if (!ps->model.gpu_count)
 			visible_text(p, text);
 		break;
-	case PS_COLUMN_MEMORY: memory_text(row, text); break;
+	case PS_COLUMN_MEMORY: memory_text(row, form, text); break;
 	case PS_COLUMN_STATE: state_text(row, text); break;
 	case PS_COLUMN_IN_CUDA: in_cuda_text(row, text); break;
 	case PS_COLUMN_LIBRARIES: libraries_text(ps, &row->libraries, text); break;

@@ -21,17 +21,17 @@ static void print_driver(FILE *out, const struct ps *ps)
 	fprintf(out, ", %zu GPU%s\n", whole, whole == 1 ? "" : "s");
 }
 
-static void memory_text(const struct gpu *gpu, char text[MEMORY_SIZE])
+static void memory_text(const struct gpu *gpu, enum quantity_form form, char text[MEMORY_SIZE])
 {
 	const char *used = "-", *total = "-";
 	struct quantity used_text, total_text;
 
 	if (gpu->used_bytes != GPU_UNKNOWN_BYTES) {
-		used_text = quantity__bytes((double)gpu->used_bytes);
+		used_text = quantity__bytes_as(form, gpu->used_bytes);
 		used = used_text.text;
 	}
 	if (gpu->total_bytes != GPU_UNKNOWN_BYTES) {
-		total_text = quantity__bytes((double)gpu->total_bytes);
+		total_text = quantity__bytes_as(form, gpu->total_bytes);
 		total = total_text.text;
 	}
 	snprintf(text, MEMORY_SIZE, "%s of %s", used, total);
@@ -52,7 +52,7 @@ static int larger(int a, int b)
 	return a > b ? a : b;
 }
 
-static struct widths measure(const struct ps *ps, int name_columns)
+static struct widths measure(const struct ps *ps, enum quantity_form form, int name_columns)
 {
 	struct widths widths = {0};
 
@@ -61,7 +61,7 @@ static struct widths measure(const struct ps *ps, int name_columns)
 		char label[GPU_LABEL_SIZE], memory[MEMORY_SIZE];
 
 		gpu_label(gpu, label);
-		memory_text(gpu, memory);
+		memory_text(gpu, form, memory);
 		widths.label = larger(widths.label, clip__columns(label));
 		widths.name = larger(widths.name, clip__columns_of(name_of(gpu), name_columns));
 		widths.memory = larger(widths.memory, clip__columns(memory));
@@ -69,13 +69,14 @@ static struct widths measure(const struct ps *ps, int name_columns)
 	return widths;
 }
 
-static void print_gpu(FILE *out, const struct gpu *gpu, const struct widths *widths)
+static void print_gpu(FILE *out, const struct gpu *gpu, enum quantity_form form,
+		      const struct widths *widths)
 {
 	char label[GPU_LABEL_SIZE], memory[MEMORY_SIZE];
 	int name = clip__columns_of(name_of(gpu), widths->name);
 
 	gpu_label(gpu, label);
-	memory_text(gpu, memory);
+	memory_text(gpu, form, memory);
 	fprintf(out, "GPU %-*s  ", widths->label, label);
 	clip__print(out, name_of(gpu), widths->name);
 	fprintf(out, "%*s  %*s  ", widths->name - name, "", widths->memory, memory);
@@ -85,14 +86,14 @@ static void print_gpu(FILE *out, const struct gpu *gpu, const struct widths *wid
 		fprintf(out, "%3u %% busy\n", gpu->busy_percent);
 }
 
-void ps_machine__print(FILE *out, const struct ps *ps, int columns)
+void ps_machine__print(FILE *out, const struct ps *ps, enum quantity_form form, int columns)
 {
-	struct widths widths = measure(ps, columns && columns < 80 ? 20 : NAME_COLUMNS);
+	struct widths widths = measure(ps, form, columns && columns < 80 ? 20 : NAME_COLUMNS);
 
 	if (!ps->driver[0] && !ps->model.gpu_count)
 		return;
 	print_driver(out, ps);
 	for (size_t i = 0; i < ps->model.gpu_count; i++)
-		print_gpu(out, &ps->model.gpus[i], &widths);
+		print_gpu(out, &ps->model.gpus[i], form, &widths);
 	fputc('\n', out);
 }

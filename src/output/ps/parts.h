@@ -6,10 +6,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/quantity.h"
 #include "model/ps.h"
 
 /* Lines about the driver and each GPU. */
-void ps_machine__print(FILE *out, const struct ps *ps, int columns);
+void ps_machine__print(FILE *out, const struct ps *ps, enum quantity_form form, int columns);
 
 /* --- what stands in a row --- */
 
@@ -29,7 +30,7 @@ enum ps_column {
 
 /* The text of a cell, raw; "-" if it is unknown. Returns `text`. */
 char *ps_cell__text(const struct ps *ps, const struct ps_row *row, enum ps_column column,
-		    char text[PS_CELL_SIZE]);
+		    enum quantity_form form, char text[PS_CELL_SIZE]);
 
 /* Whether it is in a container, a pod or a machine of its own. */
 bool ps_cell__is_contained(const struct process *process);

@@ -5,13 +5,14 @@
 
 #include <stdio.h>
 
+#include "base/quantity.h"
 #include "model/ps.h"
 
 /*
  * Prints the GPUs, a row for each process, and the notes, in `columns` columns; 0: as many as it
- * takes, and nothing is cut. man/gpuprobe-ps.8 describes it.
+ * takes, and nothing is cut. `form` is that of amounts of memory. man/gpuprobe-ps.8 describes it.
  */
-void ps_text__print(FILE *out, const struct ps *ps, int columns);
+void ps_text__print(FILE *out, const struct ps *ps, enum quantity_form form, int columns);
 
 /* Prints one JSON object on one line, with "schema" 1. */
 void ps_json__print(FILE *out, const struct ps *ps);

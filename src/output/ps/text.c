@@ -38,6 +38,7 @@ static const struct {
 struct table {
 	FILE *out;
 	const struct ps *ps;
+	enum quantity_form form;
 	int columns;		/* of the terminal; 0: no limit */
 	int widths[PS_COLUMNS]; /* 0: the column is not printed */
 	int command;		/* columns of the command; 0: no limit */
@@ -111,11 +112,11 @@ static void measure(struct table *table, int *command)
 		char text[PS_CELL_SIZE];
 
 		for (size_t c = 0; c < PS_COLUMNS; c++)
-			table->widths[c] =
-				larger(table->widths[c],
-				       smaller(clip__columns(ps_cell__text(
-						       table->ps, row, (enum ps_column)c, text)),
-					       WHOLE_CELL));
+			table->widths[c] = larger(table->widths[c],
+						  smaller(clip__columns(ps_cell__text(
+								  table->ps, row, (enum ps_column)c,
+								  table->form, text)),
+							  WHOLE_CELL));
 		*command = larger(*command, indent_of(table, row) + clip__columns(name_of(row)));
 		contained |= ps_cell__is_contained(row->process);
 	}
@@ -191,7 +192,8 @@ static void print_row(const struct table *table, const struct ps_row *row)
 	for (size_t c = 0; c < PS_COLUMNS; c++)
 		if (table->widths[c])
 			print_cell(table, c,
-				   ps_cell__text(table->ps, row, (enum ps_column)c, text));
+				   ps_cell__text(table->ps, row, (enum ps_column)c, table->form,
+						 text));
 	print_command(table, row);
 	fputc('\n', table->out);
 }
@@ -206,6 +208,7 @@ static bool is_known(const struct ps_row *row, enum ps_column column)
 	return ps_cell__is_contained(row->process);
 }
 
+/* Columns of amounts are not grouped. */
 static bool same(const struct ps *ps, const struct ps_row *a, const struct ps_row *b,
 		 enum ps_column column)
 {
@@ -215,8 +218,8 @@ static bool same(const struct ps *ps, const struct ps_row *a, const struct ps_ro
 		return false;
 	if (column == PS_COLUMN_LIBRARIES)
 		return !memcmp(a->libraries.list, b->libraries.list, sizeof(a->libraries.list));
-	ps_cell__text(ps, a, column, first);
-	ps_cell__text(ps, b, column, second);
+	ps_cell__text(ps, a, column, QUANTITY_ROUNDED, first);
+	ps_cell__text(ps, b, column, QUANTITY_ROUNDED, second);
 	return !strcmp(first, second);
 }
 
@@ -236,7 +239,7 @@ static void print_group(const struct table *table, size_t first, enum ps_column 
 	size_t left = 0;
 	int at;
 
-	ps_cell__text(ps, &ps->rows[first], column, text);
+	ps_cell__text(ps, &ps->rows[first], column, table->form, text);
 	clip__print(table->out, text, WHOLE_CELL);
 	at = 2 + clip__columns_of(text, WHOLE_CELL);
 	fputs(": ", table->out);
@@ -274,9 +277,9 @@ static void print_groups(const struct table *table, enum ps_column column, const
 	}
 }
 
-static void print_table(FILE *out, const struct ps *ps, int columns)
+static void print_table(FILE *out, const struct ps *ps, enum quantity_form form, int columns)
 {
-	struct table table = {.out = out, .ps = ps, .columns = columns};
+	struct table table = {.out = out, .ps = ps, .form = form, .columns = columns};
 	int command;
 
 	measure(&table, &command);
@@ -316,11 +319,11 @@ static void print_stuck(FILE *out, const struct ps *ps, int columns)
 	wrap__print(out, text, 0, 2, columns);
 }
 
-void ps_text__print(FILE *out, const struct ps *ps, int columns)
+void ps_text__print(FILE *out, const struct ps *ps, enum quantity_form form, int columns)
 {
-	ps_machine__print(out, ps, columns);
+	ps_machine__print(out, ps, form, columns);
 	if (ps->count)
-		print_table(out, ps, columns);
+		print_table(out, ps, form, columns);
 	else if (!ps->filtered) /* else a warning says so */
 		fputs(ps->unread ? "no process is known to use CUDA\n" : "no process uses CUDA\n",
 		      out);

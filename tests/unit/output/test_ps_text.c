@@ -11,16 +11,21 @@
 #include "output/ps/parts.h"
 #include "ps_scene.h"
 
-static char *printed(const struct ps *ps, int columns)
+static char *printed_as(const struct ps *ps, enum quantity_form form, int columns)
 {
 	size_t size = 0;
 	char *text = NULL;
 	FILE *out = open_memstream(&text, &size);
 
 	assert_non_null(out);
-	ps_text__print(out, ps, columns);
+	ps_text__print(out, ps, form, columns);
 	assert_int_equal(fclose(out), 0);
 	return text;
+}
+
+static char *printed(const struct ps *ps, int columns)
+{
+	return printed_as(ps, QUANTITY_ROUNDED, columns);
 }
 
 static void expect(const struct ps_scene *scene, int columns, const char *expected)
@@ -69,6 +74,20 @@ static void test_whole(void **state)
 		"cudart 13.0, nccl 2.27, cudnn 9      pt_data\\x1b[2J\n"
 		"\n"
 		"pid 4790 seems stuck in CUDA: gpuprobe dump -p 4790 --again 5 shows whether it moves\n");
+}
+
+static void test_exact(void **state)
+{
+	struct ps_scene scene;
+	char *text;
+
+	(void)state;
+	make_scene(&scene);
+	text = printed_as(&scene.ps, QUANTITY_EXACT, 0);
+	assert_non_null(strstr(text, "31,457,280 bytes  -         -"));
+	assert_non_null(strstr(text, " bytes of "));
+	assert_null(strstr(text, "iB"));
+	free(text);
 }
 
 static void test_terminals(void **state)
@@ -246,8 +265,9 @@ static void expect_gpus(const struct ps_scene *scene, const char *expected)
 {
 	char text[PS_CELL_SIZE];
 
-	assert_string_equal(ps_cell__text(&scene->ps, &scene->rows[0], PS_COLUMN_GPU, text),
-			    expected);
+	assert_string_equal(
+		ps_cell__text(&scene->ps, &scene->rows[0], PS_COLUMN_GPU, QUANTITY_ROUNDED, text),
+		expected);
 }
 
 static void test_gpus(void **state)
@@ -296,6 +316,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_exact),
 		cmocka_unit_test(test_terminals),
 		cmocka_unit_test(test_every_width),
 		cmocka_unit_test(test_room_for_commands),
