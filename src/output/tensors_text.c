@@ -30,6 +30,19 @@ static void print_unused(FILE *out, const struct tensor_segments *segments, bool
 		fputc(')', out);
 }
 
+/* "33.5 GiB held"; of tensors in segments from before the attach, at least their own bytes are. */
+static void print_held(FILE *out, const struct process *process, enum quantity_form form)
+{
+	const struct tensors *tensors = process->tensors;
+	uint64_t held = tensors->segments.bytes, outside = 0;
+
+	if (process->since_attach)
+		outside = saturate__difference(tensors->live_bytes, tensors->segments.tensor_bytes);
+	saturate__add(&held, outside);
+	fprintf(out, "%s%s held, ", outside ? "at least " : "",
+		quantity__bytes_as(form, held).text);
+}
+
 static void print_lacking(FILE *out, const struct process *process, enum quantity_form form)
 {
 	const struct tensors *tensors = process->tensors;
@@ -62,7 +75,7 @@ void tensors_text__print(FILE *out, const struct process *process, enum quantity
 	bool lacks = process->since_attach || tensors->total.unknown_frees;
 
 	if (segments->count)
-		fprintf(out, "%s held, ", quantity__bytes_as(form, segments->bytes).text);
+		print_held(out, process, form);
 	fprintf(out, "%s in %s tensor%s", quantity__bytes_as(form, tensors->live_bytes).text,
 		count_of(form, tensors->live_count).text, report_line__plural(tensors->live_count));
 	if (segments->count)
