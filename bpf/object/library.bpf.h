@@ -3,8 +3,8 @@
  * Calls of libraries above CUDA that create and destroy handles: cuBLAS, cuDNN, NCCL and others.
  *
  * They are not calls of CUDA. A thread's record of such a call is beside those of CUDA's calls, so
- * that the calls of CUDA inside of it count as they do without it. Of the call itself only the
- * objects count. A call inside of another one is part of that: cuSOLVER's handle has one of cuBLAS.
+ * that the calls of CUDA inside of it count as they do without it. Only the objects that it makes
+ * count. A call inside of another one is part of that: cuSOLVER's handle has one of cuBLAS.
  */
 #ifndef BPF_OBJECT_LIBRARY_BPF_H
 #define BPF_OBJECT_LIBRARY_BPF_H
@@ -44,7 +44,7 @@ static __noinline int library_enter(struct pt_regs *ctx,
 	u64 sp = ctx->sp, handle;
 
 	barrier_var(sp);
-	/* What an unfollowed call creates is unknown. */
+	/* Nobody knows what an unfollowed call creates. */
 	if (site & SITE_UNFOLLOWED || is_within_library(thread, sp))
 		return 1;
 	if (thread->in_library)

@@ -388,7 +388,7 @@ int tally__apply(struct process *process, const struct tally_key *key, const str
 		apply_rowless(process, key, tally);
 	if (key->row >= api_function_count)
 		return 0;
-	/* Of libraries above CUDA only the objects count. */
+	/* Only the objects of libraries above CUDA count. */
 	if (api_functions[key->row].desc.layer == LAYER_LIBRARY) {
 		objects__apply_tally(process, key, tally);
 		return 0;

@@ -350,8 +350,8 @@ static bool does_multiple(const struct compared_process *x, const struct compare
 }
 
 /*
- * Of a loop that does the same thing twice, gpuprobe may take one round or both for the step. The
- * counts do not tell that from a program that does everything twice.
+ * If a loop does the same thing twice, gpuprobe may take one round or both for the step. The counts
+ * do not tell that from a program that does everything twice.
  */
 static int check_length(struct comparing *c, bool *refused)
 {

@@ -389,7 +389,7 @@ static void wait_for_gpu(struct thread *thread, const struct nccl_event *event)
 		process->open.waiting_since_ns = 0;
 	else if (begins && process->waiting == 1)
 		process->open.waiting_since_ns = event->ns;
-	/* Of threads that wait at once, only what the first one waits for is surely done. */
+	/* If threads wait at once, only what the first one waits for is surely done. */
 	DL_FOREACH2(process->ranks, rank, process_next)
 	{
 		if (!begins)

@@ -6,7 +6,7 @@
  * NCCL give two splits of one colour the same hash.
  *
  * Events come from watched processes, so everything is bounded in bytes, for each process and over
- * all. What does not fit is left out and counted (struct nccl_losses).
+ * all. struct nccl_losses counts what is left out because it does not fit.
  */
 #ifndef NCCL_JOBS_H
 #define NCCL_JOBS_H
@@ -141,7 +141,7 @@ struct nccl_jobs;
 struct nccl_jobs *nccl_jobs__new(const struct nccl_limits *limits);
 void nccl_jobs__free(struct nccl_jobs *jobs);
 
-/* Takes an event. Everything it points to is copied. What does not fit is counted. */
+/* Takes an event, and copies everything it points to. Counts what does not fit. */
 void nccl_jobs__feed(struct nccl_jobs *jobs, const struct nccl_event *event);
 
 /* Its threads are gone, and its ranks are dead, unless they have ended before. */

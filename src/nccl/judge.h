@@ -78,8 +78,8 @@ struct nccl_findings {
 };
 
 /*
- * Judges everything at this time. Worst first. Returns 0 or -ENOMEM. What it points to is valid
- * until the next event. Release with nccl_findings__free, also after an error.
+ * Judges everything at this time. The worst comes first. Returns 0 or -ENOMEM. Its pointers are
+ * valid until the next event. Release with nccl_findings__free, also after an error.
  */
 int nccl_jobs__judge(struct nccl_jobs *jobs, const struct nccl_patience *patience, uint64_t now_ns,
 		     struct nccl_findings *findings);

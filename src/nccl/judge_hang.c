@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Hangs: ranks that have not come, communicators that do not come up, calls that do not return, and
-// all ranks waiting. Who has no work, is stopped together with all others, or is held by a debugger
-// is not missing.
+// all ranks waiting. A rank is not missing if it has no work, is stopped together with all others,
+// or is held by a debugger.
 #include <utlist.h>
 
 #include "nccl/judge_private.h"

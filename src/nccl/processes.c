@@ -24,7 +24,7 @@ bool nccl_budget__take(struct nccl_jobs *jobs, struct process *process, size_t b
 {
 	bool room = true;
 
-	/* What it forgets must not take the payer with it. */
+	/* The payer must not go with those that are forgotten. */
 	if (process)
 		process->references++;
 	while (room && process && process->bytes + bytes > jobs->limits.process_bytes)

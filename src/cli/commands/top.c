@@ -135,7 +135,7 @@ static void fill_reports(struct top *top, struct live_run_options *live)
 	const struct top_options *options = top->options;
 
 	live->reports = (struct reports_options){
-		/* Of a recording, each reading that is not left out is due. */
+		/* Each reading of a recording is due, unless it is left out. */
 		.interval = options->interval > 0 ? options->interval : 1e-9,
 		.count = options->count,
 		.look = look,

@@ -99,7 +99,7 @@ int trace_recorder__new(int fd, const struct trace_options *options, uint64_t be
 	return 0;
 }
 
-/* Before a file of a flight recorder. What fails shows at the next line. */
+/* Before a file of a flight recorder. A failure shows at the next line. */
 static void flush(void *arg)
 {
 	struct trace_recorder *recorder = arg;

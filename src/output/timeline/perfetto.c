@@ -128,7 +128,7 @@ static void annotate_arguments(struct perfetto *perfetto, const struct trace_lin
 	annotate_text(perfetto, "at", line->kernel_location, packet);
 }
 
-/* What is known once the call has ended. */
+/* Adds the arguments that are known once the call has ended. */
 static void annotate_end(struct perfetto *perfetto, const struct timeline_call *call,
 			 struct perfetto_packet *packet)
 {

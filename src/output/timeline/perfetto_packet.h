@@ -52,7 +52,7 @@ struct perfetto_writer {
 	struct packed_file *file; /* not the writer's */
 	struct interned *interned;
 	bool is_cleared; /* the next packet says that texts have new numbers */
-	/* Of the packet that is being written: the texts that it defines. */
+	/* the texts that the packet defines, which is being written */
 	char *defined, *defined_end;
 	size_t defined_size;
 	uint64_t tracks; /* the lowest id of a track */

@@ -12,7 +12,7 @@
 
 #include "output/timeline/tracks.h"
 
-/* Of all processes; then the oldest are forgotten, and what waits for them covers nothing. */
+/* For all processes. Beyond that the oldest are forgotten: waits for them cover nothing. */
 #define STREAMS_MAX 4096u
 #define EVENTS_MAX 65536u
 #define WORK_MAX 256u	 /* of a stream, each kept with its call; older ones are only counted */
