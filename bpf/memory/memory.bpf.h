@@ -506,6 +506,23 @@ static __always_inline u16 flags_of_free(const struct call *call)
 	return call->flag == FREE_REFERENCE ? TALLY_REFERENCE : 0;
 }
 
+/* A function of its own: the deepest path of calls has little stack. */
+static __noinline int keep_late_allocation(const struct allocation_key *at, const struct call *call)
+{
+	const struct allocation_key key = {
+		.address = at->address, .slot = at->slot, .space = at->space, .late = LATE_MEMORY};
+	const struct allocation_record freed = {
+		.size = call->arg[FREED_SIZE],
+		.start_ns = call->arg[FREED_START],
+		.row = call->extra,
+		.kind = call->kind,
+		.device = call->device,
+		.stack = call->freed_stack,
+	};
+
+	return keep_late_free(&key, &freed);
+}
+
 static __always_inline void free_returned(u32 slot, struct call *call, s32 result)
 {
 	const volatile struct function_desc *function = function_at(call->row);
@@ -529,8 +546,10 @@ static __always_inline void free_returned(u32 slot, struct call *call, s32 resul
 		flags = TALLY_REFERENCE;
 	count_success(slot, call, call->kind, flags,
 		      flags & TALLY_REFERENCE ? 0 : call->arg[FREED_SIZE]);
-	if (call->flag == FREE_TAKEN)
+	if (call->flag == FREE_TAKEN) {
 		remember_freed(&key, call->kind);
+		keep_late_allocation(&key, call);
+	}
 }
 
 __noinline int alloc_leave(struct thread *thread, struct call *call, s32 result)

@@ -7,7 +7,7 @@
 #ifndef BPF_MEMORY_SHORTAGE_BPF_H
 #define BPF_MEMORY_SHORTAGE_BPF_H
 
-#include "process/share.bpf.h"
+#include "memory/late_free.bpf.h"
 
 #define CUDA_OUT_OF_MEMORY 2 /* in both layers */
 
@@ -19,6 +19,8 @@ __noinline int send_shortage_like(u32 slot, u32 type, const struct record_shorta
 
 	if (!like || !process || !may_notify(process))
 		return 0;
+	if (type != RECORD_SHORTAGE_RELIEVED)
+		begin_late_frees(process, like->time_ns, type == RECORD_SHORTAGE_FINAL);
 	record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
 	if (!record) {
 		lose(LOSS_RING_FULL);
@@ -47,13 +49,18 @@ static __always_inline void send_shortage(const struct thread *thread, const str
 	send_shortage_like(thread->slot, type, &like);
 }
 
-/* A failure. The thread's later ones belong to the same shortage for a while. */
+/* A failure. The thread's later ones belong to the same shortage for a while. If it has asked
+ * for the same again, it has freed a cache before: then this failure is the one that counts. */
 static __always_inline void shortage_begins(struct thread *thread, const struct call *call,
 					    u64 bytes)
 {
-	if (is_host_kind(call->kind) ||
-	    (thread->short_ns && call->end_ns - thread->short_ns < SHORTAGE_REPEAT_NS))
+	if (is_host_kind(call->kind))
 		return;
+	if (thread->short_ns && call->end_ns - thread->short_ns < SHORTAGE_REPEAT_NS) {
+		if (bytes == thread->short_bytes)
+			begin_late_frees_again(process_at(thread->slot), call->end_ns);
+		return;
+	}
 	thread->short_ns = call->end_ns;
 	thread->short_bytes = bytes;
 	send_shortage(thread, call, bytes, RECORD_SHORTAGE);

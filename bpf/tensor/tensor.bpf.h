@@ -316,6 +316,23 @@ static __noinline int tensor_made(u32 slot, u64 address, const struct tensor_rec
 
 /* --- frees --- */
 
+static __noinline int keep_late_tensor(const struct tensor_key *at,
+				       const struct tensor_record *tensor)
+{
+	const struct allocation_key key = {
+		.address = at->address, .slot = at->slot, .late = LATE_TENSOR};
+	const struct allocation_record freed = {
+		.size = tensor->bytes,
+		.start_ns = tensor->start_ns,
+		.kind = MEMORY_DEVICE,
+		.device = tensor->device < 0 ? DEVICE_UNKNOWN : tensor->device,
+		.references = tensor->weight,
+		.stack = tensor->stack,
+	};
+
+	return keep_late_free(&key, &freed);
+}
+
 static __noinline int tensor_freed(u32 slot, u64 address)
 {
 	const struct tensor_key key = {.address = address, .slot = slot};
@@ -337,6 +354,7 @@ static __noinline int tensor_freed(u32 slot, u64 address)
 	if (known) {
 		end_tensor(slot);
 		count_freed_at(slot, &old);
+		keep_late_tensor(&key, &old);
 	}
 	if (!device)
 		return 0;

@@ -72,7 +72,7 @@ static int add(const void *key_data, const void *value, void *arg)
 	size_t room = SPARE * largest->top, i;
 	struct candidates *of;
 
-	if (key->slot >= largest->slots || key->space == SPACE_ENDING ||
+	if (key->slot >= largest->slots || key->space == SPACE_ENDING || key->late ||
 	    !memory_kind__is_device(record->kind))
 		return 0;
 	of = &largest->of[key->slot];

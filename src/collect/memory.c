@@ -10,12 +10,15 @@
 
 #include "base/saturate.h"
 #include "collect/context_ends.h"
+#include "collect/late_frees.h"
 #include "collect/ranges.h"
 #include "collect/shares.h"
 #include "collect/site_maps.h"
 #include "collect/tensors.h"
 #include "gen/gpuprobe.skel.h"
+#include "model/at_failure.h"
 #include "model/devices.h"
+#include "stack/stacks.h"
 
 /* Appends to a list that is sorted once all allocations have been seen. */
 static int append_allocation(struct process *process, const struct allocation *allocation)
@@ -147,6 +150,10 @@ static int clear_dead(struct collector *collector)
 static int list_live(const struct collector *collector, struct process *process,
 		     const struct allocation_record *record, const struct allocation *allocation)
 {
+	if (process->at_failure &&
+	    at_failure__add_live(process->at_failure, record,
+				 stacks__same(collector->stacks, record->stack)))
+		return -ENOMEM;
 	if (site_maps__leaves_out(collector, process, record)) {
 		saturate__add(&process->left_out_bytes, record->size);
 		process->left_out_count++;
@@ -172,6 +179,8 @@ static int take_allocation(struct reading *reading, struct process *process, con
 		.stack_id = record->stack,
 	};
 
+	if (key->late)
+		return late_frees__take(reading, process, key, record);
 	if (is_dead(collector, key->slot, record))
 		return key_list__add(&collector->dead, key, sizeof(*key)) ? -ENOMEM : ELEMENT_SKIP;
 	if (tensors__take_segment(reading, process, key, record))
@@ -190,9 +199,20 @@ static int take_allocation(struct reading *reading, struct process *process, con
 	return ELEMENT_KEEP;
 }
 
+/* Only late frees are deleted during the walk. */
+static void delete_allocation(struct reading *reading, const void *key)
+{
+	struct collector *collector = reading->collector;
+
+	if (!bpf_map__delete_elem(collector->skeleton->maps.allocations, key,
+				  sizeof(struct allocation_key), 0))
+		shares__deleted_live(collector, ((const struct allocation_key *)key)->slot);
+}
+
 static const struct reading_step walk_allocations = {
 	IN_MAP(allocations, allocation_key, slot),
 	.take = take_allocation,
+	.delete = delete_allocation,
 };
 static const struct reading_step walk_ranges = {IN_MAP(ranges, range_key, slot)};
 
@@ -271,7 +291,8 @@ static bool needs_walk_for(const struct reading *reading, const struct process *
 {
 	if (process->slot == NO_PROCESS)
 		return false;
-	if (process->deaths_seen != process->deaths_swept || process->fills_ranges)
+	if (process->deaths_seen != process->deaths_swept || process->fills_ranges ||
+	    late_frees__expects(reading->collector, process))
 		return true;
 	/*
 	 * Otherwise zero-size entries would outlive the process and be attributed to the next one

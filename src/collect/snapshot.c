@@ -17,6 +17,7 @@
 #include "collect/ended_keys.h"
 #include "collect/graphs.h"
 #include "collect/inflight.h"
+#include "collect/late_frees.h"
 #include "collect/launches.h"
 #include "collect/memory.h"
 #include "collect/objects.h"
@@ -415,9 +416,11 @@ static const struct reading_step steps[] = {
 	{.run = tensors__begin_reading, .only = WITH_TENSORS, .on_failure = FAILED_RUN},
 	{IN_MAP(tensor_devices, tensor_device_key, slot), .take = tensors__take_device, .only = WITH_TENSORS},
 	{IN_MAP(tensor_counts, tensor_count_key, slot), .only = ON_REAP | WITH_TENSORS},
+	{.run = late_frees__begin, .only = WITH_STACKS, .on_failure = FAILED_RUN},
 	{.run = memory__read},
 	/* After the allocations, which may be their segments. */
 	{.run = tensors__read, .only = WITH_TENSORS},
+	{.run = late_frees__forget, .only = WITH_STACKS},
 	{IN_MAP(tensor_sites, tensor_site_key, slot), .take = tensors__take_site, .only = WITH_TENSORS},
 	/* After the allocations, which may add ranges. */
 	{.run = memory__clear_ranges},
@@ -468,6 +471,7 @@ static const struct reading_step steps[] = {
 	/* Last: naming a stack may drop another, and none is named before the model is used. */
 	{.run = site_maps__list, .only = WITH_STACKS},
 	{.run = tensors__list_all, .only = WITH_STACKS | WITH_TENSORS},
+	{.run = late_frees__list, .only = WITH_STACKS},
 	{.run = profile_maps__list_stacks, .only = WITH_PROFILE | WITH_STACKS},
 	{.run = site_maps__list_objects},
 

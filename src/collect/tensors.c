@@ -8,6 +8,7 @@
 #include "base/saturate.h"
 #include "collect/site_maps.h"
 #include "gen/gpuprobe.skel.h"
+#include "model/at_failure.h"
 #include "model/tensors.h"
 #include "stack/stacks.h"
 
@@ -41,8 +42,7 @@ int tensors__take_device(struct reading *reading, struct process *process, const
 	return ELEMENT_KEEP;
 }
 
-/* The function that calls CUDA is the allocator's, even where the stack breaks off behind it. */
-static enum segment_owner owner_of(const struct collector *collector, uint64_t stack_id)
+enum segment_owner tensors__owner_of(const struct collector *collector, uint64_t stack_id)
 {
 	const struct stack *stack =
 		collector->stacks && stack_id ? stacks__find(collector->stacks, stack_id) : NULL;
@@ -59,13 +59,18 @@ int tensors__take_segment(const struct reading *reading, struct process *process
 			  const struct allocation_key *key, const struct allocation_record *record)
 {
 	bool mapped = key->space == SPACE_MAPPED && record->kind == MEMORY_MAPPED;
+	enum segment_owner owner;
 
 	if (!process->tensors || !reading__lists(reading, process))
 		return 0;
 	if (!mapped && (key->space != SPACE_ADDRESS || record->kind != MEMORY_DEVICE))
 		return 0;
-	return tensors__add_segment(process->tensors, key->address, record->size, mapped,
-				    owner_of(reading->collector, record->stack));
+	owner = tensors__owner_of(reading->collector, record->stack);
+	if (process->at_failure &&
+	    at_failure__add_segment(process->at_failure, key->address, record->size,
+				    record->start_ns, mapped, owner))
+		return -ENOMEM;
+	return tensors__add_segment(process->tensors, key->address, record->size, mapped, owner);
 }
 
 static int take_tensor(struct reading *reading, struct process *process, const void *key_data,
@@ -86,18 +91,19 @@ static int take_tensor(struct reading *reading, struct process *process, const v
 		.stack_id = record->stack,
 		.stream = record->stream,
 	};
-	uint64_t same;
+	uint64_t same = collector->stacks ? stacks__same(collector->stacks, record->stack) : 0;
 
 	if (!tensors || !reading__lists(reading, process))
 		return ELEMENT_KEEP;
-	if (tensors__place(tensors, key->address, record->bytes))
+	if (tensors__place(tensors, key->address, record->bytes) ||
+	    (process->at_failure &&
+	     at_failure__add_tensor(process->at_failure, &tensor, same, record->weight)))
 		return -ENOMEM;
 	if (site_maps__leaves_out(collector, process, &filtered)) {
 		saturate__add(&tensors->left_out_bytes, record->bytes);
 		tensors->left_out_count++;
 		return ELEMENT_KEEP;
 	}
-	same = collector->stacks ? stacks__same(collector->stacks, record->stack) : 0;
 	return tensors__add_live(tensors, &tensor, same, record->weight, !collector->options.top) ?
 		       -ENOMEM :
 		       ELEMENT_KEEP;

@@ -4,6 +4,7 @@
 #define COLLECT_TENSORS_H
 
 #include "collect/reading.h"
+#include "model/tensors.h"
 
 /* A reading begins. Returns 0. */
 int tensors__begin_reading(struct reading *reading);
@@ -11,6 +12,12 @@ int tensors__begin_reading(struct reading *reading);
 /* Takes in an entry of `tensor_devices`; the first one shows that the process has tensors. */
 int tensors__take_device(struct reading *reading, struct process *process, const void *key,
 			 const void *value);
+
+/*
+ * The library whose stack allocated memory from CUDA. The function that calls CUDA is the
+ * allocator's, even where the stack breaks off behind it.
+ */
+enum segment_owner tensors__owner_of(const struct collector *collector, uint64_t stack_id);
 
 /* An allocation of CUDA that may be a segment. Returns 0 or -ENOMEM. */
 int tensors__take_segment(const struct reading *reading, struct process *process,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Releases what a model owns, see model.h.
+#include "model/at_failure.h"
 #include "model/model.h"
 
 #include <stdlib.h>
@@ -31,6 +32,8 @@ void process__clear(struct process *process)
 	process->steps = NULL;
 	tensors__free(process->tensors);
 	process->tensors = NULL;
+	at_failure__free(process->at_failure);
+	process->at_failure = NULL;
 	free(process->live);
 	free(process->freed);
 	free(process->failures);
@@ -70,7 +73,8 @@ size_t process__bytes(const struct process *p)
 	size_t bytes = sizeof(*p) + kernel_table__bytes(p->kernel_table) +
 		       site_table__bytes(p->site_table) + site_table__bytes(p->pinned_table) +
 		       profile__bytes(p->profile) + object_table__bytes(p->object_table) +
-		       process_steps__bytes(p->steps) + tensors__bytes(p->tensors);
+		       process_steps__bytes(p->steps) + tensors__bytes(p->tensors) +
+		       at_failure__bytes(p->at_failure);
 
 	bytes += p->live_listed * sizeof(*p->live) + p->freed_listed * sizeof(*p->freed);
 	bytes += p->pool_count * sizeof(*p->pools) + p->kernel_count * sizeof(*p->kernels);

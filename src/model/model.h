@@ -33,6 +33,7 @@ struct profile;
 struct host_process;
 struct host_side;
 struct process_steps;
+struct at_failure;
 struct tensors;
 struct oom;
 struct workload;
@@ -398,6 +399,8 @@ struct process {
 	struct process_steps *steps;
 	/* what a framework hands out of memory from CUDA, see model/tensors.h; NULL: none */
 	struct tensors *tensors;
+	/* what it held when an allocation failed of late, see model/at_failure.h; NULL: none did */
+	struct at_failure *at_failure;
 	/*
 	 * in a recorded model, which has no kernel_table: the kernels that steps launch, by handle
 	 */

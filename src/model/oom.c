@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/saturate.h"
+#include "model/at_failure.h"
 #include "model/devices.h"
 #include "model/tensors.h"
 
@@ -61,7 +62,20 @@ static const struct process_gpu *find_gpu(const struct process *process, uint8_t
 	return process->gpu_count == 1 ? &process->gpus[0] : NULL;
 }
 
-static uint64_t tracked_bytes(const struct process *process, uint8_t device)
+/* What the process held at the failure, if it is known; NULL: what it holds now must do. */
+static const struct at_failure *held_then(const struct oom *oom, const struct process *process)
+{
+	const struct at_failure *held = process->at_failure;
+	uint64_t apart_ns;
+
+	if (!held)
+		return NULL;
+	apart_ns = held->time_ns > oom->time_ns ? held->time_ns - oom->time_ns :
+						  oom->time_ns - held->time_ns;
+	return apart_ns < LATE_FREES_NS ? held : NULL;
+}
+
+static uint64_t tracked_now(const struct process *process, uint8_t device)
 {
 	uint64_t bytes = 0;
 
@@ -74,6 +88,34 @@ static uint64_t tracked_bytes(const struct process *process, uint8_t device)
 		if (memory_kind__is_device(kind))
 			saturate__add(&bytes, process->memory[kind].live_bytes);
 	return bytes;
+}
+
+static uint64_t tracked_bytes(const struct process *process, uint8_t device,
+			      const struct at_failure *held)
+{
+	uint64_t bytes = tracked_now(process, device), freed = 0, made = 0;
+
+	for (size_t i = 0; held && i < AT_FAILURE_DEVICES; i++) {
+		if (i != device && process->device_count > 1 && !process->ended)
+			continue;
+		saturate__add(&freed, held->freed_bytes[i]);
+		saturate__add(&made, held->made_bytes[i]);
+	}
+	return saturate__difference(saturate__sum(bytes, freed), made);
+}
+
+/* The call sites that held memory then: of tensors, if it had some, or of memory from CUDA. */
+static const struct live_site *sites_of(const struct process *process,
+					const struct at_failure *held, size_t *count)
+{
+	if (!held)
+		return site_history__sites(process, count);
+	if (held->tensors && held->tensors->live_site_count) {
+		*count = held->tensors->live_site_count;
+		return held->tensors->live_sites;
+	}
+	*count = held->site_count;
+	return held->sites;
 }
 
 /* Keeps the largest ones, in order. */
@@ -138,30 +180,52 @@ static void find_neighbours(struct oom *oom, const struct model *model,
 	add_strangers(oom, gpu);
 }
 
-static void take_sites(struct oom *oom, const struct process *process)
+static void take_sites(struct oom *oom, const struct process *process,
+		       const struct at_failure *held)
 {
+	const struct tensors *tensors = held ? held->tensors : process->tensors;
 	size_t count;
-	const struct live_site *sites = site_history__sites(process, &count);
+	const struct live_site *sites = sites_of(process, held, &count);
 
 	oom->site_count = count < OOM_SITES ? count : OOM_SITES;
 	oom->more_sites = count - oom->site_count;
 	if (oom->site_count)
 		memcpy(oom->sites, sites, oom->site_count * sizeof(*sites));
-	if (!process->tensors || !process->tensors->live_site_count)
+	oom->as_of_failure = held;
+	oom->late_frees_lost = held ? held->lost : 0;
+	if (!tensors || !tensors->live_site_count)
 		return;
 	oom->of_tensors = true;
-	oom->sites_estimated = process->tensors->is_sampled;
-	oom->unused = process->tensors->segments.unused_bytes;
-	oom->largest_hole = process->tensors->segments.largest_hole;
+	oom->sites_estimated = process->tensors && process->tensors->is_sampled;
+	oom->unused = tensors->segments.unused_bytes;
+	oom->largest_hole = tensors->segments.largest_hole;
 }
 
-/* Whether hardly any tensor of the site was freed; false if unknown. */
+/*
+ * Whether hardly any tensor of the site had been freed; false if unknown. Those made since the
+ * failure count as freed.
+ */
 static bool keeps(const struct process *process, const struct live_site *site)
 {
 	const struct tensor_site *tensors =
 		site && process->tensors ? tensors__site(process->tensors, site->stack) : NULL;
 
-	return tensors && tensors->counts.freed <= tensors->counts.made / KEPT_OF;
+	return tensors && site->count >= tensors->counts.made - tensors->counts.made / KEPT_OF;
+}
+
+/* NVML was asked after the failure: the process may have freed memory since. */
+static void raise_used(struct oom *oom)
+{
+	uint64_t since;
+
+	if (oom->own == GPU_UNKNOWN_BYTES || oom->own >= oom->tracked)
+		return;
+	since = oom->tracked - oom->own;
+	oom->own = oom->tracked;
+	if (oom->used != GPU_UNKNOWN_BYTES)
+		oom->used = saturate__sum(oom->used, since);
+	if (oom->used != GPU_UNKNOWN_BYTES && oom->used > oom->total)
+		oom->used = oom->total;
 }
 
 void oom__describe(struct oom *oom, const struct model *model, const struct process *process,
@@ -169,15 +233,16 @@ void oom__describe(struct oom *oom, const struct model *model, const struct proc
 {
 	const struct process_gpu *used = find_gpu(process, device);
 	const struct gpu *gpu = used ? gpu_label__find(model, used) : NULL;
+	const struct at_failure *held = held_then(oom, process);
 	size_t count;
-	const struct live_site *sites = site_history__sites(process, &count);
+	const struct live_site *sites = sites_of(process, held, &count);
 
 	oom->pid = process->pid;
 	oom->start_ns = process->start_ns;
 	memcpy(oom->comm, process->comm, sizeof(oom->comm));
 	oom->ended = process->ended;
 	oom->total = oom->used = oom->own = GPU_UNKNOWN_BYTES;
-	oom->tracked = tracked_bytes(process, device);
+	oom->tracked = tracked_bytes(process, device, held);
 	if (used && !process->ended)
 		oom->own = used->used_bytes;
 	if (gpu) {
@@ -186,9 +251,10 @@ void oom__describe(struct oom *oom, const struct model *model, const struct proc
 		/* NVML's figure is from after the end of an ended process. */
 		if (!process->ended)
 			oom->used = gpu->used_bytes;
+		raise_used(oom);
 		find_neighbours(oom, model, process, gpu);
 	}
-	take_sites(oom, process);
+	take_sites(oom, process, held);
 	oom->increase = site_history__largest(history, process, sites, count,
 					      process->ended ? process->ended_ns : model->now_ns);
 	oom->increase_kept = keeps(process, oom->increase.site);

@@ -61,6 +61,8 @@ struct oom {
 	bool of_tensors;		   /* the sites are of tensors */
 	bool sites_estimated;		   /* these are sampled */
 	uint64_t unused, largest_hole;	   /* in segments, with tensors */
+	bool as_of_failure;	  /* what it held is of the failure, not of a moment later */
+	uint64_t late_frees_lost; /* frees since the failure that the sites may lack */
 
 	struct site_increase increase; /* its site may be one that is not in `sites` */
 	bool increase_kept;	       /* its site has freed hardly any of its tensors */

@@ -432,6 +432,7 @@ static const struct recorded_field process_fields[] = {
 	POINTER(profile, profile),
 	POINTER(steps, process_steps),
 	POINTER(tensors, tensors),
+	SKIPPED(at_failure, "a report of an allocation that failed has taken it over"),
 	MADE(known_kernels, make_known, known_kernel_count, known_kernel),
 	COUNTED(known_kernel_count),
 	SKIPPED(environment, "collect/ alone uses it"),

@@ -26,26 +26,47 @@ enum space {
 	SPACE_ENDING,
 };
 
+/*
+ * Memory that was live when an allocation failed and was freed soon afterwards stays in the map
+ * for a while: a program that gives up, or that handles the error, frees what it held before
+ * anybody can look.
+ */
+enum late_free {
+	LATE_NOT = 0,
+	LATE_MEMORY, /* of CUDA */
+	LATE_TENSOR, /* of a framework's allocator */
+};
+
+/* How long after a failure frees are kept: longer than its report takes (cli/session/shortages). */
+#define LATE_FREES_NS 12000000000ull
+#define LATE_FREES 65536 /* of a process */
+
 struct allocation_key {
 	__u64 address; /* or a handle */
 	__u16 slot;
 	__u8 space; /* enum space */
-	__u8 pad[5];
+	__u8 late;  /* enum late_free */
+	__u8 pad[4];
 };
 
 struct allocation_record {
 	__u64 size;
 	__u64 start_ns;
 	union {
-		__u64 context; /* the context it lives in and ends with; 0: none or unknown */
-		__u64 pool;    /* MEMORY_POOL: see struct pool_key */
-		__u64 handle;  /* MEMORY_MAPPED: handle of the physical memory */
+		__u64 context;	/* the context it lives in and ends with; 0: none or unknown */
+		__u64 pool;	/* MEMORY_POOL: see struct pool_key */
+		__u64 handle;	/* MEMORY_MAPPED: handle of the physical memory */
+		__u64 freed_ns; /* of a late free */
 	};
 	__u16 row;
 	__u8 kind; /* enum memory_kind */
 	__u8 device;
-	__u32 references; /* physical memory: handles and mappings; imports: times opened */
-	__u64 stack;	  /* id of the allocation's stack; 0: not taken */
+	/*
+	 * Physical memory: handles and mappings; imports: times opened. LATE_TENSOR: struct
+	 * tensor_record's weight
+	 */
+	__u32 references;
+	__u64 stack; /* id of the allocation's stack; 0: not taken */
 };
 
 /*

@@ -44,6 +44,15 @@ struct process_record {
 	__u64 start_ns;
 	__u64 seen_ns;
 	__u64 ended_ns;
+	/*
+	 * An allocation failed then, and frees since are kept, see enum late_free; 0: none of late.
+	 * Userspace sets it back.
+	 */
+	__u64 shortage_ns;
+	__u32 shortage_final;  /* it is a framework's verdict */
+	__u32 late_frees;      /* since then */
+	__u32 late_frees_lost; /* without room */
+	__u32 late_frees_pad;
 	__u64 epoch;	   /* waits and event records that have begun */
 	__u64 waits;	   /* waits that have ended */
 	__u64 host_levels; /* levels at which host memory was recorded, see struct range_key */

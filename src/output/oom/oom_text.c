@@ -132,7 +132,7 @@ static void print_process(FILE *out, const struct oom *oom)
 			bytes_text(saturate__difference(oom->own, oom->tracked), &rest));
 	else
 		fprintf(out, "%s by its calls%s\n", bytes_text(oom->tracked, &tracked),
-			oom->ended ? " at its end" : "");
+			oom->ended && !oom->as_of_failure ? " at its end" : "");
 	for (size_t i = 0; i < oom->site_count; i++) {
 		fputs(INDENT INDENT, out);
 		print_site(out, oom, oom->sites[i].bytes, oom->sites[i].count, oom->sites[i].stack);
@@ -140,6 +140,11 @@ static void print_process(FILE *out, const struct oom *oom)
 	if (oom->more_sites)
 		fprintf(out, INDENT INDENT "and %zu more call site%s\n", oom->more_sites,
 			oom->more_sites == 1 ? "" : "s");
+	if (oom->late_frees_lost)
+		fprintf(out,
+			INDENT INDENT
+			"at least: %s that were freed right after the failure are missing\n",
+			quantity__amount((double)oom->late_frees_lost).text);
 	if (oom->of_framework)
 		fprintf(out, INDENT INDENT "PyTorch has %s in segments, %s of them in use\n",
 			bytes_text(oom->reserved, &rest), bytes_text(oom->allocated, &hole));

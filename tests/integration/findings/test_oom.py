@@ -13,6 +13,7 @@ from lib.probe import environment, wait_until_watching
 from lib.script import PROGRAMS
 
 MEMORY = {"CUDA_SIM_MEMORY": "1G", "LD_LIBRARY_PATH": paths.SIM, "CUDA_SIM_DIRECTORY": paths.SIM}
+EXPANDABLE = {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"}
 
 
 def program(*args):
@@ -57,6 +58,29 @@ def test_memory_that_does_not_grow():
     assert "likely cause: this process holds 900.0 MiB" in run("own")
 
 
+# The program may free everything before the report looks. The report is of the failure.
+def test_memory_that_is_freed_right_after_the_failure():
+    text = while_it_runs("give_back", "memleak")
+    assert "this process: 900.0 MiB: 900.0 MiB by its calls" in text
+    assert "GPU 0: 1.0 GiB, 1020.0 MiB in use" in text or "GPU 0: 1.0 GiB, 900.0 MiB in use" in text
+    assert re.search("900.0 MiB in 3 allocations|500.0 MiB in 1 allocation", text)
+    assert "10.0 MiB in" not in text
+
+
+@pytest.mark.parametrize("allocator", [EXPANDABLE, {}], ids=["expandable", ""])
+def test_tensors_that_are_freed_right_after_the_failure(allocator):
+    text = while_it_runs("tensor_caught", "memleak", **allocator)
+    assert "900.0 MiB in 9 tensors" in text
+    assert "20.0 MiB in 1 tensor" not in text
+
+
+def test_a_cache_that_is_freed_in_vain_is_not_part_of_the_failure():
+    text = while_it_runs("cache", "memleak")
+    assert reports(text) == 1
+    assert "600.0 MiB in 1 allocation" in text
+    assert "300.0 MiB" not in text
+
+
 def test_a_framework_that_frees_its_cache_and_succeeds_is_not_reported():
     assert reports(run("retry")) == 0
 
@@ -78,8 +102,6 @@ def test_a_limit_inside_the_framework(command):
     assert "PyTorch has 100.0 MiB in segments, 60.0 MiB of them in use" in text
     assert "likely cause: a limit inside PyTorch" in text
 
-
-EXPANDABLE = {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"}
 
 
 def slow(*values):

@@ -46,6 +46,27 @@ def own():
     wait()
 
 
+def give_back():
+    """It handles the failure: all is free before anybody can look."""
+    pointers = [allocate(size * MIB)[1] for size in (500, 200, 200)]
+    assert allocate(200 * MIB)[0] == 2
+    for pointer in pointers:
+        need(runtime.cudaFree(pointer))
+    need(allocate(10 * MIB)[0])
+    wait()
+
+
+def cache():
+    """As frameworks do: the cache is freed, and the request repeated; here that does not help."""
+    need(allocate(600 * MIB)[0])
+    result, cached = allocate(300 * MIB)
+    need(result)
+    assert allocate(500 * MIB)[0] == 2
+    need(runtime.cudaFree(cached))
+    assert allocate(500 * MIB)[0] == 2
+    wait()
+
+
 def retry():
     """As frameworks do: the cache is freed, and the request repeated."""
     need(allocate(100 * MIB)[0])
@@ -102,10 +123,14 @@ def pytorch(limit=None):
     if limit:
         c10.c10_set_limit(limit * MIB)
 
+    live = []
+
     def tensor(size):
         made = c10.c10_allocate(size * MIB, 0, 0)
-        tensor.free = lambda: c10.c10_free(made)
+        if made:
+            live.append(made)
         return bool(made)
+    tensor.free = lambda: c10.c10_free(live.pop())
     c10._library.c10_allocate.restype = ctypes.c_void_p
     return tensor
 
@@ -126,6 +151,16 @@ def tensor_leak():
 def tensor_own():
     tensor = pytorch()
     assert tensor(900) and not tensor(200)
+    wait()
+
+
+def tensor_caught():
+    """It catches the exception, whose frames held the tensors."""
+    tensor = pytorch()
+    assert all(tensor(100) for _ in range(9)) and not tensor(200)
+    for _ in range(9):
+        tensor.free()
+    assert tensor(20)
     wait()
 
 
