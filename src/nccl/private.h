@@ -73,6 +73,7 @@ struct rank {
 	struct comm *comm;
 	struct recent recent[NCCL_RECENT];
 	int32_t children;	/* splits so far */
+	uint64_t made_at;	/* where NCCL writes its address, until that is known */
 	uint64_t wait_sequence; /* its sequence when the current wait began */
 	struct rank *process_prev, *process_next;
 	UT_hash_handle hh;
