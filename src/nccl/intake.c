@@ -23,7 +23,8 @@ const char nccl_intake_selection[] =
 	"!ncclWinGetUserPtr,!ncclMemAlloc,!ncclMemFree,!ncclRedOp*,!ncclCommMemStats,"
 	"!ncclCommSuspend,!ncclCommResume,!ncclCommRevoke,!ncclDevComm*,!ncclPutSignal,"
 	"!ncclSignal,!ncclWaitSignal,cuStreamBeginCapture*,cuStreamEndCapture*,"
-	"cuStreamSynchronize*,cuCtxSynchronize*,cuEventSynchronize*,cudaSetDevice";
+	"cuStreamSynchronize*,cuCtxSynchronize*,cuEventSynchronize*,cuMemcpyDtoH_v2*,"
+	"cudaSetDevice";
 
 /* A thread that captures what it submits to a stream, and streams that join it. */
 struct capture {
@@ -447,9 +448,8 @@ static void take_cuda(struct nccl_intake *intake, const struct trace_line *line,
 	/* Of a process without NCCL nothing is of interest. */
 	if (!caller)
 		return;
-	if (begins_with(symbol, "cuStreamSynchronize"))
-		take_wait(intake, caller, line, false);
-	else if (begins_with(symbol, "cuEventSynchronize"))
+	if (begins_with(symbol, "cuStreamSynchronize") ||
+	    begins_with(symbol, "cuEventSynchronize") || begins_with(symbol, "cuMemcpyDtoH"))
 		take_wait(intake, caller, line, false);
 	else if (begins_with(symbol, "cuCtxSynchronize"))
 		take_wait(intake, caller, line, true);

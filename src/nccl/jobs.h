@@ -27,6 +27,11 @@ struct nccl_limits {
 	size_t process_bytes; /* [1 MiB] */
 	size_t bytes;	      /* over all processes [64 MiB] */
 	uint64_t late_ns;     /* a rank is late that comes so long after the first [1 ms] */
+	/*
+	 * Hosts run ahead of their GPUs, so coming late need not cost anything. Lateness counts
+	 * only if a rank that has come waits for the GPU meanwhile.
+	 */
+	bool proven_late;
 };
 
 /* What was left out. */

@@ -194,9 +194,10 @@ static int select_functions(struct nccl_run *run, struct error *err)
 static int make_judge(struct nccl_run *run, struct error *err)
 {
 	const struct nccl_intake_hooks hooks = {.read = read_memory, .arg = run};
+	const struct nccl_limits limits = {.proven_late = true};
 
 	run->memory = memory_reader__new(run->log);
-	run->jobs = nccl_jobs__new(NULL);
+	run->jobs = nccl_jobs__new(&limits);
 	run->looker = looker__new(run->log);
 	if (run->jobs)
 		run->intake = nccl_intake__new(run->jobs, &hooks);

@@ -16,6 +16,7 @@
 #include "output/nccl/nccl.h"
 
 #define MOST_TOLD 256
+#define TIMES_NS (3 * NS_PER_S)	     /* before that, ranks that start look late */
 #define LOOK_AGAIN_NS (5 * NS_PER_S) /* at processes that hang */
 
 /* A finding that has been printed. */
@@ -165,7 +166,11 @@ static void print_earlier(FILE *out, const struct nccl_report *report)
 	const char *head = "\nFound earlier, and over since:\n";
 
 	for (size_t i = 0; i < report->told_count; i++) {
-		if (report->told[i].present || !report->told[i].text)
+		enum nccl_verdict verdict = report->told[i].verdict;
+
+		/* Lateness that went away was none of the job. */
+		if (report->told[i].present || !report->told[i].text || verdict == NCCL_STRAGGLER ||
+		    verdict == NCCL_IMBALANCE)
 			continue;
 		fputs(head, out);
 		fputs(report->told[i].text, out);
@@ -227,7 +232,8 @@ static void print(struct nccl_report *report, uint64_t now_ns, bool final)
 
 static int judge(struct nccl_report *report, uint64_t now_ns)
 {
-	const struct nccl_patience patience = {.hang_ns = report->scene.options->hang_ns};
+	const struct nccl_patience patience = {.hang_ns = report->scene.options->hang_ns,
+					       .times_ns = TIMES_NS};
 
 	nccl_findings__free(&report->findings);
 	return nccl_jobs__judge(report->scene.jobs, &patience, now_ns, &report->findings);
