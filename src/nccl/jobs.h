@@ -110,6 +110,9 @@ struct nccl_mismatch {
 	struct nccl_operation common, other;
 	uint32_t common_ranks, other_ranks; /* how many have called it so */
 	int32_t common_rank, other_rank;    /* one of each */
+	/* what the calls before it let expect, as they have come in the same order before */
+	struct nccl_operation expected;
+	bool expects;
 };
 
 /* A pair of ranks with point-to-point calls. */

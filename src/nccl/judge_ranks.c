@@ -53,7 +53,9 @@ static void choose_common(const struct comm *comm, struct nccl_finding *finding)
 		other += is_other;
 		common += !is_other && rank->open.sequence >= finding->sequence;
 	}
-	if (other > common) {
+	/* Among two ranks, the one is right that calls what the step has had before. */
+	if (other > common || (other == common && comm->open.mismatch.expects &&
+			       same(&comm->open.mismatch.expected, &finding->other))) {
 		struct nccl_operation operation = finding->operation;
 
 		finding->operation = finding->other;

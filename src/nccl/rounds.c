@@ -86,6 +86,32 @@ static void keep_all(const struct comm *comm)
 	}
 }
 
+/* Whether a rank has called the same at two numbers, and at so many before each of them. */
+static bool repeats(const struct nccl_rank *rank, uint64_t one, uint64_t other, uint64_t before)
+{
+	struct nccl_operation mine, theirs;
+	uint64_t ns;
+
+	for (uint64_t i = 0; i <= before; i++)
+		if (one <= i || other <= i || !nccl_rank__operation(rank, one - i, &mine, &ns) ||
+		    !nccl_rank__operation(rank, other - i, &theirs, &ns) || !same(&mine, &theirs))
+			return false;
+	return true;
+}
+
+/* Programs repeat their steps: what has followed such calls before. */
+static bool expect(const struct nccl_rank *rank, uint64_t sequence, struct nccl_operation *expected)
+{
+	uint64_t ns;
+
+	for (uint64_t before = 2; before-- > 0;)
+		for (uint64_t back = 2; back < NCCL_RECENT && back < sequence; back++)
+			if (repeats(rank, sequence - 1, sequence - back, before))
+				return nccl_rank__operation(rank, sequence - back + 1, expected,
+							    &ns);
+	return false;
+}
+
 bool nccl_rank__kept(const struct rank *rank, uint64_t sequence, struct nccl_operation *operation)
 {
 	uint64_t place = sequence - rank->comm->open.mismatch.sequence;
@@ -110,6 +136,7 @@ static void differ(struct comm *comm, const struct round *round, const struct ra
 		.other = *operation,
 		.other_rank = rank->open.rank,
 	};
+	mismatch->expects = expect(&rank->open, round->sequence, &mismatch->expected);
 	keep_all(comm);
 }
 
