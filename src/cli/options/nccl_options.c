@@ -31,8 +31,8 @@ static int take_hang(const struct option_row *row, void *field, const char *text
 static const struct option_row rows[] = {
 	{"hang", 0, "TIME",
 	 "report a collective as hanging after this time: 10s,\n"
-	 "5m; the first one of a communicator may take 5 minutes,\n"
-	 "its creation 60 s [10s]",
+	 "5m; the first one of a communicator may take 5\n"
+	 "minutes, its creation 60 s [10s]",
 	 take_hang, FIELD(hang_ns)},
 	{"interval", 0, "S",
 	 "seconds between reports; 0: only the last one, and\n"
