@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "gpuprobe/trace.h"
 #include "words.h"
 
 #define BIT(n) (1ull << (n))
@@ -374,7 +375,8 @@ static int check_pitchout(const struct table_function *function, const struct ro
  */
 static int check_returns(const struct table_function *function, const struct row *row)
 {
-	if (!function->returns || function->desc.operation == OP_NONE ||
+	if (!function->returns || function->returns == TRACE_RETURNS_NCCL ||
+	    function->desc.operation == OP_NONE ||
 	    (function->desc.operation == OP_ASK && function->desc.kind == ASK_ERROR))
 		return 0;
 	return row__fail(row, "%s needs a result, so not the flag returns=",

@@ -185,6 +185,7 @@ static const struct word returns[] = {
 	{"value", TRACE_RETURNS_VALUE},
 	{"nothing", TRACE_RETURNS_NOTHING},
 	{"earlier", TRACE_RETURNS_EARLIER},
+	{"nccl", TRACE_RETURNS_NCCL},
 	{NULL, 0},
 };
 
@@ -204,8 +205,9 @@ static const struct word *const kinds[OP_COUNT] = {
 	[OP_ASK] = ask_kinds,
 };
 
-static const char *const families[] = {"launch", "memory",  "copy",   "sync",	 "stream", "event",
-				       "device", "context", "module", "library", "graph",  "other"};
+static const char *const families[] = {"launch", "memory", "copy",    "sync",	"stream",
+				       "event",	 "device", "context", "module", "library",
+				       "graph",	 "nccl",   "other"};
 
 static const char *const roles[ROLE_COUNT] = {
 	[ROLE_OUT] = "out",	  [ROLE_SIZE] = "size",		[ROLE_WIDTH] = "width",
@@ -248,6 +250,8 @@ static const struct word type_sizes[] = {
 	{"CUtensorMapInterleave", 4}, {"CUtensorMapL2promotion", 4},
 	{"CUtensorMapSwizzle", 4}, {"cudaError_t", 4}, {"cudaLaunchAttributeID", 4},
 	{"cuuint32_t", 4}, {"float", 4}, {"int", 4}, {"unsigned int", 4},
+	{"ncclDataType_t", 4}, {"ncclRedOp_t", 4}, {"ncclResult_t", 4},
+	{"ncclScalarResidence_t", 4},
 	{"CUarray", 8}, {"CUasyncCallback", 8}, {"CUasyncCallbackHandle", 8},
 	{"CUcontext", 8}, {"CUdevResourceDesc", 8}, {"CUdeviceptr", 8}, {"CUevent", 8},
 	{"CUexternalMemory", 8}, {"CUexternalSemaphore", 8}, {"CUfunction", 8},
@@ -273,12 +277,13 @@ static const struct word type_sizes[] = {
 	{"cublasHandle_t", 8}, {"cublasLtHandle_t", 8}, {"cublasXtHandle_t", 8},
 	{"cudnnHandle_t", 8}, {"curandGenerator_t", 8}, {"cusolverDnHandle_t", 8},
 	{"cusolverMgHandle_t", 8}, {"cusolverRfHandle_t", 8}, {"cusolverSpHandle_t", 8},
-	{"cusparseHandle_t", 8}, {"ncclComm_t", 8},
+	{"cusparseHandle_t", 8}, {"ncclComm_t", 8}, {"ncclWindow_t", 8},
 	{"dim3", 12},
 	{"struct cudaExtent", 24},
 	{"struct cudaPitchedPtr", 32},
 	{"CUipcEventHandle", 64}, {"CUipcMemHandle", 64}, {"cudaIpcEventHandle_t", 64},
 	{"cudaIpcMemHandle_t", 64},
+	{"ncclUniqueId", 128},
 	{NULL, 0},
 };
 /* clang-format on */

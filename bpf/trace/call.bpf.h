@@ -29,6 +29,8 @@ static __always_inline const struct trace_plan *plan_at(u32 row)
 
 static __always_inline bool has_failed(const struct trace_plan *plan, s32 result)
 {
+	if (plan->returns == TRACE_RETURNS_NCCL)
+		return result && result != TRACE_NCCL_IN_PROGRESS;
 	return plan->returns == TRACE_RETURNS_ERROR && result && result != NOT_READY;
 }
 

@@ -31,7 +31,7 @@
 #include "gpuprobe/state.h"
 
 #define TRACE_DEPTH 4	      /* nested traced calls of one thread that are followed */
-#define TRACE_WORDS 16	      /* most argument words kept */
+#define TRACE_WORDS 22	      /* most argument words kept: six, and the id of ncclCommInitRank */
 #define TRACE_READS 8	      /* most reads of one function */
 #define TRACE_STRING_SIZE 256 /* bytes of a string that are shown */
 #define TRACE_BLOCK_MAX 256   /* most bytes of a block; a truncated string has one more */
@@ -61,7 +61,11 @@ enum trace_returns {
 	TRACE_RETURNS_EARLIER, /* the error of an earlier call: cudaGetLastError */
 	TRACE_RETURNS_VALUE,   /* a number or pointer: the whole register */
 	TRACE_RETURNS_NOTHING,
+	/* ncclResult_t: any value but 0 and TRACE_NCCL_IN_PROGRESS is a failure */
+	TRACE_RETURNS_NCCL,
 };
+
+#define TRACE_NCCL_IN_PROGRESS 7
 
 #define TRACE_PLAN_KERNEL 0x01 /* a launch: its kernel's handle is words[kernel_word] */
 #define TRACE_PLAN_ARGS 0x02   /* has kernel arguments: words[args_word] or words[extra_word] */

@@ -404,7 +404,8 @@ int main(int argc, char **argv)
 		  "wait in cudaStreamSynchronize, and hang where ranks do" },
 		{ NULL },
 	};
-	static char directory[] = "/tmp/cuda-sim-nccl-XXXXXX";
+	const char *temporary = getenv("TMPDIR");
+	char directory[256];
 	int status = 0;
 
 	monitor_options__parse(argc, argv, "Ranks that make collectives.", options);
@@ -412,8 +413,10 @@ int main(int argc, char **argv)
 		give_up("--ranks: 1 to %d", MOST_RANKS);
 	run.seen = mmap(NULL, MOST_RANKS * sizeof(*run.seen), PROT_READ | PROT_WRITE,
 			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	snprintf(directory, sizeof(directory), "%s/cuda-sim-nccl-XXXXXX",
+		 temporary && *temporary ? temporary : "/tmp");
 	if (run.seen == MAP_FAILED || !run.seen || !mkdtemp(directory))
-		give_up("no shared memory, or no directory in /tmp");
+		give_up("no shared memory, or no directory in TMPDIR");
 	setenv("CUDA_SIM_NCCL_DIRECTORY", directory, 1);
 	NEED(ncclGetUniqueId(&run.id));
 	NEED(ncclGetUniqueId(&run.second_id));

@@ -30,6 +30,7 @@ static const char *const functions[NCCL_FUNCTIONS] = {
 	[NCCL_GET_ASYNC_ERROR] = "get_async_error",
 	[NCCL_OTHER] = "other",
 	[NCCL_FOUND] = "found",
+	[NCCL_MADE] = "made",
 	[NCCL_WAIT] = "wait",
 };
 

@@ -44,10 +44,12 @@ enum nccl_function {
 	NCCL_OTHER, /* all others: no work */
 	/*
 	 * Not calls. NCCL_FOUND has an end only: a communicator that was there before, by its
-	 * structure's members or RAS. NCCL_WAIT: the thread waits for all work that its process
-	 * gave to the GPU.
+	 * structure's members or RAS. NCCL_MADE has an end only: the address of a communicator that
+	 * was not known when the call that makes it returned. NCCL_WAIT: the thread waits for work
+	 * that its process gave to the GPU.
 	 */
 	NCCL_FOUND,
+	NCCL_MADE,
 	NCCL_WAIT,
 	NCCL_FUNCTIONS,
 };
@@ -95,11 +97,14 @@ struct nccl_event {
 	enum nccl_function function;
 	/* the communicator's address; of those that make one: the parent's, or 0 */
 	uint64_t comm;
-	/* at the end of those that make one: the new address, 0 without one; NCCL_FOUND: it */
+	/* at the end of those that make one: the new address, 0 without one; NCCL_FOUND, _MADE: it */
 	uint64_t made;
+	/* of those that make one, and NCCL_MADE: where NCCL writes that address; 0: unknown */
+	uint64_t made_at;
 	struct nccl_operation operation; /* collectives, send, receive: at their begin */
 	bool captured;			 /* into a graph: it runs with the graph's launches */
 	enum nccl_queue queue;
+	bool partial; /* NCCL_WAIT, at its end: other work of the process may not be done */
 	/* NCCL_INIT_RANK at its begin, NCCL_FOUND: rank and size may be unknown (-1, 0) */
 	uint64_t hash;
 	int32_t rank, size;

@@ -198,6 +198,7 @@ static void begin_creation(struct nccl_jobs *jobs, struct thread *thread,
 	set_name(rank->comm, event->name);
 	rank->open.nonblocking = event->nonblocking;
 	rank->open.creating_ns = event->ns;
+	rank->made_at = event->made_at;
 	thread->creating = rank;
 }
 
@@ -252,6 +253,22 @@ static void found(struct nccl_jobs *jobs, struct process *process, const struct 
 	rank->open.done = event->sequence;
 	if (event->sequence > rank->comm->open.sequence)
 		rank->comm->open.sequence = event->sequence;
+}
+
+/* NCCL has written the address of a communicator whose creation had returned before. */
+static void made(struct nccl_jobs *jobs, struct process *process, const struct nccl_event *event)
+{
+	struct rank *rank;
+
+	DL_FOREACH2(process->ranks, rank, process_next)
+	{
+		if (rank->open.handle || !event->made_at || rank->made_at != event->made_at ||
+		    rank->open.state >= NCCL_RANK_DESTROYED)
+			continue;
+		nccl_rank__set_handle(jobs, rank, event->made);
+		created(rank);
+		return;
+	}
 }
 
 static void end_comm(struct nccl_jobs *jobs, struct thread *thread, const struct nccl_event *event)
@@ -392,6 +409,8 @@ static void wait_for_gpu(struct thread *thread, const struct nccl_event *event)
 	/* If threads wait at once, only what the first one waits for is surely done. */
 	DL_FOREACH2(process->ranks, rank, process_next)
 	{
+		if (!begins && event->partial)
+			continue;
 		if (!begins)
 			nccl_rank__waited(rank, event->ns);
 		else if (process->waiting == 1)
@@ -402,7 +421,7 @@ static void wait_for_gpu(struct thread *thread, const struct nccl_event *event)
 /* Calls that say nothing about a process without a communicator. */
 static bool needs_process(enum nccl_function function)
 {
-	return function == NCCL_WAIT || function == NCCL_OTHER ||
+	return function == NCCL_WAIT || function == NCCL_OTHER || function == NCCL_MADE ||
 	       function == NCCL_GET_ASYNC_ERROR || is_end(function);
 }
 
@@ -422,6 +441,10 @@ void nccl_jobs__feed(struct nccl_jobs *jobs, const struct nccl_event *event)
 		return;
 	if (event->function == NCCL_FOUND) {
 		found(jobs, process, event);
+		return;
+	}
+	if (event->function == NCCL_MADE) {
+		made(jobs, process, event);
 		return;
 	}
 	thread = nccl_thread__take(jobs, process, event->tid);

@@ -27,6 +27,11 @@ struct nccl_limits {
 	size_t process_bytes; /* [1 MiB] */
 	size_t bytes;	      /* over all processes [64 MiB] */
 	uint64_t late_ns;     /* a rank is late that comes so long after the first [1 ms] */
+	/*
+	 * Hosts run ahead of their GPUs, so coming late need not cost anything. Lateness counts
+	 * only if a rank that has come waits for the GPU meanwhile.
+	 */
+	bool proven_late;
 };
 
 /* What was left out. */
@@ -62,6 +67,7 @@ enum nccl_activity {
 };
 
 #define NCCL_WHERE_SIZE 256
+#define NCCL_WAITS_SIZE 128
 
 struct nccl_process {
 	struct nccl_process_key key;
@@ -69,6 +75,8 @@ struct nccl_process {
 	bool ended;
 	/* where its thread is: "sample (data.py:301)"; empty: unknown. Escape it on output. */
 	char where[NCCL_WHERE_SIZE];
+	/* what it waits for, in words: "waits for the GIL, held by thread 5131"; empty: unknown */
+	char waits[NCCL_WAITS_SIZE];
 	/* since when a thread waits for the GPU; 0: none does */
 	uint64_t waiting_since_ns;
 };
@@ -102,6 +110,9 @@ struct nccl_mismatch {
 	struct nccl_operation common, other;
 	uint32_t common_ranks, other_ranks; /* how many have called it so */
 	int32_t common_rank, other_rank;    /* one of each */
+	/* what the calls before it let expect, as they have come in the same order before */
+	struct nccl_operation expected;
+	bool expects;
 };
 
 /* A pair of ranks with point-to-point calls. */
@@ -150,6 +161,10 @@ void nccl_jobs__process_ended(struct nccl_jobs *jobs, const struct nccl_process_
 /* `where` may be NULL and is cut. Processes without a communicator are left out. */
 void nccl_jobs__set_activity(struct nccl_jobs *jobs, const struct nccl_process_key *key,
 			     enum nccl_activity activity, const char *where);
+
+/* The same for the words in struct nccl_process.waits; the next activity removes them. */
+void nccl_jobs__set_wait(struct nccl_jobs *jobs, const struct nccl_process_key *key,
+			 const char *waits);
 
 /* From now on, the counts of the period begin at 0. */
 void nccl_jobs__begin_period(struct nccl_jobs *jobs, uint64_t ns);

@@ -69,6 +69,7 @@ struct nccl_patience {
 	uint64_t hang_ns;  /* [10 s] */
 	uint64_t init_ns;  /* creation of a communicator [60 s, or hang_ns if that is more] */
 	uint64_t first_ns; /* the first collective connects the ranks [5 min, or hang_ns] */
+	uint64_t times_ns; /* lateness is judged once ranks have been compared for so long [0] */
 };
 
 struct nccl_findings {

@@ -6,6 +6,8 @@
 
 #include "nccl/judge_private.h"
 
+#define EXPLAINED 1000 /* collectives after a mismatch */
+
 /* What it does takes its time, and it will come. */
 static bool excused(const struct rank *rank)
 {
@@ -104,6 +106,14 @@ static struct nccl_operation operation_at(const struct comm *comm, uint64_t sequ
 	return round ? round->operation : (struct nccl_operation){0};
 }
 
+/* Ranks that have called different things shortly before wait for each other because of that. */
+static bool is_explained(const struct comm *comm, uint64_t sequence)
+{
+	uint64_t mismatch = comm->open.mismatch.sequence;
+
+	return mismatch && sequence >= mismatch && sequence - mismatch < EXPLAINED;
+}
+
 void nccl_judge__missing(struct judgement *judgement, const struct comm *comm)
 {
 	const struct nccl_patience *patience = &judgement->patience;
@@ -114,6 +124,8 @@ void nccl_judge__missing(struct judgement *judgement, const struct comm *comm)
 
 	if (!find_sides(judgement, comm, &sides) || !sides.waiting ||
 	    sides.excused == sides.missing || all_stopped(comm))
+		return;
+	if (is_explained(comm, sides.sequence) && !sides.gone)
 		return;
 	/* Ranks that were counted from different moments differ without a hang. */
 	if (!comm->open.aligned && !sides.proven)

@@ -19,7 +19,8 @@ static bool operation_of(const struct rank *rank, uint64_t sequence,
 {
 	uint64_t ns;
 
-	return nccl_rank__operation(&rank->open, sequence, operation, &ns);
+	return nccl_rank__kept(rank, sequence, operation) ||
+	       nccl_rank__operation(&rank->open, sequence, operation, &ns);
 }
 
 static bool same(const struct nccl_operation *one, const struct nccl_operation *other)
@@ -52,7 +53,9 @@ static void choose_common(const struct comm *comm, struct nccl_finding *finding)
 		other += is_other;
 		common += !is_other && rank->open.sequence >= finding->sequence;
 	}
-	if (other > common) {
+	/* Among two ranks, the one is right that calls what the step has had before. */
+	if (other > common || (other == common && comm->open.mismatch.expects &&
+			       same(&comm->open.mismatch.expected, &finding->other))) {
 		struct nccl_operation operation = finding->operation;
 
 		finding->operation = finding->other;
@@ -278,7 +281,9 @@ void nccl_judge__times(struct judgement *judgement, const struct comm *comm)
 	size_t before = judgement->findings->count;
 
 	judge_uneven_bytes(judgement, comm);
-	if (comm->open.complete < LEAST_COMPARED || span_ns <= 0)
+	/* Ranks that called different things are late because of that. */
+	if (comm->open.complete < LEAST_COMPARED || span_ns <= 0 || comm->open.mismatch.sequence ||
+	    span_ns < (double)judgement->patience.times_ns)
 		return;
 	judge_stragglers(judgement, comm, span_ns);
 	if (judgement->findings->count == before)

@@ -13,6 +13,7 @@
 #define MOST_ROUNDS 4096
 #define PAIR_RECENT 8
 #define MOST_GROUPED 8192
+#define KEPT 3 /* operations from a mismatch on, for telling its kind later */
 
 struct recent {
 	struct nccl_operation operation;
@@ -26,6 +27,7 @@ struct round {
 	struct nccl_operation operation; /* as the first rank called it */
 	uint64_t first_ns, last_ns, done_ns;
 	uint32_t arrived, same;
+	bool awaited; /* a rank that had come waited for the GPU when a later one came */
 };
 
 struct comm_key {
@@ -72,8 +74,11 @@ struct rank {
 	struct process *process;
 	struct comm *comm;
 	struct recent recent[NCCL_RECENT];
-	int32_t children;	/* splits so far */
-	uint64_t wait_sequence; /* its sequence when the current wait began */
+	struct nccl_operation kept[KEPT]; /* those from the communicator's mismatch on */
+	uint8_t kept_mask;		  /* which of these it has called */
+	int32_t children;		  /* splits so far */
+	uint64_t made_at;		  /* where NCCL writes its address, until that is known */
+	uint64_t wait_sequence;		  /* its sequence when the current wait began */
 	struct rank *process_prev, *process_next;
 	UT_hash_handle hh;
 };
@@ -190,6 +195,8 @@ void nccl_rank__point_to_point(struct nccl_jobs *jobs, struct rank *rank,
 /* A wait of its process has ended: everything before it is done. */
 void nccl_rank__waited(struct rank *rank, uint64_t ns);
 struct round *nccl_comm__round(const struct comm *comm, uint64_t sequence);
+/* A rank's operation at the communicator's mismatch, or one of the two after it. */
+bool nccl_rank__kept(const struct rank *rank, uint64_t sequence, struct nccl_operation *operation);
 
 /* Splits, shrinks and grows: makes the child's rank. NULL: there is none, or no room. */
 struct rank *nccl_split__begin(struct nccl_jobs *jobs, struct rank *parent,

@@ -147,16 +147,32 @@ void nccl_jobs__process_ended(struct nccl_jobs *jobs, const struct nccl_process_
 	nccl_process__release(jobs, process);
 }
 
+/* Copies as much as fits. */
+static void copy_text(char *to, size_t size, const char *text)
+{
+	size_t length = text ? strnlen(text, size - 1) : 0;
+
+	memcpy(to, text ? text : "", length);
+	to[length] = 0;
+}
+
 void nccl_jobs__set_activity(struct nccl_jobs *jobs, const struct nccl_process_key *key,
 			     enum nccl_activity activity, const char *where)
 {
 	struct process *process = nccl_process__find(jobs, key);
-	size_t length;
 
 	if (!process)
 		return;
 	process->open.activity = activity;
-	length = where ? strnlen(where, NCCL_WHERE_SIZE - 1) : 0;
-	memcpy(process->open.where, where ? where : "", length);
-	process->open.where[length] = 0;
+	copy_text(process->open.where, sizeof(process->open.where), where);
+	process->open.waits[0] = 0;
+}
+
+void nccl_jobs__set_wait(struct nccl_jobs *jobs, const struct nccl_process_key *key,
+			 const char *waits)
+{
+	struct process *process = nccl_process__find(jobs, key);
+
+	if (process)
+		copy_text(process->open.waits, sizeof(process->open.waits), waits);
 }

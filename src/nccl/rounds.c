@@ -55,6 +55,73 @@ static bool same(const struct nccl_operation *one, const struct nccl_operation *
 	       one->datatype == other->datatype && one->op == other->op && one->root == other->root;
 }
 
+/* Keeps a call that is one of the first from the mismatch on. */
+static void keep(const struct comm *comm, struct rank *rank, uint64_t sequence,
+		 const struct nccl_operation *operation)
+{
+	uint64_t place = sequence - comm->open.mismatch.sequence;
+
+	if (!comm->open.mismatch.sequence || place >= KEPT)
+		return;
+	rank->kept[place] = *operation;
+	rank->kept_mask |= (uint8_t)(1U << place);
+}
+
+/* The same for what all ranks have called by now: soon it will be too long ago. */
+static void keep_all(const struct comm *comm)
+{
+	struct nccl_operation operation;
+	uint64_t ns;
+
+	for (size_t i = 0; i < comm->open.seen; i++) {
+		struct rank *rank = comm->ranks[i];
+
+		rank->kept_mask = 0;
+		for (uint64_t place = 0; place < KEPT; place++) {
+			uint64_t sequence = comm->open.mismatch.sequence + place;
+
+			if (nccl_rank__operation(&rank->open, sequence, &operation, &ns))
+				keep(comm, rank, sequence, &operation);
+		}
+	}
+}
+
+/* Whether a rank has called the same at two numbers, and at so many before each of them. */
+static bool repeats(const struct nccl_rank *rank, uint64_t one, uint64_t other, uint64_t before)
+{
+	struct nccl_operation mine, theirs;
+	uint64_t ns;
+
+	for (uint64_t i = 0; i <= before; i++)
+		if (one <= i || other <= i || !nccl_rank__operation(rank, one - i, &mine, &ns) ||
+		    !nccl_rank__operation(rank, other - i, &theirs, &ns) || !same(&mine, &theirs))
+			return false;
+	return true;
+}
+
+/* Programs repeat their steps: what has followed such calls before. */
+static bool expect(const struct nccl_rank *rank, uint64_t sequence, struct nccl_operation *expected)
+{
+	uint64_t ns;
+
+	for (uint64_t before = 2; before-- > 0;)
+		for (uint64_t back = 2; back < NCCL_RECENT && back < sequence; back++)
+			if (repeats(rank, sequence - 1, sequence - back, before))
+				return nccl_rank__operation(rank, sequence - back + 1, expected,
+							    &ns);
+	return false;
+}
+
+bool nccl_rank__kept(const struct rank *rank, uint64_t sequence, struct nccl_operation *operation)
+{
+	uint64_t place = sequence - rank->comm->open.mismatch.sequence;
+
+	if (place >= KEPT || !(rank->kept_mask >> place & 1))
+		return false;
+	*operation = rank->kept[place];
+	return true;
+}
+
 static void differ(struct comm *comm, const struct round *round, const struct rank *rank,
 		   const struct nccl_operation *operation)
 {
@@ -69,6 +136,21 @@ static void differ(struct comm *comm, const struct round *round, const struct ra
 		.other = *operation,
 		.other_rank = rank->open.rank,
 	};
+	mismatch->expects = expect(&rank->open, round->sequence, &mismatch->expected);
+	keep_all(comm);
+}
+
+/* Whether a rank that has come to the collective waits for the GPU now. */
+static bool is_awaited(const struct comm *comm, const struct rank *arriving, uint64_t sequence)
+{
+	for (size_t i = 0; i < comm->open.seen; i++) {
+		const struct rank *rank = comm->ranks[i];
+
+		if (rank != arriving && rank->open.sequence >= sequence &&
+		    rank->process->open.waiting_since_ns)
+			return true;
+	}
+	return false;
 }
 
 /* Counts a new collective of the communicator, once for all its ranks. */
@@ -146,7 +228,9 @@ static void complete(const struct nccl_jobs *jobs, struct comm *comm, const stru
 	if (round->sequence == 1 || !comm->open.aligned)
 		return;
 	for (size_t i = 0; i < comm->open.seen; i++) {
-		late = lateness_of(comm->ranks[i], round);
+		late = round->awaited || !jobs->limits.proven_late ?
+			       lateness_of(comm->ranks[i], round) :
+			       0;
 		add_lateness(jobs, &comm->ranks[i]->open, late);
 		greatest = late > greatest ? late : greatest;
 	}
@@ -169,6 +253,7 @@ uint64_t nccl_rank__arrive(struct nccl_jobs *jobs, struct rank *rank,
 	rank->recent[sequence % NCCL_RECENT] =
 		(struct recent){.operation = operation, .ns = ns, .busy = queue == NCCL_QUEUE_BUSY};
 	rank->open.last_ns = ns;
+	keep(comm, rank, sequence, &operation);
 	if (ns > comm->open.last_ns)
 		comm->open.last_ns = ns;
 	if (sequence > comm->open.sequence) {
@@ -192,6 +277,8 @@ uint64_t nccl_rank__arrive(struct nccl_jobs *jobs, struct rank *rank,
 		round->same++;
 	else if (comm->open.aligned)
 		differ(comm, round, rank, &operation);
+	if (jobs->limits.proven_late && !round->awaited)
+		round->awaited = is_awaited(comm, rank, sequence);
 	if (round->arrived++) {
 		if (ns < round->first_ns)
 			round->first_ns = ns;
@@ -203,6 +290,21 @@ uint64_t nccl_rank__arrive(struct nccl_jobs *jobs, struct rank *rank,
 	return sequence;
 }
 
+/* If it was this call that differed, the ranks agree after all. */
+static void forgive(struct comm *comm, struct rank *rank, uint64_t sequence)
+{
+	struct nccl_operation operation;
+
+	if (comm->open.mismatch.sequence != sequence ||
+	    !nccl_rank__kept(rank, sequence, &operation))
+		return;
+	rank->kept_mask &= (uint8_t)~1U;
+	if (!same(&operation, &comm->open.mismatch.other))
+		return;
+	comm->open.mismatch = (struct nccl_mismatch){0};
+	comm->open.mismatches--;
+}
+
 void nccl_rank__withdraw(struct rank *rank, uint64_t sequence)
 {
 	struct comm *comm = rank->comm;
@@ -211,6 +313,7 @@ void nccl_rank__withdraw(struct rank *rank, uint64_t sequence)
 	if (rank->open.sequence != sequence)
 		return;
 	rank->open.sequence--;
+	forgive(comm, rank, sequence);
 	if (!round)
 		return;
 	if (same(&round->operation, &rank->recent[sequence % NCCL_RECENT].operation))

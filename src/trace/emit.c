@@ -96,6 +96,8 @@ static void set_call(struct trace_stream *stream, const struct pending_event *pe
 	line->kernel_full = pending->name ? launch_name__mangled(pending->name) : NULL;
 	line->kernel_location = NULL;
 	line->stack = NULL;
+	line->words = (const uint64_t *)event->payload;
+	line->word_count = event->words;
 	line->lost = 0;
 	trace_function__decode(function, event, pending->size, stream->options.kernel_args,
 			       stream->stacks, line, &handle);

@@ -147,8 +147,21 @@ const struct trace_plan *trace_function__plan(const struct trace_function *funct
 	return &function->plan;
 }
 
+static const char *nccl_result_name(int32_t result)
+{
+	size_t count;
+	const struct api_value *values = api__values("ncclResult_t", &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (values[i].value == result)
+			return values[i].name;
+	return NULL;
+}
+
 const char *trace_function__result_name(const struct trace_function *function, int32_t result)
 {
+	if (function->plan.returns == TRACE_RETURNS_NCCL)
+		return nccl_result_name(result);
 	if (function->plan.returns != TRACE_RETURNS_ERROR &&
 	    function->plan.returns != TRACE_RETURNS_EARLIER)
 		return NULL;
@@ -160,5 +173,7 @@ const char *trace_function__result_name(const struct trace_function *function, i
 
 bool trace_function__is_failure(const struct trace_function *function, int32_t result)
 {
+	if (function->plan.returns == TRACE_RETURNS_NCCL)
+		return result && result != TRACE_NCCL_IN_PROGRESS;
 	return function->plan.returns == TRACE_RETURNS_ERROR && result && result != NOT_READY;
 }

@@ -266,6 +266,12 @@ static const struct trace_member runtime_resource_desc[] = {
 	{"resType", "cudaResourceType", 0},
 };
 
+/* Up to the name, which came with 2.27: what older programs have there is no part of it. */
+static const struct trace_member nccl_config[] = {
+	{"size", "size_t", 0},	 {"magic", "unsigned int", 8}, {"version", "unsigned int", 12},
+	{"blocking", "int", 16}, {"commName", "void *", 48},
+};
+
 /* By type (strcmp). */
 static const struct trace_layout layouts[] = {
 	LAYOUT("CUDA_ARRAY3D_DESCRIPTOR", 36, driver_array3_d_descriptor),
@@ -310,6 +316,7 @@ static const struct trace_layout layouts[] = {
 	LAYOUT("cudaPitchedPtr", 32, runtime_pitched_ptr),
 	LAYOUT("cudaPointerAttributes", 24, runtime_pointer_attributes),
 	LAYOUT("cudaResourceDesc", 4, runtime_resource_desc),
+	LAYOUT("ncclConfig_t", 56, nccl_config),
 };
 
 static int compare(const void *type, const void *layout)

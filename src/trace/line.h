@@ -117,6 +117,8 @@ struct trace_line {
 	const char *kernel_full;     /* mangled */
 	const char *kernel_location; /* "a.out+0x1234", where its host function is, or NULL */
 	const struct stack *stack;   /* from the function itself on; NULL: none or unknown */
+	const uint64_t *words; /* arguments as passed: six registers, then the stack's slots */
+	size_t word_count;
 	size_t field_count;
 	struct trace_field fields[TRACE_FIELDS_MAX];
 	uint64_t lost;		/* LINE_LOST: number of calls */

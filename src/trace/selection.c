@@ -50,6 +50,7 @@ enum family {
 	FAMILY_CONTEXT,
 	FAMILY_MODULE,
 	FAMILY_GRAPH,
+	FAMILY_NCCL,
 	FAMILY_ERRORS,
 	FAMILY_ALL,
 	FAMILIES,
@@ -59,7 +60,8 @@ static const char *const family_words[FAMILIES] = {
 	[FAMILY_MEMORY] = "memory", [FAMILY_LAUNCH] = "launch",	  [FAMILY_COPY] = "copy",
 	[FAMILY_SYNC] = "sync",	    [FAMILY_STREAM] = "stream",	  [FAMILY_EVENT] = "event",
 	[FAMILY_DEVICE] = "device", [FAMILY_CONTEXT] = "context", [FAMILY_MODULE] = "module",
-	[FAMILY_GRAPH] = "graph",   [FAMILY_ERRORS] = "errors",	  [FAMILY_ALL] = "all",
+	[FAMILY_GRAPH] = "graph",   [FAMILY_NCCL] = "nccl",	  [FAMILY_ERRORS] = "errors",
+	[FAMILY_ALL] = "all",
 };
 
 struct rule {
@@ -311,7 +313,7 @@ static int check_name(const char *word, struct error *err)
 	return error__set(err, -EINVAL,
 			  "'%.64s' is neither a family nor a function; the families are memory, "
 			  "launch, copy, "
-			  "sync, stream, event, device, context, module, graph, errors, all",
+			  "sync, stream, event, device, context, module, graph, nccl, errors, all",
 			  word);
 }
 

@@ -31,6 +31,7 @@ static const struct plain_type plain_types[] = {
 	{"double", FORM_REAL, 8},
 	{"float", FORM_REAL, 4},
 	{"int", FORM_SIGNED, 4},
+	{"ncclUniqueId", FORM_BYTES, 128},
 	{"size_t", FORM_UNSIGNED, 8},
 	{"uint3", FORM_DIM3, 12},
 	{"unsigned char", FORM_UNSIGNED, 1},
@@ -109,7 +110,8 @@ static const char *const handles[] = {"CUarray",
 				      "cusolverRfHandle_t",
 				      "cusolverSpHandle_t",
 				      "cusparseHandle_t",
-				      "ncclComm_t"};
+				      "ncclComm_t",
+				      "ncclWindow_t"};
 
 static const struct api_value copy_kinds[] = {
 	{"cudaMemcpyKind", "H2H", COPY_H2H},	     {"cudaMemcpyKind", "H2D", COPY_H2D},

@@ -10,6 +10,7 @@
 #include "cli/options/dump_options.h"
 #include "cli/options/flame_options.h"
 #include "cli/options/memleak_options.h"
+#include "cli/options/nccl_options.h"
 #include "cli/options/export_options.h"
 #include "cli/options/record_options.h"
 #include "cli/options/monitor_options.h"
@@ -61,6 +62,15 @@ static int parse_stat(int argc, char **argv, struct error *err)
 static int parse_diagnose(int argc, char **argv, struct error *err)
 {
 	return parse_profile(true, argc, argv, err);
+}
+
+static int parse_nccl(int argc, char **argv, struct error *err)
+{
+	struct nccl_options options;
+	int ret = nccl_options__parse(&options, argc, argv, err);
+
+	nccl_options__clear(&options);
+	return ret;
 }
 
 static int parse_memleak(int argc, char **argv, struct error *err)
@@ -193,10 +203,10 @@ static int parse_values(int argc, char **argv, struct error *err)
 }
 
 static int (*const commands[])(int argc, char **argv, struct error *err) = {
-	parse_monitor,	       parse_trace,  parse_stat,   parse_diagnose,
-	parse_memleak,	       parse_flame,  parse_values, parse_check,
-	parse_bpftrace_script, parse_dump,   parse_ps,	   parse_top,
-	parse_snapshot,	       parse_record, parse_diff,   parse_export};
+	parse_monitor, parse_trace, parse_stat,	  parse_diagnose, parse_memleak,
+	parse_nccl,    parse_flame, parse_values, parse_check,	  parse_bpftrace_script,
+	parse_dump,    parse_ps,    parse_top,	  parse_snapshot, parse_record,
+	parse_diff,    parse_export};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -30,6 +30,7 @@ from dump import test_dump, test_dump_collective
 from frameworks import test_cupy, test_jax
 from leaks import test_leaks
 from machine import Machine, Results, shown
+from nccl import test_nccl, test_nccl_faults
 from objects import test_handles, test_objects
 from oom import test_oom
 from oom_lines import test_oom_lines
@@ -75,11 +76,13 @@ TESTS = {
     "collective": test_dump_collective,
     "contention": test_contention,
     "late_rank": test_late_rank,
+    "nccl": test_nccl,
+    "nccl_faults": test_nccl_faults,
     **CASE_TESTS,
     **DIFF_TESTS,
 }
 GROUPS = {"cases": list(CASE_TESTS), "diff": list(DIFF_TESTS)}
-OF_SEVERAL_GPUS = ("parallel", "collective", "late_rank")
+OF_SEVERAL_GPUS = ("parallel", "collective", "late_rank", "nccl", "nccl_faults")
 
 NOTES = """Each row compares gpuprobe with an independent source:
 

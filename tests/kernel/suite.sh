@@ -424,6 +424,24 @@ traces_failures() {
 	grep ' 103 * 3 .* cudaFree$' summary
 }
 
+# Calls of NCCL at their begin and at their end, and the stack of the rank that is missing.
+names_the_missing_rank() {
+	export TMPDIR=$PWD
+	"$GPUPROBE" nccl --interval 0 --json -O report -- "$SIM/ranks" --ranks 2 --steps 20 \
+		--shape split > workload.out 2> err
+	grep '"final":true.*"sequence":20,.*"findings":\[\].*"lost_calls":0' report
+	"$GPUPROBE" nccl --interval 0 --hang 3s -- "$SIM/ranks" --ranks 2 --steps 20 --at 3 \
+		--rank 1 --fault host --block > found 2> err &
+	watching=$!
+	wait_until grep 'rank 1 is in .*stuck_in_host_code' found
+	grep 'critical  nccl-hang: comm 0x' found
+	grep 'rank 1 (pid .*) never came: its last was 9$' found
+	for pid in $(sed -n 's/^rank . pid //p' found); do
+		kill -KILL "$pid"
+	done
+	wait "$watching" || true
+}
+
 # What the process is in already: an iterator tells that no probe has seen the call begin.
 traces_what_began_before() {
 	CUDA_SIM_ASYNC=600s "$SIM/cuda_events_test" > workload.out &
@@ -592,6 +610,7 @@ run trace_stacks stacks_have_the_caller
 run memleak_frame_pointers stacks_of_leaks fp
 run trace_failures traces_failures
 run trace_before traces_what_began_before
+run nccl_missing_rank names_the_missing_rank
 run memleak_copies stacks_of_leaks dwarf
 run stacks_of_python stacks_of_python
 run memleak_tensors tensors_of_an_allocator

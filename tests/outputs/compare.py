@@ -30,6 +30,7 @@ LEAK = [str(SIM / "memory"), "--pairs", "40", "--keep", "5", "--size", "64K"]
 COPIES = [str(SIM / "copy")]
 TRAINING = [str(SIM / "steps"), "--steps", "100", "--cpu", "0.002"]
 FAULTY = [str(SIM / "faults"), "sync-after-every-launch", "--seconds", "2"]
+RANKS = [str(SIM / "ranks"), "--ranks", "2", "--steps", "20"]
 SECTIONS = ["--memleak", "--cudatrace", "--bandwidth-util"]
 SEED = ["--metrics-addr", "none", "--display-interval", "0"]
 
@@ -44,6 +45,7 @@ RUNS = {
     "stat, csv": ["stat", "--csv", "--", *TRAINING],
     "diagnose, json": ["diagnose", "--json", "--", *FAULTY],
     "memleak, json": ["memleak", "--json", "--", *LEAK],
+    "nccl, json": ["nccl", "--json", "--interval", "0", "--", *RANKS],
     "trace, json": ["trace", "--format", "json", "--", *LEAK],
     "trace, tsv": ["trace", "--format", "tsv", "--", *LEAK],
     "trace, schema": ["trace", "--json-schema"],

@@ -16,6 +16,7 @@
 #include "cli/options/flame_options.h"
 #include "cli/options/memleak_options.h"
 #include "cli/options/monitor_options.h"
+#include "cli/options/nccl_options.h"
 #include "cli/options/ps_options.h"
 #include "cli/options/snapshot_options.h"
 #include "cli/options/top_options.h"
@@ -38,6 +39,8 @@ static const struct subcommand subcommands[] = {
 	{"diagnose", "what is wrong with a program, and what it costs", diagnose_command__run,
 	 &diagnose_options},
 	{"diff", "what two runs do differently; a gate for CI", diff_command__run, &diff_options},
+	{"nccl", "which rank of a job hangs, is late or calls something else", nccl_command__run,
+	 &nccl_option_table},
 	{"memleak", "live device memory by call stack, and where it grows", memleak_command__run,
 	 &memleak_option_table},
 	{"flame", "a flame graph of memory, launches, waits or failures", flame_command__run,

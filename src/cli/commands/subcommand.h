@@ -36,6 +36,7 @@ int trace_command__run(int argc, char **argv, int *status, struct error *err);
 int record_command__run(int argc, char **argv, int *status, struct error *err);
 int diff_command__run(int argc, char **argv, int *status, struct error *err);
 int export_command__run(int argc, char **argv, int *status, struct error *err);
+int nccl_command__run(int argc, char **argv, int *status, struct error *err);
 int flame_command__run(int argc, char **argv, int *status, struct error *err);
 int snapshot_command__run(int argc, char **argv, int *status, struct error *err);
 int ps_command__run(int argc, char **argv, int *status, struct error *err);

@@ -126,8 +126,8 @@ static const struct option_row rows[] = {
 	{.help = "Which calls:"},
 	{"events", 'e', "WORD,...",
 	 "families (memory launch copy sync stream event device\n"
-	 "context module graph errors all), functions, patterns\n"
-	 "(cu*Async) and exclusions (!cudaGetDevice);\n"
+	 "context module graph nccl errors all), functions,\n"
+	 "patterns (cu*Async) and exclusions (!cudaGetDevice);\n"
 	 "repeatable [memory, launch, copy, sync, stream, event\n"
 	 "and device without getters]",
 	 option__list, GIVEN(events)},

@@ -229,7 +229,8 @@ static void print_activities(FILE *out, const struct nccl_finding *finding)
 {
 	for (size_t i = 0; i < finding->rank_count; i++) {
 		const struct nccl_rank *rank = finding->ranks[i];
-		const char *activity = doing(rank->process->activity);
+		const char *activity = rank->process->waits[0] ? rank->process->waits :
+								 doing(rank->process->activity);
 
 		/* What the line of the rank has said already. */
 		if (end_of(rank))
@@ -242,7 +243,9 @@ static void print_activities(FILE *out, const struct nccl_finding *finding)
 			escape__text(out, rank->process->where);
 			fputs(activity ? ", " : "", out);
 		}
-		fprintf(out, "%s\n", activity ? activity : "");
+		if (activity)
+			escape__text(out, activity);
+		fputc('\n', out);
 	}
 }
 

@@ -60,6 +60,7 @@ static void write_rank(struct json *json, const struct nccl_rank *rank)
 		json__u64(json, rank->lateness[i]);
 	json__array_end(json);
 	json__key_string(json, "where", rank->process->where[0] ? rank->process->where : NULL);
+	json__key_string(json, "waits", rank->process->waits[0] ? rank->process->waits : NULL);
 	json__object_end(json);
 }
 

@@ -58,6 +58,24 @@ static void print_seen(FILE *out, const struct nccl_comm *comm)
 		fprintf(out, ", %zu ended", comm->ended);
 }
 
+static uint64_t sum_collectives(const struct nccl_comm *comm)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < NCCL_COLLECTIVES; i++)
+		sum += comm->collectives[i];
+	return sum;
+}
+
+static void print_idle(FILE *out, const struct nccl_comm *comm)
+{
+	uint64_t sum = sum_collectives(comm);
+
+	fputs("   no collectives", out);
+	if (sum)
+		fprintf(out, " since the last report, %s before", quantity__count(sum).text);
+}
+
 /* The greatest number of captured collectives of a rank. */
 static uint64_t most_captured(const struct nccl_comm *comm)
 {
@@ -84,7 +102,7 @@ static void print_work(FILE *out, const struct nccl_jobs *jobs, const struct ncc
 		fprintf(out, "  %s issued",
 			quantity__bandwidth((double)comm->period_bytes / seconds).text);
 	} else {
-		fputs("   no collectives", out);
+		print_idle(out, comm);
 	}
 	if (comm->at_least > 0)
 		fprintf(out, ", at least %s", quantity__bandwidth(comm->at_least).text);

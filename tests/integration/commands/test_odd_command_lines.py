@@ -7,9 +7,9 @@ import pytest
 from lib import paths
 from lib.cli import fails, run
 
-COMMANDS = ("ps", "top", "dump", "trace", "record", "export", "stat", "diagnose", "memleak",
-            "flame", "snapshot", "diff", "check", "bpftrace-script")
-WATCHING = ("trace", "record", "stat", "diagnose", "memleak", "flame")
+COMMANDS = ("ps", "top", "dump", "trace", "record", "export", "stat", "diagnose", "nccl",
+            "memleak", "flame", "snapshot", "diff", "check", "bpftrace-script")
+WATCHING = ("trace", "record", "stat", "diagnose", "nccl", "memleak", "flame")
 
 
 def refused(args, told, status=2):
@@ -72,16 +72,18 @@ def test_help_of_a_command_is_that_of_its_option():
 
 COMMON = {
     ("--comm", "--uid", "--cgroup", "--container", "--pod", "-p, --pid"):
-        ("", "trace", "record", "stat", "diagnose", "memleak", "flame", "dump", "check", "ps",
-         "top"),
-    ("--json",): ("", "trace", "stat", "diagnose", "memleak", "diff", "dump", "check", "ps"),
-    ("--interval S",): ("", "stat", "diagnose", "memleak"),
+        ("", "trace", "record", "stat", "diagnose", "nccl", "memleak", "flame", "dump", "check",
+         "ps", "top"),
+    ("--json",): ("", "trace", "stat", "diagnose", "nccl", "memleak", "diff", "dump", "check",
+                  "ps"),
+    ("--interval S",): ("", "stat", "diagnose", "nccl", "memleak"),
     ("-T, --top N",): ("", "stat", "diagnose", "memleak"),
-    ("-O, --output FILE",): ("trace", "record", "export", "stat", "diagnose", "flame", "snapshot"),
-    ("--duration S",): ("", "trace", "record", "stat", "diagnose", "memleak", "flame"),
+    ("-O, --output FILE",): ("trace", "record", "export", "stat", "diagnose", "nccl", "flame",
+                             "snapshot"),
+    ("--duration S",): ("", "trace", "record", "stat", "diagnose", "nccl", "memleak", "flame"),
     ("-v, --verbose", "-q, --quiet"):
-        ("", "trace", "record", "stat", "diagnose", "memleak", "flame", "dump", "check", "ps",
-         "top"),
+        ("", "trace", "record", "stat", "diagnose", "nccl", "memleak", "flame", "dump", "check",
+         "ps", "top"),
 }
 
 

@@ -33,10 +33,11 @@ COMMANDS = {
     "trace": ["trace"],
     "stat": ["stat"],
     "diagnose": ["diagnose"],
+    "nccl": ["nccl", "--interval", "0.1"],
     "memleak": ["memleak"],
     "flame": ["flame", "--by", "launches", "--folded"],
 }
-OUTPUT = {"trace": "-O", "stat": "-O", "diagnose": "-O", "flame": "-o"}
+OUTPUT = {"trace": "-O", "stat": "-O", "diagnose": "-O", "nccl": "-O", "flame": "-o"}
 
 
 @pytest.fixture(scope="session")

@@ -73,11 +73,17 @@ def trace(rng, _):
     return ["trace", "--format", rng.choice(("table", "json", "tsv")), *maybe_stacks(rng, STORAGE)]
 
 
+def nccl(rng, _):
+    return ["nccl", "--interval", rng.choice((0, *INTERVALS)), *rng.choice(([], ["--json"])),
+            "--hang", rng.choice(("100ms", "10s"))]
+
+
 def record(rng, _):
     return ["record", "-o", "/dev/null", *maybe_stacks(rng, STORAGE)]
 
 
-COMMANDS = (monitor, monitor, diagnose, diagnose, memleak, memleak, stat, flame, trace, record)
+COMMANDS = (monitor, monitor, diagnose, diagnose, memleak, memleak, stat, flame, trace, record,
+            nccl)
 
 
 def workloads(rng, many_stacks):

@@ -30,6 +30,7 @@ WAYS = [
     lambda pid: ["trace", "--stack", "-O", "/dev/null", "-p", pid],
     lambda pid: ["record", "-o", "/dev/null", "-p", pid],
     lambda pid: ["stat", "-O", "/dev/null", "-p", pid],
+    lambda pid: ["nccl", "-O", "/dev/null", "-p", pid],
     lambda pid: ["memleak", "-p", pid],
 ]
 

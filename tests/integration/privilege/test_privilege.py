@@ -33,6 +33,7 @@ COMMANDS = {
     "record": ("record", "-o", "/dev/null"),
     "stat": ("stat", "--json"),
     "diagnose": ("diagnose", "--json"),
+    "nccl": ("nccl", "--json"),
     "memleak": ("memleak", "--json"),
     "flame": ("flame", "--by", "launches", "--stack-sample", "1"),
 }

@@ -25,6 +25,7 @@ COMMANDS = {
     "record": ("record", "-o", "/dev/null"),
     "stat": ("stat",),
     "diagnose": ("diagnose",),
+    "nccl": ("nccl",),
     "memleak": ("memleak",),
     "flame": ("flame", "--by", "launches"),
 }

@@ -351,7 +351,7 @@ static void test_bad_showing_flags(void **state)
 {
 	(void)state;
 	expect_bad_row("runtime\tcudaX\tother\t-\t-\treturns=error\t-\t-\t-",
-		       "a function returns value, nothing or earlier, not error");
+		       "a function returns value, nothing, earlier or nccl, not error");
 	expect_bad_row("runtime\tcudaX\tother\t-\t-\taddress=b\t-\ta rdi void **\t-",
 		       "a flag names no argument: b");
 	expect_bad_row("runtime\tcudaX\tother\t-\t-\tgiven=a\t-\ta rdi int\t-",

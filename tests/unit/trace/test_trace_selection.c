@@ -215,13 +215,15 @@ static void test_mistakes(void **state)
 		       "'Malloc' is neither a family nor a function; did you mean cudaMalloc?");
 	expect_mistake("CUDAMALLOC",
 		       "'CUDAMALLOC' is neither a family nor a function; did you mean cudaMalloc?");
-	expect_mistake(" xyzzy", "' xyzzy' is neither a family nor a function; the families are "
-				 "memory, launch, copy, sync, "
-				 "stream, event, device, context, module, graph, errors, all");
-	expect_mistake("cuda[M]alloc",
-		       "'cuda[M]alloc' is neither a family nor a function; the families are "
-		       "memory, launch, "
-		       "copy, sync, stream, event, device, context, module, graph, errors, all");
+	expect_mistake(" xyzzy",
+		       "' xyzzy' is neither a family nor a function; the families are "
+		       "memory, launch, copy, sync, "
+		       "stream, event, device, context, module, graph, nccl, errors, all");
+	expect_mistake(
+		"cuda[M]alloc",
+		"'cuda[M]alloc' is neither a family nor a function; the families are "
+		"memory, launch, "
+		"copy, sync, stream, event, device, context, module, graph, nccl, errors, all");
 }
 
 /* A name that begins with cu may be from a newer library, but can be requested. */

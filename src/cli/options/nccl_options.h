@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The command line of `gpuprobe nccl`. */
+#ifndef CLI_NCCL_OPTIONS_H
+#define CLI_NCCL_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "cli/options/arguments.h"
+
+struct nccl_options {
+	struct targets targets;
+	double interval;     /* seconds between reports; 0: only the last one */
+	double duration;     /* seconds; 0: until stopped */
+	uint64_t hang_ns;    /* a collective that lasts longer hangs */
+	uint32_t ring_bytes; /* a power of two, in whole pages */
+	bool json;
+	const char *file; /* output file; NULL: standard output */
+	enum log_level log_level;
+};
+
+extern const struct option_table nccl_option_table;
+
+/*
+ * Parses the command line; argv[0] is "nccl". Returns an enum option_result, or a negative errno
+ * with a message in `err` (exit status 2). The caller always calls nccl_options__clear.
+ */
+int nccl_options__parse(struct nccl_options *options, int argc, char **argv, struct error *err);
+void nccl_options__clear(struct nccl_options *options);
+
+#endif

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`gpuprobe nccl` of sound jobs: communicators, ranks and counts are those of the simulated NCCL's
+truth, and there is no finding."""
+import subprocess
+import time
+
+import pytest
+
+from lib import paths
+from lib.nccl import Watched, counted, true_counts, true_hashes
+from lib.probe import environment, wait_until
+from lib.variants import some_of
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
+
+SHAPES = ("ddp", "split", "pipeline", "alltoall", "group", "capture", "several")
+# Lateness and uneven times depend on how busy the machine is.
+CRITICAL = ("nccl-hang", "nccl-mismatch", "nccl-error")
+
+
+@pytest.mark.parametrize("shape", some_of(SHAPES, "split", "pipeline", "capture"))
+def test_counts_are_true(shape, tmp_path):
+    ranks = 3 if shape == "alltoall" else 4
+    with Watched("--interval", 0, ranks=("--ranks", ranks, "--steps", 20, "--shape", shape,
+                                         "--jitter", 0.002),
+                 settings={"CUDA_SIM_NCCL_TRUTH": tmp_path / "%p"}) as watched:
+        assert watched.finish() == 0, watched.stderr
+    report = watched.last
+    assert report["final"] and report["lost_calls"] == 0
+    assert {name: count for name, count in report["lost"].items() if count} == {}
+    assert [kind for kind in CRITICAL if watched.findings(kind)] == []
+    assert counted(report) == true_counts(tmp_path)
+    seen = {(comm["hash"], rank["rank"], comm["size"], rank["pid"])
+            for comm in report["communicators"] for rank in comm["ranks"]}
+    assert set(true_hashes(tmp_path)) <= seen
+
+
+@pytest.mark.slow
+def test_sixteen_ranks(tmp_path):
+    with Watched("--interval", 0, ranks=("--ranks", 16, "--steps", 30, "--shape", "split",
+                                         "--jitter", 0.005),
+                 settings={"CUDA_SIM_NCCL_TRUTH": tmp_path / "%p"}) as watched:
+        assert watched.finish() == 0, watched.stderr
+    assert counted(watched.last) == true_counts(tmp_path)
+    assert [kind for kind in CRITICAL if watched.findings(kind)] == []
+
+
+def test_split_has_its_ranks(tmp_path):
+    """Ranks of equal colour are numbered by their key, which falls in this program."""
+    with Watched("--interval", 0, ranks=("--ranks", 4, "--steps", 3, "--shape", "split"),
+                 settings={"CUDA_SIM_NCCL_TRUTH": tmp_path / "%p"}) as watched:
+        assert watched.finish() == 0, watched.stderr
+    comms = watched.last["communicators"]
+    parent = next(comm for comm in comms if comm["size"] == 4)
+    of_pid = {rank["pid"]: rank["rank"] for rank in parent["ranks"]}
+    children = [comm for comm in comms if comm is not parent]
+    assert [comm["size"] for comm in children] == [2, 2]
+    for comm in children:
+        assert [of_pid[rank["pid"]] for rank in comm["ranks"]] in ([2, 0], [3, 1])
+
+
+def test_attached_in_the_middle():
+    """The communicator is known by its calls alone; nothing is judged from what is not known."""
+    with subprocess.Popen([paths.SIM / "ranks", "--ranks", "2", "--steps", "100000", "--pause",
+                           "0.01"], env=environment(CUDA_SIM_CLOCK="kernel=1us"),
+                          stdout=subprocess.PIPE, text=True) as program:
+        try:
+            pids = {int(program.stdout.readline().split()[3]) for _ in range(2)}
+            time.sleep(0.5)
+            with Watched("--interval", 0.5, "-p", program.pid) as watched:
+                wait_until(lambda: watched.reports and pids == {
+                    rank["pid"] for comm in watched.reports[-1]["communicators"]
+                    for rank in comm["ranks"] if rank["sequence"]},
+                    lambda: f"ranks of {pids}: {watched.reports[-1:]}")
+                assert [comm["hash"] for comm in watched.last["communicators"]] == [None, None]
+                assert [kind for kind in CRITICAL if watched.findings(kind)] == []
+        finally:
+            program.kill()
+            for pid in pids:
+                subprocess.run(["kill", "-9", str(pid)], check=False)
+
+
+def test_text():
+    """The report that a person reads."""
+    done = subprocess.run(
+        [paths.GPUPROBE, "nccl", "--interval", "0", "--", paths.SIM / "ranks", "--ranks", "2",
+         "--steps", "5"], env=environment(CUDA_SIM_CLOCK="kernel=1us"), text=True,
+        capture_output=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    report = done.stdout[done.stdout.index("at the end, after "):].splitlines()
+    assert "2 ranks, 2 seen here, ended" in report[1] and " issued" in report[1]
+    assert len(report) == 2
+
+
+def test_no_call_of_nccl():
+    done = subprocess.run([paths.GPUPROBE, "nccl", "--", "sh", "-c", "exit 3"], env=environment(),
+                          text=True, capture_output=True, check=False, timeout=60)
+    assert done.returncode == 3
+    assert "no call of NCCL seen since attach" in done.stdout
