@@ -194,6 +194,8 @@ static const struct recorded_field oom_fields[] = {
 	VALUE(sites_estimated),
 	VALUE(unused),
 	VALUE(largest_hole),
+	VALUE(as_of_failure),
+	VALUE(late_frees_lost),
 	STRUCTS(increase, site_increase),
 	VALUE(increase_kept),
 	STRUCTS(neighbours, oom_neighbour),
