@@ -98,6 +98,7 @@ static int print(const struct dump_command *run, struct error *err)
 	const struct dump_view view = {
 		.all_frames = run->options->all_frames,
 		.all = run->options->all,
+		.form = run->options->form,
 		.on_terminal = isatty(STDOUT_FILENO),
 		.before = run->second ? run->first : NULL,
 	};

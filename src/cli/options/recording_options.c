@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/options/arguments.h"
+#include "cli/options/targets.h"
 #include "privilege/file_rights.h"
 
 int recording_choice__take_moment(const struct option_row *row, void *field, const char *text,

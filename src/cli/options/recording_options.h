@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "cli/options/arguments.h"
+#include "cli/options/targets.h"
 #include "cli/options/option_table.h"
 #include "record/reader.h"
 

@@ -95,6 +95,13 @@ static void has_all_columns_where_there_is_room(void **state)
 	assert_page(150, 0, "top.150");
 }
 
+static void has_exact_amounts_if_wanted(void **state)
+{
+	(void)state;
+	view.form = QUANTITY_EXACT;
+	assert_page(220, 0, "top.exact");
+}
+
 static void leaves_columns_out_at_100(void **state)
 {
 	(void)state;
@@ -299,6 +306,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(has_all_columns_where_there_is_room, begin, end),
+		cmocka_unit_test_setup_teardown(has_exact_amounts_if_wanted, begin, end),
 		cmocka_unit_test_setup_teardown(leaves_columns_out_at_100, begin, end),
 		cmocka_unit_test_setup_teardown(leaves_more_out_at_80, begin, end),
 		cmocka_unit_test_setup_teardown(fits_any_size, begin, end),
