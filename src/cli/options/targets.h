@@ -27,8 +27,8 @@ int targets__add_pid(struct targets *targets, const char *text, struct error *er
 int targets__add_library(struct targets *targets, const char *path, struct error *err);
 
 /*
- * targets__check_library checks the text of a library's path. targets__library_error adds what to do
- * if `ret` says that there is no such library; returns `ret`.
+ * targets__check_library checks the text of a library's path. targets__library_error adds what to
+ * do if `ret` says that there is no such library; returns `ret`.
  */
 int targets__check_library(const char *path, struct error *err);
 int targets__library_error(int ret, struct error *err);
