@@ -104,7 +104,7 @@ static int print(FILE *out, void *arg)
 	if (!ret)
 		ret = top_table__add(&page, &scene);
 	if (!ret)
-		top_page__print(out, &page);
+		top_page__print(out, &page, (int)terminal);
 	fputc('\n', out);
 	top_page__clear(&page);
 	top_list__clear(&list);

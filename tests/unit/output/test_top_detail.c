@@ -77,7 +77,7 @@ static char *page_of(int width, enum quantity_form form, bool full_names)
 	FILE *out = text_stream__open(&text, &length);
 
 	assert_int_equal(top_detail__add(&page, &detail), 0);
-	top_page__print(out, &page);
+	top_page__print(out, &page, 0);
 	assert_int_equal(fclose(out), 0);
 	top_page__clear(&page);
 	return text;

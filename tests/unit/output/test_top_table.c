@@ -73,7 +73,7 @@ static void assert_page(int width, size_t height, const char *name)
 	FILE *out = text_stream__open(&text, &length), *file;
 
 	make(&page, width, height);
-	top_page__print(out, &page);
+	top_page__print(out, &page, 0);
 	assert_int_equal(fclose(out), 0);
 	snprintf(path, sizeof(path), "tests/unit/golden/%s", name);
 	file = fopen(path, writes ? "w" : "r");
