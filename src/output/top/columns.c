@@ -56,7 +56,7 @@ static struct cell unknown(void)
 /* A program may claim any size. */
 static uint64_t whole(double amount)
 {
-	return (uint64_t)fmin(round(amount), 1.8e19);
+	return (uint64_t)fmin(fmax(round(amount), 0), 1.8e19);
 }
 
 /* --- cells --- */
