@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 #define ERRORS_MAX 256 /* as of a process */
 
 /* --- making and freeing --- */
