@@ -51,8 +51,8 @@ unit-tests: $(UNIT_TESTS)
 
 # What a test needs besides the library; what is already in there is left out by the linker.
 $(addprefix $(BUILD)/tests/test_api_,table table_files arg_location): $(API_OBJS)
-OPTION_OBJS := $(patsubst %,$(BUILD)/obj/cli/options/%.o,arguments option_table stack_options \
-	filter_options recording_options)
+OPTION_OBJS := $(patsubst %,$(BUILD)/obj/cli/options/%.o,arguments targets shared_rows \
+	option_table stack_options filter_options recording_options)
 $(patsubst %,$(BUILD)/tests/test_%_options,profile dump memleak ps trace): $(BUILD)/tests/test_%: \
 	$(BUILD)/obj/cli/options/%.o $(OPTION_OBJS)
 $(BUILD)/tests/test_option_table: $(OPTION_OBJS)

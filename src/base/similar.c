@@ -7,7 +7,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define LONGEST 64 /* longer words are similar to nothing */
+#define LONGEST 64	  /* longer words are similar to nothing */
+#define LEAST_BEGINNING 3 /* letters */
 
 /* Distances of a candidate's beginning to all beginnings of the word. */
 typedef size_t distances[LONGEST + 1];
@@ -77,6 +78,22 @@ void similar__try(struct similar *similar, const char *candidate)
 	similar->best = candidate;
 }
 
+/* The only candidate that begins with the word: "diag" means diagnose. */
+static const char *find_beginning(const char *word, const char *const *candidates, size_t count)
+{
+	size_t length = strlen(word);
+	const char *found = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		if (length < LEAST_BEGINNING || strncmp(candidates[i], word, length) != 0)
+			continue;
+		if (found)
+			return NULL;
+		found = candidates[i];
+	}
+	return found;
+}
+
 const char *similar__find(const char *word, const char *const *candidates, size_t count)
 {
 	struct similar similar;
@@ -84,5 +101,5 @@ const char *similar__find(const char *word, const char *const *candidates, size_
 	similar__begin(&similar, word);
 	for (size_t i = 0; i < count; i++)
 		similar__try(&similar, candidates[i]);
-	return similar.best;
+	return similar.best ? similar.best : find_beginning(word, candidates, count);
 }

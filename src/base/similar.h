@@ -17,7 +17,9 @@ void similar__begin(struct similar *similar, const char *word);
 /* Compares one more candidate; `candidate` must outlive the search. The first of equals wins. */
 void similar__try(struct similar *similar, const char *candidate);
 
-/* The candidate most similar to the word; NULL: none is similar. */
+/*
+ * The candidate most similar to the word, or the only one that begins with it; NULL: there is none.
+ */
 const char *similar__find(const char *word, const char *const *candidates, size_t count);
 
 #endif

@@ -38,9 +38,6 @@ void attribution__watch_gpus(struct attribution *attribution);
 void attribution__learn(struct attribution *attribution, struct process *process,
 			const struct process_record *record);
 
-/* A call reported the UUID of the process's device `ordinal`. Returns 0 or -ENOMEM. */
-int attribution__report_uuid(struct process *process, int ordinal, const uint8_t uuid[16]);
-
 /*
  * Updates the model's GPUs and those of its live processes. Call it right after the tallies were
  * read, because NVML's numbers are compared with them. Queries NVML only for live processes, and
@@ -57,12 +54,5 @@ void attribution__hurry(struct attribution *attribution);
  */
 const struct gpu_snapshot *attribution__snapshot(struct attribution *attribution,
 						 unsigned int wait_ms, int *failure);
-
-/*
- * The bytes that NVML counts for a process on a GPU beyond its tracked allocations.
- * GPU_UNKNOWN_BYTES if either is unknown, or if the allocations exceed NVML's count: then the two
- * were not taken at the same time.
- */
-uint64_t attribution__untracked(uint64_t nvml_used, uint64_t tracked);
 
 #endif

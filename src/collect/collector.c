@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Notices, processes and their ends, see collector.h; snapshot.c reads the maps.
+// The collector and its ring, see collector.h; snapshot.c reads the maps, notices.c takes notices.
 #include "collect/collector.h"
 
 #include <bpf/bpf.h>
@@ -17,7 +17,6 @@
 #include "collect/open_calls.h"
 #include "collect/thread_counts_reader.h"
 #include "collect/private.h"
-#include "collect/shares.h"
 #include "collect/site_maps.h"
 #include "collect/steps.h"
 #include "gen/gpuprobe.skel.h"
@@ -26,148 +25,6 @@
 
 #define TURN_NS (50 * NS_PER_MS)
 #define MANY_ALLOCATIONS 16384 /* walking over this many takes some milliseconds */
-
-static void take_name(struct collector *collector, const struct record_name *record, size_t size)
-{
-	if (size < sizeof(*record) + 1 || record->length >= size - sizeof(*record) ||
-	    record->name[record->length])
-		return;
-	if (kernel_names__add(collector->names, record, record->name) == 1)
-		log__warn(collector->log,
-			  "a kernel's handle has another name than the program asked for (%.60s): "
-			  "from now on names "
-			  "come from documented calls only",
-			  record->name);
-}
-
-/* If memory runs out, the next reading of the maps adds the process. */
-static void see_fresh_processes(struct collector *collector)
-{
-	collector->has_fresh = false;
-	for (uint32_t slot = 0; slot < collector->options.max_processes; slot++) {
-		if (collector->records[slot].state == PROCESS_FREE ||
-		    collector->index_of[slot] != NO_PROCESS)
-			continue;
-		collector__add_process(collector, slot);
-		if (collector->stacks)
-			stacks__announce(collector->stacks, collector->records[slot].pid);
-	}
-}
-
-/* For COMMAND's processes this runs while they are held, before their first call. */
-static void process_changed(struct collector *collector, const struct record_library *record)
-{
-	if (collector->stacks)
-		stacks__look_at(collector->stacks, record->pid, record->header.type == RECORD_EXEC);
-	if (collector->hooks.process_changed)
-		collector->hooks.process_changed(record, collector->hooks.arg);
-}
-
-/* The process may have made its first call just before. */
-static void take_unfinished(struct collector *collector, const struct record_unfinished *record)
-{
-	struct process *process;
-
-	if (collector->has_fresh)
-		see_fresh_processes(collector);
-	process = collector__process_at(collector, record->header.slot);
-	if (process)
-		open_calls__end(process, record);
-}
-
-static void take_idle_time(struct collector *collector, const struct record_idle *record)
-{
-	const struct process *process;
-
-	if (collector->has_fresh)
-		see_fresh_processes(collector);
-	process = collector__process_at(collector, record->header.slot);
-	if (process && !process->left_out && collector->hooks.idle_time)
-		collector->hooks.idle_time(process, record, collector->hooks.arg);
-}
-
-static void take_shortage(struct collector *collector, const struct record_shortage *record)
-{
-	const struct process *process;
-
-	if (collector->has_fresh)
-		see_fresh_processes(collector);
-	process = collector__process_at(collector, record->header.slot);
-	if (!process || process->left_out || !collector->hooks.shortage)
-		return;
-	/* The process may end, or free its memory, before the next query. */
-	if (record->header.type != RECORD_SHORTAGE_RELIEVED)
-		attribution__hurry(collector->attribution);
-	collector->hooks.shortage(process, record, collector->hooks.arg);
-}
-
-static void take_record(struct collector *collector, const void *data, size_t size)
-{
-	const struct record *record = data;
-	const struct record_unload *unload = data;
-
-	if (size < sizeof(*record))
-		return;
-	switch (record->type) {
-	case RECORD_KERNEL_NAME: take_name(collector, data, size); break;
-	case RECORD_UNLOAD:
-		if (size >= sizeof(*unload))
-			kernel_names__unload(collector->names, record->slot, unload->module,
-					     unload->generation);
-		break;
-	case RECORD_UNFINISHED:
-		if (size >= sizeof(struct record_unfinished))
-			take_unfinished(collector, data);
-		break;
-	case RECORD_IDLE:
-		if (size >= sizeof(struct record_idle))
-			take_idle_time(collector, data);
-		break;
-	case RECORD_SHORTAGE:
-	case RECORD_SHORTAGE_RELIEVED:
-	case RECORD_SHORTAGE_FINAL:
-		if (size >= sizeof(struct record_shortage))
-			take_shortage(collector, data);
-		break;
-	case RECORD_PROCESS:
-		collector->has_fresh = true;
-		/* Not before a process uses CUDA: a GPU that nobody uses may be powered down. */
-		attribution__begin(collector->attribution);
-		break;
-	case RECORD_STEPS: collector->has_steps = true; break;
-	case RECORD_PROCESS_ENDED:
-		if (collector->hooks.process_ended)
-			collector->hooks.process_ended(collector->hooks.arg);
-		break;
-	case RECORD_LIBRARY:
-	case RECORD_LOADED:
-	case RECORD_EXEC:
-	case RECORD_FORK:
-		if (size >= sizeof(struct record_library))
-			process_changed(collector, data);
-		break;
-	}
-}
-
-/* Counts off a notice of a type that is limited per process. */
-static void take_off(struct collector *collector, const struct record *record, size_t size)
-{
-	if (size >= sizeof(*record) &&
-	    (record->type == RECORD_KERNEL_NAME || record->type == RECORD_UNLOAD ||
-	     record->type == RECORD_IDLE || record->type == RECORD_SHORTAGE ||
-	     record->type == RECORD_SHORTAGE_RELIEVED || record->type == RECORD_SHORTAGE_FINAL))
-		shares__took_notice(collector, record->slot, size);
-}
-
-/* A result other than 0 stops the reading of the ring after this record. */
-static int on_record(const void *data, size_t size, void *arg)
-{
-	struct collector *collector = arg;
-
-	take_record(collector, data, size);
-	take_off(collector, data, size);
-	return clock__boot_ns() >= collector->until_ns;
-}
 
 static int map_processes(struct collector *collector, struct error *err)
 {
@@ -340,7 +197,7 @@ int collector__ring_fd(const struct collector *collector)
 /* Leaves notices that arrive meanwhile: they may arrive faster than they are read. */
 static void take_notices(struct collector *collector)
 {
-	ring__read(&collector->ring, ring__written(&collector->ring), on_record, collector);
+	ring__read(&collector->ring, ring__written(&collector->ring), notices__take, collector);
 }
 
 /*
@@ -358,7 +215,7 @@ static void consume_until(struct collector *collector, uint64_t until_ns)
 	     waiting && clock__boot_ns() < until_ns && stacks__settle(collector->stacks); waiting--)
 		take_notices(collector);
 	if (collector->has_fresh)
-		see_fresh_processes(collector);
+		collector__see_fresh_processes(collector);
 	if (collector->has_steps)
 		steps__look(collector);
 	mounts__forget();

@@ -84,6 +84,12 @@ struct collector {
 int collector__add_process(struct collector *collector, uint32_t slot);
 
 /*
+ * Adds those that have made their first call since the last reading. If memory runs out, the next
+ * reading adds them.
+ */
+void collector__see_fresh_processes(struct collector *collector);
+
+/*
  * Marks the process as `since attach` if another process that shares its memory was late, since
  * that one's calls count as this process's.
  */
@@ -117,6 +123,18 @@ void collector__release_slots(struct collector *collector);
 
 /* Drops ended processes from the model once reports and scrapers have had time to see them. */
 void collector__drop_old_processes(struct collector *collector);
+
+/*
+ * Reads the record of the model's process (process_record.c): whether it has ended, its name, its
+ * lasting error and what had no entries of its own. Resets the sums that a reading computes.
+ */
+void collector__read_record(struct collector *collector, struct process *process);
+
+/*
+ * Takes a notice of the ring (notices.c); `arg` is the collector. A result other than 0 stops the
+ * reading of the ring after this notice.
+ */
+int notices__take(const void *data, size_t size, void *arg);
 
 /*
  * Reads all maps into the model (snapshot.c). `reap`: also deletes the entries of ended processes.

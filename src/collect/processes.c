@@ -15,6 +15,7 @@
 #include "gen/gpuprobe.skel.h"
 #include "model/object_sites.h"
 #include "model/sites.h"
+#include "stack/stacks.h"
 #include "target/proc.h"
 #include "target/task_iterator.h"
 
@@ -232,6 +233,19 @@ void collector__adopt(struct collector *collector, pid_t pid)
 	if (ret)
 		log__debug(collector->log, "process %d has no slot before its first call: %s",
 			   (int)pid, strerror(-ret));
+}
+
+void collector__see_fresh_processes(struct collector *collector)
+{
+	collector->has_fresh = false;
+	for (uint32_t slot = 0; slot < collector->options.max_processes; slot++) {
+		if (collector->records[slot].state == PROCESS_FREE ||
+		    collector->index_of[slot] != NO_PROCESS)
+			continue;
+		collector__add_process(collector, slot);
+		if (collector->stacks)
+			stacks__announce(collector->stacks, collector->records[slot].pid);
+	}
 }
 
 struct process *collector__process_at(struct collector *collector, uint32_t slot)

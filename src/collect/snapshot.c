@@ -24,6 +24,7 @@
 #include "collect/open_calls.h"
 #include "collect/thread_counts_reader.h"
 #include "collect/pools.h"
+#include "collect/process_gpus.h"
 #include "collect/private.h"
 #include "collect/reading.h"
 #include "collect/shares.h"
@@ -36,9 +37,6 @@
 #include "gpuprobe/rate.h"
 #include "api/api.h"
 #include "model/failures.h"
-#include "target/proc.h"
-
-#define LEAVE_NS (10 * NS_PER_S) /* how long an ended process's threads may take to leave */
 
 /* --- taking in elements of maps --- */
 
@@ -158,8 +156,8 @@ static int take_device(struct reading *reading, struct process *process, const v
 	(void)reading;
 	if (!record->has_uuid)
 		return ELEMENT_KEEP;
-	return attribution__report_uuid(process, ((const struct device_key *)key)->device,
-					record->uuid) ?
+	return process_gpus__report_uuid(process, ((const struct device_key *)key)->device,
+					 record->uuid) ?
 		       -ENOMEM :
 		       ELEMENT_KEEP;
 }
@@ -197,45 +195,6 @@ static void read_losses(struct collector *collector)
 	free(per_cpu);
 }
 
-static void read_sticky(struct process *process, const struct process_record *record)
-{
-	process->sticky.code = __atomic_load_n(&record->sticky_code, __ATOMIC_ACQUIRE);
-	process->sticky.ns = record->sticky_ns;
-	process->sticky.same = record->sticky_failures;
-	process->sticky.others = record->after_sticky;
-}
-
-/* Failures, calls and notices that had no entries of their own. */
-static void read_others(struct process *process, const struct process_record *record)
-{
-	failures__add_rest(process, __atomic_load_n(&record->other_failures, __ATOMIC_RELAXED));
-	process->other_calls = __atomic_load_n(&record->other_calls, __ATOMIC_RELAXED);
-	process->other_call_failures =
-		__atomic_load_n(&record->other_call_failures, __ATOMIC_RELAXED);
-	process->other_call_ns = __atomic_load_n(&record->other_call_ns, __ATOMIC_RELAXED);
-	process->lost_notices = __atomic_load_n(&record->lost_notices, __ATOMIC_RELAXED);
-}
-
-static void read_shim(struct process *process, const struct process_record *record)
-{
-	process->called = __atomic_load_n(&record->called, __ATOMIC_ACQUIRE);
-	process->shim_number = __atomic_load_n(&record->shim, __ATOMIC_ACQUIRE);
-	process->driver_number = record->behind_shim;
-}
-
-/*
- * Whether all threads of the process have left, so that its counts are final. The end of a thread
- * can be missed: the kernel skips a BPF program that is already running on that CPU. So the wait
- * for threads is limited.
- */
-static bool has_ended(const struct process_record *record, uint64_t now_ns)
-{
-	if (__atomic_load_n(&record->state, __ATOMIC_ACQUIRE) != PROCESS_ENDED)
-		return false;
-	return !__atomic_load_n(&record->threads, __ATOMIC_ACQUIRE) ||
-	       now_ns > record->ended_ns + LEAVE_NS;
-}
-
 static int begin(struct reading *reading)
 {
 	struct collector *collector = reading->collector;
@@ -263,26 +222,8 @@ static int refresh_processes(struct reading *reading)
 	for (size_t i = 0; i < model->process_count; i++) {
 		struct process *process = &model->processes[i];
 
-		if (process->slot == NO_PROCESS)
-			continue;
-		if (has_ended(&collector->records[process->slot], model->now_ns)) {
-			process->ended = true;
-			process->ended_ns = collector->records[process->slot].ended_ns;
-			memcpy(process->comm, collector->records[process->slot].comm,
-			       sizeof(process->comm) - 1);
-		} else {
-			collector__refresh_name(collector, process);
-		}
-		collector__look_at_sharer(collector, process);
-		read_sticky(process, &collector->records[process->slot]);
-		read_shim(process, &collector->records[process->slot]);
-		process->deaths_seen = __atomic_load_n(&collector->records[process->slot].deaths,
-						       __ATOMIC_ACQUIRE);
-		tally__reset(process);
-		failures__begin(process);
-		read_others(process, &collector->records[process->slot]);
-		shares__trim(collector, process->slot);
-		memset(process->inflight, 0, sizeof(process->inflight));
+		if (process->slot != NO_PROCESS)
+			collector__read_record(collector, process);
 	}
 	return ret;
 }

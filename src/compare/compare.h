@@ -24,6 +24,7 @@ enum difference_group {
 /* A kernel, function or place that a difference comes from. */
 struct difference_part {
 	const char *shown;
+	const char *whole; /* a kernel's whole name; NULL: it is none, or the name is unknown */
 	double a, b;
 };
 

@@ -78,6 +78,7 @@ static int add_kernel(struct counted_list *kernels, const struct json_value *ker
 
 	if (!label && json_value__is_true(kernel, "graph"))
 		item.shown = "(graph)";
+	item.whole = named ? named->shown : NULL;
 	item.name = named ? named->shown : item.shown;
 	json_value__number(kernel, "launches", &item.count);
 	return ARRAY_APPEND(kernels->items, kernels->count, item);

@@ -82,6 +82,7 @@ static int consider_part(const struct counted *x, const struct counted *y, void 
 	const struct parts_search *search = arg;
 	const struct difference_part part = {
 		.shown = y ? y->shown : x->shown,
+		.whole = y ? y->whole : x->whole,
 		.a = x ? x->count : 0,
 		.b = y ? y->count : 0,
 	};

@@ -39,6 +39,7 @@ enum counted_class {
 struct counted {
 	const char *name;  /* by which two runs are compared */
 	const char *shown; /* the same for people */
+	const char *whole; /* a kernel's whole name; NULL: it is none, or the name is unknown */
 	enum counted_class class;
 	double count; /* per step, or in all */
 	double ns;    /* for one of them; 0: unknown */

@@ -3,7 +3,7 @@
  * What decides which GPUs CUDA gives a process: its environment variables and the device nodes that
  * it can see. The process controls all of it. If a program changes its variables itself (setenv,
  * os.environ), /proc does not show the change; NVML's list of processes per GPU can then contradict
- * what is found here (collect/attribution.c).
+ * what is found here (collect/process_gpus.c).
  */
 #ifndef DEVICE_CUDA_ENVIRONMENT_H
 #define DEVICE_CUDA_ENVIRONMENT_H

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "finding/host_reasons.h"
+#include "model/gpu_label.h"
 
 #define LEAST_COLLECTIVES 16 /* fewer do not show which ranks belong together */
 /*
@@ -12,6 +13,7 @@
  * because of startup and operations in flight
  */
 #define AS_MANY 0.1
+#define UNKNOWN_DEVICE (PROFILE_DEVICES - 1)
 #define OTHERS_MOST 64 /* processes on a GPU: beyond this nothing is proven about it */
 
 static double share_of(double ns, uint64_t window_ns)
@@ -24,12 +26,12 @@ static double share_of(double ns, uint64_t window_ns)
 /* The index of a process's device in the model's list of GPUs; GPU_NONE: unknown. */
 static int gpu_of(const struct process *process, int device)
 {
+	const struct process_gpu *gpu;
+
 	if (process->gpu_count == 1)
 		return process->gpus[0].gpu;
-	for (size_t i = 0; i < process->gpu_count; i++)
-		if (process->gpus[i].ordinal == device)
-			return process->gpus[i].gpu;
-	return GPU_NONE;
+	gpu = gpu_label__of_device(process, device == UNKNOWN_DEVICE ? DEVICE_UNKNOWN : device);
+	return gpu ? gpu->gpu : GPU_NONE;
 }
 
 /* The queue of the process's device that is this GPU; NULL: the process gave it no work. */
@@ -92,9 +94,18 @@ static void look_at(const struct company_times *times, const struct process *oth
 			add(sharing, other, 0);
 		return;
 	}
-	queue = queue_on(other, &window, gpu);
-	if (!queue || (!window.launches && !window.copies))
+	if (!window.launches && !window.copies)
 		return;
+	queue = queue_on(other, &window, gpu);
+	if (!queue) {
+		/* Its work may be on this GPU or another one. */
+		if (!window.queues[UNKNOWN_DEVICE].used ||
+		    gpu_of(other, UNKNOWN_DEVICE) != GPU_NONE)
+			return;
+		sharing->unknown = true;
+		add(sharing, other, window.launches);
+		return;
+	}
 	sharing->unknown |= !window.proves;
 	sharing->busy_ns += (double)most_busy_ns(&window, queue, began_ns, from_ns);
 	add(sharing, other, window.launches);
@@ -127,6 +138,27 @@ static void name(struct verdict_other *other, const struct process *process)
 	memcpy(other->comm, process->comm, sizeof(other->comm));
 }
 
+/*
+ * Whether a process that is not watched, or another one that has made calls, uses a GPU; false
+ * without NVML, which alone knows who uses which.
+ */
+static bool has_company(const struct model *model, const struct process *process, uint64_t from_ns)
+{
+	if (!model->gpu_count)
+		return false;
+	for (size_t i = 0; i < model->gpu_count; i++)
+		if (model->gpus[i].stranger &&
+		    !model__process_of(model, model->gpus[i].stranger, 0))
+			return true;
+	for (size_t i = 0; i < model->process_count; i++) {
+		const struct process *other = &model->processes[i];
+
+		if (other != process && other->launches && process__is_alive_after(other, from_ns))
+			return true;
+	}
+	return false;
+}
+
 void company__find_sharing(const struct company_times *times, const struct process *process,
 			   struct verdict *verdict)
 {
@@ -134,8 +166,13 @@ void company__find_sharing(const struct company_times *times, const struct proce
 	struct sharing sharing = {0};
 	int gpu = verdict->device < 0 ? GPU_NONE : gpu_of(process, verdict->device);
 
-	if (gpu < 0 || (size_t)gpu >= model->gpu_count || !verdict->window_ns)
+	if (!verdict->window_ns)
 		return;
+	if (gpu < 0 || (size_t)gpu >= model->gpu_count) {
+		if (has_company(model, process, verdict->from_ns))
+			verdict->idle = SHARE_UNKNOWN;
+		return;
+	}
 	look_at_others(times, process, gpu, verdict->from_ns, &sharing);
 	if (model->gpus[gpu].stranger && !model__process_of(model, model->gpus[gpu].stranger, 0)) {
 		verdict->beside.pid = model->gpus[gpu].stranger;

@@ -230,6 +230,7 @@ void finding_list__clear(struct finding_list *list);
 struct findings_options {
 	unsigned int needs; /* NEEDS_* that are available */
 	bool latest;	    /* keep the data that verdict__judge_latest needs */
+	bool full_names;    /* kernels have whole names in texts, not labels */
 	uint64_t window_ns; /* window of growth detection, see model/growth.h */
 };
 
@@ -249,6 +250,9 @@ int findings__set_thresholds(struct findings *findings, const char *const *texts
 
 /* Whether the kind's needs are available: other kinds are skipped. */
 bool findings__looks_for(const struct findings *findings, const struct finding_kind *kind);
+
+/* As in the options. */
+bool findings__has_full_names(const struct findings *findings);
 
 /* The value in use, by kind and index in its list: for help and JSON. */
 double findings__threshold(const struct findings *findings, const struct finding_kind *kind,

@@ -256,6 +256,11 @@ static int detect_kind(const struct findings *findings, const struct model *mode
 	return failed ? failed : ret;
 }
 
+bool findings__has_full_names(const struct findings *findings)
+{
+	return findings->options.full_names;
+}
+
 bool findings__looks_for(const struct findings *findings, const struct finding_kind *kind)
 {
 	return has_needs(findings, kind);

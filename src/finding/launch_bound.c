@@ -250,10 +250,11 @@ static int find_site(const struct process *process, const struct sequence *seque
 	return 0;
 }
 
-static int name_sequence(const struct process *process, const struct sequence *sequence,
+static int name_sequence(const struct watched_thread *watched, const struct sequence *sequence,
 			 struct finding *finding)
 {
-	char *text = sequence__text(sequence, process);
+	char *text = sequence__text(sequence, watched->process,
+				    findings__has_full_names(watched->input->state));
 	int ret = text ? finding__subject(finding, "%s", text) : -ENOMEM;
 
 	free(text);
@@ -266,7 +267,7 @@ static int detect(const struct watched_thread *watched, struct finding *finding)
 	int ret;
 
 	sequence__find(watched->process, watched->thread, &sequence);
-	ret = sequence.period ? name_sequence(watched->process, &sequence, finding) : 0;
+	ret = sequence.period ? name_sequence(watched, &sequence, finding) : 0;
 	if (!ret)
 		ret = find_site(watched->process, &sequence, finding);
 	estimate(watched, &sequence, finding);

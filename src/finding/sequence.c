@@ -83,7 +83,20 @@ static size_t count_same(const struct sequence *sequence, const struct process *
 	return count;
 }
 
-char *sequence__text(const struct sequence *sequence, const struct process *process)
+/* Labels are unique within a process. */
+static const char *whole_name(const struct process *process, const char *label)
+{
+	for (size_t i = 0; i < process->kernel_count; i++) {
+		const struct kernel *kernel = &process->kernels[i];
+
+		if (kernel->label && kernel->name && !strcmp(kernel->label, label))
+			return kernel->name;
+	}
+	return label;
+}
+
+char *sequence__text(const struct sequence *sequence, const struct process *process,
+		     bool full_names)
 {
 	size_t at = 0, same, size;
 	char *text = NULL;
@@ -93,8 +106,11 @@ char *sequence__text(const struct sequence *sequence, const struct process *proc
 		return NULL;
 	fprintf(out, "%zu launch%s: ", sequence->period, sequence->period == 1 ? "" : "es");
 	for (int shown = 0; at < sequence->period && shown < NAMES_SHOWN; shown++, at += same) {
+		const char *name = name_of(process, sequence->handles[at]);
+
 		same = count_same(sequence, process, at);
-		fprintf(out, "%s%s", shown ? ", " : "", name_of(process, sequence->handles[at]));
+		fprintf(out, "%s%s", shown ? ", " : "",
+			full_names ? whole_name(process, name) : name);
 		if (same > 1)
 			fprintf(out, " x%zu", same);
 	}

@@ -6,6 +6,7 @@
 #ifndef FINDING_SEQUENCE_H
 #define FINDING_SEQUENCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,9 +34,10 @@ void sequence__find(const struct process *process, const struct thread_profile *
 const char *sequence__kernel(const struct process *process, uint64_t handle);
 
 /*
- * "12 launches: gemm, bias, relu x2, ...": at most eight labels. malloc; NULL without memory.
- * Labels come from the process: escape them.
+ * "12 launches: gemm, bias, relu x2, ...": at most eight labels, or whole names (`full_names`).
+ * malloc; NULL without memory. Names come from the process: escape them.
  */
-char *sequence__text(const struct sequence *sequence, const struct process *process);
+char *sequence__text(const struct sequence *sequence, const struct process *process,
+		     bool full_names);
 
 #endif

@@ -289,6 +289,22 @@ static uint64_t without_start(const struct load_history *history, const struct p
 	return settled_ns && end_ns >= settled_ns + LEAST_WINDOW_NS ? settled_ns : first_ns;
 }
 
+/*
+ * Work from before the process was watched may still run, and no idle time was proved yet: that
+ * says nothing, and is no idle time of 0.
+ */
+static bool is_unsettled(const struct load_history *history, const struct process *process,
+			 uint64_t end_ns, const struct load *window)
+{
+	if (!process->since_attach ||
+	    end_ns >= load_history__first_ns(history, process) + LOAD_EARLIER_NS)
+		return false;
+	for (int i = 0; i < PROFILE_DEVICES; i++)
+		if (window->queues[i].idle_ns)
+			return false;
+	return true;
+}
+
 static bool find_latest(const struct company_times *times, const struct process *process,
 			struct load *window, uint64_t *from_ns)
 {
@@ -300,6 +316,7 @@ static bool find_latest(const struct company_times *times, const struct process 
 		*from_ns = end_ns - VERDICT_SPAN_NS;
 	if (!*from_ns || !load_history__window(history, times->model, process, *from_ns, window))
 		return false;
+	window->proves &= !is_unsettled(history, process, end_ns, window);
 	*from_ns = end_ns - window->ns;
 	return true;
 }

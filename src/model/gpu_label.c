@@ -28,3 +28,30 @@ bool gpu_label__is_used(const struct process *process, const struct process_gpu 
 			return true;
 	return process->gpu_count == 1;
 }
+
+/* A process has its contexts on the GPUs on which NVML sees it. */
+static const struct process_gpu *only_gpu(const struct process *process)
+{
+	const struct process_gpu *only = NULL;
+
+	if (process->gpu_count == 1)
+		return &process->gpus[0];
+	for (size_t i = 0; i < process->gpu_count; i++) {
+		if (process->gpus[i].used_bytes == GPU_UNKNOWN_BYTES)
+			continue;
+		if (only)
+			return NULL;
+		only = &process->gpus[i];
+	}
+	return only;
+}
+
+const struct process_gpu *gpu_label__of_device(const struct process *process, int device)
+{
+	if (device == DEVICE_UNKNOWN)
+		return only_gpu(process);
+	for (size_t i = 0; i < process->gpu_count; i++)
+		if (process->gpus[i].ordinal == device)
+			return &process->gpus[i];
+	return NULL;
+}

@@ -19,4 +19,10 @@ const struct gpu *gpu_label__find(const struct model *model, const struct proces
  */
 bool gpu_label__is_used(const struct process *process, const struct process_gpu *gpu);
 
+/*
+ * The process's GPU that has this number in the process. For DEVICE_UNKNOWN the only GPU that the
+ * process can be on: it sees no other, or NVML sees the process on no other. NULL if unknown.
+ */
+const struct process_gpu *gpu_label__of_device(const struct process *process, int device);
+
 #endif

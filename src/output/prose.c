@@ -2,8 +2,10 @@
 // Wraps lines that are too wide, see prose.h.
 #include "output/prose.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/text_stream.h"
 #include "base/width.h"
 #include "output/wrap.h"
 
@@ -57,4 +59,21 @@ void prose__print(FILE *out, char *text, size_t width)
 		*end = '\0';
 		print_line(out, line, width);
 	}
+}
+
+FILE *prose__begin(struct prose *prose, FILE *out, size_t width)
+{
+	FILE *text;
+
+	*prose = (struct prose){.out = out, .width = width};
+	text = width ? text_stream__open(&prose->buffer, &prose->length) : NULL;
+	return text ? text : out;
+}
+
+void prose__end(struct prose *prose, FILE *text)
+{
+	if (text == prose->out || fclose(text))
+		return;
+	prose__print(prose->out, prose->buffer, prose->width);
+	free(prose->buffer);
 }

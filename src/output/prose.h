@@ -16,4 +16,20 @@
  */
 void prose__print(FILE *out, char *text, size_t width);
 
+/* Text that is wrapped as a whole, when it is complete. */
+struct prose {
+	FILE *out;
+	size_t width, length;
+	char *buffer;
+};
+
+/*
+ * Where to write, until prose__end. Without a width (0), or without memory, that is `out`, and
+ * nothing is wrapped.
+ */
+FILE *prose__begin(struct prose *prose, FILE *out, size_t width);
+
+/* Prints what was written to `text`, which prose__begin has returned: whole lines. */
+void prose__end(struct prose *prose, FILE *text);
+
 #endif

@@ -46,7 +46,8 @@ void start_line__print(FILE *out, const struct start_line *start)
 		escape__text(out, start->only);
 		fputc(')', out);
 	}
-	if (start->interval > 0)
+	/* Else the only report is that at the end. */
+	if (start->interval > 0 && !(start->duration > 0 && start->duration <= start->interval))
 		fprintf(out, ", a report every %s",
 			quantity__time(start->interval * (double)NS_PER_S).text);
 	write_end(out, start);

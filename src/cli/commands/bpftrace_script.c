@@ -9,7 +9,8 @@
 
 #include "base/array.h"
 #include "base/log.h"
-#include "cli/options/arguments.h"
+#include "cli/options/shared_rows.h"
+#include "cli/options/targets.h"
 #include "cli/options/option_table.h"
 #include "target/cuda_files.h"
 #include "cli/commands/subcommand.h"
@@ -49,12 +50,12 @@ static int take_library(const struct option_row *row, void *field, const char *p
 			struct error *err)
 {
 	struct request *request = field;
-	int ret = arguments__library(path, err);
+	int ret = targets__check_library(path, err);
 
 	request->named |= LAYER_BIT((enum layer)row->min);
 	if (!ret)
 		ret = cuda_files__add(&request->files, path, err);
-	return ret ? arguments__library_error(ret, err) : 0;
+	return ret ? targets__library_error(ret, err) : 0;
 }
 
 #define FIELD(member) .offset = offsetof(struct request, member)
@@ -65,7 +66,7 @@ static const struct option_row option_rows[] = {
 	 "(repeatable) [25 functions of both layers: memory,\n"
 	 "copies, launches, streams, events, devices]",
 	 option__list, FIELD(events)},
-	{"api", 0, "runtime|driver|both", "layers to trace [both]", arguments__take_layers,
+	{"api", 0, "runtime|driver|both", "layers to trace [both]", shared_rows__take_layers,
 	 FIELD(api)},
 	{"libcudart-path", 0, "FILE", "use this runtime, not those found (repeatable)",
 	 take_library, .min = LAYER_RUNTIME},

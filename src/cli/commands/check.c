@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 #include "check/check.h"
-#include "cli/options/arguments.h"
+#include "cli/options/shared_rows.h"
+#include "cli/options/targets.h"
 #include "cli/options/filter_options.h"
 #include "cli/commands/subcommand.h"
 #include "cli/files/terminal.h"
@@ -30,8 +31,8 @@ struct request {
 #define FIELD(member) .offset = offsetof(struct request, member)
 
 static const struct option_row rows[] = {
-	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid,
-	 FIELD(targets)},
+	{"pid", 'p', "PID", "only this process and its children (repeatable)",
+	 shared_rows__take_pid, FIELD(targets)},
 	{.rows = filter_rows, FIELD(targets)},
 	{.rows = library_rows, FIELD(targets)},
 	{"json", 0, NULL, "one JSON object instead of text", option__flag, FIELD(json)},
@@ -77,7 +78,7 @@ static int add_libraries(struct request *request, struct error *err)
 
 	for (size_t i = 0; i < request->targets.library_count && !ret; i++)
 		ret = cuda_files__add(&request->named, request->targets.libraries[i], err);
-	return ret ? arguments__library_error(ret, err) : 0;
+	return ret ? targets__library_error(ret, err) : 0;
 }
 
 static int print(const struct request *request, const struct check_list *list, struct error *err)

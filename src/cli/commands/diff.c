@@ -85,6 +85,7 @@ static void print(const struct diff *diff)
 		.run = latest_run(diff),
 		.limits = diff->limits,
 		.limit_count = diff->limit_count,
+		.full_names = diff->options->full_names,
 	};
 
 	if (diff->options->json)

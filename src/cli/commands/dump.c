@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cli/files/terminal.h"
 #include "cli/options/dump_options.h"
 #include "cli/session/left_out.h"
 #include "cli/session/privileges.h"
@@ -14,6 +15,7 @@
 #include "cli/session/watch.h"
 #include "dump/dump.h"
 #include "output/dump/dump.h"
+#include "output/prose.h"
 #include "target/proc.h"
 
 #define LINKS LINKS_MULTI /* dump has no links; this kind needs the fewest privileges */
@@ -95,18 +97,25 @@ static int take_dumps(struct dump_command *run, uint64_t began_ns, struct error 
 static int print(const struct dump_command *run, struct error *err)
 {
 	const struct dump *dump = run->second ? run->second : run->first;
+	unsigned int width = terminal__width(STDOUT_FILENO);
 	const struct dump_view view = {
 		.all_frames = run->options->all_frames,
 		.all = run->options->all,
-		.on_terminal = isatty(STDOUT_FILENO),
+		.form = run->options->form,
+		.on_terminal = width,
 		.before = run->second ? run->first : NULL,
 	};
+	struct prose prose;
 	int failure;
 
-	if (run->options->json)
+	if (run->options->json) {
 		dump_json__print(stdout, dump, &view);
-	else
-		dump_text__print(stdout, dump, &view);
+	} else {
+		FILE *text = prose__begin(&prose, stdout, width);
+
+		dump_text__print(text, dump, &view);
+		prose__end(&prose, text);
+	}
 	if (!fflush(stdout) && !ferror(stdout))
 		return 0;
 	failure = errno ? errno : EIO;

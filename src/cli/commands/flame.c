@@ -151,6 +151,7 @@ static int finish(const struct flame *flame, struct error *err)
 	bool apart = flame->options->form == FLAME_SPEEDSCOPE;
 	const struct flame_graph_options form = {
 		.by = flame->options->by,
+		.full_names = flame->options->full_names,
 		.processes = apart || flame->options->processes,
 		.lines = apart,
 	};

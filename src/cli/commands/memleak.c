@@ -2,14 +2,17 @@
 // gpuprobe memleak: live device memory by call site, and which sites grow, see memleak_options.h.
 #include <errno.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "cli/files/terminal.h"
 #include "cli/options/memleak_options.h"
 #include "cli/session/live_run.h"
 #include "cli/commands/subcommand.h"
 #include "model/growth.h"
 #include "output/memleak/memleak.h"
 #include "output/memleak/site.h"
+#include "output/prose.h"
 
 #define STEP_THREADS_WATCHED 16 /* each has a record of about 200 KiB */
 
@@ -33,10 +36,16 @@ static int print(FILE *out, void *arg)
 	const struct memleak_command *options = memleak->options;
 	const struct model *model = live_run__model(memleak->live);
 	const struct memleak_growth growth = {memleak->growth, memleak->tensors, memleak->pinned};
+	struct prose prose;
+	FILE *text;
+	int ret;
 
 	if (options->json)
 		return memleak_json__print(out, model, &growth, &options->output);
-	return memleak_text__print(out, model, &growth, &options->output);
+	text = prose__begin(&prose, out, terminal__width(STDOUT_FILENO));
+	ret = memleak_text__print(text, model, &growth, &options->output);
+	prose__end(&prose, text);
+	return ret;
 }
 
 static void sample(void *arg)

@@ -66,6 +66,7 @@ static int make_findings(struct monitor *monitor, struct error *err)
 	const struct findings_options options = {
 		.needs = monitor->options->verdict ? NEEDS_PROFILE : 0,
 		.latest = true,
+		.full_names = monitor->options->full_names && !monitor->options->json,
 		.window_ns = GROWTH_WINDOW_NS,
 	};
 	int ret;

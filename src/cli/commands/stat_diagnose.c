@@ -133,6 +133,8 @@ static int make_findings(struct profile_run *run, struct error *err)
 {
 	const struct findings_options options = {
 		.needs = run->needs,
+		/* What programs read has labels. */
+		.full_names = run->options->output.full_names && run->options->form == PROFILE_TEXT,
 		.window_ns = run->options->window_ns,
 	};
 	int ret;

@@ -77,22 +77,23 @@ void subcommand__print_all(FILE *out)
 
 const struct subcommand *subcommand__find(const char *word, struct error *err)
 {
-	char words[128] = "";
-	struct similar similar;
+	const char *names[sizeof(subcommands) / sizeof(*subcommands)], *meant;
+	char words[256] = "";
+	size_t count = 0;
 
-	similar__begin(&similar, word);
 	for (size_t i = 0; subcommands[i].word; i++) {
 		if (!strcmp(word, subcommands[i].word))
 			return &subcommands[i];
-		similar__try(&similar, subcommands[i].word);
+		names[count++] = subcommands[i].word;
 		strncat(words, i ? ", " : "", sizeof(words) - strlen(words) - 1);
 		strncat(words, subcommands[i].word, sizeof(words) - strlen(words) - 1);
 	}
-	if (similar.best) {
+	meant = similar__find(word, names, count);
+	if (meant) {
 		error__set(err, -EINVAL,
 			   "no command '%.100s': did you mean %s? See gpuprobe --help; put -- "
 			   "before a program to run",
-			   word, similar.best);
+			   word, meant);
 		return NULL;
 	}
 	error__set(err, -EINVAL,

@@ -21,7 +21,9 @@
 /* A verdict's window begins at a reading, so readings must not be rare. */
 #define LONGEST_SAMPLES 4.0
 #define SECOND_SAMPLE 0.5
-#define BATCH_WIDTH 160 /* of lines that do not go to a terminal */
+/* Of lines that do not go to a terminal: all columns have room. */
+#define BATCH_WIDTH 160
+#define EXACT_BATCH_WIDTH 220
 
 struct top {
 	const struct top_options *options;
@@ -74,6 +76,11 @@ static void look(void *arg)
 		note_interval(top);
 }
 
+static unsigned int batch_width(enum quantity_form form)
+{
+	return form == QUANTITY_EXACT ? EXACT_BATCH_WIDTH : BATCH_WIDTH;
+}
+
 static int print(FILE *out, void *arg)
 {
 	const struct top *top = arg;
@@ -86,7 +93,7 @@ static int print(FILE *out, void *arg)
 		.view = &top->view,
 		.only = only.text,
 		.left_out = top->replay ? 0 : live_model__filtered(top->live->live)->left_out,
-		.width = terminal ? terminal : BATCH_WIDTH,
+		.width = terminal ? terminal : batch_width(top->view.form),
 	};
 	struct top_page page = {0};
 	struct top_list list;
@@ -97,7 +104,7 @@ static int print(FILE *out, void *arg)
 	if (!ret)
 		ret = top_table__add(&page, &scene);
 	if (!ret)
-		top_page__print(out, &page);
+		top_page__print(out, &page, (int)terminal);
 	fputc('\n', out);
 	top_page__clear(&page);
 	top_list__clear(&list);
@@ -121,6 +128,7 @@ static int make_watch(struct top *top, struct error *err)
 	const struct findings_options findings = {
 		.needs = NEEDS_PROFILE,
 		.latest = true,
+		.full_names = top->options->full_names,
 		.window_ns = GROWTH_WINDOW_NS,
 	};
 
@@ -223,7 +231,7 @@ static int run(const struct top_options *options, int *status, struct error *err
 	struct top top = {
 		.options = options,
 		.log = &log,
-		.view = {.interval = options->interval, .sort = options->sort},
+		.view = top_options__view(options),
 	};
 	int ret = check_terminal(options, err);
 

@@ -77,6 +77,8 @@ static int add_detail(struct top_display *display, const struct process *process
 		.kernels = display->kernels,
 		.state = display->watch.findings,
 		.findings = &findings,
+		.form = display->options->form,
+		.full_names = display->options->full_names,
 		.width = top_screen__width(display->screen),
 	};
 	struct dump *dump = NULL;
@@ -326,7 +328,7 @@ int top_display__new(const struct top_watch *watch, const struct top_options *op
 	display->watch = *watch;
 	display->options = options;
 	display->log = log;
-	display->view = (struct top_view){.interval = options->interval, .sort = options->sort};
+	display->view = top_options__view(options);
 	display->only = process_filter__text(&options->targets.filter);
 	display->looker = looker__new(log);
 	display->kernels = kernel_rates__new();

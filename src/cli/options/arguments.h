@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Parsing shared by the command lines of the monitor and of other commands: numbers, times, words
- * to choose from, and the processes and libraries to watch. `name` is the option's name, for
- * messages. All functions return 0, or -EINVAL (-ENOMEM) with a message in `err`.
+ * to choose from. `name` is the option's name, for messages. All functions return 0, or -EINVAL
+ * (-ENOMEM) with a message in `err`.
  */
 #ifndef CLI_ARGUMENTS_H
 #define CLI_ARGUMENTS_H
@@ -11,41 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "base/error.h"
-#include "base/log.h"
-#include "cli/options/option_table.h"
-#include "probe/selection.h"
-#include "target/process_filter.h"
-
-/* What to watch. The texts belong to argv. */
-struct targets {
-	pid_t *pids;
-	size_t pid_count;
-	const char **libraries; /* from --libcudart-path and --libcuda-path */
-	size_t library_count;
-	char **command; /* NULL-terminated, or NULL */
-	struct process_filter filter;
-};
-
-int targets__add_pid(struct targets *targets, const char *text, struct error *err);
-int targets__add_library(struct targets *targets, const char *path, struct error *err);
-
-/*
- * Takes COMMAND from where getopt_long stopped (optind). `program` names the help in messages,
- * "gpuprobe trace". COMMAND and processes exclude each other.
- */
-int targets__take_command(struct targets *targets, int argc, char **argv, const char *program,
-			  struct error *err);
-
-/* What is watched, for a person: "the whole machine, only --uid alice". Not escaped. */
-struct targets_text {
-	char text[400];
-};
-struct targets_text targets__text(const struct targets *targets);
-
-void targets__clear(struct targets *targets);
 
 int arguments__number(const char *name, const char *text, unsigned long min, unsigned long max,
 		      unsigned long *value, struct error *err);
@@ -103,57 +70,11 @@ int arguments__once(const char *name, const char **given, const char *text, stru
 /* The output file. */
 int arguments__file(const char *name, const char **file, const char *text, struct error *err);
 
-/*
- * arguments__library checks the text of a library's path. arguments__library_error adds what to do
- * if `ret` says that there is no such library; returns `ret`.
- */
-int arguments__library(const char *path, struct error *err);
-int arguments__library_error(int ret, struct error *err);
-
 /* Appends a pointer to a growing array. */
 int arguments__append(const char ***list, size_t *count, const char *text, struct error *err);
 
 /* Makes the error after getopt_long (with opterr 0 and "+:…") has returned ':' or '?'. */
 int arguments__bad_option(int id, int argc, char **argv, const struct option *options,
 			  const char *program, struct error *err);
-
-/* --- rows that commands share --- */
-
-#define CAPACITIES "Capacities (whatever does not fit is reported as lost):"
-
-/* The help of options whose rows differ in their fields or limits. */
-#define DURATION_HELP "stop after S seconds; COMMAND runs on [0 = no limit]"
-#define OUTPUT_HELP "write to FILE instead of standard output"
-#define API_HELP \
-	"layers to probe [auto: the driver for everything, the\n" \
-	"runtime for allocations and frees]"
-#define THRESHOLD_HELP \
-	"threshold that triggers a finding, or ID.NAME=VALUE\n" \
-	"(repeatable); gpuprobe diagnose --list has them all"
-
-/* for a struct targets: --libcudart-path and --libcuda-path */
-extern const struct option_row library_rows[];
-/* for a double, a fraction: --max-overhead if all families may be sampled */
-extern const struct option_row overhead_rows[];
-extern const struct option_row tensor_rows[];	/* for a bool: --tensors */
-extern const struct option_row capacity_rows[]; /* for a struct live_model_limits */
-extern const struct option_row exact_rows[];	/* for an enum quantity_form: --exact */
-extern const char *const api_words[4];		/* for an enum api_mode */
-
-/* struct targets */
-int arguments__take_pid(const struct option_row *row, void *field, const char *text,
-			struct error *err);
-/* enum api_mode, not API_AUTO */
-int arguments__take_layers(const struct option_row *row, void *field, const char *text,
-			   struct error *err);
-/* uint32_t, up to max */
-int arguments__take_capacity(const struct option_row *row, void *field, const char *text,
-			     struct error *err);
-/* double, a fraction */
-int arguments__take_overhead(const struct option_row *row, void *field, const char *text,
-			     struct error *err);
-/* uint64_t */
-int arguments__take_window(const struct option_row *row, void *field, const char *text,
-			   struct error *err);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/options/shared_rows.h"
 #include "compare/compare.h"
 
 #define PROGRAM "gpuprobe diff"
@@ -59,6 +60,7 @@ static const struct option_row rows[] = {
 	 .help = "print all differences and limits [about 40 lines]",
 	 .take = option__flag,
 	 FIELD(all)},
+	{.rows = full_names_rows, FIELD(full_names)},
 	{.name = "json", .help = "one JSON object, on one line", .take = option__flag, FIELD(json)},
 	{.help = ""},
 	{.rows = log_rows, FIELD(log_level)},

@@ -16,6 +16,7 @@ struct diff_options {
 	double share;	     /* as of comparison__make */
 	const char *budget;  /* NULL: none */
 	bool json, all;
+	bool full_names; /* of kernels */
 	enum log_level log_level;
 };
 

@@ -6,8 +6,10 @@
 #include <getopt.h>
 
 #include "base/clock.h"
+#include "cli/options/arguments.h"
 #include "cli/options/filter_options.h"
 #include "cli/options/stack_options.h"
+#include "cli/options/shared_rows.h"
 
 #define PROGRAM "gpuprobe dump"
 #define LONGEST_S 86400ull
@@ -34,7 +36,7 @@ static const struct option_row rows[] = {
 	{"pid", 'p', "PID",
 	 "this process, and its children that use CUDA\n"
 	 "(repeatable) [every process that uses CUDA]",
-	 arguments__take_pid, FIELD(targets)},
+	 shared_rows__take_pid, FIELD(targets)},
 	{.rows = filter_rows, FIELD(targets)},
 	{"again", 0, "TIME",
 	 "dump again after this time (5, 5s, 500ms), to show\n"
@@ -48,6 +50,7 @@ static const struct option_row rows[] = {
 	 "list every thread; by default those that are neither\n"
 	 "in CUDA nor run Python are only counted",
 	 option__flag, FIELD(all)},
+	{.rows = exact_rows, FIELD(form)},
 	{"json", 0, NULL, "one JSON object, on one line", option__flag, FIELD(json)},
 	{.help = ""},
 	{.rows = log_rows, FIELD(log_level)},

@@ -9,12 +9,15 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "cli/options/arguments.h"
+#include "base/quantity.h"
+#include "cli/options/option_table.h"
+#include "cli/options/targets.h"
 
 struct dump_options {
 	struct targets targets; /* only pids; none: every process that uses CUDA */
 	uint64_t again_ns;	/* time between the first dump and a second one; 0: no second one */
 	bool json;
+	enum quantity_form form;
 	bool all_frames; /* struct dump_view */
 	bool all;	 /* see struct dump_view */
 	enum log_level log_level;

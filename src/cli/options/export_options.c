@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "cli/options/filter_options.h"
+#include "cli/options/shared_rows.h"
 
 /* The structure that the table's offsets refer to. */
 struct command_words {
@@ -62,12 +63,12 @@ static const struct option_row rows[] = {
 	 recording_choice__take_moment, OPTION(input.from_ns)},
 	{"until", 0, "TIME", "only up to this time", recording_choice__take_moment,
 	 OPTION(input.to_ns)},
-	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid,
-	 OPTION(targets)},
+	{"pid", 'p', "PID", "only this process and its children (repeatable)",
+	 shared_rows__take_pid, OPTION(targets)},
 	{.rows = filter_rows, OPTION(targets)},
 	{"events", 'e', "WORD,...", "families, functions and patterns, as in gpuprobe trace",
 	 option__list, .offset = offsetof(struct command_words, events)},
-	{"full-names", 0, NULL, "whole demangled kernel names", option__flag, OPTION(full_names)},
+	{.rows = full_names_rows, OPTION(full_names)},
 	{.help = ""},
 	{"verbose", 'v', NULL, "more messages on stderr (twice: even more)", option__verbose,
 	 OPTION(log_level)},

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "cli/options/arguments.h"
+#include "cli/options/targets.h"
 #include "target/user_name.h"
 
 static int take_comm(const struct option_row *row, void *field, const char *text, struct error *err)

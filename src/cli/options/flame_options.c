@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "cli/options/filter_options.h"
+#include "cli/options/arguments.h"
+#include "cli/options/shared_rows.h"
 
 #define PROGRAM "gpuprobe flame"
 #define MIN_WAIT_NS 100000
@@ -70,10 +72,11 @@ static const struct option_row rows[] = {
 	{"title", 0, "TEXT", "title of the graph", option__text, FIELD(title)},
 	{"processes", 0, NULL, "add a frame for the process even if there is only one",
 	 option__flag, FIELD(processes)},
+	{.rows = full_names_rows, FIELD(full_names)},
 	{.help = "What to watch:"},
 	{.rows = reading_rows, FIELD(input)},
-	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid,
-	 FIELD(targets)},
+	{"pid", 'p', "PID", "only this process and its children (repeatable)",
+	 shared_rows__take_pid, FIELD(targets)},
 	{.rows = filter_rows, FIELD(targets)},
 	{"duration", 0, "S", DURATION_HELP, option__duration, FIELD(duration), .min = 0.001},
 	{.rows = library_rows, FIELD(targets)},

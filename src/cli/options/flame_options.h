@@ -7,7 +7,8 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "cli/options/arguments.h"
+#include "cli/options/option_table.h"
+#include "cli/options/targets.h"
 #include "cli/options/recording_options.h"
 #include "cli/options/stack_options.h"
 #include "output/flame/graph.h"
@@ -29,6 +30,7 @@ struct flame_options {
 	const char *file;  /* output file; NULL: standard output */
 	const char *title; /* or NULL */
 	double duration;   /* seconds; 0: until stopped */
+	bool full_names;   /* of kernels */
 	bool processes;	   /* add a process frame even for a single process */
 	enum log_level log_level;
 };

@@ -9,6 +9,8 @@
 
 #include "base/clock.h"
 #include "cli/options/filter_options.h"
+#include "cli/options/arguments.h"
+#include "cli/options/shared_rows.h"
 
 #define PROGRAM "gpuprobe memleak"
 #define SIZE_MAX_BYTES (1ull << 60)
@@ -104,11 +106,11 @@ static const struct option_row rows[] = {
 	 "limit how much the stacks of tensors slow a thread\n"
 	 "down to about this: where they cost more, take some of\n"
 	 "them and estimate call sites; counts stay exact [off]",
-	 arguments__take_overhead, FIELD(max_overhead)},
+	 shared_rows__take_overhead, FIELD(max_overhead)},
 	{"window", 0, "TIME",
 	 "time window for growth detection, such as 30s or 10m\n"
 	 "[60s, or two thirds of the run if that is less]",
-	 arguments__take_window, FIELD(window_ns)},
+	 shared_rows__take_window, FIELD(window_ns)},
 	{"interval", 0, "S", "seconds between reports, as INTERVAL [5]", take_interval_option,
 	 FIELD(interval), .min = 0.01},
 	{"count", 0, "N", "stop after N reports, as COUNT", option__u64, FIELD(count), .min = 1,
@@ -117,8 +119,8 @@ static const struct option_row rows[] = {
 	{"json", 0, NULL, "one JSON object per report instead of text", option__flag, FIELD(json)},
 	{.help = "What to watch:"},
 	{.rows = reading_rows, FIELD(input)},
-	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid,
-	 FIELD(targets)},
+	{"pid", 'p', "PID", "only this process and its children (repeatable)",
+	 shared_rows__take_pid, FIELD(targets)},
 	{.rows = filter_rows, FIELD(targets)},
 	{"duration", 0, "S", DURATION_HELP, option__seconds, FIELD(duration), .min = 0.001},
 	{"api", 0, "auto|driver|runtime|both", API_HELP, option__word, FIELD(api),
@@ -135,11 +137,11 @@ static const struct option_row rows[] = {
 	{.rows = stack_storage_rows, FIELD(stacks)},
 	{.rows = all_frames_rows, FIELD(output.all_frames)},
 	{.help = CAPACITIES},
-	{"max-processes", 0, "N", "processes at a time [4096]", arguments__take_capacity,
+	{"max-processes", 0, "N", "processes at a time [4096]", shared_rows__take_capacity,
 	 LIMIT(max_processes), .max = MAX_PROCESSES},
-	{"max-allocations", 0, "N", "live allocations [1048576]", arguments__take_capacity,
+	{"max-allocations", 0, "N", "live allocations [1048576]", shared_rows__take_capacity,
 	 LIMIT(max_allocations), .max = MAX_ENTRIES},
-	{"max-tensors", 0, "N", "live tensors [1048576]", arguments__take_capacity,
+	{"max-tensors", 0, "N", "live tensors [1048576]", shared_rows__take_capacity,
 	 LIMIT(max_tensors), .max = MAX_ENTRIES},
 	{.help = ""},
 	{.rows = log_rows, FIELD(log_level)},

@@ -9,7 +9,8 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "cli/options/arguments.h"
+#include "cli/options/option_table.h"
+#include "cli/options/targets.h"
 #include "cli/session/live_model.h"
 #include "cli/options/recording_options.h"
 #include "cli/options/stack_options.h"

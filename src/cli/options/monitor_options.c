@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/options/filter_options.h"
+#include "cli/options/shared_rows.h"
 #include "model/model.h"
 #include "serve/address.h"
 #include "target/pod_names.h"
@@ -69,7 +70,7 @@ static const struct option_row rows[] = {
 	{"pid", 'p', "PID",
 	 "only this process and its children (repeatable);\n"
 	 "gpuprobe ends when they have all ended",
-	 arguments__take_pid, FIELD(targets)},
+	 shared_rows__take_pid, FIELD(targets)},
 	{.rows = filter_rows, FIELD(targets)},
 	{"api", 0, "auto|driver|runtime|both", API_HELP, option__word, FIELD(api),
 	 WORDS(api_words)},
@@ -101,7 +102,7 @@ static const struct option_row rows[] = {
 	 "0 = all [what fits a screen; 20 with one of the first\n"
 	 "three options]",
 	 take_top, .offset = 0, .max = 1000000},
-	{"full-names", 0, NULL, "whole demangled kernel names", option__flag, FIELD(full_names)},
+	{.rows = full_names_rows, FIELD(full_names)},
 	{.rows = exact_rows, FIELD(form)},
 	{"json", 0, NULL, "one JSON object per report instead of text", option__flag, FIELD(json)},
 	{"service", 0, NULL,

@@ -9,6 +9,8 @@
 
 #include "base/clock.h"
 #include "cli/options/filter_options.h"
+#include "cli/options/arguments.h"
+#include "cli/options/shared_rows.h"
 #include "host/watch.h"
 #include "model/growth.h"
 
@@ -65,7 +67,7 @@ static int take_overhead(const struct option_row *row, void *field, const char *
 	struct profile_command *options = field;
 
 	options->overhead_by_default = false;
-	return arguments__take_overhead(row, &options->max_overhead, text, err);
+	return shared_rows__take_overhead(row, &options->max_overhead, text, err);
 }
 
 /* --- rows of both commands --- */
@@ -80,6 +82,7 @@ static const struct option_row report_rows[] = {
 	 "[0 = off]",
 	 option__seconds, FIELD(interval), .min = 0.01},
 	{.rows = exact_rows, FIELD(output.form)},
+	{.rows = full_names_rows, FIELD(output.full_names)},
 	{"json", 0, NULL, "one JSON object per report instead of text", take_form, FIELD(form),
 	 .min = PROFILE_JSON},
 	{"output", 'O', "FILE", OUTPUT_HELP, option__file, FIELD(file)},
@@ -91,7 +94,7 @@ static const struct option_row watched_rows[] = {
 	{"window", 0, "TIME",
 	 "time window for growth detection, such as 30s or 10m\n"
 	 "[60s, or two thirds of --duration if that is less]",
-	 arguments__take_window, FIELD(window_ns)},
+	 shared_rows__take_window, FIELD(window_ns)},
 	{"idle-times", 0, "FILE",
 	 "write the times when a process had nothing queued on a\n"
 	 "GPU to FILE, as CSV with CLOCK_BOOTTIME nanoseconds",
@@ -102,8 +105,8 @@ static const struct option_row watched_rows[] = {
 	 option__flag, FIELD(getters)},
 	{.help = "What to watch:"},
 	{.rows = reading_rows, FIELD(input)},
-	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid,
-	 FIELD(targets)},
+	{"pid", 'p', "PID", "only this process and its children (repeatable)",
+	 shared_rows__take_pid, FIELD(targets)},
 	{.rows = filter_rows, FIELD(targets)},
 	{"duration", 0, "S", DURATION_HELP, option__seconds, FIELD(duration), .min = 0.001},
 	{"api", 0, "auto|driver|runtime|both", API_HELP, option__word, FIELD(api),
@@ -127,8 +130,6 @@ static const struct option_row end_rows[] = {
 
 static const struct option_row stat_rows[] = {
 	TOP_ROW("rows of each table, and processes; 0 = all [10]"),
-	{"full-names", 0, NULL, "whole demangled kernel names", option__flag,
-	 FIELD(output.full_names)},
 	{.rows = report_rows},
 	{"csv", 0, "[DIR]",
 	 "comma-separated values instead of text; with DIR, the\n"

@@ -6,6 +6,7 @@
 #include <getopt.h>
 
 #include "cli/options/filter_options.h"
+#include "cli/options/shared_rows.h"
 
 #define PROGRAM "gpuprobe ps"
 
@@ -15,7 +16,7 @@ static const struct option_row rows[] = {
 	{"pid", 'p', "PID",
 	 "this process, and its children that use CUDA\n"
 	 "(repeatable) [every process that uses CUDA]",
-	 arguments__take_pid, FIELD(targets)},
+	 shared_rows__take_pid, FIELD(targets)},
 	{.rows = filter_rows, FIELD(targets)},
 	{.rows = moment_rows, FIELD(input)},
 	{"tree", 0, NULL, "children below their parents", option__flag, FIELD(tree)},

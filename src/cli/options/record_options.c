@@ -10,6 +10,8 @@
 #include "base/clock.h"
 #include "cli/files/numbered_files.h"
 #include "cli/options/filter_options.h"
+#include "cli/options/arguments.h"
+#include "cli/options/shared_rows.h"
 #include "record/file.h"
 
 #define INTERVAL 1.0
@@ -64,7 +66,7 @@ static int take_overhead(const struct option_row *row, void *field, const char *
 	struct record_command *command = field;
 
 	command->overhead_by_default = false;
-	return arguments__take_overhead(row, &command->max_overhead, text, err);
+	return shared_rows__take_overhead(row, &command->max_overhead, text, err);
 }
 
 #define TRACE(member) .offset = offsetof(struct command_words, command.trace.member)
@@ -107,14 +109,14 @@ static const struct option_row rows[] = {
 	 option__flag, CHOICE(anonymize)},
 	{"duration", 0, "S", DURATION_HELP, option__duration, TRACE(duration), .min = 0.001},
 	{.help = "What to watch:"},
-	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid,
-	 TRACE(targets)},
+	{"pid", 'p', "PID", "only this process and its children (repeatable)",
+	 shared_rows__take_pid, TRACE(targets)},
 	{.rows = filter_rows, TRACE(targets)},
 	{.rows = library_rows, TRACE(targets)},
 	{.help = "Which calls:"},
 	{"events", 'e', "WORD,...", "families, functions and patterns, as in gpuprobe trace",
 	 option__list, WORD(events)},
-	{"api", 0, "runtime|driver|both", "layers to record [both]", arguments__take_layers,
+	{"api", 0, "runtime|driver|both", "layers to record [both]", shared_rows__take_layers,
 	 WORD(api)},
 	{"nested", 0, NULL, "also driver calls made inside a runtime call", option__byte_flag,
 	 TRACE(config.nested)},

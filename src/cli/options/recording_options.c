@@ -7,15 +7,25 @@
 #include <string.h>
 
 #include "cli/options/arguments.h"
+#include "cli/options/targets.h"
 #include "privilege/file_rights.h"
 
+/* A number without a unit is in seconds. Only --from may be 0: for --to, 0 stands for the end. */
 int recording_choice__take_moment(const struct option_row *row, void *field, const char *text,
 				  struct error *err)
 {
-	if (arguments__in_unit(text, "m", 60e9, field) ||
-	    arguments__in_unit(text, "h", 3600e9, field))
+	uint64_t *ns = field;
+	bool right = arguments__in_unit(text, "", 1e9, ns) ||
+		     arguments__in_unit(text, "s", 1e9, ns) ||
+		     arguments__in_unit(text, "m", 60e9, ns) ||
+		     arguments__in_unit(text, "h", 3600e9, ns) || !option__time(row, ns, text, err);
+
+	if (right && (*ns || !strcmp(row->name, "from")))
 		return 0;
-	return option__time(row, field, text, err);
+	return error__set(err, -EINVAL,
+			  "--%s '%.100s': give a time counted from the beginning, such as 90s, 5m "
+			  "or 1500ms",
+			  row->name, text);
 }
 
 #define FIELD(member) .offset = offsetof(struct recording_choice, member)

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "cli/options/arguments.h"
+#include "cli/options/targets.h"
 #include "cli/options/option_table.h"
 #include "record/reader.h"
 
@@ -17,7 +17,10 @@ struct recording_choice {
 	uint64_t to_ns;	  /* the same; 0: to its end */
 };
 
-/* A row's function for a uint64_t, nanoseconds: as option__time, and minutes and hours. */
+/*
+ * A row's function for a uint64_t, nanoseconds: as option__time, and seconds without a unit,
+ * minutes and hours. Only --from may be 0.
+ */
 int recording_choice__take_moment(const struct option_row *row, void *field, const char *text,
 				  struct error *err);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Parses the command line of `gpuprobe snapshot`, see snapshot_options.h.
 #include "cli/options/snapshot_options.h"
+#include "cli/options/shared_rows.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -12,7 +13,7 @@
 #define FIELD(member) .offset = offsetof(struct snapshot_options, member)
 
 static const struct option_row rows[] = {
-	{"pid", 'p', "PID", "the process", arguments__take_pid, FIELD(targets)},
+	{"pid", 'p', "PID", "the process", shared_rows__take_pid, FIELD(targets)},
 	{"output", 'O', "FILE", "where to write, such as FILE.pickle; -o too", option__file,
 	 FIELD(file)},
 	{NULL, 'o', "FILE", NULL, option__file, FIELD(file)},

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/options/filter_options.h"
-#include "output/top/view.h"
+#include "cli/options/shared_rows.h"
 
 #define PROGRAM "gpuprobe top"
 #define TOP_INTERVAL 2.0
@@ -24,11 +24,13 @@ static const struct option_row rows[] = {
 	 FIELD(batch)},
 	{"sort", 0, "WORD", "memory, growth, launches, wait, copies or pid [memory]", option__word,
 	 FIELD(sort), WORDS(top_sort_words)},
+	{.rows = exact_rows, FIELD(form)},
+	{.rows = full_names_rows, FIELD(full_names)},
 	{.help = "What to watch:"},
 	{"pid", 'p', "PID",
 	 "only this process and its children (repeatable);\n"
 	 "gpuprobe ends when they have all ended",
-	 arguments__take_pid, FIELD(targets)},
+	 shared_rows__take_pid, FIELD(targets)},
 	{.rows = filter_rows, FIELD(targets)},
 	{"api", 0, "auto|driver|runtime|both",
 	 "layers to probe [auto: the driver for everything, the\n"
@@ -82,6 +84,16 @@ int top_options__parse(struct top_options *options, int argc, char **argv, struc
 				  "and watch it with -p PID",
 				  argv[optind]);
 	return stack_choice__check(&options->stacks, err);
+}
+
+struct top_view top_options__view(const struct top_options *options)
+{
+	return (struct top_view){
+		.interval = options->interval,
+		.sort = options->sort,
+		.form = options->form,
+		.full_names = options->full_names,
+	};
 }
 
 void top_options__clear(struct top_options *options)

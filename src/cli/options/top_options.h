@@ -8,11 +8,13 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "cli/options/arguments.h"
+#include "base/quantity.h"
+#include "cli/options/option_table.h"
+#include "cli/options/targets.h"
 #include "cli/options/recording_options.h"
 #include "cli/options/stack_options.h"
 #include "cli/session/live_model.h"
-#include "output/top/list.h"
+#include "output/top/view.h"
 
 struct top_options {
 	struct targets targets;	       /* no command */
@@ -21,6 +23,8 @@ struct top_options {
 	unsigned int count;	       /* readings to show; 0: no limit */
 	bool batch;		       /* print text instead of taking the terminal over */
 	enum top_sort sort;
+	enum quantity_form form;
+	bool full_names; /* of kernels, in the page of a process */
 	enum api_mode api;
 	double max_overhead; /* see struct live_model_options */
 	struct stack_choice stacks;
@@ -35,6 +39,8 @@ extern const struct option_table top_options;
  * `err` (exit status 2). The caller always calls top_options__clear.
  */
 int top_options__parse(struct top_options *options, int argc, char **argv, struct error *err);
+/* What is to be seen at first. */
+struct top_view top_options__view(const struct top_options *options);
 void top_options__clear(struct top_options *options);
 
 #endif

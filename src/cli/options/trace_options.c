@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "cli/options/filter_options.h"
+#include "cli/options/arguments.h"
+#include "cli/options/shared_rows.h"
 
 /* Options that can only be interpreted once the whole command line is known. */
 struct given {
@@ -133,15 +135,15 @@ static const struct option_row rows[] = {
 	 option__list, GIVEN(events)},
 	{"list-functions", 0, NULL, "print the functions that are selected, and exit", option__flag,
 	 GIVEN(list)},
-	{"api", 0, "runtime|driver|both", "layers to trace [both]", arguments__take_layers,
+	{"api", 0, "runtime|driver|both", "layers to trace [both]", shared_rows__take_layers,
 	 GIVEN(api)},
 	{"nested", 0, NULL, "also driver calls made inside a runtime call", option__byte_flag,
 	 FIELD(config.nested)},
 	{"failed", 0, NULL, "only calls that fail", option__byte_flag, FIELD(config.failed)},
 	{"min-duration", 0, "TIME", "only calls at least this long: 1ms (ns, us, ms, s)",
 	 option__time, FIELD(config.min_duration_ns)},
-	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid,
-	 FIELD(targets)},
+	{"pid", 'p', "PID", "only this process and its children (repeatable)",
+	 shared_rows__take_pid, FIELD(targets)},
 	{.rows = filter_rows, FIELD(targets)},
 	{"count", 0, "N", "stop after N calls", option__u64, FIELD(count), .min = 1,
 	 .max = (double)LONG_MAX},
@@ -169,7 +171,7 @@ static const struct option_row rows[] = {
 	{.rows = all_frames_rows, FIELD(output.all_frames)},
 	{"args", 0, "N", "show the first N arguments of kernels as 64-bit words", option__byte,
 	 FIELD(config.kernel_args), .max = TRACE_ARGS_MAX},
-	{"full-names", 0, NULL, "whole demangled kernel names", option__flag, FIELD(full_names)},
+	{.rows = full_names_rows, FIELD(full_names)},
 	{"format", 0, "table|tsv|json|perfetto|chrome",
 	 "[table]; json: one object per line; perfetto, chrome:\n"
 	 "a timeline in the file of -O (or -o), see\n"

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "cli/options/arguments.h"
+#include "cli/options/targets.h"
 #include "cli/options/option_table.h"
 #include "cli/options/recording_options.h"
 #include "cli/options/stack_options.h"

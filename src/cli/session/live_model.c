@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Counts CUDA calls and handles ended processes, see live_model.h.
+// Sets up what counts CUDA calls, and handles ended processes, see live_model.h; live_reading.c
+// reads the counts.
 #include "cli/session/live_model.h"
 
 #include <errno.h>
@@ -8,9 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "cli/session/left_out.h"
-#include "cli/session/live_host.h"
-#include "cli/session/target_pids.h"
+#include "cli/session/live_private.h"
 #include "cli/session/overhead.h"
 #include "cli/session/privileges.h"
 #include "cli/session/shortages.h"
@@ -22,32 +21,12 @@
 #include "govern/ask_probes.h"
 #include "govern/budget.h"
 #include "govern/calibration.h"
-#include "probe/attacher.h"
 #include "probe/features.h"
 #include "probe/object.h"
 #include "probe/return_probes.h"
 #include "stack/stacks.h"
 
 #define REAP_DELAY_MS 200 /* ends of processes are collected for this long */
-
-struct live_model {
-	struct live_model_options options;
-	const struct log *log;
-	struct session *session;
-	struct process_filter filter; /* the targets', opened */
-	struct gpuprobe_bpf *skeleton;
-	struct probe_programs programs;
-	struct collector *collector;
-	bool *slow;		   /* by row of api_functions, see struct attacher_counts */
-	struct overhead *overhead; /* NULL: all probes stay attached */
-	struct ask_probes asks;	   /* with NEEDS_ASKS, if they can be detached */
-	bool asks_stay;		   /* probes of error queries cannot be detached */
-	struct live_host host;
-	struct shortages *shortages;	   /* NULL: not reported */
-	struct tensor_watch *tensor_watch; /* NULL: no events of tensors are kept */
-	struct event *ring, *reap;
-	uint64_t reap_ns; /* time that the last reaping spent on living processes */
-};
 
 /* --- events --- */
 
@@ -60,12 +39,6 @@ static void on_ring(evutil_socket_t fd, short what, void *arg)
 	collector__consume_some(live->collector);
 }
 
-static void warn_unread(const struct live_model *live, int ret)
-{
-	if (ret)
-		log__warn(live->log, "cannot read all of the BPF maps: %s", strerror(-ret));
-}
-
 static void on_reap(evutil_socket_t fd, short what, void *arg)
 {
 	struct live_model *live = arg;
@@ -73,7 +46,7 @@ static void on_reap(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	warn_unread(live, collector__reap(live->collector, false));
+	live_model__warn_unread(live, collector__reap(live->collector, false));
 	live->reap_ns =
 		(uint64_t)((double)(clock__boot_ns() - began) * collector__living(live->collector));
 }
@@ -413,8 +386,7 @@ static void see_process(pid_t pid, void *arg)
 	collector__see_process(live->collector, pid);
 }
 
-/* A failure is retried at the next reading. */
-static int watch_asks(void *arg, bool in)
+int live_model__watch_asks(void *arg, bool in)
 {
 	struct live_model *live = arg;
 	struct error err;
@@ -437,7 +409,7 @@ static void begin_without_asks(struct live_model *live)
 
 	if (live->options.needs & NEEDS_ASKS && !live->asks_stay && targets->pid_count &&
 	    !targets->command)
-		live->asks.out = !watch_asks(live, false);
+		live->asks.out = !live_model__watch_asks(live, false);
 }
 
 int live_model__attach(struct live_model *live, struct error *err)
@@ -479,138 +451,4 @@ void live_model__free(struct live_model *live)
 	gpuprobe_bpf__destroy(live->skeleton);
 	free(live->slow);
 	free(live);
-}
-
-/* --- the model --- */
-
-struct session *live_model__session(const struct live_model *live)
-{
-	return live->session;
-}
-
-const struct tensor_trace *live_model__tensor_trace(struct live_model *live)
-{
-	return live->tensor_watch ? tensor_watch__trace(live->tensor_watch) : NULL;
-}
-
-const struct stack *live_model__stack(void *live, uint64_t id)
-{
-	struct stacks *stacks = collector__stacks(((struct live_model *)live)->collector);
-
-	return stacks && id ? stacks__find(stacks, id) : NULL;
-}
-
-struct model *live_model__model(const struct live_model *live)
-{
-	return collector__model(live->collector);
-}
-
-/* Fills in the paths of driver libraries that call other driver libraries. */
-static void name_shims(struct live_model *live)
-{
-	struct model *model = collector__model(live->collector);
-
-	for (size_t i = 0; i < model->process_count; i++) {
-		struct process *process = &model->processes[i];
-
-		if (process->shim_number && !process->shim)
-			process->shim = session__driver_path(live->session, process->shim_number);
-		if (process->shim_number && !process->driver)
-			process->driver =
-				session__driver_path(live->session, process->driver_number);
-	}
-}
-
-static void refresh_counts(struct live_model *live)
-{
-	struct model *model = collector__model(live->collector);
-	struct attacher_counts counts;
-	size_t count;
-	struct process *processes = collector__processes(live->collector, &count);
-
-	session__count(live->session, &counts);
-	memcpy(model->probes_attached, counts.sites, sizeof(model->probes_attached));
-	model->sites_missing = counts.missing;
-	model->libraries = counts.libraries;
-	/* A copy: the attacher's counts are gone when the last report is made. */
-	memcpy(live->slow, counts.slow, api_function_count * sizeof(*live->slow));
-	model->slow = live->slow;
-	model->lost[LOSS_LIBRARY_SKIPPED] = counts.skipped;
-	target_pids__see_calls(session__target_processes(live->session), processes, count);
-	session__look_at_silent(live->session, model->final);
-	name_shims(live);
-	model->targets = *session__target_processes(live->session);
-	if (live->overhead)
-		overhead__report(live->overhead, &model->sampling);
-}
-
-bool live_model__gathers(const struct live_model *live)
-{
-	return collector__gathers(live->collector);
-}
-
-bool live_model__gather(struct live_model *live)
-{
-	return collector__gather(live->collector) > 0;
-}
-
-int live_model__update(struct live_model *live, bool with_lists)
-{
-	int ret;
-
-	session__look_at_earlier(live->session, live->collector);
-	ret = collector__update(live->collector, with_lists);
-	if (with_lists && live->shortages)
-		shortages__sample(live->shortages);
-	warn_unread(live, ret);
-	refresh_counts(live);
-	live_host__refresh(&live->host);
-	if (live->options.needs & NEEDS_ASKS && !live->asks_stay)
-		ask_probes__look(&live->asks, collector__model(live->collector), watch_asks, live);
-	return ret;
-}
-
-void live_model__finish(struct live_model *live)
-{
-	collector__consume(live->collector);
-	session__settle(live->session);
-	collector__model(live->collector)->final = true;
-	session__look_at_earlier(live->session, live->collector);
-	live_host__look(&live->host);
-	warn_unread(live, collector__reap(live->collector, true));
-	refresh_counts(live);
-	live_host__refresh(&live->host);
-	if (live->shortages)
-		shortages__finish(live->shortages);
-	left_out__report(&live->filter, collector__filtered(live->collector), live->log);
-}
-
-const struct process_filter *live_model__filter(const struct live_model *live)
-{
-	return &live->filter;
-}
-
-struct attribution *live_model__attribution(const struct live_model *live)
-{
-	return collector__attribution(live->collector);
-}
-
-const struct filtered_processes *live_model__filtered(const struct live_model *live)
-{
-	return collector__filtered(live->collector);
-}
-
-void live_model__expect_reports(struct live_model *live)
-{
-	collector__expect_reports(live->collector);
-}
-
-void live_model__reported(struct live_model *live)
-{
-	collector__reported(live->collector);
-}
-
-void live_model__paged(struct live_model *live)
-{
-	collector__paged(live->collector);
 }

@@ -16,7 +16,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "cli/options/arguments.h"
+#include "cli/options/targets.h"
 #include "cli/session/session.h"
 #include "cli/options/stack_options.h"
 #include "finding/finding.h"

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "cli/options/arguments.h"
+#include "cli/options/targets.h"
 #include "cli/session/session.h"
 #include "model/model.h"
 #include "probe/attacher.h"

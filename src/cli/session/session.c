@@ -16,6 +16,7 @@
 #include "base/descriptors.h"
 #include "base/heap.h"
 #include "cli/options/arguments.h"
+#include "cli/options/targets.h"
 #include "cli/session/child_command.h"
 #include "cli/session/earlier.h"
 #include "cli/session/target_exit.h"

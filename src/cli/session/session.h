@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "cli/options/arguments.h"
+#include "cli/options/targets.h"
 #include "model/model.h"
 #include "probe/attacher.h"
 #include "probe/selection.h"

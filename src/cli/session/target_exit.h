@@ -6,7 +6,7 @@
 #define CLI_TARGET_EXIT_H
 
 #include "base/error.h"
-#include "cli/options/arguments.h"
+#include "cli/options/targets.h"
 
 struct event_base;
 struct target_exit;

@@ -111,7 +111,7 @@ static int attach_named(const struct targets *targets, struct attacher *attacher
 		for (size_t i = 0; i < targets->library_count && ret >= 0; i++)
 			if (is_driver_path(targets->libraries[i]) == driver)
 				ret = attacher__add_library(attacher, targets->libraries[i], err);
-	return ret < 0 ? arguments__library_error(ret, err) : 0;
+	return ret < 0 ? targets__library_error(ret, err) : 0;
 }
 
 /* Attaches the library, or only registers it. */

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "cli/options/arguments.h"
+#include "cli/options/targets.h"
 #include "cli/session/child_command.h"
 #include "cli/session/unwatchable.h"
 #include "cli/session/rescans.h"

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/escape.h"
-#include "base/text_stream.h"
 #include "output/check/check.h"
 #include "output/prose.h"
 
@@ -37,12 +36,9 @@ static void print(FILE *out, const struct check_list *list, bool brief)
 
 void check_text__print(FILE *out, const struct check_list *list, bool brief, size_t width)
 {
-	char *buffer = NULL;
-	size_t length = 0;
-	FILE *text = width ? text_stream__open(&buffer, &length) : NULL;
+	struct prose prose;
+	FILE *text = prose__begin(&prose, out, width);
 
-	print(text ? text : out, list, brief);
-	if (text && !fclose(text))
-		prose__print(out, buffer, width);
-	free(buffer);
+	print(text, list, brief);
+	prose__end(&prose, text);
 }

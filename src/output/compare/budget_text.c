@@ -44,7 +44,7 @@ static void print_limits(FILE *out, const struct compare_report *report, bool al
 void compare_text__print(FILE *out, const struct compare_report *report, bool all)
 {
 	if (report->comparison)
-		compare_text__print_comparison(out, report->comparison, all);
+		compare_text__print_comparison(out, report->comparison, all, report->full_names);
 	if (report->comparison && report->limit_count)
 		fputc('\n', out);
 	if (report->limit_count)

@@ -17,13 +17,15 @@ struct compare_report {
 	const struct compared_run *run;	     /* which the budget was checked for */
 	const struct budget_result *limits;
 	size_t limit_count; /* 0: no budget was given */
+	bool full_names;    /* of kernels, in text */
 };
 
 /* `all`: every difference and limit; else about 40 lines. */
 void compare_text__print(FILE *out, const struct compare_report *report, bool all);
 
 /* The part of the above about the comparison. */
-void compare_text__print_comparison(FILE *out, const struct comparison *comparison, bool all);
+void compare_text__print_comparison(FILE *out, const struct comparison *comparison, bool all,
+				    bool full_names);
 
 void compare_json__print(FILE *out, const struct compare_report *report);
 

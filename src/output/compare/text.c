@@ -16,7 +16,7 @@
 /* Counts the lines that would be too many. */
 struct lines {
 	FILE *out;
-	bool all;
+	bool all, full_names;
 	unsigned int printed, hidden;
 };
 
@@ -83,7 +83,8 @@ static void print_parts(struct lines *lines, const struct difference *difference
 			continue;
 		print_amounts(lines->out, difference->unit, " ", part->a, part->b);
 		fprintf(lines->out, " %11s    ", "");
-		escape__text(lines->out, part->shown);
+		escape__text(lines->out,
+			     lines->full_names && part->whole ? part->whole : part->shown);
 		fputc('\n', lines->out);
 	}
 	lines->hidden += (unsigned int)(difference->part_count - shown);
@@ -270,9 +271,10 @@ static void print_sum(FILE *out, const struct comparison *comparison)
 		fprintf(out, "%zu difference%s, none of them worse\n", all, all == 1 ? "" : "s");
 }
 
-void compare_text__print_comparison(FILE *out, const struct comparison *comparison, bool all)
+void compare_text__print_comparison(FILE *out, const struct comparison *comparison, bool all,
+				    bool full_names)
 {
-	struct lines lines = {.out = out, .all = all};
+	struct lines lines = {.out = out, .all = all, .full_names = full_names};
 
 	print_run(out, 'A', comparison->a);
 	print_run(out, 'B', comparison->b);

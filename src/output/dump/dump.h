@@ -6,12 +6,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/quantity.h"
 #include "model/dump.h"
 
 struct dump_view {
-	bool all_frames;  /* of a stack, one a line */
-	bool all;	  /* print every thread separately, without summaries */
-	bool on_terminal; /* long names are cut in the middle, see output/clip.h */
+	bool all_frames;	 /* of a stack, one a line */
+	bool all;		 /* print every thread separately, without summaries */
+	enum quantity_form form; /* of amounts of memory and of times */
+	bool on_terminal;	 /* long names are cut in the middle, see output/clip.h */
 	/* an earlier dump of the same processes, to mark threads that have not moved; NULL: none */
 	const struct dump *before;
 };

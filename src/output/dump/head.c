@@ -59,7 +59,8 @@ static void print_owner(FILE *out, const struct process *p)
 	print_container(out, p->container);
 }
 
-static void print_gpu(FILE *out, const struct model *model, const struct process_gpu *g)
+static void print_gpu(FILE *out, const struct model *model, const struct process_gpu *g,
+		      enum quantity_form form)
 {
 	const struct gpu *gpu = gpu_label__find(model, g);
 	char label[GPU_LABEL_SIZE];
@@ -78,7 +79,7 @@ static void print_gpu(FILE *out, const struct model *model, const struct process
 	if (g->used_bytes == GPU_UNKNOWN_BYTES)
 		fputs(": memory unknown", out);
 	else
-		fprintf(out, ": %s", quantity__bytes((double)g->used_bytes).text);
+		fprintf(out, ": %s", quantity__bytes_as(form, g->used_bytes).text);
 }
 
 static void print_threads(FILE *out, const struct dump_process *process)
@@ -93,14 +94,14 @@ static void print_threads(FILE *out, const struct dump_process *process)
 }
 
 void dump_head__print(FILE *out, const struct model *model, const struct dump_process *process,
-		      bool on_terminal)
+		      const struct dump_view *view)
 {
 	const struct process *p = process->process;
 
-	print_command(out, process, on_terminal);
+	print_command(out, process, view->on_terminal);
 	print_owner(out, p);
 	for (size_t i = 0; i < p->gpu_count; i++)
 		if (process->maps_cuda || p->gpus[i].used_bytes != GPU_UNKNOWN_BYTES)
-			print_gpu(out, model, &p->gpus[i]);
+			print_gpu(out, model, &p->gpus[i], view->form);
 	print_threads(out, process);
 }

@@ -8,13 +8,14 @@
 
 #include "model/dump.h"
 #include "model/dump_before.h"
+#include "output/dump/dump.h"
 
 /*
  * The first line of a process: its identity, its GPUs with the memory it has there, and its number
  * of threads. A long command line is cut on a terminal.
  */
 void dump_head__print(FILE *out, const struct model *model, const struct dump_process *process,
-		      bool on_terminal);
+		      const struct dump_view *view);
 
 /* --- words for states and waits of threads --- */
 

@@ -108,11 +108,11 @@ void dump_text__print(FILE *out, const struct dump *dump, const struct dump_view
 		fprintf(out,
 			"%s after the first dump; a thread that has not moved has the same call "
 			"and stack in both\n\n",
-			quantity__time((double)dump_before__ns(view->before, dump)).text);
+			quantity__time_as(view->form, dump_before__ns(view->before, dump)).text);
 	for (size_t i = 0; i < dump->count; i++) {
 		if (i)
 			fputc('\n', out);
-		dump_head__print(out, &dump->model, &dump->processes[i], view->on_terminal);
+		dump_head__print(out, &dump->model, &dump->processes[i], view);
 		dump_text__print_threads(out, &dump->processes[i], view);
 	}
 	if (dump->nvml_timed_out)

@@ -5,7 +5,7 @@
 #include "output/report/line.h"
 #include "output/report/parts.h"
 #include "output/report/totals.h"
-#include "output/stat/prose.h"
+#include "output/prose.h"
 #include "output/stat/tables.h"
 #include "output/finding/verdict.h"
 
@@ -55,10 +55,9 @@ static void print(FILE *out, const struct stat_report *report)
 /* A file has the frames of stacks in one line each, however long they are. */
 void diagnose_text__print(FILE *out, const struct stat_report *report)
 {
-	struct stat_prose prose;
-	FILE *text = report->width ? stat_prose__begin(&prose, out) : out;
+	struct prose prose;
+	FILE *text = prose__begin(&prose, out, report->width);
 
 	print(text, report);
-	if (report->width)
-		stat_prose__end(&prose, text, report);
+	prose__end(&prose, text);
 }

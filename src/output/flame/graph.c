@@ -12,6 +12,7 @@
 #include "model/tensors.h"
 #include "output/flame/parts.h"
 #include "output/flame/store.h"
+#include "output/kernel_text.h"
 
 /* --- where the next frame goes --- */
 
@@ -91,13 +92,21 @@ static void enter_process(struct path *path, const struct process *process)
 	enter(path, FLAME_PROCESS, flame_label__process(process), NULL);
 }
 
+static void enter_kernel(struct path *path, const struct call_site *site)
+{
+	if (site->kernel_label)
+		enter_text(path, FLAME_KERNEL,
+			   kernel_text__name_at(site, path->options->full_names));
+	else
+		enter_text(path, FLAME_MARK, "[kernel not known]");
+}
+
 static void enter_site(struct path *path, const struct call_site *site)
 {
 	enter_stack(path, site->stack);
 	enter_function(path, site);
 	if (site->kind == SITE_LAUNCH)
-		enter_text(path, site->kernel_label ? FLAME_KERNEL : FLAME_MARK,
-			   site->kernel_label ? site->kernel_label : "[kernel not known]");
+		enter_kernel(path, site);
 	else if (site->kind == SITE_FAILURE)
 		enter_error(path, site);
 }

@@ -58,8 +58,9 @@ struct flame_node {
 
 struct flame_graph_options {
 	enum flame_by by;
-	bool processes; /* a frame for each process, even if there is only one */
-	bool lines;	/* native calls from different lines of one function are different frames */
+	bool processes;	 /* a frame for each process, even if there is only one */
+	bool full_names; /* of kernels */
+	bool lines; /* native calls from different lines of one function are different frames */
 };
 
 struct flame_graph {

@@ -140,17 +140,10 @@ void metrics_page__sample(struct exposition_writer *w, const struct process *p)
 	exposition__label(w, "comm", p->comm);
 }
 
-static const struct gpu *gpu_of(const struct model *model, const struct process *p, uint8_t device)
-{
-	for (size_t i = 0; i < p->gpu_count && device != DEVICE_UNKNOWN; i++)
-		if (p->gpus[i].ordinal == device)
-			return gpu_label__find(model, &p->gpus[i]);
-	return NULL;
-}
-
 void metrics_page__sample_on(struct metrics_page *page, const struct process *p, uint8_t device)
 {
-	const struct gpu *gpu = gpu_of(page->model, p, device);
+	const struct process_gpu *its = gpu_label__of_device(p, device);
+	const struct gpu *gpu = its ? gpu_label__find(page->model, its) : NULL;
 	struct exposition_writer *w = &page->writer;
 	char number[8], label[GPU_LABEL_SIZE];
 

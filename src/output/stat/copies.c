@@ -8,7 +8,7 @@
 #include "model/profile.h"
 #include "output/report/line.h"
 #include "output/report/parts.h"
-#include "output/stat/prose.h"
+#include "output/prose.h"
 #include "output/stat/tables.h"
 #include "output/enum_names.h"
 
@@ -206,7 +206,7 @@ void stat_copies__print(FILE *out, const struct stat_report *report, const struc
 	static const char *const heads[] = {"calls", "bytes", "bytes each", "in calls",
 					    "bandwidth"};
 	struct stat_table table;
-	struct stat_prose prose;
+	struct prose prose;
 	struct copies *rows;
 	FILE *text;
 	size_t count, shown;
@@ -225,9 +225,9 @@ void stat_copies__print(FILE *out, const struct stat_report *report, const struc
 		stat_table__print(&table, out);
 	}
 	stat_cell__rest(out, count - shown, "row");
-	text = stat_prose__begin(&prose, out);
+	text = prose__begin(&prose, out, stat__width(report));
 	print_covered(text, report, p, rows + shown, count - shown);
-	stat_prose__end(&prose, text, report);
+	prose__end(&prose, text);
 	for (size_t i = 0; i < shown; i++)
 		print_histogram(out, report->options->form, &rows[i]);
 	free(rows);

@@ -6,7 +6,7 @@
 #include "output/kernel_text.h"
 #include "output/report/line.h"
 #include "output/report/parts.h"
-#include "output/stat/prose.h"
+#include "output/prose.h"
 #include "output/stat/tables.h"
 
 /* "256", "1-4096", or "-" if no launch was sampled. */
@@ -96,11 +96,11 @@ static void print_graphs(FILE *out, const struct stat_report *report, const stru
 
 void stat_kernels__print(FILE *out, const struct stat_report *report, const struct process *p)
 {
-	struct stat_prose prose;
+	struct prose prose;
 	FILE *text;
 
 	print_kernels(out, report, p);
-	text = stat_prose__begin(&prose, out);
+	text = prose__begin(&prose, out, stat__width(report));
 	if (!p->kernel_count && (p->graph_launches || p->captured_launches))
 		fputc('\n', text);
 	if (p->kernel_count && report->model->shape_sample > 1)
@@ -109,5 +109,5 @@ void stat_kernels__print(FILE *out, const struct stat_report *report, const stru
 				      "launches: sampled 1/%u\n",
 			report->model->shape_sample);
 	print_graphs(text, report, p);
-	stat_prose__end(&prose, text, report);
+	prose__end(&prose, text);
 }

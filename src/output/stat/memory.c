@@ -7,7 +7,7 @@
 #include "output/function_text.h"
 #include "output/report/line.h"
 #include "output/report/totals.h"
-#include "output/stat/prose.h"
+#include "output/prose.h"
 #include "output/stat/tables.h"
 #include "output/tensors_text.h"
 #include "output/enum_names.h"
@@ -119,18 +119,18 @@ static void print_sizes(FILE *out, const struct stat_report *report, const struc
 void stat_memory__print(FILE *out, const struct stat_report *report, const struct process *p)
 {
 	struct memory_totals device;
-	struct stat_prose prose;
+	struct prose prose;
 	FILE *text;
 
 	report__device_memory(p, &device);
 	if (!p->profile || !(device.allocations + device.frees +
 			     p->memory[MEMORY_HOST].allocations + p->since_attach))
 		return;
-	text = stat_prose__begin(&prose, out);
+	text = prose__begin(&prose, out, stat__width(report));
 	fputs("\n    memory:\n", text);
 	print_totals(text, report, p);
 	print_tensors(text, report, p);
 	report_line__before_attach(text, p, report->options->form);
-	stat_prose__end(&prose, text, report);
+	prose__end(&prose, text);
 	print_sizes(out, report, p->profile);
 }

@@ -6,7 +6,7 @@
 #include "output/folded_stack.h"
 #include "output/report/line.h"
 #include "output/site_text.h"
-#include "output/stat/prose.h"
+#include "output/prose.h"
 #include "output/stat/tables.h"
 #include "output/tensors_text.h"
 
@@ -117,14 +117,14 @@ static void print_all(FILE *out, const struct stat_report *report, const struct 
 /* A file has the frames of stacks in one line each, however long they are. */
 void stat_sites__print(FILE *out, const struct stat_report *report, const struct process *p)
 {
-	struct stat_prose prose;
+	struct prose prose;
 	FILE *text;
 
 	if (!report->width) {
 		print_all(out, report, p);
 		return;
 	}
-	text = stat_prose__begin(&prose, out);
+	text = prose__begin(&prose, out, stat__width(report));
 	print_all(text, report, p);
-	stat_prose__end(&prose, text, report);
+	prose__end(&prose, text);
 }

@@ -7,29 +7,29 @@
 #include "output/report/parts.h"
 #include "output/report/line.h"
 #include "output/report/totals.h"
-#include "output/stat/prose.h"
+#include "output/prose.h"
 #include "output/stat/tables.h"
 #include "output/finding/verdict.h"
 
 /* How it started and what it repeats. */
 static void print_course(FILE *out, const struct stat_report *report, const struct process *p)
 {
-	struct stat_prose prose;
-	FILE *text = stat_prose__begin(&prose, out);
+	struct prose prose;
+	FILE *text = prose__begin(&prose, out, stat__width(report));
 
 	report_start__print(text, p, report->began_ns);
 	report_steps__print(text, report->model, p);
-	stat_prose__end(&prose, text, report);
+	prose__end(&prose, text);
 }
 
 static void print_errors(FILE *out, const struct stat_report *report, const struct process *p)
 {
-	struct stat_prose prose;
-	FILE *text = stat_prose__begin(&prose, out);
+	struct prose prose;
+	FILE *text = prose__begin(&prose, out, stat__width(report));
 
 	fputs("\n    errors:\n", text);
 	report_errors__list(text, report->model, p, report->options);
-	stat_prose__end(&prose, text, report);
+	prose__end(&prose, text);
 }
 
 static void print_process(FILE *out, const struct stat_report *report, const struct process *p)
@@ -103,34 +103,33 @@ static void print_processes(FILE *out, const struct stat_report *report)
 
 static void print_verdicts(FILE *out, const struct stat_report *report)
 {
-	struct stat_prose prose;
-	FILE *text = stat_prose__begin(&prose, out);
+	struct prose prose;
+	FILE *text = prose__begin(&prose, out, stat__width(report));
 
 	verdict_text__print(text, report);
-	stat_prose__end(&prose, text, report);
+	prose__end(&prose, text);
 }
 
 /* A file has the frames of stacks in one line each, however long they are. */
 static void print_findings(FILE *out, const struct stat_report *report)
 {
-	struct stat_prose prose;
-	FILE *text = report->width ? stat_prose__begin(&prose, out) : out;
+	struct prose prose;
+	FILE *text = prose__begin(&prose, out, report->width);
 	struct report_options options = *report->options;
 
 	options.width = stat__width(report);
 	fputc('\n', text);
 	findings_text__print(text, report->model, report->findings, &options);
-	if (report->width)
-		stat_prose__end(&prose, text, report);
+	prose__end(&prose, text);
 }
 
 static void print_limits(FILE *out, const struct stat_report *report)
 {
-	struct stat_prose prose;
-	FILE *text = stat_prose__begin(&prose, out);
+	struct prose prose;
+	FILE *text = prose__begin(&prose, out, stat__width(report));
 
 	findings_text__limits(text, report->state, report->findings, stat__width(report));
-	stat_prose__end(&prose, text, report);
+	prose__end(&prose, text);
 }
 
 void stat_text__print(FILE *out, const struct stat_report *report)

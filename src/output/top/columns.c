@@ -2,6 +2,7 @@
 // Cells of the table of processes, see columns.h.
 #include "output/top/columns.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/quantity.h"
@@ -22,6 +23,7 @@ struct facts {
 	const struct process *process;
 	const struct process_rate *rate;
 	bool quiet;
+	enum quantity_form form;
 	struct verdict verdict; /* window_ns 0: none */
 };
 
@@ -31,7 +33,7 @@ struct cell {
 
 struct top_column {
 	const char *head;
-	int width;
+	int width, exact_width;
 	bool left;
 	int rank; /* the smaller, the more important */
 	int sort; /* enum top_sort that sorts by it; -1: none */
@@ -49,6 +51,12 @@ static struct cell text_cell(const char *text)
 static struct cell unknown(void)
 {
 	return text_cell("-");
+}
+
+/* A program may claim any size. */
+static uint64_t whole(double amount)
+{
+	return (uint64_t)fmin(fmax(round(amount), 0), 1.8e19);
 }
 
 /* --- cells --- */
@@ -97,7 +105,7 @@ static struct cell memory_of(const struct facts *facts)
 	if (facts->process->ended || (at_least && !bytes))
 		return unknown();
 	snprintf(cell.text, sizeof(cell.text), "%s%s", at_least ? ">" : "",
-		 quantity__bytes((double)bytes).text);
+		 quantity__bytes_as(facts->form, bytes).text);
 	return cell;
 }
 
@@ -111,7 +119,7 @@ static struct cell growth_of(const struct facts *facts)
 	if (slope > -0.5 && slope < 0.5)
 		return (struct cell){"0"};
 	snprintf(cell.text, sizeof(cell.text), "%c%s", slope < 0 ? '-' : '+',
-		 quantity__bytes(slope < 0 ? -slope : slope).text);
+		 quantity__bytes_as(facts->form, whole(fabs(slope))).text);
 	return cell;
 }
 
@@ -134,15 +142,17 @@ static struct cell launches_of(const struct facts *facts)
 {
 	if (!has_rate(facts))
 		return unknown();
-	return marked(facts, RATE_LAUNCH, quantity__amount(facts->rate->launches).text);
+	return marked(facts, RATE_LAUNCH,
+		      quantity__amount_as(facts->form, whole(facts->rate->launches)).text);
 }
 
 static struct cell bandwidth(const struct facts *facts, double bytes)
 {
 	if (!has_rate(facts))
 		return unknown();
-	return bytes > 0 ? marked(facts, RATE_COPY, quantity__bandwidth(bytes).text) :
-			   text_cell("0");
+	return bytes > 0 ?
+		       marked(facts, RATE_COPY, quantity__bandwidth_as(facts->form, bytes).text) :
+		       text_cell("0");
 }
 
 static struct cell to_device_of(const struct facts *facts)
@@ -174,7 +184,7 @@ static struct cell step_of(const struct facts *facts)
 	struct step_summary summary;
 
 	step_summary__make(facts->process, &summary);
-	return summary.thread ? text_cell(quantity__time((double)summary.usual_ns).text) :
+	return summary.thread ? text_cell(quantity__time_as(facts->form, summary.usual_ns).text) :
 				unknown();
 }
 
@@ -205,18 +215,18 @@ static struct cell verdict_of(const struct facts *facts)
 
 /* clang-format off */
 static const struct top_column all[] = {
-	{"PID",       7, false,  1, TOP_BY_PID,      pid_of},
-	{"USER",      8, true,  12, -1,              user_of},
-	{"GPU",       3, false,  5, -1,              gpus_of},
-	{"MEMORY",   11, false,  2, TOP_BY_MEMORY,   memory_of},
-	{"GROWTH/s", 11, false, 10, TOP_BY_GROWTH,   growth_of},
-	{"LAUNCH/s",  9, false,  3, TOP_BY_LAUNCHES, launches_of},
-	{"COPY IN",  11, false,  8, TOP_BY_COPIES,   to_device_of},
-	{"COPY OUT", 11, false,  9, TOP_BY_COPIES,   to_host_of},
-	{"WAIT",      8, false,  6, TOP_BY_WAIT,     waiting_of},
-	{"STEP",     11, false, 11, -1,              step_of},
-	{"IDLE",      7, false,  7, -1,              idle_of},
-	{"VERDICT",  10, true,   4, -1,              verdict_of},
+	{"PID",       7,  7, false,  1, TOP_BY_PID,      pid_of},
+	{"USER",      8,  8, true,  12, -1,              user_of},
+	{"GPU",       3,  3, false,  5, -1,              gpus_of},
+	{"MEMORY",   11, 23, false,  2, TOP_BY_MEMORY,   memory_of},
+	{"GROWTH/s", 11, 22, false, 10, TOP_BY_GROWTH,   growth_of},
+	{"LAUNCH/s",  9, 10, false,  3, TOP_BY_LAUNCHES, launches_of},
+	{"COPY IN",  11, 23, false,  8, TOP_BY_COPIES,   to_device_of},
+	{"COPY OUT", 11, 23, false,  9, TOP_BY_COPIES,   to_host_of},
+	{"WAIT",      8,  8, false,  6, TOP_BY_WAIT,     waiting_of},
+	{"STEP",     11, 18, false, 11, -1,              step_of},
+	{"IDLE",      7,  7, false,  7, -1,              idle_of},
+	{"VERDICT",  10, 10, true,   4, -1,              verdict_of},
 };
 /* clang-format on */
 
@@ -230,27 +240,34 @@ static int rank_of(const struct top_column *column, enum top_sort sort)
 	return column->sort == (int)sort ? 0 : column->rank;
 }
 
+static int width_of(const struct top_column *column, enum quantity_form form)
+{
+	return form == QUANTITY_EXACT ? column->exact_width : column->width;
+}
+
 /* Whether the column is among the most important ones that have room together. */
-static bool has_room(const struct top_column *column, int width, enum top_sort sort)
+static bool has_room(const struct top_column *column, int width, enum top_sort sort,
+		     enum quantity_form form)
 {
 	int rank = rank_of(column, sort), taken = 0;
 
 	for (size_t i = 0; i < COLUMNS; i++)
 		if (rank_of(&all[i], sort) <= rank)
-			taken += all[i].width + 1;
+			taken += width_of(&all[i], form) + 1;
 	return taken + (width / COMMAND_PART < COMMAND_LEAST ? width / COMMAND_PART :
 							       COMMAND_LEAST) <=
 	       width;
 }
 
-void top_columns__choose(struct top_columns *columns, int width, enum top_sort sort)
+void top_columns__choose(struct top_columns *columns, int width, enum top_sort sort,
+			 enum quantity_form form)
 {
-	*columns = (struct top_columns){.command = width};
+	*columns = (struct top_columns){.command = width, .form = form};
 	for (size_t i = 0; i < COLUMNS; i++) {
-		if (!has_room(&all[i], width, sort))
+		if (!has_room(&all[i], width, sort, form))
 			continue;
 		columns->shown[columns->count++] = &all[i];
-		columns->command -= all[i].width + 1;
+		columns->command -= width_of(&all[i], form) + 1;
 	}
 }
 
@@ -265,7 +282,7 @@ void top_columns__heads(FILE *out, const struct top_columns *columns, enum top_s
 		/* The mark takes the place of the blank before a wide head. */
 		snprintf(head, sizeof(head), "%s%s", column->sort == (int)sort ? "*" : "",
 			 column->head);
-		top_text__cell(out, head, column->width, column->left);
+		top_text__cell(out, head, width_of(column, columns->form), column->left);
 		fputc(' ', out);
 	}
 	top_text__cell(out, "COMMAND", columns->command, true);
@@ -310,6 +327,7 @@ void top_columns__row(FILE *out, const struct top_columns *columns, const struct
 		.process = row->process,
 		.rate = &row->rate,
 		.quiet = row->quiet,
+		.form = columns->form,
 	};
 
 	if (table->findings && !row->quiet)
@@ -317,7 +335,8 @@ void top_columns__row(FILE *out, const struct top_columns *columns, const struct
 	for (size_t i = 0; i < columns->count; i++) {
 		const struct top_column *column = columns->shown[i];
 
-		top_text__cell(out, column->make(&facts).text, column->width, column->left);
+		top_text__cell(out, column->make(&facts).text, width_of(column, columns->form),
+			       column->left);
 		fputc(' ', out);
 	}
 	write_command(out, columns, table, row);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/quantity.h"
 #include "finding/finding.h"
 #include "output/top/list.h"
 
@@ -22,6 +23,7 @@ struct top_columns {
 	const struct top_column *shown[TOP_COLUMNS_MAX];
 	size_t count;
 	int command; /* columns for the command line */
+	enum quantity_form form;
 };
 
 /* What the cells are made of. */
@@ -31,7 +33,9 @@ struct top_table {
 	bool full_path;			 /* the whole command line, not without the folder */
 };
 
-void top_columns__choose(struct top_columns *columns, int width, enum top_sort sort);
+/* Exact amounts take wider columns. */
+void top_columns__choose(struct top_columns *columns, int width, enum top_sort sort,
+			 enum quantity_form form);
 
 /* Both write a line without a newline; the heads mark the one that is sorted by. */
 void top_columns__heads(FILE *out, const struct top_columns *columns, enum top_sort sort);

@@ -3,6 +3,7 @@
 #include "output/top/detail.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +40,7 @@
 
 static void print_head(FILE *out, const struct top_detail *detail)
 {
+	const struct dump_view view = {.form = detail->form, .on_terminal = true};
 	const struct process *process = detail->process;
 	struct dump_process shown;
 
@@ -51,16 +53,16 @@ static void print_head(FILE *out, const struct top_detail *detail)
 	shown.process = (struct process *)process;
 	shown.command = (char *)process->command;
 	shown.maps_cuda = true;
-	dump_head__print(out, detail->model, &shown, true);
-	report_line__before_attach(out, process, QUANTITY_ROUNDED);
+	dump_head__print(out, detail->model, &shown, &view);
+	report_line__before_attach(out, process, detail->form);
 }
 
-static void print_used(FILE *out, const struct process *process)
+static void print_used(FILE *out, const struct process *process, enum quantity_form form)
 {
 	uint64_t bytes = process__nvml_bytes(process);
 
 	fprintf(out, "    memory      %s by NVML\n",
-		bytes == GPU_UNKNOWN_BYTES ? "unknown" : quantity__bytes((double)bytes).text);
+		bytes == GPU_UNKNOWN_BYTES ? "unknown" : quantity__bytes_as(form, bytes).text);
 }
 
 static void print_memory(FILE *out, const struct top_detail *detail)
@@ -70,24 +72,25 @@ static void print_memory(FILE *out, const struct top_detail *detail)
 
 	if (detail->process->ended) {
 		fprintf(out, "    memory      %s live at exit\n",
-			quantity__bytes((double)detail->process->live_at_exit_bytes).text);
+			quantity__bytes_as(detail->form, detail->process->live_at_exit_bytes).text);
 		return;
 	}
 	if (detail->quiet) {
-		print_used(out, detail->process);
+		print_used(out, detail->process, detail->form);
 		return;
 	}
 	fprintf(out, "    memory      %s live%s",
-		quantity__bytes((double)process__live_device_bytes(detail->process)).text,
+		quantity__bytes_as(detail->form, process__live_device_bytes(detail->process)).text,
 		detail->process->since_attach ? " of what was allocated since attach" : "");
 	if (rate->has_slope && slope > -0.5 && slope < 0.5)
 		fputs(", not growing", out);
 	else if (rate->has_slope)
 		fprintf(out, ", %s%s a second", slope < 0 ? "-" : "+",
-			quantity__bytes(slope < 0 ? -slope : slope).text);
+			quantity__bytes_as(detail->form, (uint64_t)fmin(fabs(slope), 1.8e19)).text);
 	if (detail->process->profile && detail->process->profile->peak_bytes)
 		fprintf(out, ", peak %s",
-			quantity__bytes((double)detail->process->profile->peak_bytes).text);
+			quantity__bytes_as(detail->form, detail->process->profile->peak_bytes)
+				.text);
 	fputc('\n', out);
 }
 
@@ -97,19 +100,20 @@ static void print_rates(FILE *out, const struct top_detail *detail)
 	struct step_summary steps;
 
 	if (rate->interval_ns) {
-		fprintf(out, "    launches    %s\n", quantity__rate(rate->launches).text);
+		fprintf(out, "    launches    %s\n",
+			quantity__rate_as(detail->form, rate->launches).text);
 		fprintf(out, "    copies      %s, %s to the device, %s to the host\n",
-			quantity__rate(rate->copies).text,
-			quantity__bandwidth(rate->to_device).text,
-			quantity__bandwidth(rate->to_host).text);
+			quantity__rate_as(detail->form, rate->copies).text,
+			quantity__bandwidth_as(detail->form, rate->to_device).text,
+			quantity__bandwidth_as(detail->form, rate->to_host).text);
 		fprintf(out, "    waits       %s of the time\n",
 			quantity__share(rate->waiting).text);
 	}
 	step_summary__make(detail->process, &steps);
 	if (steps.thread)
 		fprintf(out, "    step        %s (p99 %s)\n",
-			quantity__time((double)steps.usual_ns).text,
-			quantity__time((double)steps.p99_ns).text);
+			quantity__time_as(detail->form, steps.usual_ns).text,
+			quantity__time_as(detail->form, steps.p99_ns).text);
 }
 
 static int columns_of(const struct top_detail *detail)
@@ -165,8 +169,8 @@ static void print_advice(FILE *out, const struct top_detail *detail)
 
 static void print_findings(FILE *out, const struct top_detail *detail)
 {
-	const struct report_options all = {.on_terminal = true,
-					   .width = (size_t)columns_of(detail)};
+	const struct report_options all = {
+		.on_terminal = true, .form = detail->form, .width = (size_t)columns_of(detail)};
 
 	fputc('\n', out);
 	findings_text__print(out, detail->model, detail->findings, &all);
@@ -177,7 +181,7 @@ static void print_findings(FILE *out, const struct top_detail *detail)
 
 static void print_threads(FILE *out, const struct top_detail *detail)
 {
-	const struct dump_view view = {.on_terminal = true};
+	const struct dump_view view = {.form = detail->form, .on_terminal = true};
 
 	fputs("\nthreads\n", out);
 	if (detail->dump)
@@ -217,15 +221,19 @@ static int by_rate(const void *a, const void *b)
 	return x->kernel < y->kernel ? -1 : x->kernel > y->kernel;
 }
 
-static void print_kernel(FILE *out, const struct ranked *ranked, int columns)
+/* A whole name goes on below its first line. */
+static void print_kernel(FILE *out, const struct top_detail *detail, const struct ranked *ranked)
 {
+	int columns = detail->full_names ? CLIP_WHOLE : columns_of(detail) - RATE_COLUMNS;
 	const struct kernel *kernel = ranked->kernel;
 	char room[KERNEL_TEXT_SIZE];
 
 	fprintf(out, "    %12s %12s  ", /* RATE_COLUMNS */
-		ranked->rate == KERNEL_RATE_UNKNOWN ? "-" : quantity__rate(ranked->rate).text,
+		ranked->rate == KERNEL_RATE_UNKNOWN ?
+			"-" :
+			quantity__rate_as(detail->form, ranked->rate).text,
 		quantity__count(kernel->launches).text);
-	clip__print(out, kernel_text__name(kernel, false, room), columns - RATE_COLUMNS);
+	clip__print(out, kernel_text__name(kernel, detail->full_names, room), columns);
 	fputc('\n', out);
 }
 
@@ -251,14 +259,14 @@ static void print_kernels(FILE *out, const struct top_detail *detail)
 	if (ranked && count)
 		qsort(ranked, count, sizeof(*ranked), by_rate);
 	for (size_t i = 0; ranked && i < count && i < KERNELS_SHOWN; i++)
-		print_kernel(out, &ranked[i], columns_of(detail));
+		print_kernel(out, detail, &ranked[i]);
 	print_rest(out, KERNELS_SHOWN, count, "kernel");
 	free(ranked);
 }
 
 /* --- copies --- */
 
-static void print_copies(FILE *out, const struct process *process)
+static void print_copies(FILE *out, const struct process *process, enum quantity_form form)
 {
 	bool any = false;
 
@@ -271,15 +279,15 @@ static void print_copies(FILE *out, const struct process *process)
 		any = true;
 		fprintf(out, "    %-8s %s of %s\n", enum_names__copy_kind(kind),
 			quantity__count(copied.calls).text,
-			quantity__bytes((double)copied.bytes).text);
+			quantity__bytes_as(form, copied.bytes).text);
 	}
 }
 
 /* --- memory --- */
 
-static void print_site(FILE *out, const struct live_site *site)
+static void print_site(FILE *out, const struct live_site *site, enum quantity_form form)
 {
-	fprintf(out, "    %10s in %s allocation%s\n", quantity__bytes((double)site->bytes).text,
+	fprintf(out, "    %10s in %s allocation%s\n", quantity__bytes_as(form, site->bytes).text,
 		quantity__count(site->count).text, report_line__plural(site->count));
 	folded_stack__print(out, site->stack, 8, false);
 }
@@ -296,7 +304,7 @@ static void print_sites(FILE *out, const struct top_detail *detail)
 	if (!process->live_site_count)
 		fputs("    none live\n", out);
 	for (size_t i = 0; i < process->live_site_count && i < SITES_SHOWN; i++)
-		print_site(out, &process->live_sites[i]);
+		print_site(out, &process->live_sites[i], detail->form);
 	print_rest(out, SITES_SHOWN, process->live_site_count, "call site");
 }
 
@@ -304,7 +312,7 @@ static void print_sites(FILE *out, const struct top_detail *detail)
 
 static void print_errors(FILE *out, const struct top_detail *detail)
 {
-	const struct report_options options = {.top = ERRORS_SHOWN};
+	const struct report_options options = {.top = ERRORS_SHOWN, .form = detail->form};
 
 	if (!detail->process->failure_count && !detail->process->sticky.code)
 		return;
@@ -322,7 +330,7 @@ static void print(FILE *out, const struct top_detail *detail)
 	print_findings(out, detail);
 	print_threads(out, detail);
 	print_kernels(out, detail);
-	print_copies(out, detail->process);
+	print_copies(out, detail->process, detail->form);
 	print_sites(out, detail);
 	print_errors(out, detail);
 	report_line__losses(out, detail->model);

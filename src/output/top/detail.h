@@ -3,6 +3,7 @@
 #ifndef OUTPUT_TOP_DETAIL_H
 #define OUTPUT_TOP_DETAIL_H
 
+#include "base/quantity.h"
 #include "finding/finding.h"
 #include "model/dump.h"
 #include "model/kernel_rates.h"
@@ -18,7 +19,9 @@ struct top_detail {
 	const struct findings *state;	     /* for the verdict */
 	const struct finding_list *findings; /* of this process */
 	const struct dump *dump;	     /* of this process; NULL: it cannot be looked at */
-	int width;			     /* of the terminal; 40 to 200 columns are used */
+	enum quantity_form form;
+	bool full_names; /* of kernels */
+	int width;	 /* of the terminal; 40 to 200 columns are used */
 };
 
 /*

@@ -10,7 +10,8 @@
 #include "model/gpu_label.h"
 #include "output/top/text.h"
 
-#define MEMORY_COLUMNS 24 /* "1023.9 MiB of 1023.9 GiB" */
+#define MEMORY_COLUMNS 24	/* "1023.9 MiB of 1023.9 GiB" */
+#define EXACT_MEMORY_COLUMNS 46 /* "151,397,597,184 bytes of 151,397,597,184 bytes" */
 
 static void write_percent(FILE *out, uint32_t percent)
 {
@@ -20,14 +21,15 @@ static void write_percent(FILE *out, uint32_t percent)
 		fprintf(out, "%3" PRIu32 " %%", percent);
 }
 
-static void write_memory(FILE *out, uint64_t used, uint64_t total)
+static void write_memory(FILE *out, uint64_t used, uint64_t total, enum quantity_form form)
 {
 	char text[2 * sizeof(struct quantity) + sizeof(" of ")] = "-";
 
 	if (used != GPU_UNKNOWN_BYTES && total != GPU_UNKNOWN_BYTES)
-		snprintf(text, sizeof(text), "%s of %s", quantity__bytes((double)used).text,
-			 quantity__bytes((double)total).text);
-	top_text__cell(out, text, MEMORY_COLUMNS, false);
+		snprintf(text, sizeof(text), "%s of %s", quantity__bytes_as(form, used).text,
+			 quantity__bytes_as(form, total).text);
+	top_text__cell(out, text, form == QUANTITY_EXACT ? EXACT_MEMORY_COLUMNS : MEMORY_COLUMNS,
+		       false);
 }
 
 static void write_power(FILE *out, uint64_t milliwatts)
@@ -49,6 +51,7 @@ static void write_temperature(FILE *out, uint32_t celsius)
 struct gpu_line {
 	const struct gpu *gpu;
 	const struct top_list *list;
+	enum quantity_form form;
 };
 
 /* A process on the GPU that the table does not list; 0: none. */
@@ -71,7 +74,7 @@ static void write_gpu(FILE *out, const void *arg)
 	fprintf(out, "GPU %-3s busy ", label);
 	write_percent(out, gpu->busy_percent);
 	fputs("  memory ", out);
-	write_memory(out, gpu->used_bytes, gpu->total_bytes);
+	write_memory(out, gpu->used_bytes, gpu->total_bytes, line->form);
 	fputc(' ', out);
 	write_power(out, gpu->milliwatts);
 	fputc(' ', out);
@@ -116,17 +119,23 @@ static void sum_up(const struct model *model, struct all_gpus *all)
 	}
 }
 
+struct all_line {
+	const struct model *model;
+	enum quantity_form form;
+};
+
 static void write_all(FILE *out, const void *arg)
 {
+	const struct all_line *line = arg;
 	struct all_gpus all;
 
-	sum_up(arg, &all);
+	sum_up(line->model, &all);
 	fprintf(out, "%u GPU%s  busy ", all.count, all.count == 1 ? "" : "s");
 	write_percent(out, all.busy_count == all.count && all.count ?
 				   (uint32_t)(all.busy_percents / all.count) :
 				   GPU_UNKNOWN_PERCENT);
 	fputs(" mean  memory ", out);
-	write_memory(out, all.used_bytes, all.total_bytes);
+	write_memory(out, all.used_bytes, all.total_bytes, line->form);
 	fputc(' ', out);
 	write_power(out, all.milliwatts);
 	fputs("  hottest ", out);
@@ -134,15 +143,16 @@ static void write_all(FILE *out, const void *arg)
 }
 
 int top_gpus__add(struct top_page *page, const struct model *model, const struct top_list *list,
-		  bool folded)
+		  bool folded, enum quantity_form form)
 {
-	struct gpu_line line = {.list = list};
+	struct gpu_line line = {.list = list, .form = form};
+	const struct all_line sums = {model, form};
 	int ret = 0;
 
 	if (!model->gpu_count)
 		return top_page__add_text(page, TOP_PLAIN, "GPUs unknown: NVML has not answered");
 	if (folded)
-		return top_page__add(page, TOP_PLAIN, write_all, model);
+		return top_page__add(page, TOP_PLAIN, write_all, &sums);
 	for (size_t i = 0; i < model->gpu_count && !ret; i++) {
 		line.gpu = &model->gpus[i];
 		ret = top_page__add(page, TOP_PLAIN, write_gpu, &line);

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "base/quantity.h"
 #include "model/model.h"
 #include "output/top/list.h"
 #include "output/top/page.h"
@@ -14,6 +15,6 @@
  * 0 or -ENOMEM.
  */
 int top_gpus__add(struct top_page *page, const struct model *model, const struct top_list *list,
-		  bool folded);
+		  bool folded, enum quantity_form form);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/text_stream.h"
+#include "output/top/text.h"
 
 void top_page__clear(struct top_page *page)
 {
@@ -63,14 +64,22 @@ int top_page__add_lines(struct top_page *page, const char *text)
 	return ret;
 }
 
-void top_page__print(FILE *out, const struct top_page *page)
+static void print_line(FILE *out, const char *text, int width)
 {
-	for (size_t i = 0; i < page->count; i++) {
-		const char *text = page->lines[i].text;
-		size_t length = strlen(text);
+	size_t length = strlen(text);
 
-		while (length && text[length - 1] == ' ')
-			length--;
-		fprintf(out, "%.*s\n", (int)length, text);
+	if (width && top_text__columns(text, TOP_ESCAPED) > width) {
+		top_text__line(out, text, 0, width);
+		fputc('\n', out);
+		return;
 	}
+	while (length && text[length - 1] == ' ')
+		length--;
+	fprintf(out, "%.*s\n", (int)length, text);
+}
+
+void top_page__print(FILE *out, const struct top_page *page, int width)
+{
+	for (size_t i = 0; i < page->count; i++)
+		print_line(out, page->lines[i].text, width);
 }

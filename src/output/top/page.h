@@ -49,7 +49,10 @@ int top_page__add_text(struct top_page *page, enum top_style style, const char *
  */
 int top_page__add_lines(struct top_page *page, const char *text);
 
-/* Writes the lines, without blanks at their ends. */
-void top_page__print(FILE *out, const struct top_page *page);
+/*
+ * Writes the lines, without blanks at their ends. What has no room in `width` columns is cut off;
+ * 0: nothing is.
+ */
+void top_page__print(FILE *out, const struct top_page *page, int width);
 
 #endif

@@ -189,7 +189,8 @@ static int add_summary(struct top_page *page, const struct top_scene *scene)
 	if (!ret && has_losses(scene->model))
 		ret = top_page__add(page, TOP_WARNING, write_losses, scene->model);
 	return ret ? ret :
-		     top_gpus__add(page, scene->model, scene->list, top_table__folds_gpus(scene));
+		     top_gpus__add(page, scene->model, scene->list, top_table__folds_gpus(scene),
+				   scene->view->form);
 }
 
 int top_table__add(struct top_page *page, const struct top_scene *scene)
@@ -197,7 +198,7 @@ int top_table__add(struct top_page *page, const struct top_scene *scene)
 	struct top_columns columns;
 	int ret = is_small(scene) ? 0 : add_summary(page, scene);
 
-	top_columns__choose(&columns, scene->width, scene->view->sort);
+	top_columns__choose(&columns, scene->width, scene->view->sort, scene->view->form);
 	return ret ? ret : add_rows(page, scene, &columns);
 }
 

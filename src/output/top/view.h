@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/quantity.h"
 #include "output/top/list.h"
 
 /* Keys that are no characters. */
@@ -71,6 +72,8 @@ struct top_view {
 	enum top_gpus gpus;
 	bool gpus_folded; /* what the caller has shown: top_table__folds_gpus */
 	bool reverse, tree, paused, full_path;
+	enum quantity_form form; /* by the command line */
+	bool full_names;	 /* of kernels; the same */
 	char filter[TOP_INPUT_SIZE], user[TOP_INPUT_SIZE];
 	enum top_prompt prompt;
 	char input[TOP_INPUT_SIZE];

@@ -10,9 +10,9 @@ import subprocess
 
 import pytest
 
-from lib import dump, folders, paths
+from lib import dump, folders, paths, terminal
 from lib.dump import ALLOCATE, CHILD, DEADLOCK, WAITS, Stuck, Way, assert_at, check
-from lib.probe import environment
+from lib.probe import Background, environment
 from lib.stacks import symbols_of
 
 SLEEPS = next(way for way in WAITS if way.id == "event-block")
@@ -254,3 +254,19 @@ def test_long_command_lines_are_cut_on_a_terminal_only():
     assert f"(sh -c read line first {'x' * 100} last)" in piped
     command = re.search(r"process \d+ \((.*?)\)", shown).group(1)
     assert re.fullmatch(r"sh -c read line first x+…x+ last", command) and len(command) == 80
+
+
+@pytest.mark.parametrize("command", [["dump"], ["top", "-b", "-n", "1", "-d", "0.1"]],
+                         ids=lambda command: command[0])
+def test_fits_the_terminal(command):
+    """Exact amounts, too; a file has whole lines."""
+    with Background(paths.SIM / "idle-holder", "--seconds", "60", "--bytes", 123 << 20) as process:
+        assert process.stdout.readline() == "READY\n"
+        args = [*command, "--exact", "-q", "-p", process.pid]
+        status, shown = terminal.run(args, 80, LD_LIBRARY_PATH=paths.SIM)
+        whole = subprocess.run([paths.GPUPROBE, *map(str, args)], text=True, capture_output=True,
+                               env=environment(LD_LIBRARY_PATH=paths.SIM), check=True).stdout
+    assert status == 0 and max(map(len, shown.splitlines())) <= 80
+    assert "128,974,848 bytes" in " ".join(shown.split())
+    assert "128,974,848 bytes" in whole
+    assert max(map(len, whole.splitlines())) > 100

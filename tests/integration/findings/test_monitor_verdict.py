@@ -2,12 +2,14 @@
 """Who waits for whom in the monitor's report and metrics: with the account of --verdict,
 and by other numbers without one."""
 import re
+import shlex
 import subprocess
 
 import pytest
 
 from lib import paths
-from lib.probe import Background, Probe
+from lib.probe import Background, Probe, descendants
+from lib.progress import cpu_seconds, wait_until
 from lib.profile_runs import Scenario, by_scenario
 from lib.scrape import PROMETHEUS, Endpoint
 from lib.undisturbed import undisturbed
@@ -146,3 +148,24 @@ def test_no_metrics_without_an_account(gpuprobe):
         endpoint.wait()
         page = endpoint.until(lambda page: page.find("gpuprobe_waits_total"))
     assert not {"gpuprobe_gpu_idle_proved_ratio", "gpuprobe_host_bound_ratio"} & set(page.types)
+
+
+def test_children_of_a_shell(gpuprobe):
+    """
+    It was on its GPU before gpuprobe, which saw no context made: NVML knows which of two it is. No
+    page calls the GPU busy before anything is proved.
+    """
+    endpoint = Endpoint()
+    steps = shlex.join(str(word) for word in [*HOST_BOUND[:1], "--steps", 100000, *HOST_BOUND[3:]])
+    machine = {"CUDA_SIM_DEVICES": "2"}
+    with Background("sh", "-c", f"{steps}; true", env={**machine, **CLOCK}) as shell:
+        wait_until(lambda: any(cpu_seconds(pid) > 0.05 for pid in descendants(shell.pid)))
+        with gpuprobe.start(args=["-p", shell.pid], base=["--verdict", *endpoint.option],
+                            interval=0, env={"LD_LIBRARY_PATH": paths.SIM, **machine}):
+            endpoint.wait()
+            page = endpoint.until(lambda page: page.find("gpuprobe_gpu_idle_proved_ratio"))
+    (idle, share), = page.find("gpuprobe_gpu_idle_proved_ratio")
+    assert (idle["device"], idle["gpu"]) == ("unknown", "0")
+    assert share > 0
+    (launches, _), = page.find("gpuprobe_device_launches_total")
+    assert (launches["gpu"], launches["uuid"]) == ("0", idle["uuid"])

@@ -106,6 +106,7 @@ def test_a_part(recording):
     end = relative[len(lines) * 2 // 3]["time"]
     part, _ = show(file, "--from", f"{begin}ms", "--to", f"{end}ms", "--timestamps", "relative")
     assert part and part == [line for line in relative if begin <= line["time"] <= end]
+    assert show(file, "--from", "0") == show(file, "--from", "0s", "--to", "1h") == show(file)
 
 
 def test_stacks(recording):
@@ -208,6 +209,8 @@ def test_other_files(content, words, tmp_path):
     (["--args", "3"], "-i and --args do not go together"),
     (["--no-return-probes"], "-i and --no-return-probes do not go together"),
     (["--from", "3s", "--to", "2s"], "--from is later than --to"),
+    (["--to", "0"], "--to '0': give a time counted from the beginning"),
+    (["--from", "1x"], "--from '1x': give a time counted from the beginning"),
     (["--", "true"], "-i and COMMAND do not go together"),
 ])
 def test_options_that_need_a_program(recording, options, words):

@@ -48,6 +48,19 @@ static void the_end_of_a_word(void **state)
 	assert_string_equal(similar__find("Malloc", names, 2), "cudaMalloc");
 }
 
+static void the_beginning_of_one_word(void **state)
+{
+	static const char *const names[] = {"diagnose", "diff", "memory"};
+
+	(void)state;
+	assert_string_equal(meant("dur"), "duration");
+	assert_string_equal(similar__find("diag", names, 3), "diagnose");
+	assert_string_equal(similar__find("mem", names, 3), "memory");
+	assert_null(similar__find("di", names, 3));
+	assert_null(similar__find("me", names, 3));
+	assert_null(similar__find("mem", (const char *const[]){"memory", "memleak"}, 2));
+}
+
 static void nothing_is_similar(void **state)
 {
 	char longest[200];
@@ -70,6 +83,7 @@ int main(void)
 		cmocka_unit_test(a_letter_too_many_too_few_or_another),
 		cmocka_unit_test(letters_swapped),
 		cmocka_unit_test(the_end_of_a_word),
+		cmocka_unit_test(the_beginning_of_one_word),
 		cmocka_unit_test(nothing_is_similar),
 	};
 

@@ -62,11 +62,12 @@ static void test_everything(void **state)
 	struct line line;
 
 	(void)state;
-	accept(&line, "-p 1 --pid 4711 --json --native --all --again 5 -q");
+	accept(&line, "-p 1 --pid 4711 --json --native --all --again 5 --exact -q");
 	assert_int_equal(line.options.targets.pid_count, 2);
 	assert_int_equal(line.options.targets.pids[0], 1);
 	assert_int_equal(line.options.targets.pids[1], 4711);
 	assert_true(line.options.json && line.options.all_frames && line.options.all);
+	assert_int_equal(line.options.form, QUANTITY_EXACT);
 	assert_int_equal(line.options.again_ns, 5 * NS_PER_S);
 	assert_int_equal(line.options.log_level, LOG_QUIET);
 	dump_options__clear(&line.options);

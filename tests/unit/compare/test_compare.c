@@ -44,7 +44,7 @@ static void expect(const char *name, const struct run_options *a, const struct r
 
 	begin(&scene, a, b);
 	assert_non_null(out);
-	compare_text__print_comparison(out, &scene.comparison, false);
+	compare_text__print_comparison(out, &scene.comparison, false, false);
 	fclose(out);
 	golden_file__expect(name, text, length);
 	assert_int_equal(scene.comparison.worse, worse);
@@ -101,6 +101,26 @@ static void test_kernels(void **state)
 	b.launches = 18;
 	b.bias = "a_bias";
 	expect("diff/kernels", &run_scene_usual, &b, true);
+}
+
+/* A file without the whole name has only the label. */
+static void test_whole_names(void **state)
+{
+	struct run_options b = run_scene_usual;
+	struct scene scene;
+	char *text = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+
+	(void)state;
+	b.gemm = "gemm<8>";
+	begin(&scene, &run_scene_usual, &b);
+	compare_text__print_comparison(out, &scene.comparison, false, true);
+	fclose(out);
+	assert_non_null(strstr(text, " gone                void gemm<4>(float*)\n"));
+	assert_non_null(strstr(text, " new                gemm<8>\n"));
+	free(text);
+	end(&scene);
 }
 
 static void test_memory(void **state)
@@ -269,12 +289,19 @@ static void test_json(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_equal),	 cmocka_unit_test(test_waits),
-		cmocka_unit_test(test_copies),	 cmocka_unit_test(test_kernels),
-		cmocka_unit_test(test_memory),	 cmocka_unit_test(test_times),
-		cmocka_unit_test(test_findings), cmocka_unit_test(test_longer_steps),
-		cmocka_unit_test(test_refusals), cmocka_unit_test(test_varying_counts),
-		cmocka_unit_test(test_json),	 cmocka_unit_test(test_steps_of_another_length),
+		cmocka_unit_test(test_equal),
+		cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_copies),
+		cmocka_unit_test(test_kernels),
+		cmocka_unit_test(test_whole_names),
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_findings),
+		cmocka_unit_test(test_longer_steps),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_varying_counts),
+		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_steps_of_another_length),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

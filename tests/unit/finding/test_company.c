@@ -184,6 +184,42 @@ static void several_devices_are_reported_apart(void **state)
 	assert_idle(scene, 0.5, 101);
 }
 
+/* They were running before gpuprobe, so that calls do not tell their devices. */
+static void work_of_unknown_devices(void **state)
+{
+	struct process_gpu gpus[][2] = {{{.ordinal = 0, .gpu = 0}, {.ordinal = 1, .gpu = 1}},
+					{{.ordinal = 0, .gpu = 0}, {.ordinal = 1, .gpu = 1}}};
+	struct gpu two[2] = {0};
+	struct scene *scene = *state;
+
+	scene->model.gpus = two;
+	scene->model.gpu_count = 2;
+	scene->model.process_count = 2;
+	for (size_t i = 0; i < 2; i++) {
+		scene->processes[i].gpus = gpus[i];
+		scene->processes[i].gpu_count = 2;
+		scene->loads[i].queues[PROFILE_DEVICES - 1] = scene->loads[i].queues[0];
+		scene->loads[i].queues[0].used = false;
+		gpus[i][0].used_bytes = gpus[i][1].used_bytes = GPU_UNKNOWN_BYTES;
+	}
+	scene->verdicts[0].device = PROFILE_DEVICES - 1;
+	assert_idle(scene, SHARE_UNKNOWN, 0);
+	/* NVML sees one of them on the second GPU, and then both. */
+	gpus[0][1].used_bytes = 0;
+	assert_idle(scene, SHARE_UNKNOWN, 101);
+	gpus[1][1].used_bytes = 0;
+	assert_idle(scene, 0.2, 101);
+	gpus[1][1].used_bytes = GPU_UNKNOWN_BYTES;
+	gpus[1][0].used_bytes = 0;
+	assert_idle(scene, 0.6, 0);
+	/* Nobody else. */
+	gpus[0][1].used_bytes = GPU_UNKNOWN_BYTES;
+	scene->model.process_count = 1;
+	assert_idle(scene, 0.6, 0);
+	two[0].stranger = 77;
+	assert_idle(scene, SHARE_UNKNOWN, 0);
+}
+
 static void strangers_prove_nothing(void **state)
 {
 	struct scene *scene = *state;
@@ -315,6 +351,7 @@ int main(void)
 		TEST(what_is_not_known_of_others_is_not_idle),
 		TEST(who_gives_the_gpu_nothing_is_no_other),
 		TEST(several_devices_are_reported_apart),
+		TEST(work_of_unknown_devices),
 		TEST(strangers_prove_nothing),
 		TEST(a_rank_that_comes_late_is_awaited),
 		TEST(other_jobs_are_not_awaited),

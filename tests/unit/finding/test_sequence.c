@@ -62,14 +62,21 @@ static void sequences_have_names(void **state)
 	struct process process = {0};
 	uint64_t few[] = {1, 2, 2, 3, 4}, many[256];
 	struct sequence sequence = {.period = 5, .handles = few};
+	char gemm[] = "gemm", whole[] = "void gemm<float>(int)";
+	struct kernel kernels[] = {{.is_rest = true}, {.label = gemm, .name = whole}};
 	char *text;
 
 	(void)state;
 	name_kernel(&process, 1, "gemm");
 	name_kernel(&process, 2, "relu");
 	name_kernel(&process, 3, NULL);
-	text = sequence__text(&sequence, &process);
+	text = sequence__text(&sequence, &process, false);
 	assert_string_equal(text, "5 launches: gemm, relu x2, (unnamed), (graph)");
+	free(text);
+	process.kernels = kernels;
+	process.kernel_count = 2;
+	text = sequence__text(&sequence, &process, true);
+	assert_string_equal(text, "5 launches: void gemm<float>(int), relu x2, (unnamed), (graph)");
 	free(text);
 	sequence.period = 256;
 	sequence.handles = many;
@@ -80,7 +87,7 @@ static void sequences_have_names(void **state)
 		name_kernel(&process, 100 + i, name);
 		many[i] = 100 + i;
 	}
-	text = sequence__text(&sequence, &process);
+	text = sequence__text(&sequence, &process, false);
 	assert_true(strlen(text) < 8 * 62 + 40);
 	assert_non_null(strstr(text, "256 launches: kernel0000"));
 	assert_string_equal(text + strlen(text) - 5, ", ...");

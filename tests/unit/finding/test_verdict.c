@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "finding/load_history.h"
 #include "finding/verdict.h"
 #include "load_scene.h"
 #include "model/host.h"
@@ -243,6 +244,27 @@ static void an_unknown_device_counts_where_no_other_is_known(void **state)
 	unknown->idle_ns = 4 * NS_PER_S;
 	assert_int_equal(judge(scene).device, UNKNOWN_DEVICE);
 	assert_true(judge(scene).idle == 0.4);
+}
+
+/* Before that, work from before the process was watched may run. */
+static void no_idle_time_of_the_first_seconds_is_unknown(void **state)
+{
+	struct load_scene *scene = *state;
+	struct stretch stretch = {.ns = LOAD_EARLIER_NS - 1, .launches = 100};
+
+	sample(scene);
+	scene__pass(scene, &stretch);
+	assert_true(judge(scene).idle == SHARE_UNKNOWN);
+	assert_true(judge(scene).unfed == SHARE_UNKNOWN);
+	scene->process.since_attach = false;
+	assert_true(judge(scene).idle == 0);
+	scene->process.since_attach = true;
+	/* It waited for its GPU, so that its end is known. */
+	scene->profile.totals.queues[0].idle_ns = 1;
+	assert_true(judge(scene).idle > 0);
+	scene->profile.totals.queues[0].idle_ns = 0;
+	scene__pass(scene, &(struct stretch){.ns = 1, .launches = 1});
+	assert_true(judge(scene).idle == 0);
 }
 
 /* --- without a profile --- */
@@ -487,6 +509,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_busiest_device_decides, begin, end),
 		cmocka_unit_test_setup_teardown(an_unknown_device_counts_where_no_other_is_known,
 						begin, end),
+		cmocka_unit_test_setup_teardown(no_idle_time_of_the_first_seconds_is_unknown, begin,
+						end),
 		cmocka_unit_test_setup_teardown(the_start_does_not_count, begin, end),
 		cmocka_unit_test_setup_teardown(an_ended_process_is_judged_up_to_its_end, begin,
 						end),

@@ -56,6 +56,16 @@ static void test_a_process(void **state)
 	expect(&scene, HEAD "2 threads, 2 in CUDA\n" MAIN AUTOGRAD);
 }
 
+static void test_exact_amounts(void **state)
+{
+	struct dump_scene scene;
+
+	(void)state;
+	make_scene(&scene);
+	scene.view.form = QUANTITY_EXACT;
+	expect_part(&scene, ", GPU 0 (H100 80GB): 44,238,786,560 bytes, 2 threads");
+}
+
 static void test_without_an_answer_of_nvml(void **state)
 {
 	struct dump_scene scene;
@@ -488,6 +498,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_process),
+		cmocka_unit_test(test_exact_amounts),
 		cmocka_unit_test(test_without_an_answer_of_nvml),
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_other_threads_are_summed_up),

@@ -263,7 +263,11 @@ static void test_tensors(void **state)
 static void test_leaves(void **state)
 {
 	struct call_site sites[] = {
-		{.stack = &hostile, .kind = SITE_LAUNCH, .calls = 5, .kernel_label = "gemm"},
+		{.stack = &hostile,
+		 .kind = SITE_LAUNCH,
+		 .calls = 5,
+		 .kernel = "void gemm<4>(int)",
+		 .kernel_label = "gemm"},
 		{.stack = &hostile, .kind = SITE_LAUNCH, .calls = 2},
 		{.stack = &grow,
 		 .kind = SITE_FAILURE,
@@ -289,6 +293,12 @@ static void test_leaves(void **state)
 	       "script>]]>\"'&:\\n\\x1b[2J\\xff\xef\xbf\xbe;cuLaunchKernel;[kernel not known] 2\n"
 	       "</title><script>alert(1)</"
 	       "script>]]>\"'&:\\n\\x1b[2J\\xff\xef\xbf\xbe;cuLaunchKernel;gemm 5\n");
+	expect(print_folded, &model,
+	       (struct flame_graph_options){.by = FLAME_LAUNCHES, .full_names = true},
+	       "</title><script>alert(1)</"
+	       "script>]]>\"'&:\\n\\x1b[2J\\xff\xef\xbf\xbe;cuLaunchKernel;[kernel not known] 2\n"
+	       "</title><script>alert(1)</"
+	       "script>]]>\"'&:\\n\\x1b[2J\\xff\xef\xbf\xbe;cuLaunchKernel;void gemm<4>(int) 5\n");
 }
 
 static void test_total_stays_in_bounds(void **state)

@@ -61,6 +61,10 @@ static void says_what_is_watched(void **state)
 	expect_start(&(struct start_line){.duration = 10, .only = "--uid 7 --comm \033"},
 		     "gpuprobe: watching the CUDA calls of all processes (only --uid 7 --comm "
 		     "\\x1b); ends after 10.0 s, or by Ctrl-C\n");
+	/* No report comes before the one at the end. */
+	expect_start(&(struct start_line){.duration = 5, .interval = 5, .only = ""},
+		     "gpuprobe: watching the CUDA calls of all processes; ends after 5.0 s, or by "
+		     "Ctrl-C\n");
 	expect_start(&(struct start_line){.pids = pids, .pid_count = 2, .only = "--pod a"},
 		     "gpuprobe: watching the CUDA calls of processes 12, 34 and their children "
 		     "(only --pod a); ends with them, or by Ctrl-C\n");

@@ -48,7 +48,7 @@ static int end(void **state)
 }
 
 /* The caller frees it. */
-static char *page_text(int width)
+static char *page_of(int width, enum quantity_form form, bool full_names)
 {
 	static char evidence[] = "1,000 allocations by cudaMalloc, each freed before the next one; "
 				 "412 us and 23 us each, at most 2 live at a time, in "
@@ -67,6 +67,8 @@ static char *page_text(int width)
 		.kernels = rates,
 		.state = findings,
 		.findings = &list,
+		.form = form,
+		.full_names = full_names,
 		.width = width,
 	};
 	struct top_page page = {0};
@@ -75,10 +77,15 @@ static char *page_text(int width)
 	FILE *out = text_stream__open(&text, &length);
 
 	assert_int_equal(top_detail__add(&page, &detail), 0);
-	top_page__print(out, &page);
+	top_page__print(out, &page, 0);
 	assert_int_equal(fclose(out), 0);
 	top_page__clear(&page);
 	return text;
+}
+
+static char *page_text(int width)
+{
+	return page_of(width, QUANTITY_ROUNDED, false);
 }
 
 static void expect_width(const char *text, size_t columns)
@@ -122,6 +129,25 @@ static void cuts_names_in_the_middle(void **state)
 	free(wide);
 }
 
+/* A whole name takes as many lines as it needs, and each amount has all its digits. */
+static void is_exact_if_wanted(void **state)
+{
+	static char name[] = "void at::native::vectorized_elementwise_kernel<8, at::native::"
+			     "GeluBackward, std::array<char*, 3ul> >(int, float, float)";
+	char *text;
+
+	(void)state;
+	kernel.name = name;
+	text = page_of(80, QUANTITY_EXACT, true);
+	expect_width(text, 80);
+	assert_null(strstr(text, LABEL));
+	assert_non_null(strstr(text, "  void at::native::vectorized_elementwise_kernel<8,\n"));
+	assert_non_null(strstr(text, " at::native::GeluBackward, "));
+	assert_non_null(strstr(text, " float)\n"));
+	assert_non_null(strstr(text, "42,949,672,960 bytes live\n"));
+	free(text);
+}
+
 /* Lines beyond these widths are hard to read, or show nothing. */
 static void has_limits(void **state)
 {
@@ -142,6 +168,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(fits_the_terminal, begin, end),
 		cmocka_unit_test_setup_teardown(cuts_names_in_the_middle, begin, end),
+		cmocka_unit_test_setup_teardown(is_exact_if_wanted, begin, end),
 		cmocka_unit_test_setup_teardown(has_limits, begin, end),
 	};
 

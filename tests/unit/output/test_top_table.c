@@ -73,7 +73,7 @@ static void assert_page(int width, size_t height, const char *name)
 	FILE *out = text_stream__open(&text, &length), *file;
 
 	make(&page, width, height);
-	top_page__print(out, &page);
+	top_page__print(out, &page, 0);
 	assert_int_equal(fclose(out), 0);
 	snprintf(path, sizeof(path), "tests/unit/golden/%s", name);
 	file = fopen(path, writes ? "w" : "r");
@@ -93,6 +93,13 @@ static void has_all_columns_where_there_is_room(void **state)
 {
 	(void)state;
 	assert_page(150, 0, "top.150");
+}
+
+static void has_exact_amounts_if_wanted(void **state)
+{
+	(void)state;
+	view.form = QUANTITY_EXACT;
+	assert_page(220, 0, "top.exact");
 }
 
 static void leaves_columns_out_at_100(void **state)
@@ -299,6 +306,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(has_all_columns_where_there_is_room, begin, end),
+		cmocka_unit_test_setup_teardown(has_exact_amounts_if_wanted, begin, end),
 		cmocka_unit_test_setup_teardown(leaves_columns_out_at_100, begin, end),
 		cmocka_unit_test_setup_teardown(leaves_more_out_at_80, begin, end),
 		cmocka_unit_test_setup_teardown(fits_any_size, begin, end),
