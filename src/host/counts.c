@@ -28,13 +28,18 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+static bool lacks_a_cpu(int activity)
+{
+	return activity == ACTIVITY_READY || activity == ACTIVITY_THROTTLED;
+}
+
 /*
  * Adds the activity that is still open. After its end a sleep counts as ready until the thread
  * runs.
  */
 static void add_open(struct host_counts *counts, const struct host_profile *profile)
 {
-	bool ready = profile->kind == ACTIVITY_READY || profile->kind == ACTIVITY_THROTTLED;
+	bool ready = lacks_a_cpu(profile->kind);
 	uint64_t since_ns = profile->since_ns, end_ns = later(counts->at_ns, since_ns),
 		 until_ns = end_ns;
 
@@ -87,4 +92,19 @@ void host_counts__share_cpu(struct host_counts *counts)
 		counts->ns[ACTIVITY_CPU][class] =
 			(uint64_t)((double)all_ns *
 				   ((double)counts->samples[class] / (double)samples));
+}
+
+struct host_split host_counts__split(const struct host_counts *counts)
+{
+	struct host_split split = {0};
+
+	for (int activity = 0; activity < HOST_ACTIVITIES; activity++) {
+		uint64_t *ns = activity == ACTIVITY_CPU ? &split.running_ns :
+			       lacks_a_cpu(activity)	? &split.ready_ns :
+							  &split.asleep_ns;
+
+		for (int class = 0; class < HOST_CLASSES; class ++)
+			*ns += counts->ns[activity][class];
+	}
+	return split;
 }

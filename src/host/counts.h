@@ -32,4 +32,11 @@ void host_counts__since(struct host_counts *counts, const struct host_counts *be
  */
 void host_counts__share_cpu(struct host_counts *counts);
 
+/* The time by whether the thread had a CPU, lacked one, or slept. */
+struct host_split {
+	uint64_t running_ns, ready_ns, asleep_ns;
+};
+
+struct host_split host_counts__split(const struct host_counts *counts);
+
 #endif

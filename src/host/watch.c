@@ -28,6 +28,7 @@
 #define WAKERS_EVERY 2 /* looks */
 #define SOCKETS_EVERY 10
 #define WAKER_SHARE 50 /* a waker is followed if it ends sleeps of 1/50 of a thread's time */
+#define SLEEP_SHARE 10 /* or of 1/10 of the sleeps of a thread that mostly lacks a CPU */
 #define LIMITED_MAX 64 /* processes whose control group is read */
 
 struct host_watch {
@@ -196,14 +197,34 @@ static const struct followed_thread *sleeper_of(const struct host_watch *watch,
 	return thread && thread->used && thread->generation == key->generation ? thread : NULL;
 }
 
+/*
+ * A thread that is woken and then waits long for a CPU sleeps little. Its sleeps still say what it
+ * waits for.
+ */
+static bool ends_sleeps_of_a_starved(const struct host_watch *watch,
+				     const struct host_pair_key *key,
+				     const struct host_waker *waker, uint64_t now_ns)
+{
+	struct host_counts counts;
+	struct host_split split;
+
+	host_counts__read(&counts, &watch->list.profiles[key->thread], now_ns);
+	split = host_counts__split(&counts);
+	return split.ready_ns > split.running_ns + split.asleep_ns &&
+	       waker->ns * SLEEP_SHARE > split.asleep_ns;
+}
+
 /* Whether the waker's activity explains why the thread waits. */
-static bool matters(const struct followed_thread *sleeper, const struct host_pair_key *key,
-		    const struct host_waker *waker, uint64_t now_ns)
+static bool matters(const struct host_watch *watch, const struct followed_thread *sleeper,
+		    const struct host_pair_key *key, const struct host_waker *waker,
+		    uint64_t now_ns)
 {
 	if (key->kind != ACTIVITY_LOCK && key->kind != ACTIVITY_GIL && key->kind != ACTIVITY_QUEUE)
 		return false;
-	return sleeper->hops < HOPS_MAX && waker->pid &&
-	       waker->ns * WAKER_SHARE > now_ns - sleeper->began_ns;
+	if (sleeper->hops >= HOPS_MAX || !waker->pid)
+		return false;
+	return waker->ns * WAKER_SHARE > now_ns - sleeper->began_ns ||
+	       ends_sleeps_of_a_starved(watch, key, waker, now_ns);
 }
 
 static bool follow_wakers(struct host_watch *watch)
@@ -221,7 +242,7 @@ static bool follow_wakers(struct host_watch *watch)
 					     .tid = waker->tid,
 					     .pid = waker->pid};
 
-		if (!sleeper || !matters(sleeper, key, waker, now_ns))
+		if (!sleeper || !matters(watch, sleeper, key, waker, now_ns))
 			continue;
 		who.process_start_ns = waker->process_start_ns;
 		memcpy(who.comm, waker->comm, sizeof(who.comm));

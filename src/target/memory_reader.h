@@ -7,7 +7,7 @@
  * waits in the kernel, and cannot even be killed, for as long as that program likes. So gpuprobe
  * does not read itself, and waits at most 200 ms for an answer. Late answers do not add up either:
  * within a minute it waits at most 0.4 s for one process, and 1.6 s for all of them. Time in which
- * the reader waits for a CPU does not count, nor do waits below 10 ms.
+ * the reader or gpuprobe waits for a CPU does not count, nor do waits below 10 ms.
  */
 #ifndef TARGET_MEMORY_READER_H
 #define TARGET_MEMORY_READER_H

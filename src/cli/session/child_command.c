@@ -23,6 +23,14 @@
 
 #define STALL_MS 5000  /* longest hold while gpuprobe itself is blocked */
 #define STALLED_MS 100 /* then the longest hold until gpuprobe runs again */
+/* Longest hold while probes are attached, which on a busy machine takes seconds. */
+#define ATTACH_MS 60000
+
+/* What gpuprobe tells the guard. */
+enum {
+	BEAT_RUNS = 'r',
+	BEAT_ATTACHES = 'a'
+};
 
 /* Shared memory between gpuprobe and the guard. */
 struct shared {
@@ -43,6 +51,7 @@ struct child_command {
 	struct sigio_kill sigio_kill;
 	bool started;
 	bool ended;
+	bool beats; /* the guard looks for stalls */
 };
 
 /*
@@ -198,7 +207,7 @@ static void watch_over(int life, int held_fd, const struct sigio_kill *sigio_kil
 	for (;;) {
 		if (!poll(&poller, 1, patience)) {
 			now = clock__boot_ns();
-			if (patience == STALL_MS)
+			if (patience != STALLED_MS)
 				__atomic_store_n(&shared->stall_ns, now, __ATOMIC_RELEASE);
 			__atomic_store_n(&shared->let_go_ns, now, __ATOMIC_RELEASE);
 			wake_all(sigio_kill, held_fd, shared);
@@ -207,7 +216,7 @@ static void watch_over(int life, int held_fd, const struct sigio_kill *sigio_kil
 		}
 		n = read(life, beats, sizeof(beats));
 		if (n > 0)
-			patience = STALL_MS;
+			patience = beats[n - 1] == BEAT_ATTACHES ? ATTACH_MS : STALL_MS;
 		else if (!n || errno != EINTR)
 			return;
 	}
@@ -296,10 +305,22 @@ void child_command__let_go(const struct child_command *command, int held_fd, pid
 	__atomic_store_n(&command->shared->going, 0, __ATOMIC_RELEASE);
 }
 
-void child_command__beat(const struct child_command *command)
+static void tell_guard(const struct child_command *command, char beat)
 {
-	if (command->life >= 0 && write(command->life, "", 1) < 0)
+	if (command->life >= 0 && write(command->life, &beat, 1) < 0)
 		return; /* the guard has unread beats, or is gone */
+}
+
+void child_command__beat(struct child_command *command)
+{
+	command->beats = true;
+	tell_guard(command, BEAT_RUNS);
+}
+
+void child_command__attaches(const struct child_command *command, bool attaches)
+{
+	if (command && command->beats)
+		tell_guard(command, attaches ? BEAT_ATTACHES : BEAT_RUNS);
 }
 
 int child_command__start(struct child_command *command, struct error *err)

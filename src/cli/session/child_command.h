@@ -36,7 +36,13 @@ int child_command__guard(struct child_command *command, int held_fd, struct erro
  * Tells the guard that gpuprobe is running. After the first call, call it every second: if gpuprobe
  * stalls for longer, because nobody reads its output, the guard wakes the processes in the map.
  */
-void child_command__beat(const struct child_command *command);
+void child_command__beat(struct child_command *command);
+
+/*
+ * Brackets work that attaches probes. It may take longer than a stall, but for a minute it is none.
+ * `command` may be NULL.
+ */
+void child_command__attaches(const struct child_command *command, bool attaches);
 
 /*
  * Whether the guard has woken processes since `stopped_ns` (CLOCK_BOOTTIME), when a process was

@@ -39,9 +39,12 @@ struct process_changes {
 static int look_at(struct process_changes *changes, const struct rescan *rescan)
 {
 	struct attach_failure attach_failure;
-	int late = attacher__add_process(changes->attacher, rescan->pid, rescan->scan,
-					 rescan->since_ns, &attach_failure);
+	int late;
 
+	child_command__attaches(changes->command, true);
+	late = attacher__add_process(changes->attacher, rescan->pid, rescan->scan, rescan->since_ns,
+				     &attach_failure);
+	child_command__attaches(changes->command, false);
 	unwatchable__report(&changes->unwatchable, rescan->pid, &attach_failure, changes->log);
 	return late;
 }

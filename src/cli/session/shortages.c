@@ -27,7 +27,9 @@
  */
 #define PIECES_VERDICT_NS (10 * NS_PER_S)
 #define DELAY_MS 120 /* from the notice to the verdict */
+/* NVML is waited for that long, and so often: on a busy machine the thread that asks it is late. */
 #define NVML_NS (500 * NS_PER_MS)
+#define NVML_LOOKS 5
 #define PENDING_MAX 64 /* failures without a verdict */
 #define REPORTS_MAX 20 /* also of files */
 #define FILE_MAX (1 << 20)
@@ -40,8 +42,9 @@ struct pending {
 	uint64_t start_ns;  /* with the pid identifies the process */
 	uint64_t relief_ns; /* how long it may take until the failure is taken back */
 	int32_t pid;
-	bool asked;	  /* relief_ns considers whether a verdict comes */
-	bool cuda_failed; /* of a framework's verdict: the thread's call of CUDA had failed */
+	unsigned int looks; /* how often it was looked at */
+	bool asked;	    /* relief_ns considers whether a verdict comes */
+	bool cuda_failed;   /* of a framework's verdict: the thread's call of CUDA had failed */
 };
 
 struct shortages {
@@ -253,7 +256,7 @@ static bool is_over(const struct shortages *shortages, struct pending *pending,
 /* Whether NVML was queried after the failure, if it answers in time. */
 static bool knows_gpu(const struct pending *pending, const struct model *model, uint64_t now_ns)
 {
-	return now_ns - pending->record.time_ns >= NVML_NS ||
+	return (now_ns - pending->record.time_ns >= NVML_NS && pending->looks >= NVML_LOOKS) ||
 	       model->gpus_ns > pending->record.time_ns;
 }
 
@@ -283,6 +286,7 @@ static void on_due(evutil_socket_t fd, short what, void *arg)
 	for (size_t i = 0; i < shortages->count; i++) {
 		struct pending *pending = &shortages->pending[i];
 
+		pending->looks++;
 		if (is_over(shortages, pending, model, now_ns) && knows_gpu(pending, model, now_ns))
 			report(shortages, pending);
 		else

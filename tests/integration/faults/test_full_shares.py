@@ -86,10 +86,23 @@ def test_allocations(gpuprobe_by, made_up):
             and usual["memory"]["unknown"]["frees"] == 0 and is_whole(usual))
 
 
+def ended(report):
+    """Those that made kernels up and have ended."""
+    return {process["pid"] for process in report["processes"]
+            if process["ended"] and process["launches"] == 3000}
+
+
 def test_room_comes_back(gpuprobe, made_up):
     """One after the other, with reports between: what an ended one had is there for the next."""
-    result = gpuprobe.run(
-        "sh", "-c",
-        f"for n in 1 2 3; do {made_up} memory 6000; {made_up} kernels 3000; sleep 1; done",
-        args=["--max-kernels", 4096, "--max-allocations", 8192, "--display-interval", "0.2"])
+    steps = "; ".join(f"{made_up} memory 6000; {made_up} kernels 3000; "
+                      f"until test -e go{number}; do sleep 0.05; done" for number in range(3))
+    with gpuprobe.start("sh", "-c", steps, cwd=gpuprobe.directory,
+                        args=["--max-kernels", 4096, "--max-allocations", 8192]) as running:
+        seen = set()
+        for number in range(3):
+            seen |= running.find(lambda report: ended(report) - seen)
+            for _ in range(15):  # its entries go in readings after the one that shows its end
+                running.report()
+            (gpuprobe.directory / f"go{number}").touch()
+        result = running.finish()
     assert not any(result.final["lost"].values())

@@ -75,10 +75,12 @@ def first_of(reasons):
 
 def knows(report, seconds):
     """Whether the reasons cover so much time, and it is known what the threads do
-    that the first is about."""
+    that the first is about, and where the last of them does it."""
     reasons = [reason for process in report["processes"] for reason in process["reasons"]]
+    hops = list(hops_of(first_of(reasons)))
     return (sum(reason["seconds"] for reason in reasons) >= seconds
-            and all(hop.get("kind") for hop in hops_of(first_of(reasons))))
+            and all(hop.get("kind") for hop in hops)
+            and all(place(hop)[0] for hop in hops[-1:]))
 
 
 def last_report(words, env, look):

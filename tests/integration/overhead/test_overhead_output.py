@@ -104,7 +104,7 @@ def test_metrics_never_go_back():
     assert shutil.which("promtool")
     process = subprocess.Popen([paths.GPUPROBE, "--display-interval", "0", "--max-overhead",
                                 "2", *endpoint.option, "--libcuda-path", paths.LIBCUDA,
-                                "--", *map(str, LAUNCHES), "--seconds", "600"],
+                                "--", *undisturbed(*LAUNCHES, "--seconds", 600, priority=SPINS)],
                                env=environment(**SLOW), stdout=subprocess.DEVNULL)
     try:
         endpoint.wait()
@@ -229,7 +229,8 @@ def test_diagnose(gpuprobe):
 def test_diagnose_keeps_to_a_budget_by_default(gpuprobe):
     """For a program that launches all the time. A process with few calls has all of them counted,
     and no line about it."""
-    done = gpuprobe.run(*LAUNCHES, "--seconds", 4, base=["diagnose", "--json"], env=SLOW)
+    program = undisturbed(*LAUNCHES, "--seconds", 4, priority=SPINS)
+    done = gpuprobe.run(*program, base=["diagnose", "--json"], env=SLOW)
     assert done.final["sampling"]["max_overhead"] == 0.02
     assert done.final["processes"][0]["sampling"]["launch"]["missed"] > 0
     done = gpuprobe.run(*LAUNCHES, "--seconds", 2, base=["diagnose", "--json"], env=SLOW,

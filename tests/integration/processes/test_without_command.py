@@ -75,7 +75,10 @@ def test_found_by_its_mappings(gpuprobe_by, tmp_path):
         running.report()
         with Background(*command, env={"LD_LIBRARY_PATH": tmp_path}) as first:
             assert first.stdout.readline().startswith("100 calls")
-            late = process_of(wait_probed(running, tmp_path / "libcuda.so.1"), first.pid)
+            # Each has its probes, also where a report comes between the two.
+            for library in GIVEN:
+                report = wait_probed(running, tmp_path / library.name)
+            late = process_of(report, first.pid)
             assert late is None or (late["since_attach"] and late["launches"] <= 100)
             with Background(*command, env={"LD_LIBRARY_PATH": tmp_path}) as second:
                 # A report may have the launches but not yet all of the memory.

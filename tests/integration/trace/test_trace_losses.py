@@ -58,7 +58,7 @@ def test_losses_are_lines_of_the_table(tracer):
     told = [int(number.replace(",", ""))
             for number in re.findall(r"^--- lost ([\d,]+) events? ", result.text, re.M)]
     lines = [line for line in result.text.splitlines()
-             if " cu" in line and not line.startswith("TIME")]
+             if " cu" in line and not line.startswith("TIME") and "<in progress>" not in line]
     assert told and len(lines) + sum(told) == called(result)
 
 
@@ -114,9 +114,13 @@ def test_a_million_in_tsv(tracer_by):
         head = next(lines).rstrip("\n").split("\t")
         for line in lines:
             if line.startswith("#"):
-                lost += int(line.split()[2])
+                _, what, count = line.split()[:3]
+                lost += int(count) if what == "lost" else 0
                 continue
             fields = dict(zip(head, line.rstrip("\n").split("\t"), strict=True))
+            # A thread that lacks a CPU in a call for a second has another line when it returns.
+            if fields["result"].startswith("<in progress>"):
+                continue
             assert int(fields["time"]) >= last
             last = int(fields["time"])
             calls += 1

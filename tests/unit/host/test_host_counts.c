@@ -118,6 +118,24 @@ static void is_of_what_came_after(void **state)
 	assert_int_equal(counts.ns[ACTIVITY_CPU][HOST_OUTSIDE], 0);
 }
 
+static void is_split_by_whether_it_could_run(void **state)
+{
+	struct host_profile profile = running();
+	struct host_counts counts;
+	struct host_split split;
+
+	(void)state;
+	profile.ns[ACTIVITY_QUEUE][HOST_COPIES] = 10;
+	profile.ns[ACTIVITY_READY][HOST_OUTSIDE] = 2000;
+	profile.ns[ACTIVITY_READY][HOST_LAUNCHES] = 200;
+	profile.ns[ACTIVITY_THROTTLED][HOST_OUTSIDE] = 20;
+	host_counts__read(&counts, &profile, 1400);
+	split = host_counts__split(&counts);
+	assert_int_equal(split.running_ns, 1000);
+	assert_int_equal(split.ready_ns, 2220);
+	assert_int_equal(split.asleep_ns, 310);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -127,6 +145,7 @@ int main(void)
 		cmocka_unit_test(shares_out_time_on_a_cpu),
 		cmocka_unit_test(keeps_time_without_samples),
 		cmocka_unit_test(is_of_what_came_after),
+		cmocka_unit_test(is_split_by_whether_it_could_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,6 +55,7 @@ static struct {
 	int asked_fd;
 	int answer_fd;	       /* writing to it lets the page answer */
 	unsigned int delay_ms; /* SILENT: never */
+	unsigned int busy_ms;  /* each check for an answer comes so much later */
 	unsigned int passed_ms;
 } late;
 
@@ -89,7 +90,7 @@ ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 		wait_until_asked();
 		if (late.delay_ms - late.passed_ms >= STEP_MS) {
 			late.passed_ms += late.delay_ms == SILENT ? 0 : STEP_MS;
-			pass_ms(STEP_MS);
+			pass_ms(STEP_MS + late.busy_ms);
 			errno = EAGAIN;
 			return -1;
 		}
@@ -562,6 +563,23 @@ static void moments_are_no_lateness(void **state)
 	assert_int_equal(clock__boot_ns() - begin, SLOW_PAGES * 2 * NS_PER_MS);
 }
 
+/* The process may have answered quickly, once the machine let it. */
+static void a_late_check_is_no_late_answer(void **state)
+{
+	struct fixture *fixture = *state;
+	pid_t target = start_late(fixture, 45);
+	char buffer[8];
+	uint64_t begin = clock__boot_ns();
+
+	if (target < 0)
+		skip();
+	late.busy_ms = 500;
+	assert_int_equal(memory_reader__read(fixture->reader, target, (uintptr_t)slow_pages, buffer,
+					     sizeof(buffer)),
+			 0);
+	assert_true(clock__boot_ns() - begin > 4 * 500 * NS_PER_MS);
+}
+
 static void one_process_reads_all(void **state)
 {
 	struct fixture *fixture = *state;
@@ -598,6 +616,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(late_answers_are_bounded, setup, teardown),
 		cmocka_unit_test_setup_teardown(late_answers_of_many_are_bounded, setup, teardown),
 		cmocka_unit_test_setup_teardown(moments_are_no_lateness, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_late_check_is_no_late_answer, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_process_reads_all, setup, teardown),
 	};
 
