@@ -10,6 +10,7 @@ import struct
 import subprocess
 import time
 import zlib
+from pathlib import Path
 
 import pytest
 
@@ -59,7 +60,8 @@ def wait_for_a_part(file, probe):
     def is_there():
         assert probe.poll() is None, file.with_suffix(".said").read_text()
         return file.exists() and file.stat().st_size > HEADER
-    wait_until(is_there, lambda: f"no part of the recording: {file}, process {probe.pid}")
+    wait_until(is_there, lambda: f"no part of {file}: {file.with_suffix('.said').read_text()}"
+               + Path(f"/proc/{probe.pid}/stack").read_text())
 
 
 @pytest.mark.slow
