@@ -23,6 +23,7 @@ SUMMARY = ("--level", "summary", "--interval", "0.1")
 HEADER = 2000  # bytes, at most
 FILE_HEAD = struct.Struct("<8sII32sII")
 CHUNK = struct.Struct("<IHHIIQQQII")  # struct recording_chunk of src/record/file.h
+ATTACHES = 300  # seconds: a dozen gpuprobes that attach wait for one another in the kernel
 MEMORY = 1 << 30  # of addresses, which the libraries take a part of
 
 
@@ -61,7 +62,7 @@ def wait_for_a_part(file, probe):
         assert probe.poll() is None, file.with_suffix(".said").read_text()
         return file.exists() and file.stat().st_size > HEADER
     wait_until(is_there, lambda: f"no part of {file}: {file.with_suffix('.said').read_text()}"
-               + Path(f"/proc/{probe.pid}/stack").read_text())
+               + Path(f"/proc/{probe.pid}/stack").read_text(), ATTACHES)
 
 
 @pytest.mark.slow
