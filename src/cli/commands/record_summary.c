@@ -45,7 +45,7 @@ static int write_reading(struct record_summary *summary)
 	const struct recorded_reading reading = {
 		.model = live_run__model(summary->run),
 		.began_ns = summary->began_ns,
-		.needs = SUMMARY_NEEDS,
+		.needs = SUMMARY_NEEDS | (summary->options->tensors ? NEEDS_TENSORS : 0),
 	};
 	const uint8_t *bytes;
 	size_t length;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/options/filter_options.h"
+#include "finding/finding.h"
 
 #define PROGRAM "gpuprobe flame"
 #define MIN_WAIT_NS 100000
@@ -183,6 +184,7 @@ static int choose_level(struct flame_options *options, struct error *err)
 				  "live-bytes",
 				  flame_by__word(options->by));
 	options->by = options->by == FLAME_BYTES ? FLAME_TENSOR_BYTES : FLAME_LIVE_TENSOR_BYTES;
+	options->input.needs = NEEDS_TENSORS;
 	return 0;
 }
 
