@@ -21,9 +21,9 @@ bench-quick: all bench-programs
 $(patsubst bench/sections/%.py,bench-%,$(wildcard bench/sections/*.py)): bench-%: all bench-programs
 	/usr/bin/python3 bench/bench.py --build $(BUILD) --only $*
 
-bench-programs: $(addprefix $(BUILD)/bench/,bystander calls empty format host usual)
+bench-programs: $(addprefix $(BUILD)/bench/,bystander calls empty format host sites usual)
 
-$(BUILD)/bench/calls: bench/calls.c $(SIM_COMMON) | $(SIM_LIBRARIES) $(SIM_LINKS)
+$(BUILD)/bench/calls $(BUILD)/bench/sites: $(BUILD)/bench/%: bench/%.c $(SIM_COMMON) | $(SIM_LIBRARIES) $(SIM_LINKS)
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) -fno-omit-frame-pointer -Isim/include -o $@ $^ \
 		-L$(SIM_OUT) -Wl,--enable-new-dtags -Wl,-rpath,'$$ORIGIN/../sim' \

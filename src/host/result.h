@@ -17,6 +17,7 @@ struct limited_process {
 	uint64_t start_ns;
 	bool known;
 	bool serves; /* it listens for connections */
+	unsigned int socket_looks;
 	uint64_t before_ns, now_ns;
 	/* The marks of the process, as last reported. */
 	struct steady_marks steady;

@@ -27,9 +27,10 @@
 #define SEARCH_EVERY 5 /* looks, after the first ones */
 #define WAKERS_EVERY 2 /* looks */
 #define SOCKETS_EVERY 10
-#define WAKER_SHARE 50 /* a waker is followed if it ends sleeps of 1/50 of a thread's time */
-#define SLEEP_SHARE 10 /* or of 1/10 of the sleeps of a thread that mostly lacks a CPU */
-#define LIMITED_MAX 64 /* processes whose control group is read */
+#define WAKER_SHARE 50	 /* a waker is followed if it ends sleeps of 1/50 of a thread's time */
+#define SLEEP_SHARE 10	 /* or of 1/10 of the sleeps of a thread that mostly lacks a CPU */
+#define LIMITED_MAX 64	 /* processes whose control group is read */
+#define LISTENS_EVERY 60 /* looks at sockets, at the latest */
 
 struct host_watch {
 	struct host_watch_options options;
@@ -114,9 +115,17 @@ static void look_at_limit(struct limited_process *process)
 	process->now_ns = ns > process->before_ns ? ns : process->before_ns;
 }
 
+/*
+ * That a process listens is in tables of all the machine's sockets, which take milliseconds to
+ * read. Most that listen do so from the beginning. So looks at the others become rarer: the first,
+ * the second, the fourth, the eighth, ...
+ */
 static void look_at_sockets(struct limited_process *process)
 {
-	process->serves = process->serves || listening__of(process->pid);
+	unsigned int looks = process->socket_looks++;
+
+	if (!process->serves && (!(looks & (looks - 1)) || looks % LISTENS_EVERY == 0))
+		process->serves = listening__of(process->pid);
 }
 
 static void note_process(struct host_watch *watch, const struct host_submitter *who)

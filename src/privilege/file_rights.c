@@ -3,6 +3,7 @@
 #include "privilege/file_rights.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/capability.h>
 #include <sys/fsuid.h>
@@ -103,4 +104,23 @@ void file_rights__give_back(const struct file_rights *before)
 			      before->capabilities[1].effective);
 	}
 	errno = code;
+}
+
+int file_rights__open(int directory, const char *path, int flags, mode_t mode)
+{
+	struct file_rights before;
+	int fd = file_rights__take_invokers(&before);
+
+	if (fd)
+		return fd;
+	fd = openat(directory, path, flags, mode);
+	if (fd < 0)
+		fd = -errno;
+	file_rights__give_back(&before);
+	return fd;
+}
+
+int file_rights__open_to_read(const char *path)
+{
+	return file_rights__open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0);
 }

@@ -30,4 +30,10 @@ int file_rights__take_invokers(struct file_rights *before);
 /* Preserves errno. */
 void file_rights__give_back(const struct file_rights *before);
 
+/* openat(2) with the caller's permissions. Returns a descriptor or a negative errno. */
+int file_rights__open(int directory, const char *path, int flags, mode_t mode);
+
+/* The same for reading. A pipe does not make gpuprobe wait for its writer. */
+int file_rights__open_to_read(const char *path);
+
 #endif

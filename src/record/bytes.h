@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "record/varint.h"
 
 struct bytes {
 	uint8_t *at; /* freed with free(3) */
 	size_t length;
+	size_t room; /* kept when the bytes are cleared: the next record is as long */
 	bool failed;
 };
 
@@ -26,9 +26,28 @@ static inline void bytes__clear(struct bytes *bytes)
 	bytes->failed = false;
 }
 
+/* Doubles the room until `more` bytes fit. Returns whether they do. */
+static inline bool bytes__reserve(struct bytes *bytes, size_t more)
+{
+	size_t room = bytes->room ? bytes->room : 64;
+	uint8_t *at;
+
+	if (more > PTRDIFF_MAX - bytes->length)
+		return false;
+	while (room < bytes->length + more)
+		room *= 2;
+	at = realloc(bytes->at, room);
+	if (!at)
+		return false;
+	bytes->at = at;
+	bytes->room = room;
+	return true;
+}
+
 static inline void bytes__add(struct bytes *bytes, const void *data, size_t length)
 {
-	if (bytes->failed || ARRAY_RESERVE(bytes->at, bytes->length, length + 1)) {
+	if (bytes->failed ||
+	    (length > bytes->room - bytes->length && !bytes__reserve(bytes, length))) {
 		bytes->failed = true;
 		return;
 	}

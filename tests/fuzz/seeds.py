@@ -392,6 +392,27 @@ def collector(seeds):
         seeds.put("collector", str(number), data)
 
 
+def differences(seeds):
+    """Readings after a keyframe: the writer's own, those with a byte changed, and bytes that say
+    that nothing has changed, that elements are there twice, or that there are too many."""
+    own, begin, whole, gap = b"\1\0", b"\x09\0", b"\5\0", b"\3\0"
+    raw = [bytes([0, len(record), 0]) + record
+           for record in (bytes((0, 0, 0, 1, 2, 1)), bytes((0, 0, 0, 1, 3)), bytes((0, 0, 0, 1, 0)),
+                          bytes((0, 0, 0, 2, 2, 1, 3)), bytes((0, 0, 0, 2, 2, 2)),
+                          bytes((0, 1, 3, 65, 66, 67, 0, 1, 2, 1)),
+                          bytes((0, 0, 0)) + b"\xff" * 9 + b"\1", bytes((3, 1)))]
+    for series in range(12):
+        for name, records in {"own": own * 4, "begun": begin + own * 2 + whole + own,
+                              "gap": own + gap + own + whole + own,
+                              "unchanged": raw[0] * 2 + own + raw[0]}.items():
+            seeds.put("differences", f"{series}.{name}", bytes([series]) + records)
+        for at in range(3, 1200, 97):
+            change = struct.pack("<BBBHB", 1, 1, 0, at + series, 1 + at % 255)
+            seeds.put("differences", f"{series}.{at}", bytes([series]) + own + change + own + whole)
+    for number, record in enumerate(raw):
+        seeds.put("differences", f"raw{number}", b"\1" + record + own)
+
+
 def loader_cache(seeds):
     names = (b"libcuda.so.1\0", b"/usr/lib/libcuda.so.1\0", b"libcudart.so.13\0",
              b"/usr/local/cuda/libcudart.so.13\0")
@@ -468,6 +489,7 @@ def main():
     decode(seeds)
     all_stacks(seeds)
     collector(seeds)
+    differences(seeds)
     loader_cache(seeds)
     root(seeds)
     waiting(seeds)

@@ -384,6 +384,54 @@ call_in_progress() {
 	grep '"calls_in_progress":0,"in_progress":\[{'"$call"'.*"ended":true}\]' out
 }
 
+# --- recordings ---
+
+# What was recorded is what happened: compare.py compares the recorded report with the truth, and
+# the other commands have the same numbers of the same recording.
+recorded_run() {
+	"$GPUPROBE" record --level summary --interval 0.3 -o run.rec -- sh -c "
+		$SIM/launch --launches 500 --threads 2
+		$SIM/memory --pairs 50 --keep 2
+		$SIM/copy --count 3 --threads 2" > workload.out 2> err
+	"$GPUPROBE" -i run.rec --json --top 0 > out
+	keep out
+	for command in stat diagnose; do
+		"$GPUPROBE" $command -i run.rec --json > report
+		grep '"label":"kernel_0","launches":1000,' report
+	done
+	"$GPUPROBE" memleak -i run.rec > leaks
+	grep '(memory) ended: 8.0 KiB in 2 allocations leaked' leaks
+	"$GPUPROBE" flame -i run.rec --by launches --folded -o launches > graph.out 2> err
+	test "$(awk '/;cuLaunchKernel/ { sum += $NF } END { print sum }' launches)" -eq 1000
+	"$GPUPROBE" top -b -i run.rec > rows
+	grep ' ended *launch' rows
+	"$GPUPROBE" diff run.rec run.rec > difference
+	grep '^no difference' difference
+}
+
+# All families, by threads and processes: their calls by function.
+recorded_mix() {
+	"$GPUPROBE" record --level summary --interval 0.3 -o run.rec -- \
+		"$SIM/mix" --seed 4 --threads 4 --seconds 1 --children 2 > workload.out 2> err
+	"$GPUPROBE" stat -i run.rec --json > out
+	keep out
+}
+
+# The lines of a recording are those of a trace.
+recorded_calls() {
+	"$GPUPROBE" record -q -o calls.rec -e launch,memory -- sh -c "
+		$SIM/launch --threads 4 --launches 500
+		$SIM/memory --pairs 100 --fail-frees 3" > workload.out
+	"$GPUPROBE" trace --format tsv -i calls.rec > lines
+	test "$(cut -f 9 lines | grep -c kernel_0)" -eq 2000
+	test "$(grep -c 'cudaFree.*cudaErrorInvalidValue' lines)" -eq 3
+	tail -n +2 lines | awk '$1 < before { exit 1 } { before = $1 }'
+	"$GPUPROBE" trace -c -i calls.rec > summary
+	grep ' 103 * 3 .* cudaFree$' summary
+	"$GPUPROBE" export -i calls.rec --to chrome -o timeline.json
+	test "$(grep -o '"name":"cudaLaunchKernel"' timeline.json | wc -l)" -eq 2000
+}
+
 # --- the tracer ---
 
 # traced CALLS ARG...: gpuprobe trace with these arguments writes so many calls, in their order, and
@@ -602,6 +650,10 @@ run launch_unchecked unchecked_launches
 run slow_memory_full_map full_map_is_counted
 
 run copies_in_flight in_flight
+
+run recorded_run recorded_run
+run recorded_mix recorded_mix
+run recorded_calls recorded_calls
 
 run trace_launches traces_launches
 run trace_nested traces_nested

@@ -12,11 +12,13 @@ labels, columns and words are not. Where NVML answers late on a busy machine, wh
 missing: run it again. Ends with "N passed, N failed".
 """
 import difflib
+import gzip
 import json
 import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from pathlib import Path
@@ -53,6 +55,22 @@ RUNS = {
     "flame": ["flame", "--by", "launches", "--folded", "--", *TRAINING],
     "check, json": ["check", "--json"],
     "ps, json": ["ps", "--json", "-p", str(os.getpid())],
+    "dump, json": ["dump", "--json", "-p", str(os.getpid())],
+    "bpftrace-script": ["bpftrace-script", "--standard-paths"],
+}
+
+# What each build makes of its own recordings.
+RECORDINGS = {
+    "one": ["record", "--level", "summary", "-q", "--max-overhead", "off", "--", *TRAINING],
+    "other": ["record", "--level", "summary", "-q", "--max-overhead", "off", "--", *FAULTY],
+    "calls": ["record", "-q", "--", *LEAK],
+}
+RECORDED = {
+    "diff": ["diff", "one", "other"],
+    "diff, json": ["diff", "--json", "one", "other"],
+    "recorded stat, json": ["stat", "--json", "-i", "one"],
+    "recorded trace, tsv": ["trace", "--format", "tsv", "-i", "calls"],
+    "export": ["export", "-q", "-i", "calls", "--to", "chrome", "-o", "/dev/stdout"],
 }
 
 
@@ -85,20 +103,40 @@ def without_numbers(text):
     return re.sub(r" +", " ", text).strip()
 
 
+def value_of(line):
+    """A line that is JSON, also one of a list; None if it is not."""
+    try:
+        return json.loads(line.rstrip(",")) if line.startswith("{") else None
+    except json.JSONDecodeError:
+        return None
+
+
 def forms_of(output):
     lines = []
     for line in output.splitlines():
-        if line.startswith("{"):
-            lines += json.dumps(shape(json.loads(line)), indent=1).splitlines()
+        if value_of(line):
+            lines += json.dumps(shape(value_of(line)), indent=1).splitlines()
         elif " GPU " not in line:  # NVML answers in time, or does not
             lines.append(without_numbers(line))
     return lines
 
 
-def said_by(program, arguments):
-    ran = subprocess.run([program, *arguments], env=ENVIRONMENT, text=True, capture_output=True,
-                         timeout=120, check=False)
-    return sorted({*forms_of(ran.stdout), f"exit status {ran.returncode}", *forms_of(ran.stderr)})
+def said_by(program, arguments, folder=None):
+    ran = subprocess.run([program, *arguments], env=ENVIRONMENT, capture_output=True,
+                         timeout=120, check=False, cwd=folder)
+    packed = ran.stdout[:2] == b"\x1f\x8b"
+    text = (gzip.decompress(ran.stdout) if packed else ran.stdout).decode(errors="replace")
+    return sorted({*forms_of(text), f"exit status {ran.returncode}",
+                   *forms_of(ran.stderr.decode(errors="replace"))})
+
+
+def said_of_recordings(program):
+    """{what: lines} of RECORDED."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (command, *words) in RECORDINGS.items():
+            subprocess.run([program, command, "-o", name, *words], env=ENVIRONMENT, check=True,
+                           stdout=subprocess.DEVNULL, timeout=120, cwd=folder)
+        return {what: said_by(program, run, folder) for what, run in RECORDED.items()}
 
 
 def metrics_of(program):
@@ -128,8 +166,10 @@ def compare(what, old, new):
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    old, new = sys.argv[1:]
+    old, new = (os.path.abspath(path) for path in sys.argv[1:])
     results = [compare(what, said_by(old, run), said_by(new, run)) for what, run in RUNS.items()]
+    recorded = [said_of_recordings(program) for program in (old, new)]
+    results += [compare(what, recorded[0][what], recorded[1][what]) for what in RECORDED]
     results.append(compare("metrics", metrics_of(old), metrics_of(new)))
     print(f"{sum(results)} passed, {len(results) - sum(results)} failed")
     sys.exit(not all(results))

@@ -3,7 +3,6 @@
 #include "cli/commands/diff_input.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,23 +19,9 @@
 
 /* --- files --- */
 
-static int open_as_invoker(const char *path)
-{
-	struct file_rights rights;
-	int fd = file_rights__take_invokers(&rights);
-
-	if (fd)
-		return fd;
-	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-	if (fd < 0)
-		fd = -errno;
-	file_rights__give_back(&rights);
-	return fd;
-}
-
 int diff_input__open_file(const char *path, struct error *err)
 {
-	int fd = open_as_invoker(path);
+	int fd = file_rights__open_to_read(path);
 	struct stat status;
 
 	if (fd < 0)

@@ -45,7 +45,7 @@ static int write_reading(struct record_summary *summary)
 	const struct recorded_reading reading = {
 		.model = live_run__model(summary->run),
 		.began_ns = summary->began_ns,
-		.needs = SUMMARY_NEEDS,
+		.needs = SUMMARY_NEEDS | (summary->options->tensors ? NEEDS_TENSORS : 0),
 	};
 	const uint8_t *bytes;
 	size_t length;
@@ -68,8 +68,11 @@ static int write_reading(struct record_summary *summary)
 /* A reading that is lost is counted; a file that takes no more ends the recording. */
 static void record(struct record_summary *summary)
 {
-	int ret = summary->full || summary->failure ? 0 : write_reading(summary);
+	int ret;
 
+	if (summary->full || summary->failure)
+		return;
+	ret = write_reading(summary);
 	summary->readings += !ret;
 	if (!ret)
 		return;

@@ -3,7 +3,6 @@
 #include "cli/commands/stat_files.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -45,22 +44,6 @@ static int make_directory_as_invoker(const char *path, struct error *err)
 		     0;
 }
 
-/* Opens a file that exists with the caller's permissions. A descriptor or a negative errno. */
-static int open_existing(const char *path)
-{
-	struct file_rights rights;
-	int fd = file_rights__take_invokers(&rights);
-
-	if (fd)
-		return fd;
-	/* A pipe must not make gpuprobe wait for its writer. */
-	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-	if (fd < 0)
-		fd = -errno;
-	file_rights__give_back(&rights);
-	return fd;
-}
-
 /* The line with the names of the table's columns (malloc); NULL without memory. */
 static char *names_of(size_t table, size_t *length)
 {
@@ -100,7 +83,7 @@ static bool is_table(int fd, size_t table)
 
 static int check_existing(const char *path, size_t table, struct error *err)
 {
-	int fd = open_existing(path);
+	int fd = file_rights__open_to_read(path);
 	bool ours;
 
 	if (fd == -ENOENT)

@@ -84,7 +84,8 @@ void trace_end__warn(const struct trace_end *end, const struct attach_gaps *gaps
 static bool made_no_call(const struct trace_end *end, unsigned long long calls)
 {
 	return end->options->targets.command && !calls && !end->counts.lost && !end->failed &&
-	       !is_filtered(end->options) && !trace_sink__is_closed(end->sink);
+	       !trace_sink__dropped(end->sink) && !is_filtered(end->options) &&
+	       !trace_sink__is_closed(end->sink);
 }
 
 static const char *verb_of(const struct trace_options *options)
@@ -112,6 +113,8 @@ void trace_end__report(const struct trace_end *end)
 	fprintf(stderr, ", lost %llu%s", (unsigned long long)end->counts.lost, losses);
 	if (trace_sink__is_full(end->sink))
 		fprintf(stderr, "; recording ended because the file was full (see --max-size)");
+	else if (dropped)
+		fprintf(stderr, "; %llu more could not be written", (unsigned long long)dropped);
 	if (end->counts.unfollowed)
 		fprintf(stderr, "; the return of %llu was not followed",
 			(unsigned long long)end->counts.unfollowed);

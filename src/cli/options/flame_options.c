@@ -9,6 +9,7 @@
 #include "cli/options/filter_options.h"
 #include "cli/options/arguments.h"
 #include "cli/options/shared_rows.h"
+#include "finding/finding.h"
 
 #define PROGRAM "gpuprobe flame"
 #define MIN_WAIT_NS 100000
@@ -186,6 +187,7 @@ static int choose_level(struct flame_options *options, struct error *err)
 				  "live-bytes",
 				  flame_by__word(options->by));
 	options->by = options->by == FLAME_BYTES ? FLAME_TENSOR_BYTES : FLAME_LIVE_TENSOR_BYTES;
+	options->input.needs = NEEDS_TENSORS;
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 #include "cli/options/filter_options.h"
 #include "cli/options/arguments.h"
 #include "cli/options/shared_rows.h"
+#include "finding/finding.h"
 
 #define PROGRAM "gpuprobe memleak"
 #define SIZE_MAX_BYTES (1ull << 60)
@@ -254,6 +255,7 @@ int memleak_options__parse(struct memleak_command *options, int argc, char **arg
 	options->output.verdict_ns = GROWTH_LEAST_NS(options->window_ns);
 	if (options->output.levels == MEMLEAK_SEGMENTS)
 		options->limits.max_tensors = 0;
+	options->input.needs = options->output.levels == MEMLEAK_TENSORS ? NEEDS_TENSORS : 0;
 	options->output.older_ns = options->filter.older_ns;
 	options->output.some_sizes = options->filter.min_bytes || options->filter.max_bytes;
 	ret = targets__take_command(&options->targets, argc, argv, PROGRAM, err);

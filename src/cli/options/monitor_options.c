@@ -8,6 +8,7 @@
 
 #include "cli/options/filter_options.h"
 #include "cli/options/shared_rows.h"
+#include "finding/finding.h"
 #include "model/model.h"
 #include "serve/address.h"
 #include "target/pod_names.h"
@@ -164,6 +165,7 @@ static int check_tensors(struct monitor_options *options, struct error *err)
 				  "fill segments, which are unknown without results of calls");
 	if (options->tensors)
 		options->limits.max_tensors = options->limits.max_allocations;
+	options->input.needs = options->tensors ? NEEDS_TENSORS : 0;
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 #include "cli/options/filter_options.h"
 #include "cli/options/arguments.h"
 #include "cli/options/shared_rows.h"
+#include "finding/finding.h"
 #include "host/watch.h"
 #include "model/growth.h"
 
@@ -274,6 +275,8 @@ int profile_options__parse(struct profile_command *options, bool diagnose, int a
 		options->window_ns = growth__window(options->duration);
 	if (options->tensors)
 		options->limits.max_tensors = options->limits.max_allocations;
+	options->input.needs =
+		(options->tensors ? NEEDS_TENSORS : 0) | (options->getters ? NEEDS_GETTERS : 0);
 	options->output.on_terminal = !options->file && isatty(STDOUT_FILENO);
 	ret = stack_choice__check(&options->stacks, err);
 	if (!ret)

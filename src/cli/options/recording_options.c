@@ -3,7 +3,6 @@
 #include "cli/options/recording_options.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
 #include "cli/options/arguments.h"
@@ -92,24 +91,10 @@ int recording_choice__check(const struct recording_choice *choice, struct error 
 	return 0;
 }
 
-static int open_as_invoker(const char *path)
-{
-	struct file_rights rights;
-	int ret = file_rights__take_invokers(&rights);
-
-	if (ret)
-		return ret;
-	ret = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-	if (ret < 0)
-		ret = -errno;
-	file_rights__give_back(&rights);
-	return ret;
-}
-
 int recording_choice__open(const struct recording_choice *choice, enum recording_level level,
 			   struct recording **out, struct error *err)
 {
-	int fd = open_as_invoker(choice->path), ret;
+	int fd = file_rights__open_to_read(choice->path), ret;
 
 	if (fd < 0)
 		return error__set(err, fd, "cannot read %s: %s", choice->path, strerror(-fd));

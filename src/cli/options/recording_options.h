@@ -12,9 +12,10 @@
 #include "record/reader.h"
 
 struct recording_choice {
-	const char *path; /* NULL: watch, no recording */
-	uint64_t from_ns; /* since the recording's beginning */
-	uint64_t to_ns;	  /* the same; 0: to its end */
+	const char *path;   /* NULL: watch, no recording */
+	uint64_t from_ns;   /* since the recording's beginning */
+	uint64_t to_ns;	    /* the same; 0: to its end */
+	unsigned int needs; /* NEEDS_* of the options: a recording without them is refused */
 };
 
 /*

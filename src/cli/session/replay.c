@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/session/damage_report.h"
+#include "finding/finding.h"
 #include "record/model_codec.h"
 
 struct replay {
@@ -140,6 +141,24 @@ static int skip_to(struct replay *replay, uint64_t from_ns, struct error *err)
 	return ret;
 }
 
+/* Options that ask for what was not recorded would show nothing, as if there had been nothing. */
+static int check_needs(const struct replay *replay, struct error *err)
+{
+	unsigned int missing = replay->choice->needs & ~replay->reading->needs;
+
+	if (missing & NEEDS_TENSORS)
+		return error__set(err, -ENODATA,
+				  "%s has no tensors: they are recorded by gpuprobe record "
+				  "--level summary --tensors",
+				  replay->choice->path);
+	if (missing & NEEDS_GETTERS)
+		return error__set(err, -ENODATA,
+				  "%s has no calls of getters: gpuprobe record does not count "
+				  "them, --getters watches them without -i",
+				  replay->choice->path);
+	return 0;
+}
+
 /* Reads the first one, which tells what the run was like. */
 static int begin(struct replay *replay, struct error *err)
 {
@@ -149,6 +168,8 @@ static int begin(struct replay *replay, struct error *err)
 		ret = replay__next(replay, err);
 	if (!ret && !replay->reading)
 		return refuse(replay, err);
+	if (!ret)
+		ret = check_needs(replay, err);
 	return ret || !replay->choice->from_ns ?
 		       ret :
 		       skip_to(replay, replay->began_ns + replay->choice->from_ns, err);

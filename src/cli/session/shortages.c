@@ -60,21 +60,6 @@ struct shortages {
 	uint64_t left_out; /* failures for good without a report */
 };
 
-/* Returns a descriptor or a negative errno. */
-static int open_as_invoker(int directory, const char *path, int flags)
-{
-	struct file_rights rights;
-	int ret = file_rights__take_invokers(&rights);
-
-	if (ret)
-		return ret;
-	ret = openat(directory, path, flags, 0600);
-	if (ret < 0)
-		ret = -errno;
-	file_rights__give_back(&rights);
-	return ret;
-}
-
 int shortages__new(const struct shortages_options *options, const struct log *log,
 		   struct shortages **out, struct error *err)
 {
@@ -90,8 +75,8 @@ int shortages__new(const struct shortages_options *options, const struct log *lo
 	if (!shortages->history)
 		ret = error__set(err, -ENOMEM, "out of memory");
 	if (!ret && options->directory) {
-		shortages->directory = open_as_invoker(AT_FDCWD, options->directory,
-						       O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		shortages->directory = file_rights__open(AT_FDCWD, options->directory,
+							 O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 		if (shortages->directory < 0)
 			ret = error__set(err, shortages->directory, "--oom-dir %s: %s",
 					 options->directory, strerror(-shortages->directory));
@@ -126,8 +111,8 @@ static void write_file(const struct shortages *shortages, int32_t pid, const cha
 	int fd;
 
 	snprintf(name, sizeof(name), "oom-%d-%zu.txt", pid, shortages->reports);
-	fd = open_as_invoker(shortages->directory, name,
-			     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC);
+	fd = file_rights__open(shortages->directory, name,
+			       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0 || write(fd, text, length < FILE_MAX ? length : FILE_MAX) < 0)
 		log__warn(shortages->log, "--oom-dir: cannot write %s: %s", name,
 			  strerror(fd < 0 ? -fd : errno));

@@ -278,6 +278,28 @@ def test_full_disk(name, tmp_path):
         subprocess.run(["umount", disk], check=True)
 
 
+@pytest.mark.parametrize("words, told", [
+    (("--level", "calls", "-e", "launch"),
+     r"recorded (\d+) calls in \d.*, lost 0; (\d+) more could not be written\n"),
+    (("--level", "summary"), r"recorded (0) readings, 1.4 KiB\n")])
+def test_full_disk_of_a_recording(words, told, tmp_path):
+    """The header has room, and little else: what is missing is counted."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", disk], check=True)
+    try:
+        (disk / "full").write_bytes(bytes(4096))
+        done = run("record", *words, "-o", disk / "out", "--", "sh", "-c",
+                   f"'{workload('launch')}' --launches 20000 >/dev/null && touch '{tmp_path}/done'")
+        assert done.returncode == 1 and "No space left on device" in done.stderr
+        counts = re.search(told, done.stderr).groups()
+        assert sum(map(int, counts)) == (20000 if len(counts) == 2 else 0)
+        check_words(done.stderr)
+        wait_for_file(tmp_path / "done")
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
 SUMMARY = ("trace", "-e", "all", "-c", "-q")
 # Its summary is longer than a page that was read, the pipe, and what stdio keeps.
 MANY_FUNCTIONS = (workload("mix"), "--seed", "1", "--seconds", "0.7", "--threads", "4",

@@ -32,6 +32,25 @@ def show(*args):
     return done.stdout
 
 
+@pytest.mark.parametrize("words, told", [
+    (("stat", "--tensors"), "has no tensors: they are recorded by gpuprobe record --level summary "
+     "--tensors"),
+    (("memleak", "--tensors"), "has no tensors"), (("--tensors",), "has no tensors"),
+    (("flame", "--by", "bytes", "--tensors"), "has no tensors"),
+    (("diagnose", "--getters"), "has no calls of getters")])
+def test_what_was_not_recorded_is_no_zero(recorded, words, told):
+    fails(run(*words, "-i", recorded[0]), 1, told)
+
+
+def test_recorded_tensors(tmp_path):
+    file = tmp_path / "run.rec"
+    Probe(tmp_path).run(paths.workload("tensors"), 30, 20,
+                        base=["record", "-o", str(file), "--level", "summary", "--tensors"])
+    assert "29.3 KiB in 30 tensors leaked" in show("memleak", "--tensors", "-i", file)
+    [process] = json.loads(show("stat", "--json", "--tensors", "-i", file))["processes"]
+    assert process["tensors"]["live"] == 30
+
+
 def test_top_prints_each_reading(recorded):
     file, alive = recorded
     pages = show("top", "-i", file).strip().split("\n\n")
