@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 #include "api/api.h"
+#include "output/timeline/arguments.h"
 #include "output/trace/field.h"
-#include "output/trace/line.h"
 #include "output/trace/text.h"
 #include "trace/function.h"
 
@@ -200,38 +200,54 @@ static const char *key_of(const struct chrome *chrome, const struct trace_field 
 	return field->name;
 }
 
-static char *write_arguments(const struct chrome *chrome, const struct trace_line *line, char *at)
-{
-	at = write_word("kernel", trace_line__kernel(line), at);
-	at = write_word("kernel_label", line->kernel_label, at);
-	for (size_t i = 0; i < line->field_count; i++) {
-		const struct trace_field *field = &line->fields[i];
+/* --- arguments --- */
 
-		at = trace_field__json(field, write_key(key_of(chrome, field), at));
-	}
-	return write_word("at", line->kernel_location, at);
+/* The arguments of an event are being written. */
+struct arguments {
+	const struct chrome *chrome;
+	char *at, *begin;
+};
+
+static struct arguments begin_arguments(const struct chrome *chrome, char *at)
+{
+	at = TRACE_TEXT_CONSTANT(at, ",\"args\":");
+	return (struct arguments){chrome, at, at};
 }
 
-static char *write_end(const struct timeline_call *call, char *at)
+static char *end_arguments(struct arguments *args)
 {
-	const struct trace_line *line = call->line;
-	char buffer[RESULT_SIZE];
-
-	if (call->is_unfinished)
-		at = write_word("unfinished", "it did not return while it was watched", at);
-	if (!line)
-		return at;
-	at = write_word("returned", timeline_call__result(call, buffer), at);
-	if (line->device >= 0)
-		at = write_number("gpu", (uint64_t)line->device, at);
-	if (line->held_ns)
-		at = write_number("held_ns", line->held_ns, at);
-	if (call->cover.launches)
-		at = write_number("covers_launches", call->cover.launches, at);
-	if (call->cover.copies)
-		at = write_number("covers_copies", call->cover.copies, at);
-	return at;
+	/* The first key has no comma before it. */
+	if (args->at == args->begin)
+		args->at++;
+	*args->begin = '{';
+	*args->at++ = '}';
+	return args->at;
 }
+
+static void add_number(void *to, const char *name, uint64_t value)
+{
+	struct arguments *args = to;
+
+	args->at = write_number(name, value, args->at);
+}
+
+static void add_text(void *to, const char *name, const char *text)
+{
+	struct arguments *args = to;
+
+	args->at = write_word(name, text, args->at);
+}
+
+static void add_field(void *to, const struct trace_field *field)
+{
+	struct arguments *args = to;
+
+	args->at = trace_field__json(field, write_key(key_of(args->chrome, field), args->at));
+}
+
+static const struct argument_writer argument_writer = {add_number, add_text, add_field};
+
+/* --- calls --- */
 
 /* A call is one event X if its end is known, otherwise an event B and later one E. */
 static void write_call(struct chrome *chrome, const struct timeline_call *call)
@@ -239,8 +255,8 @@ static void write_call(struct chrome *chrome, const struct timeline_call *call)
 	static const char phases[] = {[PART_WHOLE] = 'X', [PART_BEGIN] = 'B', [PART_END] = 'E'};
 	size_t room = call->line ? timeline_call__room(call) : 0;
 	char *at = begin_part(chrome, phases[call->part], call->thread->pid,
-			      (uint64_t)call->thread->tid, room),
-	     *args;
+			      (uint64_t)call->thread->tid, room);
+	struct arguments args;
 
 	if (!at)
 		return;
@@ -251,20 +267,11 @@ static void write_call(struct chrome *chrome, const struct timeline_call *call)
 	at = write_time(chrome, call->part == PART_END ? call->end_ns : call->begin_ns, at);
 	if (call->part == PART_WHOLE)
 		at = write_us(call->end_ns - call->begin_ns, TRACE_TEXT_CONSTANT(at, ",\"dur\":"));
-	at = TRACE_TEXT_CONSTANT(at, ",\"args\":");
-	args = at;
+	args = begin_arguments(chrome, at);
 	if (chrome->is_kineto)
-		at = write_number("correlation", call->number, at);
-	if (call->line && call->part != PART_END)
-		at = write_arguments(chrome, call->line, at);
-	if (call->part != PART_BEGIN)
-		at = write_end(call, at);
-	/* The first key has no comma before it. */
-	if (at == args)
-		*at++ = '{';
-	*args = '{';
-	*at++ = '}';
-	end_part(chrome, at);
+		add_number(&args, "correlation", call->number);
+	timeline_call__write(call, &argument_writer, &args);
+	end_part(chrome, end_arguments(&args));
 }
 
 static char *write_arrow_end(const struct chrome *chrome, uint64_t number, uint64_t time_ns,
@@ -306,7 +313,8 @@ static void add_mark(struct timeline_form *form, const struct timeline_mark *mar
 {
 	struct chrome *chrome = of_form(form);
 	bool is_loss = mark->track->kind == TRACK_LOSSES;
-	char *at, *args;
+	struct arguments args;
+	char *at;
 
 	if (chrome->is_kineto && mark->track->kind == TRACK_STREAM)
 		return;
@@ -319,16 +327,9 @@ static void add_mark(struct timeline_form *form, const struct timeline_mark *mar
 	at = write_time(chrome, mark->time_ns, at);
 	/* A loss goes over all tracks. */
 	at = write_word("s", is_loss ? "g" : "t", at);
-	at = TRACE_TEXT_CONSTANT(at, ",\"args\":");
-	args = at;
-	if (mark->key)
-		at = write_number(mark->key, mark->value, at);
-	at = write_word("note", mark->note, at);
-	if (at == args)
-		*at++ = '{';
-	*args = '{';
-	*at++ = '}';
-	end_part(chrome, at);
+	args = begin_arguments(chrome, at);
+	timeline_mark__write(mark, &argument_writer, &args);
+	end_part(chrome, end_arguments(&args));
 }
 
 static void write_counter(struct chrome *chrome, const struct timeline_value *value)
