@@ -160,7 +160,8 @@ static void add_track(struct timeline_form *form, const struct timeline_track *t
 			write_metadata(chrome, track, "thread_name", track->name);
 		break;
 	case TRACK_STREAMS: /* there is no track of tracks */
-	case TRACK_BYTES: break;
+	case TRACK_BYTES:
+	case TRACK_QUEUED: break;
 	}
 }
 
@@ -274,37 +275,53 @@ static void write_call(struct chrome *chrome, const struct timeline_call *call)
 	end_part(chrome, end_arguments(&args));
 }
 
-static char *write_arrow_end(const struct chrome *chrome, uint64_t number, uint64_t time_ns,
-			     char *at)
+static char *write_arrow_end(const struct chrome *chrome, const struct timeline_arrow *arrow,
+			     uint64_t time_ns, char *at)
 {
-	at = TRACE_TEXT_CONSTANT(at, ",\"cat\":\"queued\",\"name\":\"covered by\"");
-	return write_time(chrome, time_ns, write_number("id", number, at));
+	at = write_word("cat", arrow->category, at);
+	at = write_word("name", arrow->name, at);
+	return write_time(chrome, time_ns, write_number("id", arrow->number, at));
 }
 
-/* An arrow from the call that queued work to the wait that covers it. */
-static void write_arrow(struct chrome *chrome, const struct timeline_work *work,
-			const struct timeline_call *wait)
+/* Kineto's arrows lead to work of the GPU, which is not known here. */
+static void add_arrow(struct timeline_form *form, const struct timeline_arrow *arrow)
 {
-	char *at = begin_part(chrome, 's', work->pid, (uint64_t)work->tid, ARROW_ROOM);
+	struct chrome *chrome = of_form(form);
+	char *at;
 
+	if (chrome->is_kineto)
+		return;
+	at = begin_part(chrome, 's', arrow->from.pid, (uint64_t)arrow->from.tid, ARROW_ROOM);
 	if (!at)
 		return;
-	end_part(chrome, write_arrow_end(chrome, work->number, work->begin_ns, at));
-	at = begin_part(chrome, 'f', wait->thread->pid, (uint64_t)wait->thread->tid, ARROW_ROOM);
+	end_part(chrome, write_arrow_end(chrome, arrow, arrow->from.begin_ns, at));
+	at = begin_part(chrome, 'f', arrow->to.pid, (uint64_t)arrow->to.tid, ARROW_ROOM);
 	if (!at)
 		return;
-	at = write_arrow_end(chrome, work->number, wait->begin_ns, at);
+	at = write_arrow_end(chrome, arrow, arrow->to.begin_ns, at);
 	end_part(chrome, TRACE_TEXT_CONSTANT(at, ",\"bp\":\"e\""));
+}
+
+/* From the call that queued work to the wait that covers it. */
+static void add_cover(struct timeline_form *form, const struct timeline_work *work,
+		      const struct timeline_call *wait)
+{
+	const struct timeline_arrow arrow = {
+		.category = "queued",
+		.name = "covered by",
+		.number = work->number,
+		.from = {work->pid, work->tid, work->begin_ns},
+		.to = {wait->thread->pid, wait->thread->tid, wait->begin_ns},
+	};
+
+	add_arrow(form, &arrow);
 }
 
 static void add_call(struct timeline_form *form, const struct timeline_call *call)
 {
-	struct chrome *chrome = of_form(form);
-
-	write_call(chrome, call);
-	/* Kineto's arrows lead to work of the GPU, which is not known here. */
-	for (size_t i = 0; i < call->cover.count && !chrome->is_kineto; i++)
-		write_arrow(chrome, &call->cover.work[i], call);
+	write_call(of_form(form), call);
+	for (size_t i = 0; i < call->cover.count; i++)
+		add_cover(form, &call->cover.work[i], call);
 }
 
 /* --- marks and counters --- */
@@ -341,8 +358,10 @@ static void write_counter(struct chrome *chrome, const struct timeline_value *va
 	if (!at)
 		return;
 	at = write_time(chrome, value->time_ns, write_word("name", track->name, at));
-	at = TRACE_TEXT_CONSTANT(at, ",\"args\":{\"bytes\":");
-	at = TRACE_TEXT_CONSTANT(trace_text__unsigned(at, value->bytes), "}");
+	at = TRACE_TEXT_CONSTANT(at, ",\"args\":{");
+	at = track->kind == TRACK_BYTES ? TRACE_TEXT_CONSTANT(at, "\"bytes\":") :
+					  TRACE_TEXT_CONSTANT(at, "\"work\":");
+	at = TRACE_TEXT_CONSTANT(trace_text__unsigned(at, value->amount), "}");
 	end_part(chrome, at);
 }
 
@@ -359,8 +378,8 @@ static void write_memory(struct chrome *chrome, const struct timeline_value *val
 	at = trace_text__signed(write_key("Device Id", at), value->device);
 	at = write_number("Addr", value->address, at);
 	at = trace_text__signed(write_key("Bytes", at), value->change);
-	at = write_number("Total Allocated", value->bytes, at);
-	at = write_number("Total Reserved", value->bytes, at);
+	at = write_number("Total Allocated", value->amount, at);
+	at = write_number("Total Reserved", value->amount, at);
 	end_part(chrome, TRACE_TEXT_CONSTANT(at, "}"));
 }
 
@@ -368,10 +387,10 @@ static void add_value(struct timeline_form *form, const struct timeline_value *v
 {
 	struct chrome *chrome = of_form(form);
 
-	if (chrome->is_kineto)
-		write_memory(chrome, value);
-	else
+	if (!chrome->is_kineto)
 		write_counter(chrome, value);
+	else if (value->track->kind == TRACK_BYTES)
+		write_memory(chrome, value);
 }
 
 /* --- the file --- */
@@ -419,6 +438,7 @@ struct timeline_form *chrome_form__new(int fd, const struct timeline_options *op
 		.track = add_track,
 		.call = add_call,
 		.mark = add_mark,
+		.arrow = add_arrow,
 		.value = add_value,
 		.finish = finish,
 		.free = chrome_form__free,

@@ -31,6 +31,7 @@ enum track_field {
 	TRACK_SIBLING_MERGE = 15,
 };
 
+#define UNIT_COUNT 2
 #define UNIT_BYTES 3
 #define MERGE_NONE 2 /* streams of two processes may have one name */
 
@@ -169,11 +170,11 @@ static void write_thread(const struct timeline_track *track, struct perfetto_pac
 	packet->at = protobuf__end(begin, packet->at);
 }
 
-static void write_counter(struct perfetto_packet *packet)
+static void write_counter(struct perfetto_packet *packet, uint64_t unit)
 {
 	char *begin = protobuf__begin(packet->at, TRACK_COUNTER);
 
-	packet->at = protobuf__end(begin, protobuf__uint(begin, 3, UNIT_BYTES));
+	packet->at = protobuf__end(begin, protobuf__uint(begin, 3, unit));
 }
 
 static void add_track(struct timeline_form *form, const struct timeline_track *track)
@@ -199,7 +200,9 @@ static void add_track(struct timeline_form *form, const struct timeline_track *t
 		packet.at = protobuf__uint(packet.at, TRACK_SIBLING_MERGE, MERGE_NONE);
 	}
 	if (track->kind == TRACK_BYTES)
-		write_counter(&packet);
+		write_counter(&packet, UNIT_BYTES);
+	else if (track->kind == TRACK_QUEUED)
+		write_counter(&packet, UNIT_COUNT);
 	packet.at = protobuf__end(begin, packet.at);
 	perfetto_packet__end(&perfetto->writer, &packet);
 }
@@ -252,7 +255,9 @@ static void add_mark(struct timeline_form *form, const struct timeline_mark *mar
 {
 	struct perfetto *perfetto = of_form(form);
 	struct perfetto_packet packet = perfetto_packet__begin_event(
-		&perfetto->writer, PACKET_ROOM + strlen(mark->name) * TRACE_TEXT_EXPANSION,
+		&perfetto->writer,
+		PACKET_ROOM + strlen(mark->name) * TRACE_TEXT_EXPANSION +
+			mark->order_count * PROTOBUF_FIELD_MAX,
 		mark->time_ns, TYPE_INSTANT, mark->track->number, mark->category, mark->name);
 
 	if (!packet.at)
@@ -261,6 +266,9 @@ static void add_mark(struct timeline_form *form, const struct timeline_mark *mar
 	if (mark->arrow)
 		packet.at =
 			protobuf__fixed64(packet.at, EVENT_FLOW_IDS, perfetto->flows + mark->arrow);
+	for (size_t i = 0; i < mark->order_count; i++)
+		packet.at = protobuf__fixed64(packet.at, EVENT_TERMINATING_FLOW_IDS,
+					      perfetto->flows + mark->orders[i].number);
 	perfetto_packet__end(&perfetto->writer, &packet);
 }
 
@@ -273,7 +281,7 @@ static void add_value(struct timeline_form *form, const struct timeline_value *v
 
 	if (!packet.at)
 		return;
-	packet.at = protobuf__uint(packet.at, EVENT_COUNTER_VALUE, value->bytes);
+	packet.at = protobuf__uint(packet.at, EVENT_COUNTER_VALUE, value->amount);
 	perfetto_packet__end(&perfetto->writer, &packet);
 }
 

@@ -10,6 +10,7 @@
 #include "base/quantity.h"
 #include "output/timeline/live_bytes.h"
 #include "output/timeline/queue.h"
+#include "output/timeline/stream_marks.h"
 #include "output/trace/line.h"
 #include "trace/function.h"
 
@@ -46,7 +47,8 @@ int timeline__new(int fd, const struct timeline_options *options, struct timelin
 	if (timeline->form)
 		timeline->tracks = timeline_tracks__new(timeline->form);
 	if (timeline->tracks) {
-		timeline->queue = timeline_queue__new(timeline->tracks, options->draws_arrows);
+		timeline->queue = timeline_queue__new(timeline->tracks, timeline->form,
+						      options->draws_arrows);
 		timeline->live = live_bytes__new(timeline->tracks, timeline->form);
 	}
 	if (!timeline->queue || !timeline->live) {
@@ -279,50 +281,6 @@ static void set_acting(struct timeline_thread *thread, const struct timeline_cal
 	thread->acts_until_ns = call->part == PART_BEGIN ? UINT64_MAX : call->end_ns;
 }
 
-static const char *work_name(const struct timeline_call *call)
-{
-	const struct trace_line *line = call->line;
-	const char *label = trace_line__label(line);
-
-	switch ((enum operation)call->row->desc.operation) {
-	case OP_LAUNCH: return label ? label : "unknown kernel";
-	case OP_GRAPH_LAUNCH: return "graph";
-	case OP_HOST_FUNCTION: return "host function";
-	case OP_SET: return "memset";
-	default: break;
-	}
-	for (size_t i = 0; i < line->field_count; i++) {
-		const struct trace_field *field = &line->fields[i];
-
-		if (field->role == TRACE_KIND && field->form == FORM_WORD)
-			return field->text;
-	}
-	return "copy";
-}
-
-static void mark_work(struct timeline *timeline, const struct timeline_call *call,
-		      const struct queue_result *result)
-{
-	struct timeline_mark work = {
-		.track = result->stream,
-		.time_ns = call->begin_ns,
-		.category = "queued",
-		.name = work_name(call),
-		.arrow = call->queues ? call->number : 0,
-		.note = result->is_captured ? "captured into a graph, not run now" : NULL,
-	};
-
-	for (size_t i = 0; i < call->line->field_count; i++) {
-		const struct trace_field *field = &call->line->fields[i];
-
-		if (field->role == TRACE_SIZE && field->form == FORM_UNSIGNED) {
-			work.key = "bytes";
-			work.value = field->number;
-		}
-	}
-	mark(timeline, &work);
-}
-
 static int take_queue(struct timeline *timeline, struct scene *scene, struct queue_result *result)
 {
 	struct timeline_call *call = &scene->call;
@@ -338,7 +296,8 @@ static int take_queue(struct timeline *timeline, struct scene *scene, struct que
 	if (call->is_unfinished)
 		return 0;
 	ret = timeline_queue__take(timeline->queue, scene->process, call, result);
-	call->queues = timeline->options.draws_arrows && result->stream && !result->is_captured;
+	call->queues = timeline->options.draws_arrows && result->stream && !result->is_captured &&
+		       !result->other;
 	call->cover = result->cover;
 	timeline->counts.arrows += result->cover.count;
 	return ret;
@@ -362,8 +321,7 @@ static int take_call(struct timeline *timeline, struct scene *scene)
 	if (ret)
 		return ret;
 	timeline->form->ops->call(timeline->form, &scene->call);
-	if (result.stream)
-		mark_work(timeline, &scene->call, &result);
+	stream_marks__draw(timeline->form, &scene->call, &result);
 	if (acts) {
 		take_memory(timeline, scene);
 		set_acting(scene->thread, &scene->call);
@@ -415,6 +373,7 @@ static int take_line(struct timeline *timeline, const struct trace_line *line)
 /* Counts memory up to a time. */
 static void advance(struct timeline *timeline, uint64_t time_ns)
 {
+	timeline_queue__advance(timeline->queue, time_ns);
 	live_bytes__advance(timeline->live, time_ns);
 	if (timeline->memory_ended || !live_bytes__is_full(timeline->live))
 		return;
@@ -438,6 +397,7 @@ int timeline__finish(struct timeline *timeline)
 {
 	if (timeline->error)
 		return timeline->error;
+	timeline_queue__advance(timeline->queue, UINT64_MAX);
 	live_bytes__advance(timeline->live, UINT64_MAX);
 	timeline->form->ops->finish(timeline->form);
 	packed_file__finish(timeline->form->file);

@@ -137,8 +137,7 @@ void timeline_tracks__add(struct timeline_tracks *tracks, struct timeline_proces
 		.kind = (uint8_t)kind,
 		.pid = process->pid,
 		.process = process->track.number,
-		.parent =
-			kind == TRACK_STREAM ? streams_of(tracks, process) : process->track.number,
+		.parent = kind == TRACK_BYTES ? process->track.number : streams_of(tracks, process),
 	};
 	snprintf(track->name, sizeof(track->name), "%s", name);
 	announce(tracks, track);

@@ -60,7 +60,7 @@ struct timeline_thread *timeline_tracks__thread(struct timeline_tracks *tracks,
 /* The track of losses. */
 const struct timeline_track *timeline_tracks__losses(struct timeline_tracks *tracks);
 
-/* Makes and announces a track of the process: TRACK_STREAM or TRACK_BYTES, with this name. */
+/* Makes and announces a track of the process, of a stream or a counter, with this name. */
 void timeline_tracks__add(struct timeline_tracks *tracks, struct timeline_process *process,
 			  enum timeline_track_kind kind, const char *name,
 			  struct timeline_track *track);

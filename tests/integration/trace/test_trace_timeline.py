@@ -113,6 +113,8 @@ def test_both_forms_have_the_same(recording, tmp_path):
     assert sorted(one.values) == sorted(other.values) and one.values
     key = [Counter((a.key, b.key) for a, b in each.arrows) for each in (one, other)]
     assert key[0] == key[1] and key[0]
+    assert sorted(one.orders) == sorted(other.orders)
+    assert sorted(one.follows) == sorted(other.follows)
     marks = [Counter((mark.track, mark.name, mark.time) for mark in each.marks)
              for each in (one, other)]
     assert marks[0] == marks[1] and marks[0]
@@ -141,8 +143,9 @@ def test_memory_counts_up_and_down(recording, tmp_path):
         if not size:
             del live[address]
         expected.append((time, sum(live.values())))
-    assert [(time, value) for _, _, time, value in drawn.values] == expected
-    assert {name for _, name, _, _ in drawn.values} == {"live device memory, device 0"}
+    memory = [value for value in drawn.values if "memory" in value[1]]
+    assert [(time, value) for _, _, time, value in memory] == expected
+    assert {name for _, name, _, _ in memory} == {"live device memory, device 0"}
 
 
 @pytest.mark.parametrize("wait", ["stream", "event", "device"])
@@ -162,6 +165,62 @@ def test_arrows_lead_to_the_wait_that_covers(tmp_path, form, wait):
     queued = [mark for mark in drawn.marks if mark.category == "queued"]
     assert [mark.name for mark in queued] == [f"step_{i % 7}" for i in range(42)]
     assert [mark.time for mark in queued] == [call.start for call in launches]
+    work = [value for _, name, _, value in drawn.values if name.startswith("queued on ")]
+    assert work == 3 * [*range(1, 15), 0]
+
+
+# Two streams: the second waits for an event of the first, and so do its waits. The third waits for
+# nothing.
+ORDERED = script("""
+    from ctypes import c_void_p
+    start()
+    loaded = made(driver.cuModuleLoadData, b"\\x7fELF" + bytes(4096))
+    kernel = made(driver.cuModuleGetFunction, loaded, b"work")
+    streams = [made(driver.cuStreamCreate, 1) for _ in range(3)]
+    events = [made(driver.cuEventCreate, 0) for _ in range(2)]
+
+    def launch(number):
+        need(driver.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, streams[number], None, None))
+
+    def record(event, number):
+        need(driver.cuEventRecord(events[event], streams[number]))
+
+    def wait(number, event):
+        need(driver.cuStreamWaitEvent(streams[number], events[event], 0))
+
+    launch(0)
+    record(0, 0)
+    launch(0)
+    wait(1, 0)
+    launch(1)
+    launch(1)
+    record(1, 1)
+    wait(2, 1)
+    launch(2)
+    need(driver.cuStreamSynchronize(streams[2]))
+    need(driver.cuStreamSynchronize(streams[1]))
+    need(driver.cuStreamSynchronize(streams[0]))
+""")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_streams_that_wait_for_one_another(tmp_path, form):
+    """A wait for a stream covers what the stream had to wait for, and no more."""
+    drawn, _ = draw(tmp_path, form, *ORDERED)
+    launches = drawn.of("cuLaunchKernel")
+    records, orders = drawn.of("cuEventRecord"), drawn.of("cuStreamWaitEvent")
+    waits = drawn.of("cuStreamSynchronize")
+    assert [len(calls) for calls in (launches, records, orders, waits)] == [5, 2, 2, 3]
+    covering = [0, 2, 0, 0, 0]  # by launch: the wait that covers it
+    assert drawn.arrows and {(start.start, end.start) for start, end in drawn.arrows} == {
+        (launch.start, waits[wait].start) for launch, wait in zip(launches, covering)}
+    assert [wait.args.get("covers_launches") for wait in waits] == [4, None, 1]
+    assert sorted(drawn.orders) == [(one.start, other.start)
+                                    for one, other in zip(records, orders)]
+    assert sorted(drawn.follows) == [(orders[0].start, launches[2].start),
+                                     (orders[1].start, launches[4].start)]
+    assert [mark.name for mark in drawn.on("stream") if mark.category == "order"].count(
+        "event recorded") == 2
 
 
 def test_some_calls_have_no_arrows(tmp_path):
