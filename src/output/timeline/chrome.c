@@ -150,6 +150,7 @@ static void add_track(struct timeline_form *form, const struct timeline_track *t
 		write_metadata(chrome, track, "thread_name", track->name);
 		break;
 	case TRACK_STREAM:
+	case TRACK_STEPS:
 		if (chrome->is_kineto)
 			break;
 		write_metadata(chrome, track, "thread_name", track->name);
@@ -393,6 +394,26 @@ static void add_value(struct timeline_form *form, const struct timeline_value *v
 		write_memory(chrome, value);
 }
 
+/* Kineto's steps are annotations of the program. */
+static void add_span(struct timeline_form *form, const struct timeline_span *span)
+{
+	struct chrome *chrome = of_form(form);
+	struct arguments args;
+	char *at;
+
+	if (chrome->is_kineto)
+		return;
+	at = begin_part(chrome, 'X', span->track->pid, tid_of(span->track), 0);
+	if (!at)
+		return;
+	at = write_word("name", span->name, write_word("cat", span->category, at));
+	at = write_time(chrome, span->begin_ns, at);
+	at = write_us(span->end_ns - span->begin_ns, TRACE_TEXT_CONSTANT(at, ",\"dur\":"));
+	args = begin_arguments(chrome, at);
+	add_number(&args, "launches", span->launches);
+	end_part(chrome, end_arguments(&args));
+}
+
 /* --- the file --- */
 
 static void write_head(struct chrome *chrome, const struct timeline_options *options)
@@ -440,6 +461,7 @@ struct timeline_form *chrome_form__new(int fd, const struct timeline_options *op
 		.mark = add_mark,
 		.arrow = add_arrow,
 		.value = add_value,
+		.span = add_span,
 		.finish = finish,
 		.free = chrome_form__free,
 	};

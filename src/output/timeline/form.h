@@ -21,6 +21,7 @@ enum timeline_track_kind {
 	TRACK_STREAM,
 	TRACK_BYTES,  /* a counter */
 	TRACK_QUEUED, /* a counter of a stream */
+	TRACK_STEPS,  /* of a thread */
 	TRACK_LOSSES,
 };
 
@@ -94,6 +95,14 @@ struct timeline_mark {
 	const char *note; /* our own text, or NULL */
 };
 
+/* A step of a thread. Those of a track do not overlap. */
+struct timeline_span {
+	const struct timeline_track *track;
+	uint64_t begin_ns, end_ns;
+	const char *category, *name; /* our own words */
+	uint64_t launches;
+};
+
 /* What a counter is from that time on. */
 struct timeline_value {
 	const struct timeline_track *track;
@@ -123,6 +132,7 @@ struct timeline_form_ops {
 	/* NULL: the arrows of marks are enough */
 	void (*arrow)(struct timeline_form *form, const struct timeline_arrow *arrow);
 	void (*value)(struct timeline_form *form, const struct timeline_value *value);
+	void (*span)(struct timeline_form *form, const struct timeline_span *span);
 	void (*finish)(struct timeline_form *form); /* the last part */
 	void (*free)(struct timeline_form *form);
 };

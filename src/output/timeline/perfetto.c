@@ -285,6 +285,24 @@ static void add_value(struct timeline_form *form, const struct timeline_value *v
 	perfetto_packet__end(&perfetto->writer, &packet);
 }
 
+/* A slice: its beginning and its end. */
+static void add_span(struct timeline_form *form, const struct timeline_span *span)
+{
+	struct perfetto *perfetto = of_form(form);
+	struct perfetto_packet packet = perfetto_packet__begin_event(
+		&perfetto->writer, PACKET_ROOM, span->begin_ns, TYPE_SLICE_BEGIN,
+		span->track->number, span->category, span->name);
+
+	if (!packet.at)
+		return;
+	add_number(&(struct arguments){perfetto, &packet}, "launches", span->launches);
+	perfetto_packet__end(&perfetto->writer, &packet);
+	packet = perfetto_packet__begin_event(&perfetto->writer, 0, span->end_ns, TYPE_SLICE_END,
+					      span->track->number, NULL, NULL);
+	if (packet.at)
+		perfetto_packet__end(&perfetto->writer, &packet);
+}
+
 static void finish(struct timeline_form *form)
 {
 	(void)form; /* a Trace message has no end */
@@ -347,6 +365,7 @@ struct timeline_form *perfetto_form__new(int fd, const struct timeline_options *
 		.call = add_call,
 		.mark = add_mark,
 		.value = add_value,
+		.span = add_span,
 		.finish = finish,
 		.free = perfetto_form__free,
 	};

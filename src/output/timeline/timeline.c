@@ -10,6 +10,7 @@
 #include "base/quantity.h"
 #include "output/timeline/live_bytes.h"
 #include "output/timeline/queue.h"
+#include "output/timeline/steps.h"
 #include "output/timeline/stream_marks.h"
 #include "output/trace/line.h"
 #include "trace/function.h"
@@ -20,6 +21,7 @@ struct timeline {
 	struct timeline_tracks *tracks;
 	struct timeline_queue *queue;
 	struct live_bytes *live;
+	struct timeline_steps *steps; /* NULL: not wanted */
 	struct timeline_counts counts;
 	uint64_t last_call; /* number */
 	bool memory_ended;
@@ -50,8 +52,10 @@ int timeline__new(int fd, const struct timeline_options *options, struct timelin
 		timeline->queue = timeline_queue__new(timeline->tracks, timeline->form,
 						      options->draws_arrows);
 		timeline->live = live_bytes__new(timeline->tracks, timeline->form);
+		if (options->finds_steps)
+			timeline->steps = timeline_steps__new(timeline->tracks, timeline->form);
 	}
-	if (!timeline->queue || !timeline->live) {
+	if (!timeline->queue || !timeline->live || (options->finds_steps && !timeline->steps)) {
 		timeline__free(timeline);
 		return error__set(err, -ENOMEM, "no memory for the timeline");
 	}
@@ -63,6 +67,7 @@ void timeline__free(struct timeline *timeline)
 {
 	if (!timeline)
 		return;
+	timeline_steps__free(timeline->steps);
 	live_bytes__free(timeline->live);
 	timeline_queue__free(timeline->queue);
 	timeline_tracks__free(timeline->tracks);
@@ -119,8 +124,11 @@ static void take_loss(struct timeline *timeline, const struct trace_line *line)
 	snprintf(name, sizeof(name), "lost %s %s%s", quantity__amount((double)line->lost).text,
 		 what, line->lost == 1 ? "" : "s");
 	mark_loss(timeline, line->start_ns, name, trace_line__reason(line->reason), line->lost);
-	if (is_call)
-		timeline_queue__lose(timeline->queue);
+	if (!is_call)
+		return;
+	timeline_queue__lose(timeline->queue);
+	if (timeline->steps)
+		timeline_steps__lose(timeline->steps);
 }
 
 /* A call of which only the beginning is known. */
@@ -312,6 +320,16 @@ static void take_memory(struct timeline *timeline, struct scene *scene)
 		live_bytes__take(timeline->live, scene->process, call);
 }
 
+/* What fails or is captured repeats nothing. */
+static int take_step(struct timeline *timeline, const struct timeline_call *call,
+		     const struct queue_result *result)
+{
+	if (!timeline->steps || call->part == PART_BEGIN || call->is_unfinished ||
+	    call->line->result || result->is_captured || !timeline_steps__concerns(call->row))
+		return 0;
+	return timeline_steps__take(timeline->steps, call);
+}
+
 static int take_call(struct timeline *timeline, struct scene *scene)
 {
 	struct queue_result result = {0};
@@ -325,8 +343,9 @@ static int take_call(struct timeline *timeline, struct scene *scene)
 	if (acts) {
 		take_memory(timeline, scene);
 		set_acting(scene->thread, &scene->call);
+		ret = take_step(timeline, &scene->call, &result);
 	}
-	return 0;
+	return ret;
 }
 
 /* --- lines --- */
@@ -399,6 +418,10 @@ int timeline__finish(struct timeline *timeline)
 		return timeline->error;
 	timeline_queue__advance(timeline->queue, UINT64_MAX);
 	live_bytes__advance(timeline->live, UINT64_MAX);
+	if (timeline->steps)
+		timeline->error = timeline_steps__finish(timeline->steps);
+	if (timeline->error)
+		return timeline->error;
 	timeline->form->ops->finish(timeline->form);
 	packed_file__finish(timeline->form->file);
 	timeline->error = packed_file__error(timeline->form->file);

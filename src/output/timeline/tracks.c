@@ -143,6 +143,19 @@ void timeline_tracks__add(struct timeline_tracks *tracks, struct timeline_proces
 	announce(tracks, track);
 }
 
+void timeline_tracks__add_steps(struct timeline_tracks *tracks, const struct timeline_track *thread,
+				const char *name, struct timeline_track *track)
+{
+	*track = (struct timeline_track){
+		.kind = TRACK_STEPS,
+		.pid = thread->pid,
+		.process = thread->process,
+		.parent = thread->process,
+	};
+	snprintf(track->name, sizeof(track->name), "%s", name);
+	announce(tracks, track);
+}
+
 uint64_t timeline_tracks__processes(const struct timeline_tracks *tracks)
 {
 	return tracks->process_count;

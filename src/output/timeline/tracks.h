@@ -65,6 +65,10 @@ void timeline_tracks__add(struct timeline_tracks *tracks, struct timeline_proces
 			  enum timeline_track_kind kind, const char *name,
 			  struct timeline_track *track);
 
+/* Makes and announces the track of a thread's steps. `thread` is the thread's own track. */
+void timeline_tracks__add_steps(struct timeline_tracks *tracks, const struct timeline_track *thread,
+				const char *name, struct timeline_track *track);
+
 uint64_t timeline_tracks__processes(const struct timeline_tracks *tracks); /* so far */
 
 #endif

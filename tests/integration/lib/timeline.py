@@ -45,6 +45,16 @@ class Mark:
 
 
 @dataclass
+class Step:
+    pid: int
+    tid: int
+    name: str
+    start: int
+    end: int
+    launches: int
+
+
+@dataclass
 class Timeline:
     calls: list = field(default_factory=list)
     marks: list = field(default_factory=list)
@@ -54,6 +64,7 @@ class Timeline:
     # call and the work that comes after.
     orders: list = field(default_factory=list)
     follows: list = field(default_factory=list)
+    steps: list = field(default_factory=list)
     processes: dict = field(default_factory=dict)  # name by pid
     threads: dict = field(default_factory=dict)  # name by (pid, tid)
 
@@ -172,6 +183,7 @@ def expanded(path):
 # --- Perfetto ---
 
 GROUP = "CUDA streams"
+STEPS = "steps of thread "
 
 
 def parent_is_right(track, parent):
@@ -179,7 +191,7 @@ def parent_is_right(track, parent):
         return not parent
     if "thread" in track:
         return parent.get("process", {}).get("pid") == track["thread"]["pid"]
-    if track["name"].startswith(GROUP) or track.get("counter", {}).get("unit") == UNIT_BYTES:
+    if track["name"].startswith((GROUP, STEPS)) or track.get("counter", {}).get("unit") == UNIT_BYTES:
         return "process" in parent
     return parent["name"].startswith(GROUP)
 
@@ -193,6 +205,7 @@ class Perfetto:
         self.texts = {}
         self.events = []  # (time, event with its texts)
         self.clocks = None
+        self.open_steps = {}  # by uuid of a track: index of the step in progress
 
     def take(self, packet):
         assert packet.pop("sequence") == 1
@@ -251,6 +264,20 @@ class Perfetto:
                 return 0
             track = self.tracks[track["parent"]]
 
+    def take_step(self, pid, track, time, event):
+        if event["type"] == SLICE_BEGIN:
+            assert event["category"] == "steps" and event["arguments"].keys() == {"launches"}
+            self.timeline.steps.append(Step(pid, int(track["name"].removeprefix(STEPS)),
+                                            event["name"], time, None,
+                                            event["arguments"]["launches"]))
+        else:
+            assert event["type"] == SLICE_END
+            step = self.timeline.steps[self.open_steps.pop(track["uuid"])]
+            step.end = time
+            return
+        assert track["uuid"] not in self.open_steps
+        self.open_steps[track["uuid"]] = len(self.timeline.steps) - 1
+
     def finish(self):
         timeline = self.timeline
         stacks = {}
@@ -261,7 +288,9 @@ class Perfetto:
             pid = self.pid_of(track)
             stack = stacks.setdefault(event["track"], [])
             call = None
-            if event["type"] == SLICE_BEGIN:
+            if "counter" not in track and track.get("name", "").startswith(STEPS):
+                self.take_step(pid, track, time, event)
+            elif event["type"] == SLICE_BEGIN:
                 call = Call(pid, track["thread"]["tid"], event["name"], event["category"], time,
                             args=event["arguments"])
                 stack.append(call)
@@ -347,6 +376,11 @@ def read_chrome(path, begin=0):
                 timeline.processes[pid] = event["args"]["name"]
             elif event["name"] == "thread_name":
                 names[pid, tid] = event["args"]["name"]
+        elif phase == "X" and event["cat"] == "steps":
+            assert tid >= 1 << 24 and event["args"].keys() == {"launches"}
+            timeline.steps.append(Step(pid, int(names[pid, tid].removeprefix(STEPS)),
+                                       event["name"], time, time + event["dur"],
+                                       event["args"]["launches"]))
         elif phase in "XB":
             call = Call(pid, tid, event["name"], event["cat"], time,
                         time + event["dur"] if phase == "X" else None, event["args"])
@@ -396,6 +430,9 @@ def resolve(timeline, starts, ends):
 
 # --- both ---
 
+LAUNCHES = re.compile("^cudaLaunch(?!HostFunc)|^cuLaunch(?!HostFunc)|GraphLaunch")
+
+
 def unit_of(counter):
     if counter.startswith("queued on "):
         return UNIT_COUNT
@@ -437,9 +474,31 @@ def check_queued(timeline):
         assert not values[key]
 
 
+def check_steps(timeline):
+    """Those of a thread follow one another, and have as many launches as they say."""
+    if not timeline.steps:
+        return
+    queued = {(mark.pid, mark.time) for mark in timeline.marks
+              if mark.category == "queued" and not mark.args.get("note")}
+    launches = {}
+    for call in timeline.calls:
+        if (call.pid, call.start) in queued and LAUNCHES.search(call.name):
+            launches.setdefault((call.pid, call.tid), set()).add(call.start)
+    latest = {}
+    for step in sorted(timeline.steps, key=lambda step: step.start):
+        number, end = latest.get((step.pid, step.tid), (0, 0))
+        assert end <= step.start < step.end
+        regular = step.name != "irregular step"
+        assert not regular or step.name == f"step {number + 1}"
+        latest[step.pid, step.tid] = number + regular, step.end
+        assert step.launches == sum(step.start <= time < step.end
+                                    for time in launches[step.pid, step.tid]), step
+
+
 def check(timeline):
     """Calls of a thread nest; values come in order."""
     check_queued(timeline)
+    check_steps(timeline)
     threads = {}
     for call in timeline.calls:
         threads.setdefault((call.pid, call.tid), []).append(call)

@@ -115,6 +115,7 @@ def test_both_forms_have_the_same(recording, tmp_path):
     assert key[0] == key[1] and key[0]
     assert sorted(one.orders) == sorted(other.orders)
     assert sorted(one.follows) == sorted(other.follows)
+    assert sorted(map(str, one.steps)) == sorted(map(str, other.steps))
     marks = [Counter((mark.track, mark.name, mark.time) for mark in each.marks)
              for each in (one, other)]
     assert marks[0] == marks[1] and marks[0]
@@ -167,6 +168,18 @@ def test_arrows_lead_to_the_wait_that_covers(tmp_path, form, wait):
     assert [mark.time for mark in queued] == [call.start for call in launches]
     work = [value for _, name, _, value in drawn.values if name.startswith("queued on ")]
     assert work == 3 * [*range(1, 15), 0]
+
+
+@pytest.mark.parametrize("form, steps", [("perfetto", 30), ("chrome", 1200)])
+def test_steps(tmp_path, form, steps):
+    """A few steps are found at the end, many while they go on. The last one has no end."""
+    drawn, _ = draw(tmp_path, form, STEPS, "--steps", steps, "--launches", 7, "--wait", "stream",
+                    "--copy", 4096, "--cpu", 0)
+    assert [step.name for step in drawn.steps] == [f"step {i + 1}" for i in range(steps - 1)]
+    assert {step.launches for step in drawn.steps} == {7}
+    assert all(one.end == other.start for one, other in zip(drawn.steps, drawn.steps[1:]))
+    waits = [call.start for call in drawn.of("cudaStreamSynchronize")]
+    assert all(sum(step.start <= wait < step.end for wait in waits) == 1 for step in drawn.steps)
 
 
 # Two streams: the second waits for an event of the first, and so do its waits. The third waits for
@@ -229,6 +242,7 @@ def test_some_calls_have_no_arrows(tmp_path):
     drawn, result = draw(tmp_path, "chrome", *steps, args=["--min-duration", "1ns"])
     assert drawn.calls and not drawn.arrows and not drawn.values
     assert "no arrows and no live memory in" in result.stderr
+    assert not drawn.steps
     drawn, _ = draw(tmp_path, "chrome", *steps, args=["-e", "launch,cudaEventSynchronize"])
     assert drawn.calls and not drawn.arrows
     drawn, result = draw(tmp_path, "chrome", *steps, args=["-e", "launch,sync"])
