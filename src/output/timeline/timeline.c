@@ -356,7 +356,8 @@ static int set_scene(struct timeline *timeline, const struct trace_line *line, s
 	scene->process = timeline_tracks__process(timeline->tracks, line->process);
 	if (!scene->process)
 		return -ENOMEM;
-	scene->thread = timeline_tracks__thread(timeline->tracks, scene->process, line->tid);
+	scene->thread = timeline_tracks__thread(timeline->tracks, scene->process, line->tid,
+						line->thread_name);
 	if (!scene->thread)
 		return -ENOMEM;
 	scene->call = (struct timeline_call){

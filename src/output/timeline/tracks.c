@@ -79,7 +79,8 @@ struct timeline_process *timeline_tracks__process(struct timeline_tracks *tracks
 }
 
 struct timeline_thread *timeline_tracks__thread(struct timeline_tracks *tracks,
-						const struct timeline_process *process, pid_t tid)
+						const struct timeline_process *process, pid_t tid,
+						const char *name)
 {
 	const struct timeline_thread_key key = {process->pid, tid};
 	struct timeline_thread *thread = TABLE_FIND(tracks->threads, key, &key);
@@ -97,9 +98,10 @@ struct timeline_thread *timeline_tracks__thread(struct timeline_tracks *tracks,
 		.process = process->track.number,
 		.parent = process->track.number,
 	};
-	/* The tracer knows the name of the process's leader only. */
 	if (tid == process->pid)
 		memcpy(thread->track.name, process->track.name, sizeof(thread->track.name));
+	else if (name)
+		snprintf(thread->track.name, sizeof(thread->track.name), "%.*s", COMM_SIZE, name);
 	announce(tracks, &thread->track);
 	return thread;
 }

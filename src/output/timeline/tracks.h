@@ -54,8 +54,10 @@ void timeline_tracks__free(struct timeline_tracks *tracks); /* NULL is fine */
 /* Each returns NULL if out of memory. The result is valid until the next line. */
 struct timeline_process *timeline_tracks__process(struct timeline_tracks *tracks,
 						  const struct trace_process *process);
+/* `name`: NULL if it is unknown. The thread keeps the name that it has with its first call. */
 struct timeline_thread *timeline_tracks__thread(struct timeline_tracks *tracks,
-						const struct timeline_process *process, pid_t tid);
+						const struct timeline_process *process, pid_t tid,
+						const char *name);
 
 /* The track of losses. */
 const struct timeline_track *timeline_tracks__losses(struct timeline_tracks *tracks);

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Reads timelines, and checks them strictly: calls nest, tracks are in the right ones, ids are unique
-and known, texts are plain, arrows begin and end at calls, counters of queued work follow from
-these. Needs no library: protobuf is decoded here, by the fields that gpuprobe may write; anything
-else is an error.
+"""Reads timelines, and checks them strictly: calls nest, tracks are in the right ones, ids are
+unique and known, texts are plain, arrows begin and end at calls, counters of queued work follow
+from these. Needs no library: protobuf is decoded here, by the fields that gpuprobe may write;
+anything else is an error.
 """
 import gzip
 import json
@@ -191,7 +191,8 @@ def parent_is_right(track, parent):
         return not parent
     if "thread" in track:
         return parent.get("process", {}).get("pid") == track["thread"]["pid"]
-    if track["name"].startswith((GROUP, STEPS)) or track.get("counter", {}).get("unit") == UNIT_BYTES:
+    unit = track.get("counter", {}).get("unit")
+    if track["name"].startswith((GROUP, STEPS)) or unit == UNIT_BYTES:
         return "process" in parent
     return parent["name"].startswith(GROUP)
 

@@ -17,7 +17,7 @@ import pytest
 
 from lib import paths, timeline, trace
 from lib.cli import fails, run
-from lib.probe import Probe, environment
+from lib.probe import Probe, environment, wait_until
 from lib.script import script
 
 TRACED = paths.workload("traced")
@@ -168,6 +168,74 @@ def test_arrows_lead_to_the_wait_that_covers(tmp_path, form, wait):
     assert [mark.time for mark in queued] == [call.start for call in launches]
     work = [value for _, name, _, value in drawn.values if name.startswith("queued on ")]
     assert work == 3 * [*range(1, 15), 0]
+
+
+# The second thread has a hostile name. Each makes a call and waits for the file named.
+NAMED = script("""
+    import ctypes, threading, time
+
+    for fd in 1, 2:  # gpuprobe may end before
+        os.dup2(os.open(os.devnull, os.O_WRONLY), fd)
+
+    def work(name):
+        ctypes.CDLL(None).prctl(15, name)
+        made(runtime.cudaMalloc, 4096)
+        while not os.path.exists(sys.argv[1]):
+            time.sleep(0.01)
+
+    threads = [threading.Thread(target=work, args=[name]) for name in
+               (b"pt_autograd_0", b"\\x1b[2J\\"\\xff")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+""")
+
+
+def allocations(recording):
+    """Allocations in a recording that goes on."""
+    done = run("trace", "-i", recording, "--json", "-e", "cudaMalloc")
+    lines = map(json.loads, done.stdout.splitlines() if done.returncode == 0 else [])
+    return len(trace.without_start(lines))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("anonymous", [False, True])
+def test_threads_have_their_names(tmp_path, form, anonymous):
+    """Names are read when the first calls arrive, so the threads live until these are recorded."""
+    ending, read = FORMS[form]
+    recording, stop = tmp_path / "out.rec", tmp_path / "stop"
+    base = ["record", "-O", str(recording)] + ["--anonymize"] * anonymous
+    with Probe(tmp_path).start(*NAMED, stop, base=base, interval=None) as running:
+        wait_until(lambda: allocations(recording) == 2, "the calls are not recorded")
+        stop.touch()
+        assert running.finish().status == 0
+    export(recording, form, tmp_path / f"out{ending}")
+    names = names_of_workers(read(tmp_path / f"out{ending}"))
+    if anonymous:
+        assert len(set(names)) == 2 and all(name.startswith("task") for name in names), names
+    else:
+        check_workers(names)
+
+
+def test_threads_have_their_names_at_once(tmp_path):
+    """The trace ends when the calls have lines, and the program goes on."""
+    drawn, stop = tmp_path / "out.pftrace", tmp_path / "stop"
+    try:
+        Probe(tmp_path).run(*NAMED, stop, base=["trace", "--format", "perfetto", "-o", str(drawn),
+                                                "--count", "2", "-e", "cudaMalloc"])
+    finally:
+        stop.touch()
+    check_workers(names_of_workers(timeline.read_perfetto(drawn)))
+
+
+def names_of_workers(drawn):
+    return sorted(name for (pid, tid), name in drawn.threads.items() if pid != tid)
+
+
+def check_workers(names):
+    hostile, plain = names
+    assert plain == "pt_autograd_0" and '[2J"' in hostile and timeline.plain(plain)
 
 
 @pytest.mark.parametrize("form, steps", [("perfetto", 30), ("chrome", 1200)])
