@@ -145,12 +145,13 @@ static void add_track(struct timeline_steps *steps, struct stepping_thread *thre
 	timeline_tracks__add_steps(steps->tracks, &thread->thread, name, &thread->track);
 }
 
-static void draw(struct timeline_steps *steps, struct stepping_thread *thread, uint64_t end_ns)
+/* Ends it before the next one: some viewers nest slices that touch. */
+static void draw(struct timeline_steps *steps, struct stepping_thread *thread, uint64_t next_ns)
 {
 	bool regular = is_regular(thread);
 	struct timeline_span span = {
 		.begin_ns = thread->begin_ns,
-		.end_ns = end_ns,
+		.end_ns = next_ns - 1,
 		.category = "steps",
 		.launches = thread->launches,
 	};

@@ -488,7 +488,7 @@ def check_steps(timeline):
     latest = {}
     for step in sorted(timeline.steps, key=lambda step: step.start):
         number, end = latest.get((step.pid, step.tid), (0, 0))
-        assert end <= step.start < step.end
+        assert end < step.start <= step.end
         regular = step.name != "irregular step"
         assert not regular or step.name == f"step {number + 1}"
         latest[step.pid, step.tid] = number + regular, step.end
