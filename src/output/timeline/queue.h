@@ -2,8 +2,8 @@
 /*
  * What a program has queued on its streams, as far as its calls say: a wait for a stream, an event
  * or a context covers the work that was queued there before it began. That is inferred from the
- * order of calls, also where streams wait for one another (cudaStreamWaitEvent). It is not known when
- * the GPU began or ended the work.
+ * order of calls, also where streams wait for one another (cudaStreamWaitEvent). It is not known
+ * when the GPU began or ended the work.
  *
  * Not followed: that the legacy default stream waits for others. Such a wait covers less than it
  * could.
@@ -32,8 +32,8 @@ struct queue_result {
 struct timeline_queue;
 
 /*
- * Returns NULL if out of memory. `tracks` and `form` must outlive it. Without `draws_arrows` it only says on
- * which streams work is queued.
+ * Returns NULL if out of memory. `tracks` and `form` must outlive it. Without `draws_arrows` it
+ * only says on which streams work is queued.
  */
 struct timeline_queue *timeline_queue__new(struct timeline_tracks *tracks,
 					   struct timeline_form *form, bool draws_arrows);
