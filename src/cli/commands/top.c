@@ -171,9 +171,10 @@ static int make_display(struct top *top, struct error *err)
 
 	if (top->replay) {
 		loop = top->loop = event_base_new();
-		ret = loop ? top_player__new(top->replay, &top->watch, top->options->interval,
-					     &top->watch.player, err) :
-			     error__set(err, -ENOMEM, "out of memory");
+		top->watch.player =
+			top_player__new(top->replay, &top->watch, top->options->interval);
+		if (!loop || !top->watch.player)
+			ret = error__set(err, -ENOMEM, "out of memory");
 	} else {
 		loop = session__loop(live_model__session(top->live->live));
 	}

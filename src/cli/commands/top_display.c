@@ -217,16 +217,11 @@ static void stop(struct top_display *display)
 		event_base_loopbreak(display->loop);
 }
 
-/* Shows another reading of a recording. */
-static void play(struct top_display *display, enum top_action move)
+/* Another reading of a recording is there. */
+static void take_reading(struct top_display *display, enum top_action move)
 {
-	struct top_player *player = display->watch->player;
+	const struct top_player *player = display->watch->player;
 
-	display->failure = top_player__move(player, move, &display->err);
-	if (display->failure) {
-		stop(display);
-		return;
-	}
 	/* Rates of kernels go on from one reading to the next only. */
 	if (move != TOP_NEXT_READING) {
 		kernel_rates__free(display->kernels);
@@ -238,6 +233,15 @@ static void play(struct top_display *display, enum top_action move)
 	display->view.paused = display->view.paused || top_player__is_last(player);
 	if (display->view.mode == TOP_PROCESS)
 		look(display);
+}
+
+static void play(struct top_display *display, enum top_action move)
+{
+	display->failure = top_player__move(display->watch->player, move, &display->err);
+	if (display->failure)
+		stop(display);
+	else
+		take_reading(display, move);
 }
 
 static void read_model(struct top_display *display)
@@ -261,13 +265,14 @@ static void on_due(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	if (display->view.paused)
-		return;
 	if (display->watch->player) {
-		play(display, TOP_NEXT_READING);
-		draw(display);
+		if (!display->view.paused)
+			play(display, TOP_NEXT_READING);
+		draw(display); /* a message goes after a while */
 		return;
 	}
+	if (display->view.paused)
+		return;
 	read_model(display);
 	draw(display);
 	live_model__reported(display->watch->live);
@@ -431,6 +436,8 @@ int top_display__new(struct top_watch *watch, struct event_base *loop,
 
 int top_display__start(struct top_display *display, struct ps_quiet *quiet, struct error *err)
 {
+	int ret;
+
 	display->quiet = quiet;
 	if (display->watch->live)
 		live_model__expect_reports(display->watch->live);
@@ -442,9 +449,12 @@ int top_display__start(struct top_display *display, struct ps_quiet *quiet, stru
 		return 0;
 	}
 	display->view.recorded = display->view.paused = true;
-	play(display, TOP_FIRST_READING);
+	ret = top_player__begin(display->watch->player, err);
+	if (ret)
+		return ret;
+	take_reading(display, TOP_FIRST_READING);
 	draw(display);
-	return top_display__error(display, err);
+	return 0;
 }
 
 int top_display__error(const struct top_display *display, struct error *err)

@@ -24,26 +24,27 @@ struct top_player {
 	double interval;   /* its length in seconds */
 };
 
-int top_player__new(struct replay *replay, struct top_watch *watch, double interval,
-		    struct top_player **out, struct error *err)
+struct top_player *top_player__new(struct replay *replay, struct top_watch *watch, double interval)
 {
 	struct top_player *player = calloc(1, sizeof(*player));
-	int ret;
 
 	if (!player)
-		return error__set(err, -ENOMEM, "out of memory");
+		return NULL;
 	player->replay = replay;
 	player->watch = watch;
 	player->interval_ns = (uint64_t)(interval * (double)NS_PER_S);
 	player->shown = SIZE_MAX;
-	ret = replay__list(replay, err);
-	if (ret) {
-		free(player);
+	return player;
+}
+
+int top_player__begin(struct top_player *player, struct error *err)
+{
+	int ret = replay__list(player->replay, err);
+
+	if (ret)
 		return ret;
-	}
-	player->times = replay__times(replay, &player->count);
-	*out = player;
-	return 0;
+	player->times = replay__times(player->replay, &player->count);
+	return top_player__move(player, TOP_FIRST_READING, err);
 }
 
 void top_player__free(struct top_player *player)
@@ -122,7 +123,9 @@ static int take_in(struct top_player *player, bool is_shown)
 	const struct model *model = top_player__model(player);
 	int ret = findings__sample(player->watch->findings, model);
 
-	if (ret || (!is_shown && model->now_ns < player->rated_ns + player->interval_ns))
+	/* One that cannot be read is the one before again. */
+	if (ret || model->now_ns <= player->rated_ns ||
+	    (!is_shown && model->now_ns < player->rated_ns + player->interval_ns))
 		return ret;
 	player->interval = (double)(model->now_ns - player->rated_ns) / (double)NS_PER_S;
 	player->rated_ns = model->now_ns;
@@ -181,6 +184,9 @@ void top_player__describe(const struct top_player *player, char *text, size_t si
 {
 	const struct recorded_reading *reading = replay__reading(player->replay);
 
-	snprintf(text, size, "reading %zu of %zu, %s", player->shown + 1, player->count,
+	bool is_it = reading->model->now_ns == player->times[player->shown];
+
+	snprintf(text, size, "reading %zu of %zu%s, %s", player->shown + 1, player->count,
+		 is_it ? "" : " is damaged, this is an earlier one",
 		 quantity__time((double)(reading->model->now_ns - reading->began_ns)).text);
 }

@@ -16,13 +16,18 @@ struct top_player;
 /*
  * `replay` is at its first reading, and `watch` has its findings and rates, which the player makes
  * anew where it goes back; both must outlive it. `interval`: seconds from one reading to the next
- * that is shown; 0: each one. Returns 0 or a negative errno with a message.
+ * that is shown; 0: each one. NULL if out of memory.
  */
-int top_player__new(struct replay *replay, struct top_watch *watch, double interval,
-		    struct top_player **out, struct error *err);
+struct top_player *top_player__new(struct replay *replay, struct top_watch *watch, double interval);
 void top_player__free(struct top_player *player); /* NULL ok */
 
-/* The model of the reading that is shown. Call top_player__move first. */
+/*
+ * Reads the recording once and shows its first reading. Warns of what is missing. Returns 0 or a
+ * negative errno with a message.
+ */
+int top_player__begin(struct top_player *player, struct error *err);
+
+/* The model of the reading that is shown. */
 struct model *top_player__model(const struct top_player *player);
 
 /* Shows TOP_FIRST_READING to TOP_LAST_READING. Returns 0 or a negative errno with a message. */
@@ -33,7 +38,10 @@ bool top_player__is_last(const struct top_player *player);
 /* Seconds from the reading before to the one that is shown. */
 double top_player__interval(const struct top_player *player);
 
-/* "reading 12 of 60, 11.0 s": which one it is, and how long after attach. */
+/*
+ * "reading 12 of 60, 11.0 s": which one it is, and how long after attach. If it cannot be read, the
+ * time is that of the one that is shown instead.
+ */
 void top_player__describe(const struct top_player *player, char *text, size_t size);
 
 #endif

@@ -73,7 +73,7 @@ struct top_view {
 	double interval; /* seconds between readings */
 	bool recorded;	 /* keys go through the readings of a recording */
 	/* which of them is shown: "reading 12 of 60, 11.0 s"; empty: live */
-	char moment[64];
+	char moment[96];
 	enum top_mode mode;
 	enum top_sort sort;
 	enum top_gpus gpus;

@@ -73,6 +73,9 @@ def test_top_goes_through_the_readings_on_a_terminal(recorded, tmp_path, part):
 
             wait_until(is_shown, lambda: f"not {pages[number]}:\n{screen.screen()}")
 
+        if part:
+            screen.wait_for("the difference of two readings")
+        screen.keys("Home")  # a key takes the message away
         shows(1)
         for number in range(2, last + 1):
             screen.keys("Right")
