@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "collect/period.h"
+#include "model/period.h"
 #include "collect/step_copies.h"
 #include "gen/gpuprobe.skel.h"
 #include "model/steps.h"

@@ -179,6 +179,7 @@ static bool take_content(const struct call_reader *reader, const struct recorded
 	line->depth = (uint8_t)depth;
 	line->device = (int16_t)((int)device - 1);
 	line->function = shape->function;
+	line->thread_name = call_tables__thread_name(reader->tables, line->process, line->tid);
 	return take_fields(&content, shape, line) && !content.failed;
 }
 
@@ -243,8 +244,11 @@ static int take(struct call_reader *reader, const struct recorded *record, struc
 	case RECORDED_FUNCTION:
 	case RECORDED_KERNEL:
 	case RECORDED_STACK:
-	case RECORDED_SHAPE: {
-		int ret = call_tables__add(reader->tables, record);
+	case RECORDED_SHAPE:
+	case RECORDED_THREAD: {
+		int ret = record->kind == RECORDED_THREAD ?
+				  call_tables__name_thread(reader->tables, record) :
+				  call_tables__add(reader->tables, record);
 
 		if (ret == -ENOMEM)
 			return ret;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "record/thread_names.h"
 #include "record/varint.h"
 #include "symbol/kernel_name.h"
 
@@ -24,6 +25,7 @@ struct call_tables {
 	size_t bytes;			      /* of all things */
 	void **things[RECORDED_DICTIONARIES]; /* by enum recorded_kind, then by id */
 	size_t room[RECORDED_DICTIONARIES];
+	struct thread_names names;
 };
 
 struct call_tables *call_tables__new(struct trace_functions *functions, bool full_names)
@@ -47,6 +49,7 @@ void call_tables__clear(struct call_tables *tables)
 			tables->things[kind][id] = NULL;
 		}
 	}
+	thread_names__clear(&tables->names);
 	tables->bytes = 0;
 }
 
@@ -332,6 +335,31 @@ int call_tables__add(struct call_tables *tables, const struct recorded *record)
 	case RECORDED_SHAPE: return add_shape(tables, &rest, id);
 	default: return -EINVAL;
 	}
+}
+
+int call_tables__name_thread(struct call_tables *tables, const struct recorded *record)
+{
+	struct varint_reader rest = varint_reader__of(record->bytes, record->length);
+	const struct trace_process *process =
+		call_tables__find(tables, RECORDED_PROCESS, varint__take(&rest));
+	pid_t tid = (pid_t)varint__take(&rest);
+	uint64_t length = varint__take(&rest);
+	const uint8_t *name = length ? varint__take_bytes(&rest, length - 1) : NULL;
+	int ret;
+
+	if (rest.failed || !process || !name)
+		return -EINVAL;
+	ret = thread_names__set(&tables->names, process->number, tid, (const char *)name,
+				length - 1);
+	return ret == -E2BIG ? -EINVAL : ret < 0 ? ret : 0;
+}
+
+const char *call_tables__thread_name(const struct call_tables *tables,
+				     const struct trace_process *process, pid_t tid)
+{
+	const char *name = thread_names__of(&tables->names, process->number, tid);
+
+	return *name ? name : NULL;
 }
 
 bool call_tables__add_content(struct call_tables *tables, uint64_t id, const uint8_t *bytes,

@@ -54,6 +54,13 @@ int call_tables__add(struct call_tables *tables, const struct recorded *record);
 bool call_tables__add_content(struct call_tables *tables, uint64_t id, const uint8_t *bytes,
 			      size_t length);
 
+/* Takes a RECORDED_THREAD. Returns as call_tables__add. */
+int call_tables__name_thread(struct call_tables *tables, const struct recorded *record);
+
+/* The name of a process's thread, or NULL. */
+const char *call_tables__thread_name(const struct call_tables *tables,
+				     const struct trace_process *process, pid_t tid);
+
 /*
  * Returns what an id stands for: a struct trace_process, trace_function, recorded_kernel, stack,
  * recorded_shape or, for RECORDED_NEW_CALL, recorded_bytes. NULL if it is unknown.

@@ -9,6 +9,7 @@
 #include "record/bytes.h"
 #include "record/dictionary.h"
 #include "record/pseudonyms.h"
+#include "record/thread_names.h"
 #include "trace/function.h"
 
 #define CHUNK_NS NS_PER_S	    /* SIGKILL costs so much, or CHUNK_TARGET */
@@ -19,6 +20,7 @@ struct call_writer {
 	struct recording_writer *file;
 	struct pseudonyms *pseudonyms;		      /* NULL: names are themselves */
 	struct dictionary ids[RECORDED_DICTIONARIES]; /* by enum recorded_kind */
+	struct thread_names names;		      /* as the reader has them */
 	struct bytes key, content, record;
 	uint64_t lines;			/* that were to be added */
 	uint64_t lines_added;		/* to chunks */
@@ -59,6 +61,7 @@ void call_writer__free(struct call_writer *writer)
 		return;
 	for (int i = 0; i < RECORDED_DICTIONARIES; i++)
 		dictionary__clear(&writer->ids[i]);
+	thread_names__clear(&writer->names);
 	pseudonyms__free(writer->pseudonyms);
 	free(writer->key.at);
 	free(writer->content.at);
@@ -317,13 +320,35 @@ static void put_value(const struct call_writer *writer, struct bytes *content,
 	}
 }
 
+/* `process` is its id. The leader has the process's name. */
+static void add_thread_name(struct call_writer *writer, const struct trace_line *line,
+			    uint32_t process)
+{
+	const char *name = line->thread_name ? line->thread_name : "";
+	struct bytes *record = &writer->record;
+	int ret = thread_names__set(&writer->names, line->process->number, line->tid, name,
+				    strlen(name));
+
+	if (ret < 0)
+		writer->failure = ret;
+	if (ret != 1)
+		return;
+	bytes__clear(record);
+	bytes__number(record, process);
+	bytes__number(record, (uint32_t)line->tid);
+	put_name(writer, record, "task", name);
+	writer->failure = add(writer, RECORDED_THREAD, line->start_ns);
+}
+
 /* Puts what the call is, apart from its times, into writer->content. */
 static int put_content(struct call_writer *writer, const struct trace_line *line)
 {
 	uint32_t process = process_id(writer, line), function, shape = 0, kernel = 0, stack = 0;
 	struct bytes *content = &writer->content;
 
-	function = process ? function_id(writer, line) : 0;
+	if (process && line->tid != line->process->pid)
+		add_thread_name(writer, line, process);
+	function = process && !writer->failure ? function_id(writer, line) : 0;
 	if (function)
 		shape = shape_id(writer, line, function);
 	if (shape && (line->kernel || line->kernel_full || line->kernel_location))
@@ -383,6 +408,8 @@ static bool is_full(const struct call_writer *writer)
 {
 	size_t bytes = 0;
 
+	if (thread_names__count(&writer->names) >= THREAD_NAMES_MAX)
+		return true;
 	for (int i = 0; i < RECORDED_DICTIONARIES; i++) {
 		if (writer->ids[i].count >= DICTIONARY_IDS_MAX)
 			return true;
@@ -404,6 +431,7 @@ static int begin(struct call_writer *writer, uint64_t time_ns)
 		return ret;
 	for (int i = 0; i < RECORDED_DICTIONARIES; i++)
 		dictionary__clear(&writer->ids[i]);
+	thread_names__clear(&writer->names);
 	recording_writer__keyframe(writer->file);
 	if (!writer->begun || time_ns > writer->keyframe_ns)
 		writer->keyframe_ns = time_ns;

@@ -23,6 +23,9 @@
  *	                   or a length and bytes (FORM_WORDS: 8 a word). FORM_WORD has a length
  *	                   and bytes with a NUL as well
  *
+ *	RECORDED_THREAD    process, tid, name: the thread has it from here on, until the next
+ *	                   keyframe or RECORDED_THREAD of this thread; "" ends it
+ *
  *	RECORDED_LOSS      reason (enum trace_loss), number of lost calls
  *	RECORDED_CALLS_END struct recorded_calls_end: count, then its members
  *

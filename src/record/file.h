@@ -47,6 +47,7 @@ enum recorded_kind {
 	RECORDED_CALL = 7,
 	RECORDED_LOSS = 8,
 	RECORDED_CALLS_END = 9,
+	RECORDED_THREAD = 10,
 	/* 32 to 63: readings of the model */
 	RECORDED_MODEL = 32,
 };

@@ -99,6 +99,7 @@ struct trace_line {
 	const struct trace_function *function; /* NULL in LINE_LOST, as all down to `fields` */
 	const struct trace_process *process;
 	pid_t tid;
+	const char *thread_name; /* NULL: unknown, or it is the process's leader */
 	uint8_t depth;
 	int16_t device; /* -1 if unknown */
 	/*

@@ -48,9 +48,10 @@ static int make_stacks(struct trace_stream *stream)
 static int make_parts(struct trace_stream *stream)
 {
 	const struct trace_stream_options *options = &stream->options;
+	const struct trace_thread_options threads = {options->wants_cgroup, options->wants_names};
 
 	stream->order = reorder__new();
-	stream->threads = trace_threads__new(options->wants_cgroup);
+	stream->threads = trace_threads__new(&threads);
 	stream->memory = memory_reader__new(stream->log);
 	stream->names = launch_names__new(options->full_names, stream->memory);
 	stream->shown = calloc(TRACE_THREADS, sizeof(*stream->shown));

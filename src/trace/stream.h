@@ -29,6 +29,7 @@ struct trace_stream_options {
 	bool full_names;      /* whole demangled kernel names */
 	bool wants_cgroup;    /* look up processes' cgroups */
 	bool wants_locations; /* look up kernel_location */
+	bool wants_names;     /* look up names of threads */
 	/*
 	 * Called with each line, in order. A nonzero result ends the reading: no more lines are
 	 * passed on.

@@ -3,17 +3,19 @@
 #include "trace/threads.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "target/cgroup.h"
 #include "target/proc.h"
+#include "target/text_file.h"
 
 /* /proc gives a start in clock ticks. */
 #define START_PRECISION_NS 20000000
 
 struct trace_threads {
-	bool wants_cgroup;
+	struct trace_thread_options options;
 	struct traced_process *processes;
 	struct trace_thread *at[TRACE_THREADS]; /* NULL: not announced */
 	struct trace_thread unknown;
@@ -27,13 +29,13 @@ static void forget_devices(struct trace_thread *thread)
 		thread->current[i] = (struct context_device){.device = -1};
 }
 
-struct trace_threads *trace_threads__new(bool wants_cgroup)
+struct trace_threads *trace_threads__new(const struct trace_thread_options *options)
 {
 	struct trace_threads *threads = calloc(1, sizeof(*threads));
 
 	if (!threads)
 		return NULL;
-	threads->wants_cgroup = wants_cgroup;
+	threads->options = *options;
 	threads->unknown_process.shown.number = PROCESS_NOT_TOLD;
 	threads->unknown_process.references = 1;
 	threads->unknown.process = &threads->unknown_process;
@@ -98,7 +100,7 @@ static struct traced_process *add_process(struct trace_threads *threads,
 	shown->start_ns = record->start_ns;
 	memcpy(shown->comm, record->comm, sizeof(shown->comm) - 1);
 	/* Left out if the process has ended already. */
-	if (threads->wants_cgroup && traced_process__is_there(shown))
+	if (threads->options.cgroups && traced_process__is_there(shown))
 		shown->cgroup = cgroup__path(record->pid);
 	shown->image = record->image;
 	if (!TABLE_ADD(threads->processes, shown.number, process))
@@ -119,6 +121,20 @@ static bool is_same(const struct trace_thread *thread, const struct trace_thread
 {
 	return thread && thread->tid == record->tid &&
 	       thread->process->shown.number == record->process;
+}
+
+/*
+ * Threads of the process have names of their own, often by their purpose. It stays unknown if the
+ * thread has ended already.
+ */
+static void read_name(struct trace_thread *thread)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", thread->process->shown.pid,
+		 thread->tid);
+	if (text_file__read("", path, thread->comm, sizeof(thread->comm)))
+		thread->comm[0] = '\0';
 }
 
 int trace_threads__announce(struct trace_threads *threads, const struct trace_thread_record *record)
@@ -143,6 +159,8 @@ int trace_threads__announce(struct trace_threads *threads, const struct trace_th
 	thread->tid = record->tid;
 	thread->references = 1;
 	forget_devices(thread);
+	if (threads->options.names && record->tid != record->pid)
+		read_name(thread);
 	if (threads->at[record->thread])
 		trace_threads__put(threads, threads->at[record->thread]);
 	threads->at[record->thread] = thread;

@@ -33,7 +33,8 @@ struct trace_thread {
 	size_t references;
 	struct traced_process *process;
 	pid_t tid;
-	uint32_t pushed; /* number of contexts; those beyond CONTEXTS_PUSHED are not kept */
+	char comm[COMM_SIZE]; /* "": unknown, or the leader's, which the process has */
+	uint32_t pushed;      /* number of contexts; those beyond CONTEXTS_PUSHED are not kept */
 	/* [pushed] is the current one */
 	struct context_device current[CONTEXTS_PUSHED + 1];
 };
@@ -43,8 +44,14 @@ struct trace_thread {
 
 struct trace_threads;
 
+/* What to look up of new threads and processes. */
+struct trace_thread_options {
+	bool cgroups;
+	bool names; /* of threads: as they are when the record of their first call is read */
+};
+
 /* Returns NULL if out of memory. */
-struct trace_threads *trace_threads__new(bool wants_cgroup);
+struct trace_threads *trace_threads__new(const struct trace_thread_options *options);
 void trace_threads__free(struct trace_threads *threads); /* pending events must have put theirs */
 
 /* Takes a TRACE_THREAD record. Returns 0, -EINVAL if it is malformed, or -ENOMEM. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // gpuprobe top: GPUs and processes on a full screen, or as text with -b, see top_options.h.
 #include <errno.h>
+#include <event2/event.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -8,13 +9,11 @@
 #include "base/clock.h"
 #include "cli/commands/subcommand.h"
 #include "cli/commands/top_display.h"
+#include "cli/commands/top_player.h"
 #include "cli/files/terminal.h"
 #include "cli/options/top_options.h"
 #include "cli/session/live_run.h"
-#include "finding/finding.h"
 #include "gpuprobe/steps.h"
-#include "model/growth.h"
-#include "model/process_rates.h"
 #include "output/top/table.h"
 
 #define STEP_THREADS_WATCHED 64 /* each has a record of about 200 KiB */
@@ -30,6 +29,7 @@ struct top {
 	const struct log *log;
 	struct replay *replay; /* NULL: live */
 	struct live_run *live;
+	struct event_base *loop; /* of a recording on the screen; NULL: the session's */
 	struct top_watch watch;
 	struct ps_quiet *quiet;	     /* NULL: /proc cannot be listed */
 	struct ps_request request;   /* for `quiet` */
@@ -123,21 +123,6 @@ static int check_terminal(const struct top_options *options, struct error *err)
 		"top needs a terminal as standard input and output: use -b to print text");
 }
 
-static int make_watch(struct top *top, struct error *err)
-{
-	const struct findings_options findings = {
-		.needs = NEEDS_PROFILE,
-		.latest = true,
-		.full_names = top->options->full_names,
-		.window_ns = GROWTH_WINDOW_NS,
-	};
-
-	top->watch.findings = findings__new(&findings);
-	top->watch.rates = process_rates__new();
-	return top->watch.findings && top->watch.rates ? 0 :
-							 error__set(err, -ENOMEM, "out of memory");
-}
-
 static void fill_reports(struct top *top, struct live_run_options *live)
 {
 	const struct top_options *options = top->options;
@@ -171,17 +156,44 @@ static void find_quiet(struct top *top)
 }
 
 /* The interval of the first reading begins where the recording does. */
-static void begin_watch(struct top *top, uint64_t began_ns)
+static int begin_watch(struct top *top, uint64_t began_ns, struct error *err)
 {
-	findings__begin(top->watch.findings, began_ns);
-	process_rates__begin(top->watch.rates, began_ns);
+	int ret = top_watch__begin(&top->watch, began_ns);
+
 	top->shown_ns = began_ns;
+	return ret ? error__set(err, ret, "out of memory") : 0;
+}
+
+/* On a terminal a recording is shown on the screen, too. */
+static bool is_batch(const struct top *top)
+{
+	return top->options->batch || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO);
+}
+
+/* A session has its loop; a recording only needs one for the screen. */
+static int make_display(struct top *top, struct error *err)
+{
+	struct event_base *loop;
+	int ret = 0;
+
+	if (top->replay) {
+		loop = top->loop = event_base_new();
+		top->watch.player =
+			top_player__new(top->replay, &top->watch, top->options->interval);
+		if (!loop || !top->watch.player)
+			ret = error__set(err, -ENOMEM, "out of memory");
+	} else {
+		loop = session__loop(live_model__session(top->live->live));
+	}
+	return ret ? ret :
+		     top_display__new(&top->watch, loop, top->options, top->log, &top->display,
+				      err);
 }
 
 static int set_up(struct top *top, struct error *err)
 {
 	const struct top_options *options = top->options;
-	bool batch = options->batch || top->replay;
+	bool batch = is_batch(top);
 	struct live_run_options live = {
 		.replay = top->replay,
 		.live =
@@ -211,18 +223,23 @@ static int set_up(struct top *top, struct error *err)
 	ret = live_run__new(&live, top->log, &top->live, err);
 	top->watch.live = ret ? NULL : top->live->live;
 	if (!ret && !batch)
-		ret = top_display__new(&top->watch, options, top->log, &top->display, err);
+		ret = make_display(top, err);
 	if (!ret)
 		ret = live_run__attach(top->live, err);
 	if (ret)
 		return ret;
-	if (top->replay) {
-		begin_watch(top, replay__reading(top->replay)->began_ns);
-		return 0;
-	}
-	find_quiet(top);
-	begin_watch(top, clock__boot_ns());
-	return top->display ? top_display__start(top->display, top->quiet, err) : 0;
+	if (!top->replay)
+		find_quiet(top);
+	ret = begin_watch(
+		top, top->replay ? replay__reading(top->replay)->began_ns : clock__boot_ns(), err);
+	return !ret && top->display ? top_display__start(top->display, top->quiet, err) : ret;
+}
+
+/* Shows a recording until the person quits. */
+static int show(const struct top *top, struct error *err)
+{
+	return event_base_dispatch(top->loop) < 0 ? error__set(err, -EIO, "the event loop failed") :
+						    top_display__error(top->display, err);
 }
 
 static int run(const struct top_options *options, int *status, struct error *err)
@@ -232,6 +249,7 @@ static int run(const struct top_options *options, int *status, struct error *err
 		.options = options,
 		.log = &log,
 		.view = top_options__view(options),
+		.watch.full_names = options->full_names,
 	};
 	int ret = check_terminal(options, err);
 
@@ -240,18 +258,18 @@ static int run(const struct top_options *options, int *status, struct error *err
 	if (!ret && options->input.path)
 		ret = replay__new(&options->input, &log, &top.replay, err);
 	if (!ret)
-		ret = make_watch(&top, err);
-	if (!ret)
 		ret = set_up(&top, err);
 	if (!ret)
-		ret = live_run__until_end(top.live, err);
+		ret = top.loop ? show(&top, err) : live_run__until_end(top.live, err);
 	if (!ret)
 		*status = live_run__status(top.live);
 	top_display__free(top.display);
 	ps_quiet__free(top.quiet);
-	process_rates__free(top.watch.rates);
-	findings__free(top.watch.findings);
+	top_player__free(top.watch.player);
+	top_watch__clear(&top.watch);
 	live_run__free(top.live);
+	if (top.loop)
+		event_base_free(top.loop);
 	replay__free(top.replay);
 	return ret;
 }

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/text_stream.h"
+#include "cli/commands/top_player.h"
 #include "cli/files/messages.h"
 #include "cli/session/looker.h"
 #include "model/kernel_rates.h"
@@ -17,10 +18,14 @@
 #include "output/top/screen.h"
 #include "output/top/table.h"
 
+#define PLAY_INTERVAL 1.0	   /* seconds for each reading of a recording */
 #define MESSAGE_NS (10 * NS_PER_S) /* how long a message stays in the last line */
 
 struct top_display {
-	struct top_watch watch;
+	struct top_watch *watch;
+	struct event_base *loop;
+	struct error err; /* of the player */
+	int failure;
 	struct ps_quiet *quiet; /* NULL: unknown */
 	const struct top_options *options;
 	const struct log *log;
@@ -32,14 +37,16 @@ struct top_display {
 	struct kernel_rates *kernels; /* of the process that is open */
 	struct top_page detail;	      /* the page of that process, from the latest reading */
 	struct event *due, *input, *resized, *continued;
-	unsigned int shown;  /* readings so far */
-	uint64_t message_ns; /* when the latest message came */
+	struct event *interrupted, *terminated; /* NULL: the session's */
+	unsigned int shown;			/* readings so far */
+	uint64_t message_ns;			/* when the latest message came */
 	bool warned;
 };
 
 static struct model *model_of(const struct top_display *display)
 {
-	return live_model__model(display->watch.live);
+	return display->watch->player ? top_player__model(display->watch->player) :
+					live_model__model(display->watch->live);
 }
 
 static void warn_memory(struct top_display *display, int ret)
@@ -75,19 +82,21 @@ static int add_detail(struct top_display *display, const struct process *process
 		.process = process,
 		.quiet = quiet,
 		.kernels = display->kernels,
-		.state = display->watch.findings,
+		.state = display->watch->findings,
 		.findings = &findings,
 		.form = display->options->form,
 		.full_names = display->options->full_names,
+		.recorded = display->watch->player,
 		.width = top_screen__width(display->screen),
 	};
 	struct dump *dump = NULL;
-	int ret = findings__detect(display->watch.findings, detail.model, &findings);
+	int ret = findings__detect(display->watch->findings, detail.model, &findings);
 
 	finding_list__retain(&findings, is_of_open, process);
-	process_rates__of(display->watch.rates, process, &detail.rate);
+	process_rates__of(display->watch->rates, process, &detail.rate);
 	warn_memory(display, kernel_rates__sample(display->kernels, process, detail.model->now_ns));
-	if (!process->ended)
+	/* The pid of a recorded process may be another one's by now. */
+	if (!process->ended && !display->watch->player)
 		dump = looker__look(display->looker, &process->pid, 1);
 	if (dump && dump->count)
 		detail.dump = dump;
@@ -145,7 +154,7 @@ static int make_list(struct top_display *display, struct top_list *list)
 	const struct top_order order = top_view__order(&display->view);
 
 	return top_list__make(list, model_of(display), ps_quiet__model(display->quiet),
-			      display->watch.rates, &order);
+			      display->watch->rates, &order);
 }
 
 static struct top_scene scene_of(const struct top_display *display, const struct top_list *list)
@@ -153,10 +162,12 @@ static struct top_scene scene_of(const struct top_display *display, const struct
 	return (struct top_scene){
 		.model = model_of(display),
 		.list = list,
-		.findings = display->watch.findings,
+		.findings = display->watch->findings,
 		.view = &display->view,
 		.only = display->only.text,
-		.left_out = live_model__filtered(display->watch.live)->left_out,
+		.left_out = display->watch->live ?
+				    live_model__filtered(display->watch->live)->left_out :
+				    0,
 		.width = top_screen__width(display->screen),
 		.height = page_lines(display),
 	};
@@ -200,9 +211,44 @@ static void draw(struct top_display *display)
 
 /* --- readings --- */
 
+static void stop(struct top_display *display)
+{
+	if (display->watch->live)
+		session__stop(live_model__session(display->watch->live));
+	else
+		event_base_loopbreak(display->loop);
+}
+
+/* Another reading of a recording is there. */
+static void take_reading(struct top_display *display, enum top_action move)
+{
+	const struct top_player *player = display->watch->player;
+
+	/* Rates of kernels go on from one reading to the next only. */
+	if (move != TOP_NEXT_READING) {
+		kernel_rates__free(display->kernels);
+		display->kernels = kernel_rates__new();
+	}
+	display->view.interval = top_player__interval(player);
+	top_player__describe(player, display->view.moment, sizeof(display->view.moment));
+	/* There is nothing to play behind the last one. */
+	display->view.paused = display->view.paused || top_player__is_last(player);
+	if (display->view.mode == TOP_PROCESS)
+		look(display);
+}
+
+static void play(struct top_display *display, enum top_action move)
+{
+	display->failure = top_player__move(display->watch->player, move, &display->err);
+	if (display->failure)
+		stop(display);
+	else
+		take_reading(display, move);
+}
+
 static void read_model(struct top_display *display)
 {
-	struct top_watch *watch = &display->watch;
+	struct top_watch *watch = display->watch;
 
 	live_model__update(watch->live, display->options->stacks.mode != STACK_OFF);
 	warn_memory(display, findings__sample(watch->findings, model_of(display)));
@@ -221,19 +267,26 @@ static void on_due(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
+	if (display->watch->player) {
+		if (!display->view.paused)
+			play(display, TOP_NEXT_READING);
+		draw(display); /* a message goes after a while */
+		return;
+	}
 	if (display->view.paused)
 		return;
 	read_model(display);
 	draw(display);
-	live_model__reported(display->watch.live);
+	live_model__reported(display->watch->live);
 	display->shown++;
 	if (display->shown == display->options->count)
-		session__stop(live_model__session(display->watch.live));
+		stop(display);
 }
 
 static void set_interval(struct top_display *display)
 {
-	const struct timeval interval = clock__timeval(display->view.interval);
+	const struct timeval interval =
+		clock__timeval(display->watch->player ? PLAY_INTERVAL : display->view.interval);
 
 	if (event_add(display->due, &interval))
 		log__warn(display->log, "out of memory: the interval stays");
@@ -248,6 +301,7 @@ static void take_key(struct top_display *display, int key)
 	struct top_scene scene = scene_of(display, &list);
 	struct top_page help = {0};
 	size_t rows = page_lines(display), lines = display->detail.count;
+	enum top_action action;
 
 	if (view->mode == TOP_TABLE) {
 		warn_memory(display, make_list(display, &list));
@@ -257,10 +311,18 @@ static void take_key(struct top_display *display, int key)
 		lines = help.count;
 	}
 	messages__forget_latest(display->messages);
-	switch (top_view__key(view, key, &list, rows, lines)) {
-	case TOP_QUIT: session__stop(live_model__session(display->watch.live)); break;
+	action = top_view__key(view, key, &list, rows, lines);
+	switch (action) {
+	case TOP_QUIT: stop(display); break;
 	case TOP_LOOK: look(display); break;
 	case TOP_NEW_INTERVAL: set_interval(display); break;
+	case TOP_FIRST_READING:
+	case TOP_PREVIOUS_READING:
+	case TOP_NEXT_READING:
+	case TOP_LAST_READING:
+		view->paused = true;
+		play(display, action);
+		break;
 	default: break;
 	}
 	top_page__clear(&help);
@@ -275,7 +337,7 @@ static void on_input(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	if (key == TOP_NO_KEY && top_screen__hung_up(display->screen))
-		session__stop(live_model__session(display->watch.live));
+		stop(display);
 	for (; key != TOP_NO_KEY; key = top_screen__key(display->screen))
 		take_key(display, key);
 	draw(display);
@@ -291,6 +353,27 @@ static void on_resized(evutil_socket_t number, short what, void *arg)
 	draw(display);
 }
 
+/* A session handles these itself; a recording has none. */
+static void on_stop(evutil_socket_t number, short what, void *arg)
+{
+	struct top_display *display = arg;
+
+	(void)number;
+	(void)what;
+	stop(display);
+}
+
+static int make_stops(struct top_display *display)
+{
+	display->interrupted = evsignal_new(display->loop, SIGINT, on_stop, display);
+	display->terminated = evsignal_new(display->loop, SIGTERM, on_stop, display);
+	return display->interrupted && display->terminated &&
+			       !event_add(display->interrupted, NULL) &&
+			       !event_add(display->terminated, NULL) ?
+		       0 :
+		       -ENOMEM;
+}
+
 static void on_message(void *arg)
 {
 	struct top_display *display = arg;
@@ -303,7 +386,7 @@ static void on_message(void *arg)
 
 static int make_events(struct top_display *display, struct error *err)
 {
-	struct event_base *loop = session__loop(live_model__session(display->watch.live));
+	struct event_base *loop = display->loop;
 
 	display->due = event_new(loop, -1, EV_PERSIST, on_due, display);
 	display->input = event_new(loop, STDIN_FILENO, EV_READ | EV_PERSIST, on_input, display);
@@ -311,13 +394,15 @@ static int make_events(struct top_display *display, struct error *err)
 	/* It may have been resized while it was stopped. */
 	display->continued = evsignal_new(loop, SIGCONT, on_resized, display);
 	if (!display->due || !display->input || !display->resized || !display->continued ||
-	    event_add(display->resized, NULL) || event_add(display->continued, NULL))
+	    event_add(display->resized, NULL) || event_add(display->continued, NULL) ||
+	    (display->watch->player && make_stops(display)))
 		return error__set(err, -ENOMEM, "out of memory");
 	return 0;
 }
 
-int top_display__new(const struct top_watch *watch, const struct top_options *options,
-		     const struct log *log, struct top_display **out, struct error *err)
+int top_display__new(struct top_watch *watch, struct event_base *loop,
+		     const struct top_options *options, const struct log *log,
+		     struct top_display **out, struct error *err)
 {
 	struct top_display *display = calloc(1, sizeof(*display));
 	const struct top_page nothing = {0};
@@ -325,7 +410,8 @@ int top_display__new(const struct top_watch *watch, const struct top_options *op
 
 	if (!display)
 		return error__set(err, -ENOMEM, "out of memory");
-	display->watch = *watch;
+	display->watch = watch;
+	display->loop = loop;
 	display->options = options;
 	display->log = log;
 	display->view = top_options__view(options);
@@ -338,26 +424,44 @@ int top_display__new(const struct top_watch *watch, const struct top_options *op
 	if (!ret)
 		ret = top_screen__new(&display->screen, err);
 	if (!ret)
-		ret = messages__new(session__loop(live_model__session(watch->live)), on_message,
-				    display, &display->messages, err);
+		ret = messages__new(loop, on_message, display, &display->messages, err);
 	if (ret) {
 		top_display__free(display);
 		return ret;
 	}
-	top_screen__draw(display->screen, &nothing, 0, 0, "gpuprobe is attaching its probes");
+	top_screen__draw(display->screen, &nothing, 0, 0,
+			 watch->player ? "gpuprobe reads the recording" :
+					 "gpuprobe is attaching its probes");
 	*out = display;
 	return 0;
 }
 
 int top_display__start(struct top_display *display, struct ps_quiet *quiet, struct error *err)
 {
+	int ret;
+
 	display->quiet = quiet;
-	live_model__expect_reports(display->watch.live);
+	if (display->watch->live)
+		live_model__expect_reports(display->watch->live);
 	set_interval(display);
 	if (event_add(display->input, NULL))
 		return error__set(err, -ENOMEM, "out of memory");
-	on_due(-1, 0, display);
+	if (!display->watch->player) {
+		on_due(-1, 0, display);
+		return 0;
+	}
+	display->view.recorded = display->view.paused = true;
+	ret = top_player__begin(display->watch->player, err);
+	if (ret)
+		return ret;
+	take_reading(display, TOP_FIRST_READING);
+	draw(display);
 	return 0;
+}
+
+int top_display__error(const struct top_display *display, struct error *err)
+{
+	return display->failure ? error__set(err, display->failure, "%s", display->err.text) : 0;
 }
 
 static void free_event(struct event *event)
@@ -374,6 +478,8 @@ void top_display__free(struct top_display *display)
 	free_event(display->input);
 	free_event(display->resized);
 	free_event(display->continued);
+	free_event(display->interrupted);
+	free_event(display->terminated);
 	top_screen__free(display->screen);
 	messages__free(display->messages);
 	kernel_rates__free(display->kernels);

@@ -212,6 +212,7 @@ static int open_stream(struct trace *trace, struct error *err)
 		.wants_cgroup = options->record || trace_options__shows(options, COLUMN_CGROUP) ||
 				process_filter__needs_names(&trace->filter),
 		.wants_locations = options->lines,
+		.wants_names = options->record || options->draws,
 		.line = on_line,
 		.process_changed = on_process_changed,
 		.held = options->targets.command ? held_time : NULL,

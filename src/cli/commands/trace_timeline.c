@@ -63,6 +63,11 @@ static bool is_event_record(const struct api_function *row)
 	return row->desc.operation == OP_EVENT_RECORD;
 }
 
+static bool is_launch(const struct api_function *row)
+{
+	return row->desc.operation == OP_LAUNCH || row->desc.operation == OP_GRAPH_LAUNCH;
+}
+
 static bool is_memory(const struct api_function *row)
 {
 	return live_bytes__concerns(row) && row->desc.operation != OP_CONTEXT;
@@ -89,6 +94,7 @@ int trace_timeline__new(int fd, const struct trace_options *options,
 		/* Without an event's latest record, a wait for it would cover other work. */
 		.draws_arrows = complete && selected_part(options, is_wait) == SELECTS_ALL &&
 				selected_part(options, is_event_record) != SELECTS_SOME,
+		.finds_steps = complete && selected_part(options, is_launch) == SELECTS_ALL,
 	};
 
 	return timeline__new(fd, &form, out, err);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/clock.h"
 #include "cli/session/damage_report.h"
 #include "finding/finding.h"
 #include "record/model_codec.h"
@@ -25,6 +27,8 @@ struct replay {
 	bool is_difference;    /* readings are, to one that was earlier */
 	unsigned int sections; /* shown ones */
 	uint64_t unreadable;
+	uint64_t *times; /* of replay__list; NULL: none */
+	size_t time_count;
 };
 
 /* The model is the reader's: it is made anew for each reading. */
@@ -201,6 +205,7 @@ void replay__free(struct replay *replay)
 {
 	if (!replay)
 		return;
+	free(replay->times);
 	model_reader__free(replay->reader);
 	recording__free(replay->recording);
 	free(replay);
@@ -214,6 +219,64 @@ const struct recorded_reading *replay__reading(const struct replay *replay)
 bool replay__is_last(const struct replay *replay)
 {
 	return !replay->has_next;
+}
+
+/* --- any of the readings --- */
+
+/* Goes to the latest reading that is no later than the time. */
+static int seek(struct replay *replay, uint64_t time_ns, struct error *err)
+{
+	int ret = recording__seek(replay->recording, time_ns);
+	bool is_read;
+
+	if (ret)
+		return error__set(err, ret, "cannot read %s: %s", replay->choice->path,
+				  strerror(-ret));
+	ret = look_ahead(replay, err);
+	while (!ret && replay->has_next && replay->next.time_ns <= time_ns)
+		ret = read_next(replay, &is_read, err);
+	return ret;
+}
+
+int replay__list(struct replay *replay, struct error *err)
+{
+	uint64_t now_ns = replay->reading->model->now_ns;
+	int ret = ARRAY_APPEND(replay->times, replay->time_count, now_ns);
+
+	while (!ret && replay->has_next && replay->time_count < REPLAY_LISTED) {
+		ret = ARRAY_APPEND(replay->times, replay->time_count, replay->next.time_ns);
+		if (!ret && look_ahead(replay, err))
+			return -EIO;
+	}
+	if (ret)
+		return error__set(err, ret, "out of memory");
+	if (replay->has_next)
+		log__warn(replay->log, "only the first %u readings are shown: use --from and --to",
+			  REPLAY_LISTED);
+	replay__warn(replay);
+	return seek(replay, now_ns, err);
+}
+
+const uint64_t *replay__times(const struct replay *replay, size_t *count)
+{
+	*count = replay->time_count;
+	return replay->times;
+}
+
+/* Reading on is quicker than beginning at a keyframe. */
+#define NEAR_NS (30 * NS_PER_S)
+
+int replay__go(struct replay *replay, size_t index, struct error *err)
+{
+	uint64_t time_ns = replay->times[index], now_ns = replay->reading->model->now_ns;
+	bool is_read;
+	int ret = 0;
+
+	if (time_ns < now_ns || time_ns - now_ns > NEAR_NS)
+		return seek(replay, time_ns, err);
+	while (!ret && replay->has_next && replay->next.time_ns <= time_ns)
+		ret = read_next(replay, &is_read, err);
+	return ret;
 }
 
 void replay__warn(const struct replay *replay)

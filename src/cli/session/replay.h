@@ -41,6 +41,24 @@ bool replay__is_last(const struct replay *replay);
  */
 int replay__next(struct replay *replay, struct error *err);
 
+/*
+ * Reads the rest of the recording once, for its times, and warns of what is missing there. From
+ * then on replay__go leads to any of the readings from the current one on, which stays the current
+ * one. At most REPLAY_LISTED are listed. Returns 0 or a negative errno with a message.
+ */
+int replay__list(struct replay *replay, struct error *err);
+
+#define REPLAY_LISTED (1u << 22)
+
+/* The times of the listed readings, CLOCK_BOOTTIME, in order; at least one. */
+const uint64_t *replay__times(const struct replay *replay, size_t *count);
+
+/*
+ * Goes to the listed reading with that index. If it cannot be read, that is another one near by.
+ * Returns 0 or a negative errno with a message.
+ */
+int replay__go(struct replay *replay, size_t index, struct error *err);
+
 /* Warns of what is missing in the recording, as far as it was read. */
 void replay__warn(const struct replay *replay);
 

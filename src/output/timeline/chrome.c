@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 #include "api/api.h"
+#include "output/timeline/arguments.h"
 #include "output/trace/field.h"
-#include "output/trace/line.h"
 #include "output/trace/text.h"
 #include "trace/function.h"
 
@@ -150,6 +150,7 @@ static void add_track(struct timeline_form *form, const struct timeline_track *t
 		write_metadata(chrome, track, "thread_name", track->name);
 		break;
 	case TRACK_STREAM:
+	case TRACK_STEPS:
 		if (chrome->is_kineto)
 			break;
 		write_metadata(chrome, track, "thread_name", track->name);
@@ -160,7 +161,8 @@ static void add_track(struct timeline_form *form, const struct timeline_track *t
 			write_metadata(chrome, track, "thread_name", track->name);
 		break;
 	case TRACK_STREAMS: /* there is no track of tracks */
-	case TRACK_BYTES: break;
+	case TRACK_BYTES:
+	case TRACK_QUEUED: break;
 	}
 }
 
@@ -200,38 +202,54 @@ static const char *key_of(const struct chrome *chrome, const struct trace_field 
 	return field->name;
 }
 
-static char *write_arguments(const struct chrome *chrome, const struct trace_line *line, char *at)
-{
-	at = write_word("kernel", trace_line__kernel(line), at);
-	at = write_word("kernel_label", line->kernel_label, at);
-	for (size_t i = 0; i < line->field_count; i++) {
-		const struct trace_field *field = &line->fields[i];
+/* --- arguments --- */
 
-		at = trace_field__json(field, write_key(key_of(chrome, field), at));
-	}
-	return write_word("at", line->kernel_location, at);
+/* The arguments of an event are being written. */
+struct arguments {
+	const struct chrome *chrome;
+	char *at, *begin;
+};
+
+static struct arguments begin_arguments(const struct chrome *chrome, char *at)
+{
+	at = TRACE_TEXT_CONSTANT(at, ",\"args\":");
+	return (struct arguments){chrome, at, at};
 }
 
-static char *write_end(const struct timeline_call *call, char *at)
+static char *end_arguments(struct arguments *args)
 {
-	const struct trace_line *line = call->line;
-	char buffer[RESULT_SIZE];
-
-	if (call->is_unfinished)
-		at = write_word("unfinished", "it did not return while it was watched", at);
-	if (!line)
-		return at;
-	at = write_word("returned", timeline_call__result(call, buffer), at);
-	if (line->device >= 0)
-		at = write_number("gpu", (uint64_t)line->device, at);
-	if (line->held_ns)
-		at = write_number("held_ns", line->held_ns, at);
-	if (call->cover.launches)
-		at = write_number("covers_launches", call->cover.launches, at);
-	if (call->cover.copies)
-		at = write_number("covers_copies", call->cover.copies, at);
-	return at;
+	/* The first key has no comma before it. */
+	if (args->at == args->begin)
+		args->at++;
+	*args->begin = '{';
+	*args->at++ = '}';
+	return args->at;
 }
+
+static void add_number(void *to, const char *name, uint64_t value)
+{
+	struct arguments *args = to;
+
+	args->at = write_number(name, value, args->at);
+}
+
+static void add_text(void *to, const char *name, const char *text)
+{
+	struct arguments *args = to;
+
+	args->at = write_word(name, text, args->at);
+}
+
+static void add_field(void *to, const struct trace_field *field)
+{
+	struct arguments *args = to;
+
+	args->at = trace_field__json(field, write_key(key_of(args->chrome, field), args->at));
+}
+
+static const struct argument_writer argument_writer = {add_number, add_text, add_field};
+
+/* --- calls --- */
 
 /* A call is one event X if its end is known, otherwise an event B and later one E. */
 static void write_call(struct chrome *chrome, const struct timeline_call *call)
@@ -239,8 +257,8 @@ static void write_call(struct chrome *chrome, const struct timeline_call *call)
 	static const char phases[] = {[PART_WHOLE] = 'X', [PART_BEGIN] = 'B', [PART_END] = 'E'};
 	size_t room = call->line ? timeline_call__room(call) : 0;
 	char *at = begin_part(chrome, phases[call->part], call->thread->pid,
-			      (uint64_t)call->thread->tid, room),
-	     *args;
+			      (uint64_t)call->thread->tid, room);
+	struct arguments args;
 
 	if (!at)
 		return;
@@ -251,53 +269,60 @@ static void write_call(struct chrome *chrome, const struct timeline_call *call)
 	at = write_time(chrome, call->part == PART_END ? call->end_ns : call->begin_ns, at);
 	if (call->part == PART_WHOLE)
 		at = write_us(call->end_ns - call->begin_ns, TRACE_TEXT_CONSTANT(at, ",\"dur\":"));
-	at = TRACE_TEXT_CONSTANT(at, ",\"args\":");
-	args = at;
+	args = begin_arguments(chrome, at);
 	if (chrome->is_kineto)
-		at = write_number("correlation", call->number, at);
-	if (call->line && call->part != PART_END)
-		at = write_arguments(chrome, call->line, at);
-	if (call->part != PART_BEGIN)
-		at = write_end(call, at);
-	/* The first key has no comma before it. */
-	if (at == args)
-		*at++ = '{';
-	*args = '{';
-	*at++ = '}';
-	end_part(chrome, at);
+		add_number(&args, "correlation", call->number);
+	timeline_call__write(call, &argument_writer, &args);
+	end_part(chrome, end_arguments(&args));
 }
 
-static char *write_arrow_end(const struct chrome *chrome, uint64_t number, uint64_t time_ns,
-			     char *at)
+static char *write_arrow_end(const struct chrome *chrome, const struct timeline_arrow *arrow,
+			     uint64_t time_ns, char *at)
 {
-	at = TRACE_TEXT_CONSTANT(at, ",\"cat\":\"queued\",\"name\":\"covered by\"");
-	return write_time(chrome, time_ns, write_number("id", number, at));
+	at = write_word("cat", arrow->category, at);
+	at = write_word("name", arrow->name, at);
+	return write_time(chrome, time_ns, write_number("id", arrow->number, at));
 }
 
-/* An arrow from the call that queued work to the wait that covers it. */
-static void write_arrow(struct chrome *chrome, const struct timeline_work *work,
-			const struct timeline_call *wait)
+/* Kineto's arrows lead to work of the GPU, which is not known here. */
+static void add_arrow(struct timeline_form *form, const struct timeline_arrow *arrow)
 {
-	char *at = begin_part(chrome, 's', work->pid, (uint64_t)work->tid, ARROW_ROOM);
+	struct chrome *chrome = of_form(form);
+	char *at;
 
+	if (chrome->is_kineto)
+		return;
+	at = begin_part(chrome, 's', arrow->from.pid, (uint64_t)arrow->from.tid, ARROW_ROOM);
 	if (!at)
 		return;
-	end_part(chrome, write_arrow_end(chrome, work->number, work->begin_ns, at));
-	at = begin_part(chrome, 'f', wait->thread->pid, (uint64_t)wait->thread->tid, ARROW_ROOM);
+	end_part(chrome, write_arrow_end(chrome, arrow, arrow->from.begin_ns, at));
+	at = begin_part(chrome, 'f', arrow->to.pid, (uint64_t)arrow->to.tid, ARROW_ROOM);
 	if (!at)
 		return;
-	at = write_arrow_end(chrome, work->number, wait->begin_ns, at);
+	at = write_arrow_end(chrome, arrow, arrow->to.begin_ns, at);
 	end_part(chrome, TRACE_TEXT_CONSTANT(at, ",\"bp\":\"e\""));
+}
+
+/* From the call that queued work to the wait that covers it. */
+static void add_cover(struct timeline_form *form, const struct timeline_work *work,
+		      const struct timeline_call *wait)
+{
+	const struct timeline_arrow arrow = {
+		.category = "queued",
+		.name = "covered by",
+		.number = work->number,
+		.from = {work->pid, work->tid, work->begin_ns},
+		.to = {wait->thread->pid, wait->thread->tid, wait->begin_ns},
+	};
+
+	add_arrow(form, &arrow);
 }
 
 static void add_call(struct timeline_form *form, const struct timeline_call *call)
 {
-	struct chrome *chrome = of_form(form);
-
-	write_call(chrome, call);
-	/* Kineto's arrows lead to work of the GPU, which is not known here. */
-	for (size_t i = 0; i < call->cover.count && !chrome->is_kineto; i++)
-		write_arrow(chrome, &call->cover.work[i], call);
+	write_call(of_form(form), call);
+	for (size_t i = 0; i < call->cover.count; i++)
+		add_cover(form, &call->cover.work[i], call);
 }
 
 /* --- marks and counters --- */
@@ -306,7 +331,8 @@ static void add_mark(struct timeline_form *form, const struct timeline_mark *mar
 {
 	struct chrome *chrome = of_form(form);
 	bool is_loss = mark->track->kind == TRACK_LOSSES;
-	char *at, *args;
+	struct arguments args;
+	char *at;
 
 	if (chrome->is_kineto && mark->track->kind == TRACK_STREAM)
 		return;
@@ -319,16 +345,9 @@ static void add_mark(struct timeline_form *form, const struct timeline_mark *mar
 	at = write_time(chrome, mark->time_ns, at);
 	/* A loss goes over all tracks. */
 	at = write_word("s", is_loss ? "g" : "t", at);
-	at = TRACE_TEXT_CONSTANT(at, ",\"args\":");
-	args = at;
-	if (mark->key)
-		at = write_number(mark->key, mark->value, at);
-	at = write_word("note", mark->note, at);
-	if (at == args)
-		*at++ = '{';
-	*args = '{';
-	*at++ = '}';
-	end_part(chrome, at);
+	args = begin_arguments(chrome, at);
+	timeline_mark__write(mark, &argument_writer, &args);
+	end_part(chrome, end_arguments(&args));
 }
 
 static void write_counter(struct chrome *chrome, const struct timeline_value *value)
@@ -340,8 +359,10 @@ static void write_counter(struct chrome *chrome, const struct timeline_value *va
 	if (!at)
 		return;
 	at = write_time(chrome, value->time_ns, write_word("name", track->name, at));
-	at = TRACE_TEXT_CONSTANT(at, ",\"args\":{\"bytes\":");
-	at = TRACE_TEXT_CONSTANT(trace_text__unsigned(at, value->bytes), "}");
+	at = TRACE_TEXT_CONSTANT(at, ",\"args\":{");
+	at = track->kind == TRACK_BYTES ? TRACE_TEXT_CONSTANT(at, "\"bytes\":") :
+					  TRACE_TEXT_CONSTANT(at, "\"work\":");
+	at = TRACE_TEXT_CONSTANT(trace_text__unsigned(at, value->amount), "}");
 	end_part(chrome, at);
 }
 
@@ -358,8 +379,8 @@ static void write_memory(struct chrome *chrome, const struct timeline_value *val
 	at = trace_text__signed(write_key("Device Id", at), value->device);
 	at = write_number("Addr", value->address, at);
 	at = trace_text__signed(write_key("Bytes", at), value->change);
-	at = write_number("Total Allocated", value->bytes, at);
-	at = write_number("Total Reserved", value->bytes, at);
+	at = write_number("Total Allocated", value->amount, at);
+	at = write_number("Total Reserved", value->amount, at);
 	end_part(chrome, TRACE_TEXT_CONSTANT(at, "}"));
 }
 
@@ -367,10 +388,30 @@ static void add_value(struct timeline_form *form, const struct timeline_value *v
 {
 	struct chrome *chrome = of_form(form);
 
-	if (chrome->is_kineto)
-		write_memory(chrome, value);
-	else
+	if (!chrome->is_kineto)
 		write_counter(chrome, value);
+	else if (value->track->kind == TRACK_BYTES)
+		write_memory(chrome, value);
+}
+
+/* Kineto's steps are annotations of the program. */
+static void add_span(struct timeline_form *form, const struct timeline_span *span)
+{
+	struct chrome *chrome = of_form(form);
+	struct arguments args;
+	char *at;
+
+	if (chrome->is_kineto)
+		return;
+	at = begin_part(chrome, 'X', span->track->pid, tid_of(span->track), 0);
+	if (!at)
+		return;
+	at = write_word("name", span->name, write_word("cat", span->category, at));
+	at = write_time(chrome, span->begin_ns, at);
+	at = write_us(span->end_ns - span->begin_ns, TRACE_TEXT_CONSTANT(at, ",\"dur\":"));
+	args = begin_arguments(chrome, at);
+	add_number(&args, "launches", span->launches);
+	end_part(chrome, end_arguments(&args));
 }
 
 /* --- the file --- */
@@ -418,7 +459,9 @@ struct timeline_form *chrome_form__new(int fd, const struct timeline_options *op
 		.track = add_track,
 		.call = add_call,
 		.mark = add_mark,
+		.arrow = add_arrow,
 		.value = add_value,
+		.span = add_span,
 		.finish = finish,
 		.free = chrome_form__free,
 	};

@@ -19,7 +19,9 @@ enum timeline_track_kind {
 	TRACK_THREAD,
 	TRACK_STREAMS, /* groups the streams of a process */
 	TRACK_STREAM,
-	TRACK_BYTES, /* a counter */
+	TRACK_BYTES,  /* a counter */
+	TRACK_QUEUED, /* a counter of a stream */
+	TRACK_STEPS,  /* of a thread */
 	TRACK_LOSSES,
 };
 
@@ -49,6 +51,18 @@ struct timeline_cover {
 	uint64_t launches, copies; /* in total */
 };
 
+/* A call at the end of an arrow. */
+struct timeline_point {
+	pid_t pid, tid;
+	uint64_t begin_ns;
+};
+
+/* A stream that waits for an event of another one: its later work comes after the other's. */
+struct timeline_order {
+	uint64_t number;		       /* of the call that makes it wait */
+	struct timeline_point recorded, waits; /* the calls */
+};
+
 enum timeline_part {
 	PART_WHOLE = 0,
 	PART_BEGIN, /* its end comes later */
@@ -74,19 +88,37 @@ struct timeline_mark {
 	const char *category; /* our own word */
 	const char *name;     /* may be hostile */
 	uint64_t arrow;	      /* number of the call whose arrow goes through it; 0: none */
-	const char *key;      /* of `value`, or NULL */
+	const struct timeline_order *orders; /* whose arrows end here */
+	size_t order_count;
+	const char *key; /* of `value`, or NULL */
 	uint64_t value;
 	const char *note; /* our own text, or NULL */
 };
 
-/* The live memory of a process on a device, from that time on. */
+/* A step of a thread. Those of a track do not overlap. */
+struct timeline_span {
+	const struct timeline_track *track;
+	uint64_t begin_ns, end_ns;
+	const char *category, *name; /* our own words */
+	uint64_t launches;
+};
+
+/* What a counter is from that time on. */
 struct timeline_value {
 	const struct timeline_track *track;
 	uint64_t time_ns;
-	uint64_t bytes;
+	uint64_t amount; /* bytes of live memory, or pieces of queued work */
+	/* Of TRACK_BYTES: */
 	int64_t change; /* by this allocation or free */
 	uint64_t address;
 	int device; /* -1: unknown */
+};
+
+/* An arrow from a call to a later one, for forms whose marks have none. */
+struct timeline_arrow {
+	const char *category, *name; /* our own words */
+	uint64_t number;	     /* unique in its category */
+	struct timeline_point from, to;
 };
 
 struct timeline_form;
@@ -97,7 +129,10 @@ struct timeline_form_ops {
 	void (*track)(struct timeline_form *form, const struct timeline_track *track);
 	void (*call)(struct timeline_form *form, const struct timeline_call *call);
 	void (*mark)(struct timeline_form *form, const struct timeline_mark *mark);
+	/* NULL: the arrows of marks are enough */
+	void (*arrow)(struct timeline_form *form, const struct timeline_arrow *arrow);
 	void (*value)(struct timeline_form *form, const struct timeline_value *value);
+	void (*span)(struct timeline_form *form, const struct timeline_span *span);
 	void (*finish)(struct timeline_form *form); /* the last part */
 	void (*free)(struct timeline_form *form);
 };

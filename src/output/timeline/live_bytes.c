@@ -5,9 +5,9 @@
 #include <stdio.h>
 
 #include "api/api.h"
+#include "output/timeline/later.h"
 
 #define ALLOCATION_MAX (1ull << 44) /* bytes; LIVE_MAX of them fit a number */
-#define PENDING_MAX 1024u /* calls that allocate at one time; of more the earliest counts at once */
 
 struct counter_key {
 	uint32_t process; /* number of the struct trace_process */
@@ -45,8 +45,7 @@ struct live_bytes {
 	struct timeline_form *form;
 	struct counter *counters;
 	struct live_allocation *allocations;
-	struct pending pending[PENDING_MAX]; /* the earliest is last */
-	size_t pending_count;
+	struct later pending; /* struct pending; without room the earliest counts at once */
 	bool is_full;
 };
 
@@ -54,11 +53,14 @@ struct live_bytes *live_bytes__new(struct timeline_tracks *tracks, struct timeli
 {
 	struct live_bytes *live = calloc(1, sizeof(*live));
 
-	if (live) {
-		live->tracks = tracks;
-		live->form = form;
-	}
-	return live;
+	if (!live)
+		return NULL;
+	live->tracks = tracks;
+	live->form = form;
+	if (!later__init(&live->pending, sizeof(struct pending)))
+		return live;
+	free(live);
+	return NULL;
 }
 
 void live_bytes__free(struct live_bytes *live)
@@ -67,6 +69,7 @@ void live_bytes__free(struct live_bytes *live)
 		return;
 	TABLE_CLEAR(live->counters, free);
 	TABLE_CLEAR(live->allocations, free);
+	later__clear(&live->pending);
 	free(live);
 }
 
@@ -120,7 +123,7 @@ static void change(struct live_bytes *live, struct counter *counter,
 	};
 
 	counter->bytes += (uint64_t)bytes;
-	value.bytes = counter->bytes;
+	value.amount = counter->bytes;
 	live->form->ops->value(live->form, &value);
 }
 
@@ -155,14 +158,19 @@ static struct live_allocation *add(struct live_bytes *live, const struct pending
 
 void live_bytes__advance(struct live_bytes *live, uint64_t time_ns)
 {
-	while (live->pending_count && !live->is_full) {
-		const struct pending *earliest = &live->pending[live->pending_count - 1];
+	struct pending earliest;
 
-		if (earliest->time_ns > time_ns)
-			break;
-		live->pending_count--;
-		live->is_full = !add(live, earliest);
-	}
+	while (!live->is_full && later__take(&live->pending, time_ns, &earliest))
+		live->is_full = !add(live, &earliest);
+}
+
+/* Without room for further ones. */
+static void take_earliest(struct live_bytes *live)
+{
+	struct pending earliest;
+
+	if (later__take(&live->pending, UINT64_MAX, &earliest))
+		live->is_full = !add(live, &earliest);
 }
 
 /*
@@ -178,20 +186,15 @@ static void add_later(struct live_bytes *live, struct timeline_process *process,
 		.counter = {call->line->process->number, call->line->device},
 		.bytes = bytes,
 	};
-	size_t at;
 
 	if (!take_counter(live, process, &pending.counter)) {
 		live->is_full = true;
 		return;
 	}
-	if (live->pending_count == PENDING_MAX)
-		live_bytes__advance(live, live->pending[PENDING_MAX - 1].time_ns);
-	if (live->pending_count == PENDING_MAX)
-		return; /* it is full */
-	for (at = live->pending_count++; at && live->pending[at - 1].time_ns < pending.time_ns;
-	     at--)
-		live->pending[at] = live->pending[at - 1];
-	live->pending[at] = pending;
+	if (later__is_full(&live->pending))
+		take_earliest(live);
+	if (!live->is_full)
+		later__add(&live->pending, &pending);
 }
 
 /* cudaDeviceReset ends all memory of the process on the device. */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "output/timeline/arguments.h"
 #include "output/trace/field.h"
-#include "output/trace/line.h"
 #include "output/trace/text.h"
 #include "trace/function.h"
 
@@ -31,6 +31,7 @@ enum track_field {
 	TRACK_SIBLING_MERGE = 15,
 };
 
+#define UNIT_COUNT 2
 #define UNIT_BYTES 3
 #define MERGE_NONE 2 /* streams of two processes may have one name */
 
@@ -57,41 +58,48 @@ static struct perfetto *of_form(struct timeline_form *form)
 
 /* --- arguments --- */
 
-static char *begin_annotation(struct perfetto *perfetto, const char *name,
-			      struct perfetto_packet *packet)
-{
-	char *begin = protobuf__begin(packet->at, EVENT_DEBUG_ANNOTATIONS);
+/* The arguments of an event are being written. */
+struct arguments {
+	struct perfetto *perfetto;
+	struct perfetto_packet *packet;
+};
 
-	packet->at = protobuf__uint(
-		begin, ANNOTATION_NAME_IID,
-		perfetto_writer__intern(&perfetto->writer, INTERNED_ARGUMENT_NAME, name));
+static char *begin_argument(const struct arguments *args, const char *name)
+{
+	struct perfetto_writer *writer = &args->perfetto->writer;
+	char *begin = protobuf__begin(args->packet->at, EVENT_DEBUG_ANNOTATIONS);
+
+	args->packet->at =
+		protobuf__uint(begin, ANNOTATION_NAME_IID,
+			       perfetto_writer__intern(writer, INTERNED_ARGUMENT_NAME, name));
 	return begin;
 }
 
-static void annotate_number(struct perfetto *perfetto, const char *name, uint64_t value,
-			    struct perfetto_packet *packet)
+static char *write_word(const struct arguments *args, const char *text, char *at)
 {
-	char *begin = begin_annotation(perfetto, name, packet);
-
-	packet->at = protobuf__end(begin, protobuf__uint(packet->at, ANNOTATION_UINT, value));
+	return protobuf__uint(
+		at, ANNOTATION_STRING_IID,
+		perfetto_writer__intern(&args->perfetto->writer, INTERNED_VALUE, text));
 }
 
-/* NULL writes nothing. */
-static void annotate_text(struct perfetto *perfetto, const char *name, const char *text,
-			  struct perfetto_packet *packet)
+static void add_number(void *to, const char *name, uint64_t value)
 {
-	char *begin;
+	const struct arguments *args = to;
+	char *begin = begin_argument(args, name);
 
-	if (!text)
-		return;
-	begin = begin_annotation(perfetto, name, packet);
-	packet->at = protobuf__end(
-		begin,
-		protobuf__uint(packet->at, ANNOTATION_STRING_IID,
-			       perfetto_writer__intern(&perfetto->writer, INTERNED_VALUE, text)));
+	args->packet->at =
+		protobuf__end(begin, protobuf__uint(args->packet->at, ANNOTATION_UINT, value));
 }
 
-static char *write_value(struct perfetto *perfetto, const struct trace_field *field, char *at)
+static void add_text(void *to, const char *name, const char *text)
+{
+	const struct arguments *args = to;
+	char *begin = begin_argument(args, name);
+
+	args->packet->at = protobuf__end(begin, write_word(args, text, args->packet->at));
+}
+
+static char *write_value(const struct arguments *args, const struct trace_field *field, char *at)
 {
 	uint64_t bits;
 	char *begin;
@@ -104,52 +112,30 @@ static char *write_value(struct perfetto *perfetto, const struct trace_field *fi
 	case FORM_REAL:
 		memcpy(&bits, &field->real, sizeof(bits));
 		return protobuf__fixed64(at, ANNOTATION_DOUBLE, bits);
-	case FORM_WORD:
-		return protobuf__uint(
-			at, ANNOTATION_STRING_IID,
-			perfetto_writer__intern(&perfetto->writer, INTERNED_VALUE, field->text));
+	case FORM_WORD: return write_word(args, field->text, at);
 	default:
 		begin = protobuf__begin(at, ANNOTATION_STRING);
 		return protobuf__end(begin, trace_field__text(field, false, begin));
 	}
 }
 
-static void annotate_arguments(struct perfetto *perfetto, const struct trace_line *line,
-			       struct perfetto_packet *packet)
+static void add_field(void *to, const struct trace_field *field)
 {
-	annotate_text(perfetto, "kernel", trace_line__kernel(line), packet);
-	annotate_text(perfetto, "kernel_label", line->kernel_label, packet);
-	for (size_t i = 0; i < line->field_count; i++) {
-		const struct trace_field *field = &line->fields[i];
-		char *begin = begin_annotation(perfetto, field->name, packet);
+	const struct arguments *args = to;
+	char *begin = begin_argument(args, field->name);
 
-		packet->at = protobuf__end(begin, write_value(perfetto, field, packet->at));
-	}
-	annotate_text(perfetto, "at", line->kernel_location, packet);
+	args->packet->at = protobuf__end(begin, write_value(args, field, args->packet->at));
 }
 
-/* Adds the arguments that are known once the call has ended. */
-static void annotate_end(struct perfetto *perfetto, const struct timeline_call *call,
-			 struct perfetto_packet *packet)
-{
-	const struct trace_line *line = call->line;
-	char buffer[RESULT_SIZE];
+static const struct argument_writer argument_writer = {add_number, add_text, add_field};
 
-	if (call->is_unfinished)
-		annotate_text(perfetto, "unfinished", "it did not return while it was watched",
-			      packet);
-	if (!line)
-		return;
-	annotate_text(perfetto, "returned", timeline_call__result(call, buffer), packet);
-	if (line->device >= 0)
-		annotate_number(perfetto, "gpu", (uint64_t)line->device, packet);
-	if (line->held_ns)
-		annotate_number(perfetto, "held_ns", line->held_ns, packet);
-	if (call->cover.launches)
-		annotate_number(perfetto, "covers_launches", call->cover.launches, packet);
-	if (call->cover.copies)
-		annotate_number(perfetto, "covers_copies", call->cover.copies, packet);
-	for (size_t i = 0; i < call->cover.count; i++)
+static void write_call(struct perfetto *perfetto, const struct timeline_call *call,
+		       struct perfetto_packet *packet)
+{
+	struct arguments args = {perfetto, packet};
+
+	timeline_call__write(call, &argument_writer, &args);
+	for (size_t i = 0; i < call->cover.count && call->part != PART_BEGIN; i++)
 		packet->at = protobuf__fixed64(packet->at, EVENT_TERMINATING_FLOW_IDS,
 					       perfetto->flows + call->cover.work[i].number);
 }
@@ -184,11 +170,11 @@ static void write_thread(const struct timeline_track *track, struct perfetto_pac
 	packet->at = protobuf__end(begin, packet->at);
 }
 
-static void write_counter(struct perfetto_packet *packet)
+static void write_counter(struct perfetto_packet *packet, uint64_t unit)
 {
 	char *begin = protobuf__begin(packet->at, TRACK_COUNTER);
 
-	packet->at = protobuf__end(begin, protobuf__uint(begin, 3, UNIT_BYTES));
+	packet->at = protobuf__end(begin, protobuf__uint(begin, 3, unit));
 }
 
 static void add_track(struct timeline_form *form, const struct timeline_track *track)
@@ -214,7 +200,9 @@ static void add_track(struct timeline_form *form, const struct timeline_track *t
 		packet.at = protobuf__uint(packet.at, TRACK_SIBLING_MERGE, MERGE_NONE);
 	}
 	if (track->kind == TRACK_BYTES)
-		write_counter(&packet);
+		write_counter(&packet, UNIT_BYTES);
+	else if (track->kind == TRACK_QUEUED)
+		write_counter(&packet, UNIT_COUNT);
 	packet.at = protobuf__end(begin, packet.at);
 	perfetto_packet__end(&perfetto->writer, &packet);
 }
@@ -234,12 +222,10 @@ static void write_begin(struct perfetto *perfetto, const struct timeline_call *c
 
 	if (!packet.at)
 		return;
-	annotate_arguments(perfetto, call->line, &packet);
+	write_call(perfetto, call, &packet);
 	if (call->queues)
 		packet.at = protobuf__fixed64(packet.at, EVENT_FLOW_IDS,
 					      perfetto->flows + call->number);
-	if (call->part == PART_WHOLE)
-		annotate_end(perfetto, call, &packet);
 	perfetto_packet__end(&perfetto->writer, &packet);
 }
 
@@ -253,7 +239,7 @@ static void write_end(struct perfetto *perfetto, const struct timeline_call *cal
 	if (!packet.at)
 		return;
 	if (call->part == PART_END)
-		annotate_end(perfetto, call, &packet);
+		write_call(perfetto, call, &packet);
 	perfetto_packet__end(&perfetto->writer, &packet);
 }
 
@@ -269,17 +255,20 @@ static void add_mark(struct timeline_form *form, const struct timeline_mark *mar
 {
 	struct perfetto *perfetto = of_form(form);
 	struct perfetto_packet packet = perfetto_packet__begin_event(
-		&perfetto->writer, PACKET_ROOM + strlen(mark->name) * TRACE_TEXT_EXPANSION,
+		&perfetto->writer,
+		PACKET_ROOM + strlen(mark->name) * TRACE_TEXT_EXPANSION +
+			mark->order_count * PROTOBUF_FIELD_MAX,
 		mark->time_ns, TYPE_INSTANT, mark->track->number, mark->category, mark->name);
 
 	if (!packet.at)
 		return;
-	if (mark->key)
-		annotate_number(perfetto, mark->key, mark->value, &packet);
-	annotate_text(perfetto, "note", mark->note, &packet);
+	timeline_mark__write(mark, &argument_writer, &(struct arguments){perfetto, &packet});
 	if (mark->arrow)
 		packet.at =
 			protobuf__fixed64(packet.at, EVENT_FLOW_IDS, perfetto->flows + mark->arrow);
+	for (size_t i = 0; i < mark->order_count; i++)
+		packet.at = protobuf__fixed64(packet.at, EVENT_TERMINATING_FLOW_IDS,
+					      perfetto->flows + mark->orders[i].number);
 	perfetto_packet__end(&perfetto->writer, &packet);
 }
 
@@ -292,8 +281,26 @@ static void add_value(struct timeline_form *form, const struct timeline_value *v
 
 	if (!packet.at)
 		return;
-	packet.at = protobuf__uint(packet.at, EVENT_COUNTER_VALUE, value->bytes);
+	packet.at = protobuf__uint(packet.at, EVENT_COUNTER_VALUE, value->amount);
 	perfetto_packet__end(&perfetto->writer, &packet);
+}
+
+/* A slice: its beginning and its end. */
+static void add_span(struct timeline_form *form, const struct timeline_span *span)
+{
+	struct perfetto *perfetto = of_form(form);
+	struct perfetto_packet packet = perfetto_packet__begin_event(
+		&perfetto->writer, PACKET_ROOM, span->begin_ns, TYPE_SLICE_BEGIN,
+		span->track->number, span->category, span->name);
+
+	if (!packet.at)
+		return;
+	add_number(&(struct arguments){perfetto, &packet}, "launches", span->launches);
+	perfetto_packet__end(&perfetto->writer, &packet);
+	packet = perfetto_packet__begin_event(&perfetto->writer, 0, span->end_ns, TYPE_SLICE_END,
+					      span->track->number, NULL, NULL);
+	if (packet.at)
+		perfetto_packet__end(&perfetto->writer, &packet);
 }
 
 static void finish(struct timeline_form *form)
@@ -358,6 +365,7 @@ struct timeline_form *perfetto_form__new(int fd, const struct timeline_options *
 		.call = add_call,
 		.mark = add_mark,
 		.value = add_value,
+		.span = add_span,
 		.finish = finish,
 		.free = perfetto_form__free,
 	};

@@ -10,24 +10,6 @@
 #define LEGACY 1     /* cudaStreamLegacy; stream 0 means it unless the function is per_thread */
 #define PER_THREAD 2 /* cudaStreamPerThread */
 
-struct queue_key {
-	uint64_t handle;
-	uint32_t process; /* number of the struct trace_process */
-	int32_t where;	  /* the device of a LEGACY stream, the tid of a PER_THREAD one; else 0 */
-};
-
-struct queued_stream {
-	struct queue_key key;
-	struct timeline_track track;
-	int16_t device;		    /* of the latest work */
-	uint64_t capture;	    /* work is captured into a graph: number of that call; or 0 */
-	struct timeline_work *work; /* a ring of WORK_MAX, or NULL */
-	size_t first, count;
-	uint64_t older_launches, older_copies; /* work that had no room in the ring */
-	uint64_t older_number;		       /* of the newest of them */
-	UT_hash_handle hh;
-};
-
 struct queue_event_key {
 	uint64_t handle, process;
 };
@@ -36,42 +18,45 @@ struct recorded_event {
 	struct queue_event_key key;
 	struct queue_key stream;
 	uint64_t number; /* of the call that recorded it */
+	struct timeline_point point;
 	uint64_t capture;
 	UT_hash_handle hh;
 };
 
 struct timeline_queue {
-	struct timeline_tracks *tracks;
+	struct queued_streams *streams;
 	bool draws_arrows;
-	struct queued_stream *streams;
 	struct recorded_event *events;
-	struct timeline_work covered[ARROWS_MAX];
+	struct timeline_order orders[ORDERS_MAX]; /* of the result */
 };
 
-static void free_stream(struct queued_stream *stream)
-{
-	free(stream->work);
-	free(stream);
-}
-
-struct timeline_queue *timeline_queue__new(struct timeline_tracks *tracks, bool draws_arrows)
+struct timeline_queue *timeline_queue__new(struct timeline_tracks *tracks,
+					   struct timeline_form *form, bool draws_arrows)
 {
 	struct timeline_queue *queue = calloc(1, sizeof(*queue));
 
-	if (queue) {
-		queue->tracks = tracks;
-		queue->draws_arrows = draws_arrows;
-	}
-	return queue;
+	if (!queue)
+		return NULL;
+	queue->draws_arrows = draws_arrows;
+	queue->streams = queued_streams__new(tracks, form);
+	if (queue->streams)
+		return queue;
+	free(queue);
+	return NULL;
 }
 
 void timeline_queue__free(struct timeline_queue *queue)
 {
 	if (!queue)
 		return;
-	TABLE_CLEAR(queue->streams, free_stream);
+	queued_streams__free(queue->streams);
 	TABLE_CLEAR(queue->events, free);
 	free(queue);
+}
+
+void timeline_queue__advance(struct timeline_queue *queue, uint64_t time_ns)
+{
+	queued_streams__advance(queue->streams, time_ns);
 }
 
 bool timeline_queue__queues(const struct api_function *row)
@@ -148,33 +133,21 @@ static void name_stream(const struct queue_key *key, int16_t device, char name[T
 		snprintf(name, TRACK_NAME_SIZE, "stream 0x%" PRIx64 "%s", key->handle, on);
 }
 
-static void forget_oldest(struct timeline_queue *queue)
-{
-	struct queued_stream *oldest = queue->streams;
-
-	HASH_DEL(queue->streams, oldest);
-	free_stream(oldest);
-}
-
 /* The stream that the call names, with its track; NULL if out of memory. */
 static struct queued_stream *take_stream(struct timeline_queue *queue,
 					 struct timeline_process *process,
 					 const struct timeline_call *call)
 {
 	const struct queue_key key = key_of(call);
-	struct queued_stream *stream = TABLE_FIND(queue->streams, key, &key);
+	struct queued_stream *stream = queued_streams__find(queue->streams, &key);
 	char name[TRACK_NAME_SIZE];
 
 	if (stream)
 		return stream;
-	if (HASH_COUNT(queue->streams) >= STREAMS_MAX)
-		forget_oldest(queue);
-	stream = TABLE_ADD_NEW(queue->streams, key, &key);
-	if (!stream)
-		return NULL;
-	stream->device = call->line->device;
-	name_stream(&key, stream->device, name);
-	timeline_tracks__add(queue->tracks, process, TRACK_STREAM, name, &stream->track);
+	name_stream(&key, call->line->device, name);
+	stream = queued_streams__take(queue->streams, process, &key, name);
+	if (stream)
+		stream->device = call->line->device;
 	return stream;
 }
 
@@ -201,119 +174,15 @@ static struct recorded_event *take_event(struct timeline_queue *queue,
 	return TABLE_ADD_NEW(queue->events, key, &key);
 }
 
-/* --- work --- */
-
-static bool is_copy(const struct api_function *row)
+static const struct recorded_event *find_event(const struct timeline_queue *queue,
+					       const struct trace_line *line)
 {
-	return row->desc.operation == OP_COPY || row->desc.operation == OP_SET;
-}
+	const struct queue_event_key key = event_of(line);
 
-static struct timeline_work *work_at(const struct queued_stream *stream, size_t i)
-{
-	return &stream->work[(stream->first + i) % WORK_MAX];
-}
-
-static int add_work(struct queued_stream *stream, const struct timeline_call *call)
-{
-	if (!stream->work)
-		stream->work = calloc(WORK_MAX, sizeof(*stream->work));
-	if (!stream->work)
-		return -ENOMEM;
-	if (stream->count == WORK_MAX) {
-		const struct timeline_work *oldest = work_at(stream, 0);
-
-		stream->older_copies += oldest->is_copy;
-		stream->older_launches += !oldest->is_copy;
-		stream->older_number = oldest->number;
-		stream->first = (stream->first + 1) % WORK_MAX;
-		stream->count--;
-	}
-	*work_at(stream, stream->count++) = (struct timeline_work){
-		.number = call->number,
-		.begin_ns = call->begin_ns,
-		.end_ns = call->end_ns,
-		.pid = call->thread->pid,
-		.tid = call->thread->tid,
-		.is_copy = is_copy(call->row),
-	};
-	return 0;
+	return TABLE_FIND(queue->events, key, &key);
 }
 
 /* --- waits --- */
-
-static void cover_older(struct queued_stream *stream, uint64_t up_to, struct timeline_cover *cover)
-{
-	if (stream->older_number > up_to)
-		return;
-	cover->launches += stream->older_launches;
-	cover->copies += stream->older_copies;
-	stream->older_launches = stream->older_copies = 0;
-}
-
-/*
- * Takes the work away that a wait covers: what was queued before the call with the number `up_to`,
- * and had been queued when the wait began. Another thread's call in progress may come later.
- */
-static void cover_stream(struct timeline_queue *queue, struct queued_stream *stream, uint64_t up_to,
-			 uint64_t wait_ns, struct timeline_cover *cover)
-{
-	size_t kept = 0;
-
-	cover_older(stream, up_to, cover);
-	for (size_t i = 0; i < stream->count; i++) {
-		struct timeline_work *work = work_at(stream, i);
-
-		if (work->number > up_to || work->end_ns > wait_ns) {
-			*work_at(stream, kept++) = *work;
-			continue;
-		}
-		cover->copies += work->is_copy;
-		cover->launches += !work->is_copy;
-		if (cover->count < ARROWS_MAX)
-			queue->covered[cover->count++] = *work;
-	}
-	stream->count = kept;
-}
-
-static void cover_context(struct timeline_queue *queue, const struct timeline_call *call,
-			  struct timeline_cover *cover)
-{
-	const struct trace_line *line = call->line;
-
-	for (struct queued_stream *stream = queue->streams; stream; stream = stream->hh.next)
-		if (stream->key.process == line->process->number && stream->device == line->device)
-			cover_stream(queue, stream, call->number, call->begin_ns, cover);
-}
-
-static void cover_event(struct timeline_queue *queue, const struct timeline_call *call,
-			struct timeline_cover *cover)
-{
-	const struct queue_event_key key = event_of(call->line);
-	const struct recorded_event *event = TABLE_FIND(queue->events, key, &key);
-	struct queued_stream *stream =
-		event ? TABLE_FIND(queue->streams, key, &event->stream) : NULL;
-
-	if (stream)
-		cover_stream(queue, stream, event->number, call->begin_ns, cover);
-}
-
-static void wait_for(struct timeline_queue *queue, const struct timeline_call *call,
-		     struct timeline_cover *cover)
-{
-	const struct queue_key key = key_of(call);
-	struct queued_stream *stream;
-
-	switch ((enum wait_scope)call->row->desc.kind) {
-	case WAIT_EVENT: cover_event(queue, call, cover); break;
-	case WAIT_CONTEXT: cover_context(queue, call, cover); break;
-	default:
-		stream = TABLE_FIND(queue->streams, key, &key);
-		if (stream)
-			cover_stream(queue, stream, call->number, call->begin_ns, cover);
-	}
-}
-
-/* --- calls --- */
 
 /* A copy to the host that is not asynchronous returns when the bytes are there. */
 static bool is_waiting_copy(const struct timeline_call *call)
@@ -322,6 +191,46 @@ static bool is_waiting_copy(const struct timeline_call *call)
 
 	return call->row->desc.operation == OP_COPY && !(call->row->desc.flags & FUNCTION_ASYNC) &&
 	       kind && kind->form == FORM_WORD && !strcmp(kind->text, "D2H");
+}
+
+static void wait_for(struct timeline_queue *queue, const struct timeline_call *call,
+		     struct timeline_cover *cover)
+{
+	const struct recorded_event *event = NULL;
+	struct queue_key key = key_of(call);
+	struct queued_stream *stream;
+
+	switch ((enum wait_scope)call->row->desc.kind) {
+	case WAIT_CONTEXT: queued_streams__cover_device(queue->streams, call, cover); return;
+	case WAIT_EVENT:
+		event = find_event(queue, call->line);
+		if (!event)
+			return;
+		key = event->stream;
+		break;
+	default: break;
+	}
+	stream = queued_streams__find(queue->streams, &key);
+	if (stream)
+		queued_streams__cover(queue->streams, stream, event ? event->number : call->number,
+				      call, cover);
+}
+
+/* --- calls --- */
+
+static struct timeline_point point_of(const struct timeline_call *call)
+{
+	return (struct timeline_point){call->thread->pid, call->thread->tid, call->begin_ns};
+}
+
+/* The work comes after all events that its stream has waited for since the work before. */
+static void take_orders(struct timeline_queue *queue, struct queued_stream *stream,
+			struct queue_result *result)
+{
+	memcpy(queue->orders, stream->orders, sizeof(queue->orders));
+	result->orders = queue->orders;
+	result->order_count = stream->order_count;
+	stream->order_count = 0;
 }
 
 static int submit(struct timeline_queue *queue, struct timeline_process *process,
@@ -336,40 +245,59 @@ static int submit(struct timeline_queue *queue, struct timeline_process *process
 	result->is_captured = stream->capture != 0;
 	if (stream->capture || !queue->draws_arrows)
 		return 0;
+	take_orders(queue, stream, result);
 	if (!is_waiting_copy(call))
-		return add_work(stream, call);
-	cover_stream(queue, stream, call->number, call->begin_ns, &result->cover);
+		return queued_streams__add(queue->streams, process, stream, call);
+	queued_streams__cover(queue->streams, stream, call->number, call, &result->cover);
 	return 0;
 }
 
 static int record_event(struct timeline_queue *queue, const struct timeline_call *call)
 {
 	const struct queue_key key = key_of(call);
-	const struct queued_stream *stream = TABLE_FIND(queue->streams, key, &key);
+	const struct queued_stream *stream = queued_streams__find(queue->streams, &key);
 	struct recorded_event *event = take_event(queue, call->line);
 
 	if (!event)
 		return -ENOMEM;
 	event->stream = key;
 	event->number = call->number;
+	event->point = point_of(call);
 	event->capture = stream ? stream->capture : 0;
 	return 0;
 }
 
-/* The streams that joined a capture leave it at its end. */
-static void end_capture(struct timeline_queue *queue, uint64_t capture)
+/*
+ * The stream waits for an event: later work on it comes after what was on the event's stream, and a
+ * wait for the one covers the other. In a capture that is an edge of the graph.
+ */
+static int join(struct timeline_queue *queue, struct queued_stream *stream,
+		const struct timeline_call *call, struct queue_result *result)
 {
-	for (struct queued_stream *stream = queue->streams; capture && stream;
-	     stream = stream->hh.next)
-		if (stream->capture == capture)
-			stream->capture = 0;
+	const struct recorded_event *event = find_event(queue, call->line);
+	const struct queued_stream *other;
+	struct timeline_order order;
+
+	if (event && event->capture)
+		stream->capture = event->capture;
+	if (!event || stream->capture || !queue->draws_arrows)
+		return 0;
+	other = queued_streams__find(queue->streams, &event->stream);
+	if (!other || other == stream)
+		return 0;
+	order = (struct timeline_order){call->number, event->point, point_of(call)};
+	if (stream->order_count < ORDERS_MAX)
+		stream->orders[stream->order_count++] = order;
+	result->order = order;
+	result->stream = &stream->track;
+	result->other = &other->track;
+	return queued_stream__join(
+		stream, &(struct stream_join){event->stream, event->number, call->number});
 }
 
 static int change_capture(struct timeline_queue *queue, struct timeline_process *process,
-			  const struct timeline_call *call)
+			  const struct timeline_call *call, struct queue_result *result)
 {
-	const struct queue_event_key key = event_of(call->line);
-	const struct recorded_event *event = TABLE_FIND(queue->events, key, &key);
 	struct queued_stream *stream = take_stream(queue, process, call);
 
 	if (!stream)
@@ -377,11 +305,11 @@ static int change_capture(struct timeline_queue *queue, struct timeline_process 
 	switch ((enum capture_change)call->row->desc.kind) {
 	case CAPTURE_BEGIN:
 	case CAPTURE_BEGIN_TO: stream->capture = call->number; break;
-	case CAPTURE_END: end_capture(queue, stream->capture); break;
-	case CAPTURE_JOIN:
-		if (event && event->capture)
-			stream->capture = event->capture;
+	case CAPTURE_END:
+		if (stream->capture)
+			queued_streams__end_captures(queue->streams, stream->capture);
 		break;
+	case CAPTURE_JOIN: return join(queue, stream, call, result);
 	default: break;
 	}
 	return 0;
@@ -392,7 +320,7 @@ int timeline_queue__take(struct timeline_queue *queue, struct timeline_process *
 {
 	int ret = 0;
 
-	*result = (struct queue_result){.cover.work = queue->covered};
+	*result = (struct queue_result){.cover = queued_streams__begin_cover(queue->streams)};
 	/* A call that failed did nothing; a query may have found that the work is not done. */
 	if (call->line->result)
 		return 0;
@@ -403,7 +331,7 @@ int timeline_queue__take(struct timeline_queue *queue, struct timeline_process *
 			wait_for(queue, call, &result->cover);
 		break;
 	case OP_EVENT_RECORD: ret = record_event(queue, call); break;
-	case OP_CAPTURE: ret = change_capture(queue, process, call); break;
+	case OP_CAPTURE: ret = change_capture(queue, process, call, result); break;
 	default: ret = submit(queue, process, call, result);
 	}
 	return ret;
@@ -412,6 +340,5 @@ int timeline_queue__take(struct timeline_queue *queue, struct timeline_process *
 void timeline_queue__lose(struct timeline_queue *queue)
 {
 	TABLE_CLEAR(queue->events, free);
-	for (struct queued_stream *stream = queue->streams; stream; stream = stream->hh.next)
-		stream->capture = 0;
+	queued_streams__end_captures(queue->streams, 0);
 }

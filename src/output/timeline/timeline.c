@@ -10,6 +10,8 @@
 #include "base/quantity.h"
 #include "output/timeline/live_bytes.h"
 #include "output/timeline/queue.h"
+#include "output/timeline/steps.h"
+#include "output/timeline/stream_marks.h"
 #include "output/trace/line.h"
 #include "trace/function.h"
 
@@ -19,6 +21,7 @@ struct timeline {
 	struct timeline_tracks *tracks;
 	struct timeline_queue *queue;
 	struct live_bytes *live;
+	struct timeline_steps *steps; /* NULL: not wanted */
 	struct timeline_counts counts;
 	uint64_t last_call; /* number */
 	bool memory_ended;
@@ -46,10 +49,13 @@ int timeline__new(int fd, const struct timeline_options *options, struct timelin
 	if (timeline->form)
 		timeline->tracks = timeline_tracks__new(timeline->form);
 	if (timeline->tracks) {
-		timeline->queue = timeline_queue__new(timeline->tracks, options->draws_arrows);
+		timeline->queue = timeline_queue__new(timeline->tracks, timeline->form,
+						      options->draws_arrows);
 		timeline->live = live_bytes__new(timeline->tracks, timeline->form);
+		if (options->finds_steps)
+			timeline->steps = timeline_steps__new(timeline->tracks, timeline->form);
 	}
-	if (!timeline->queue || !timeline->live) {
+	if (!timeline->queue || !timeline->live || (options->finds_steps && !timeline->steps)) {
 		timeline__free(timeline);
 		return error__set(err, -ENOMEM, "no memory for the timeline");
 	}
@@ -61,6 +67,7 @@ void timeline__free(struct timeline *timeline)
 {
 	if (!timeline)
 		return;
+	timeline_steps__free(timeline->steps);
 	live_bytes__free(timeline->live);
 	timeline_queue__free(timeline->queue);
 	timeline_tracks__free(timeline->tracks);
@@ -117,8 +124,11 @@ static void take_loss(struct timeline *timeline, const struct trace_line *line)
 	snprintf(name, sizeof(name), "lost %s %s%s", quantity__amount((double)line->lost).text,
 		 what, line->lost == 1 ? "" : "s");
 	mark_loss(timeline, line->start_ns, name, trace_line__reason(line->reason), line->lost);
-	if (is_call)
-		timeline_queue__lose(timeline->queue);
+	if (!is_call)
+		return;
+	timeline_queue__lose(timeline->queue);
+	if (timeline->steps)
+		timeline_steps__lose(timeline->steps);
 }
 
 /* A call of which only the beginning is known. */
@@ -279,50 +289,6 @@ static void set_acting(struct timeline_thread *thread, const struct timeline_cal
 	thread->acts_until_ns = call->part == PART_BEGIN ? UINT64_MAX : call->end_ns;
 }
 
-static const char *work_name(const struct timeline_call *call)
-{
-	const struct trace_line *line = call->line;
-	const char *label = trace_line__label(line);
-
-	switch ((enum operation)call->row->desc.operation) {
-	case OP_LAUNCH: return label ? label : "unknown kernel";
-	case OP_GRAPH_LAUNCH: return "graph";
-	case OP_HOST_FUNCTION: return "host function";
-	case OP_SET: return "memset";
-	default: break;
-	}
-	for (size_t i = 0; i < line->field_count; i++) {
-		const struct trace_field *field = &line->fields[i];
-
-		if (field->role == TRACE_KIND && field->form == FORM_WORD)
-			return field->text;
-	}
-	return "copy";
-}
-
-static void mark_work(struct timeline *timeline, const struct timeline_call *call,
-		      const struct queue_result *result)
-{
-	struct timeline_mark work = {
-		.track = result->stream,
-		.time_ns = call->begin_ns,
-		.category = "queued",
-		.name = work_name(call),
-		.arrow = call->queues ? call->number : 0,
-		.note = result->is_captured ? "captured into a graph, not run now" : NULL,
-	};
-
-	for (size_t i = 0; i < call->line->field_count; i++) {
-		const struct trace_field *field = &call->line->fields[i];
-
-		if (field->role == TRACE_SIZE && field->form == FORM_UNSIGNED) {
-			work.key = "bytes";
-			work.value = field->number;
-		}
-	}
-	mark(timeline, &work);
-}
-
 static int take_queue(struct timeline *timeline, struct scene *scene, struct queue_result *result)
 {
 	struct timeline_call *call = &scene->call;
@@ -338,7 +304,8 @@ static int take_queue(struct timeline *timeline, struct scene *scene, struct que
 	if (call->is_unfinished)
 		return 0;
 	ret = timeline_queue__take(timeline->queue, scene->process, call, result);
-	call->queues = timeline->options.draws_arrows && result->stream && !result->is_captured;
+	call->queues = timeline->options.draws_arrows && result->stream && !result->is_captured &&
+		       !result->other;
 	call->cover = result->cover;
 	timeline->counts.arrows += result->cover.count;
 	return ret;
@@ -353,6 +320,16 @@ static void take_memory(struct timeline *timeline, struct scene *scene)
 		live_bytes__take(timeline->live, scene->process, call);
 }
 
+/* What fails or is captured repeats nothing. */
+static int take_step(struct timeline *timeline, const struct timeline_call *call,
+		     const struct queue_result *result)
+{
+	if (!timeline->steps || call->part == PART_BEGIN || call->is_unfinished ||
+	    call->line->result || result->is_captured || !timeline_steps__concerns(call->row))
+		return 0;
+	return timeline_steps__take(timeline->steps, call);
+}
+
 static int take_call(struct timeline *timeline, struct scene *scene)
 {
 	struct queue_result result = {0};
@@ -362,13 +339,13 @@ static int take_call(struct timeline *timeline, struct scene *scene)
 	if (ret)
 		return ret;
 	timeline->form->ops->call(timeline->form, &scene->call);
-	if (result.stream)
-		mark_work(timeline, &scene->call, &result);
+	stream_marks__draw(timeline->form, &scene->call, &result);
 	if (acts) {
 		take_memory(timeline, scene);
 		set_acting(scene->thread, &scene->call);
+		ret = take_step(timeline, &scene->call, &result);
 	}
-	return 0;
+	return ret;
 }
 
 /* --- lines --- */
@@ -379,7 +356,8 @@ static int set_scene(struct timeline *timeline, const struct trace_line *line, s
 	scene->process = timeline_tracks__process(timeline->tracks, line->process);
 	if (!scene->process)
 		return -ENOMEM;
-	scene->thread = timeline_tracks__thread(timeline->tracks, scene->process, line->tid);
+	scene->thread = timeline_tracks__thread(timeline->tracks, scene->process, line->tid,
+						line->thread_name);
 	if (!scene->thread)
 		return -ENOMEM;
 	scene->call = (struct timeline_call){
@@ -415,6 +393,7 @@ static int take_line(struct timeline *timeline, const struct trace_line *line)
 /* Counts memory up to a time. */
 static void advance(struct timeline *timeline, uint64_t time_ns)
 {
+	timeline_queue__advance(timeline->queue, time_ns);
 	live_bytes__advance(timeline->live, time_ns);
 	if (timeline->memory_ended || !live_bytes__is_full(timeline->live))
 		return;
@@ -438,7 +417,12 @@ int timeline__finish(struct timeline *timeline)
 {
 	if (timeline->error)
 		return timeline->error;
+	timeline_queue__advance(timeline->queue, UINT64_MAX);
 	live_bytes__advance(timeline->live, UINT64_MAX);
+	if (timeline->steps)
+		timeline->error = timeline_steps__finish(timeline->steps);
+	if (timeline->error)
+		return timeline->error;
 	timeline->form->ops->finish(timeline->form);
 	packed_file__finish(timeline->form->file);
 	timeline->error = packed_file__error(timeline->form->file);

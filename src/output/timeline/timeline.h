@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The lines of a trace (trace/line.h) as a file that draws them over time: processes, threads with
- * their nested calls, streams with what was queued on them, live memory, arrows from work to the
- * wait that covered it, and losses where they happened.
+ * their nested calls and steps, streams with what was queued on them, live memory, arrows from work
+ * to the wait that covered it, and losses where they happened.
  *
  * Lines come one by one, in the tracer's order, live or from a recording; the file is written as
  * they come. Memory is bounded, however many processes, threads, streams or allocations there are
- * (the limits are in tracks.h, queue.h and live_bytes.h).
+ * (the limits are in tracks.h, queue.h, live_bytes.h and steps.h).
  */
 #ifndef OUTPUT_TIMELINE_TIMELINE_H
 #define OUTPUT_TIMELINE_TIMELINE_H
@@ -33,6 +33,8 @@ struct timeline_options {
 	bool counts_memory;
 	/* The lines have every launch, copy and wait, so a wait covers what was queued before. */
 	bool draws_arrows;
+	/* The lines have every launch, so what threads repeat can be found. */
+	bool finds_steps;
 };
 
 /* What the file has. */

@@ -79,7 +79,8 @@ struct timeline_process *timeline_tracks__process(struct timeline_tracks *tracks
 }
 
 struct timeline_thread *timeline_tracks__thread(struct timeline_tracks *tracks,
-						const struct timeline_process *process, pid_t tid)
+						const struct timeline_process *process, pid_t tid,
+						const char *name)
 {
 	const struct timeline_thread_key key = {process->pid, tid};
 	struct timeline_thread *thread = TABLE_FIND(tracks->threads, key, &key);
@@ -97,9 +98,10 @@ struct timeline_thread *timeline_tracks__thread(struct timeline_tracks *tracks,
 		.process = process->track.number,
 		.parent = process->track.number,
 	};
-	/* The tracer knows the name of the process's leader only. */
 	if (tid == process->pid)
 		memcpy(thread->track.name, process->track.name, sizeof(thread->track.name));
+	else if (name)
+		snprintf(thread->track.name, sizeof(thread->track.name), "%.*s", COMM_SIZE, name);
 	announce(tracks, &thread->track);
 	return thread;
 }
@@ -137,8 +139,20 @@ void timeline_tracks__add(struct timeline_tracks *tracks, struct timeline_proces
 		.kind = (uint8_t)kind,
 		.pid = process->pid,
 		.process = process->track.number,
-		.parent =
-			kind == TRACK_STREAM ? streams_of(tracks, process) : process->track.number,
+		.parent = kind == TRACK_BYTES ? process->track.number : streams_of(tracks, process),
+	};
+	snprintf(track->name, sizeof(track->name), "%s", name);
+	announce(tracks, track);
+}
+
+void timeline_tracks__add_steps(struct timeline_tracks *tracks, const struct timeline_track *thread,
+				const char *name, struct timeline_track *track)
+{
+	*track = (struct timeline_track){
+		.kind = TRACK_STEPS,
+		.pid = thread->pid,
+		.process = thread->process,
+		.parent = thread->process,
 	};
 	snprintf(track->name, sizeof(track->name), "%s", name);
 	announce(tracks, track);

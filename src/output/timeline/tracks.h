@@ -54,16 +54,22 @@ void timeline_tracks__free(struct timeline_tracks *tracks); /* NULL is fine */
 /* Each returns NULL if out of memory. The result is valid until the next line. */
 struct timeline_process *timeline_tracks__process(struct timeline_tracks *tracks,
 						  const struct trace_process *process);
+/* `name`: NULL if it is unknown. The thread keeps the name that it has with its first call. */
 struct timeline_thread *timeline_tracks__thread(struct timeline_tracks *tracks,
-						const struct timeline_process *process, pid_t tid);
+						const struct timeline_process *process, pid_t tid,
+						const char *name);
 
 /* The track of losses. */
 const struct timeline_track *timeline_tracks__losses(struct timeline_tracks *tracks);
 
-/* Makes and announces a track of the process: TRACK_STREAM or TRACK_BYTES, with this name. */
+/* Makes and announces a track of the process, of a stream or a counter, with this name. */
 void timeline_tracks__add(struct timeline_tracks *tracks, struct timeline_process *process,
 			  enum timeline_track_kind kind, const char *name,
 			  struct timeline_track *track);
+
+/* Makes and announces the track of a thread's steps. `thread` is the thread's own track. */
+void timeline_tracks__add_steps(struct timeline_tracks *tracks, const struct timeline_track *thread,
+				const char *name, struct timeline_track *track);
 
 uint64_t timeline_tracks__processes(const struct timeline_tracks *tracks); /* so far */
 

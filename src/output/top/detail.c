@@ -187,7 +187,10 @@ static void print_threads(FILE *out, const struct top_detail *detail)
 	if (detail->dump)
 		dump_text__print_threads(out, &detail->dump->processes[0], &view);
 	else
-		fputs("    unknown: the process has ended, or gpuprobe may not look at it\n", out);
+		fputs(detail->recorded ? "    unknown: a recording has no threads\n" :
+					 "    unknown: the process has ended, or gpuprobe may not "
+					 "look at it\n",
+		      out);
 }
 
 /* --- kernels --- */
@@ -298,7 +301,8 @@ static void print_sites(FILE *out, const struct top_detail *detail)
 
 	fputs("\nmemory by call site\n", out);
 	if (!detail->model->stacks) {
-		fputs("    off: start gpuprobe top with --stack fp (or dwarf) to see it\n", out);
+		fprintf(out, "    off: start gpuprobe %s with --stack fp (or dwarf) to see it\n",
+			detail->recorded ? "record" : "top");
 		return;
 	}
 	if (!process->live_site_count)

@@ -13,7 +13,8 @@
 struct top_detail {
 	const struct model *model;
 	const struct process *process;
-	bool quiet; /* it has made no call since attach */
+	bool quiet;    /* it has made no call since attach */
+	bool recorded; /* by a recording: it may not run */
 	struct process_rate rate;
 	const struct kernel_rates *kernels;
 	const struct findings *state;	     /* for the verdict */

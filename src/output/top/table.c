@@ -47,7 +47,7 @@ static void write_summary(FILE *out, const void *arg)
 
 	fputs("gpuprobe top  ", out);
 	report_line__date(out, scene->model);
-	fprintf(out, "  %s%zu process%s", view->paused ? "PAUSED  " : "", count,
+	fprintf(out, "  %s%zu process%s", view->paused && !view->recorded ? "PAUSED  " : "", count,
 		count == 1 ? "" : "es");
 	write_filters(out, scene);
 	fprintf(out, ", by %s%s%s, every %s", top_sort_words[view->sort],
@@ -222,6 +222,11 @@ void top_table__bottom(FILE *out, const struct top_view *view, const char *messa
 		fputc('_', out);
 	} else if (view->mistake || message) {
 		escape__text(out, view->mistake ? view->mistake : message);
+	} else if (view->recorded) {
+		fprintf(out, "%s  %s", view->moment,
+			view->mode == TOP_TABLE ?
+				"h help  q quit  left, right, Home, End: another  space play" :
+				"q back  [ ] another  arrows scroll");
 	} else if (view->mode == TOP_TABLE) {
 		fputs("h help  q quit  Enter open  / filter  u user  MGLWCN sort  r reverse  t "
 		      "tree",

@@ -129,6 +129,24 @@ static enum top_action type(struct top_view *view, int key)
 
 /* --- keys --- */
 
+/* What leads to another reading of a recording; TOP_DRAW: nothing. On pages, arrows scroll. */
+static enum top_action step_of(const struct top_view *view, int key)
+{
+	bool table = view->mode == TOP_TABLE;
+
+	if (!view->recorded)
+		return TOP_DRAW;
+	switch (key) {
+	case '[': return TOP_PREVIOUS_READING;
+	case ']': return TOP_NEXT_READING;
+	case TOP_KEY_LEFT: return table ? TOP_PREVIOUS_READING : TOP_DRAW;
+	case TOP_KEY_RIGHT: return table ? TOP_NEXT_READING : TOP_DRAW;
+	case TOP_KEY_HOME: return table ? TOP_FIRST_READING : TOP_DRAW;
+	case TOP_KEY_END: return table ? TOP_LAST_READING : TOP_DRAW;
+	default: return TOP_DRAW;
+	}
+}
+
 /* The letter that does the same as a function key. */
 static int letter_of(int key)
 {
@@ -152,7 +170,11 @@ static bool change(struct top_view *view, int key)
 {
 	switch (key) {
 	case ' ': view->paused = !view->paused; return true;
-	case 'd': ask(view, TOP_ASKS_INTERVAL, (const char[TOP_INPUT_SIZE]){""}); return true;
+	case 'd':
+		if (view->recorded)
+			return false;
+		ask(view, TOP_ASKS_INTERVAL, (const char[TOP_INPUT_SIZE]){""});
+		return true;
 	case 'h':
 	case '?':
 		view->mode = TOP_HELP;
@@ -224,9 +246,13 @@ static void key_of_page(struct top_view *view, int key, size_t rows, size_t line
 enum top_action top_view__key(struct top_view *view, int key, const struct top_list *list,
 			      size_t rows, size_t lines)
 {
+	enum top_action step = view->prompt ? TOP_DRAW : step_of(view, key);
+
 	view->mistake = NULL;
 	if (view->prompt)
 		return type(view, key);
+	if (step != TOP_DRAW)
+		return step;
 	key = letter_of(key);
 	if (view->mode != TOP_TABLE) {
 		key_of_page(view, key, rows, lines);

@@ -58,8 +58,13 @@ enum top_gpus {
 enum top_action {
 	TOP_DRAW = 0,
 	TOP_QUIT,
-	TOP_LOOK,	 /* a process was opened: read what its page needs */
-	TOP_NEW_INTERVAL /* view.interval has changed */
+	TOP_LOOK,	  /* a process was opened: read what its page needs */
+	TOP_NEW_INTERVAL, /* view.interval has changed */
+	/* Of a recording: show another reading. */
+	TOP_FIRST_READING,
+	TOP_PREVIOUS_READING,
+	TOP_NEXT_READING,
+	TOP_LAST_READING,
 };
 
 #define TOP_INPUT_SIZE 64
@@ -67,6 +72,9 @@ enum top_action {
 
 struct top_view {
 	double interval; /* seconds between readings */
+	bool recorded;	 /* keys go through the readings of a recording */
+	/* which of them is shown: "reading 12 of 60, 11.0 s"; empty: live */
+	char moment[96];
 	enum top_mode mode;
 	enum top_sort sort;
 	enum top_gpus gpus;

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Reads timelines, and checks them strictly: calls nest, ids are unique and known, texts are plain,
-arrows begin and end at calls. Needs no library: protobuf is decoded here, by the fields that
-gpuprobe may write; anything else is an error.
+"""Reads timelines, and checks them strictly: calls nest, tracks are in the right ones, ids are
+unique and known, texts are plain, arrows begin and end at calls, counters of queued work follow
+from these. Needs no library: protobuf is decoded here, by the fields that gpuprobe may write;
+anything else is an error.
 """
 import gzip
 import json
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 
 SLICE_BEGIN, SLICE_END, INSTANT, COUNTER = 1, 2, 3, 4
 STATE_CLEARED, NEEDS_STATE = 1, 2
+UNIT_COUNT, UNIT_BYTES = 2, 3
 
 
 @dataclass(eq=False)
@@ -43,11 +45,26 @@ class Mark:
 
 
 @dataclass
+class Step:
+    pid: int
+    tid: int
+    name: str
+    start: int
+    end: int
+    launches: int
+
+
+@dataclass
 class Timeline:
     calls: list = field(default_factory=list)
     marks: list = field(default_factory=list)
     values: list = field(default_factory=list)  # (pid, name, time, bytes)
-    arrows: list = field(default_factory=list)  # (call, call)
+    arrows: list = field(default_factory=list)  # (call, call): work and the wait that covers it
+    # Times at which calls begin: of a record and the call that waits for it, or None; and of that
+    # call and the work that comes after.
+    orders: list = field(default_factory=list)
+    follows: list = field(default_factory=list)
+    steps: list = field(default_factory=list)
     processes: dict = field(default_factory=dict)  # name by pid
     threads: dict = field(default_factory=dict)  # name by (pid, tid)
 
@@ -165,6 +182,21 @@ def expanded(path):
 
 # --- Perfetto ---
 
+GROUP = "CUDA streams"
+STEPS = "steps of thread "
+
+
+def parent_is_right(track, parent):
+    if "process" in track or track.get("name") == "gpuprobe: losses":
+        return not parent
+    if "thread" in track:
+        return parent.get("process", {}).get("pid") == track["thread"]["pid"]
+    unit = track.get("counter", {}).get("unit")
+    if track["name"].startswith((GROUP, STEPS)) or unit == UNIT_BYTES:
+        return "process" in parent
+    return parent["name"].startswith(GROUP)
+
+
 class Perfetto:
     """Takes packets in their order, and then the events in the order of their times."""
 
@@ -174,6 +206,7 @@ class Perfetto:
         self.texts = {}
         self.events = []  # (time, event with its texts)
         self.clocks = None
+        self.open_steps = {}  # by uuid of a track: index of the step in progress
 
     def take(self, packet):
         assert packet.pop("sequence") == 1
@@ -195,12 +228,14 @@ class Perfetto:
     def take_track(self, track):
         known = self.tracks.get(track["uuid"])
         assert not known or "process" in known, "only the name of a process changes"
-        assert "parent" not in track or track["parent"] in self.tracks
+        assert parent_is_right(track, self.tracks.get(track.get("parent"), {})), track
+        assert "process" in track or "thread" in track or track["merge"] == 2
         self.tracks[track["uuid"]] = track
         if "process" in track:
             self.timeline.processes[track["process"]["pid"]] = track["process"].get("name", "")
         if "thread" in track:
             thread = track["thread"]
+            assert (thread["pid"], thread["tid"]) not in self.timeline.threads
             self.timeline.threads[thread["pid"], thread["tid"]] = thread.get("name", "")
 
     def take_event(self, time, event):
@@ -230,16 +265,33 @@ class Perfetto:
                 return 0
             track = self.tracks[track["parent"]]
 
+    def take_step(self, pid, track, time, event):
+        if event["type"] == SLICE_BEGIN:
+            assert event["category"] == "steps" and event["arguments"].keys() == {"launches"}
+            self.timeline.steps.append(Step(pid, int(track["name"].removeprefix(STEPS)),
+                                            event["name"], time, None,
+                                            event["arguments"]["launches"]))
+        else:
+            assert event["type"] == SLICE_END
+            step = self.timeline.steps[self.open_steps.pop(track["uuid"])]
+            step.end = time
+            return
+        assert track["uuid"] not in self.open_steps
+        self.open_steps[track["uuid"]] = len(self.timeline.steps) - 1
+
     def finish(self):
         timeline = self.timeline
         stacks = {}
         begun, arrows = {}, []
+        recorded = {}  # by flow: when the event was, or when its stream's wait was
         for time, event in sorted(self.events, key=lambda event: event[0]):
             track = self.tracks[event["track"]]
             pid = self.pid_of(track)
             stack = stacks.setdefault(event["track"], [])
             call = None
-            if event["type"] == SLICE_BEGIN:
+            if "counter" not in track and track.get("name", "").startswith(STEPS):
+                self.take_step(pid, track, time, event)
+            elif event["type"] == SLICE_BEGIN:
                 call = Call(pid, track["thread"]["tid"], event["name"], event["category"], time,
                             args=event["arguments"])
                 stack.append(call)
@@ -249,7 +301,7 @@ class Perfetto:
                 call.end = time
                 call.args.update(event["arguments"])
             elif event["type"] == COUNTER:
-                assert track["counter"]["unit"] == 3
+                assert track["counter"]["unit"] == unit_of(track["name"])
                 timeline.values.append((pid, track["name"], time, event["value"]))
             else:
                 assert event["type"] == INSTANT
@@ -260,9 +312,21 @@ class Perfetto:
                 if call:
                     assert flow not in begun, "one call begins an arrow"
                     begun[flow] = call
+                elif event["name"] == "event recorded":
+                    assert flow not in recorded
+                    recorded[flow] = time
+                elif event["category"] == "order":
+                    assert event["name"].startswith("waits for ")
+                    timeline.orders.append((recorded[flow], time))
+                    recorded[flow] = time
                 else:
                     assert flow in begun, "an arrow begins at a call"
-            arrows += [(flow, call) for flow in event.get("ends", [])]
+            for flow in event.get("ends", []):
+                if call:
+                    arrows.append((flow, call))
+                else:
+                    assert event["category"] == "queued"
+                    timeline.follows.append((recorded.pop(flow), time))
         for flow, call in arrows:
             timeline.arrows.append((begun.pop(flow), call))
         return timeline
@@ -313,6 +377,11 @@ def read_chrome(path, begin=0):
                 timeline.processes[pid] = event["args"]["name"]
             elif event["name"] == "thread_name":
                 names[pid, tid] = event["args"]["name"]
+        elif phase == "X" and event["cat"] == "steps":
+            assert tid >= 1 << 24 and event["args"].keys() == {"launches"}
+            timeline.steps.append(Step(pid, int(names[pid, tid].removeprefix(STEPS)),
+                                       event["name"], time, time + event["dur"],
+                                       event["args"]["launches"]))
         elif phase in "XB":
             call = Call(pid, tid, event["name"], event["cat"], time,
                         time + event["dur"] if phase == "X" else None, event["args"])
@@ -327,16 +396,18 @@ def read_chrome(path, begin=0):
             timeline.marks.append(Mark(pid, names.get((pid, tid), tid) if tid >= 1 << 24 else tid,
                                        event["name"], event["cat"], time, event["args"]))
         elif phase == "C":
-            timeline.values.append((pid, event["name"], time, event["args"]["bytes"]))
+            (word, value), = event["args"].items()
+            assert word == {UNIT_BYTES: "bytes", UNIT_COUNT: "work"}[unit_of(event["name"])]
+            timeline.values.append((pid, event["name"], time, value))
         elif phase == "s":
-            assert event["id"] not in starts
-            starts[event["id"]] = pid, tid, time
+            assert (event["cat"], event["id"]) not in starts
+            starts[event["cat"], event["id"]] = pid, tid, time
         else:
             assert phase == "f" and event["bp"] == "e", event
-            ends.append((event["id"], (pid, tid, time)))
+            ends.append(((event["cat"], event["id"]), (pid, tid, time)))
     timeline.threads = {key: name for key, name in names.items() if key[1] < 1 << 24}
-    check(timeline)
     resolve(timeline, starts, ends)
+    check(timeline)
     return timeline
 
 
@@ -345,15 +416,90 @@ def resolve(timeline, starts, ends):
     calls = {}
     for call in timeline.calls:
         calls.setdefault((call.pid, call.tid, call.start), call)
-    for number, end in ends:
-        timeline.arrows.append((calls[starts.pop(number)], calls[end]))
+    for key, end in ends:
+        one, other = calls[starts.pop(key)], calls[end]
+        if key[0] == "queued":
+            timeline.arrows.append((one, other))
+        elif key[0] == "waited for by":
+            assert "EventRecord" in one.name and "StreamWaitEvent" in other.name
+            timeline.orders.append((one.start, other.start))
+        else:
+            assert key[0] == "runs after" and "StreamWaitEvent" in one.name
+            timeline.follows.append((one.start, other.start))
     assert not starts, "an arrow ends nowhere"
 
 
 # --- both ---
 
+LAUNCHES = re.compile("^cudaLaunch(?!HostFunc)|^cuLaunch(?!HostFunc)|GraphLaunch")
+
+
+def unit_of(counter):
+    if counter.startswith("queued on "):
+        return UNIT_COUNT
+    assert counter.startswith("live device memory")
+    return UNIT_BYTES
+
+
+def check_queued(timeline):
+    """
+    Work is queued from the return of its call to that of the wait that covers it. That is known if
+    all of it has arrows.
+    """
+    covered = Counter(wait for _, wait in timeline.arrows)
+    if any(call.args.get("covers_launches", 0) + call.args.get("covers_copies", 0) != covered[call]
+           for call in timeline.calls):
+        return
+    waits = {id(work): wait for work, wait in timeline.arrows}
+    calls = {(call.pid, call.start): call for call in timeline.calls}
+    changes = {}
+    for mark in timeline.marks:
+        if mark.category != "queued" or mark.args.get("note"):
+            continue
+        call = calls[mark.pid, mark.time]
+        if mark.name == "D2H" and "Async" not in call.name:
+            continue
+        change = changes.setdefault((mark.pid, f"queued on {mark.track}"), Counter())
+        change[call.end] += 1
+        if id(call) in waits:
+            change[waits[id(call)].end] -= 1
+    values = {}
+    for pid, name, time, value in timeline.values:
+        if unit_of(name) == UNIT_COUNT:
+            values.setdefault((pid, name), {})[time] = value
+    for key, change in (changes.items() if values else ()):
+        total = 0
+        for time in sorted(change):
+            total += change[time]
+            assert values[key].pop(time) == total, (key, time)
+        assert not values[key]
+
+
+def check_steps(timeline):
+    """Those of a thread follow one another, and have as many launches as they say."""
+    if not timeline.steps:
+        return
+    queued = {(mark.pid, mark.time) for mark in timeline.marks
+              if mark.category == "queued" and not mark.args.get("note")}
+    launches = {}
+    for call in timeline.calls:
+        if (call.pid, call.start) in queued and LAUNCHES.search(call.name):
+            launches.setdefault((call.pid, call.tid), set()).add(call.start)
+    latest = {}
+    for step in sorted(timeline.steps, key=lambda step: step.start):
+        number, end = latest.get((step.pid, step.tid), (0, 0))
+        assert end < step.start <= step.end
+        regular = step.name != "irregular step"
+        assert not regular or step.name == f"step {number + 1}"
+        latest[step.pid, step.tid] = number + regular, step.end
+        assert step.launches == sum(step.start <= time < step.end
+                                    for time in launches[step.pid, step.tid]), step
+
+
 def check(timeline):
     """Calls of a thread nest; values come in order."""
+    check_queued(timeline)
+    check_steps(timeline)
     threads = {}
     for call in timeline.calls:
         threads.setdefault((call.pid, call.tid), []).append(call)

@@ -7,7 +7,8 @@ import pytest
 
 from lib import paths
 from lib.cli import fails, run
-from lib.probe import Probe
+from lib.probe import Probe, wait_until
+from lib.tmux import terminal
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +62,61 @@ def test_top_prints_each_reading(recorded):
     some = show("top", "-i", file, "--interval", "0.7").strip().split("\n\n")
     assert 1 < len(some) < len(pages)
     assert len(show("top", "-i", file, "-n", "2").strip().split("\n\n")) == 2
+
+
+def lines_of(screen):
+    """What is above the last line."""
+    return [line.rstrip() for line in screen.rstrip().splitlines()[:-1] if line.strip()]
+
+
+def pages_of(*args):
+    """By number, the lines of each reading as -b prints them."""
+    pages = show("top", "-b", *args).strip("\n").split("\n\n")
+    return {number: [line.rstrip() for line in page.splitlines()]
+            for number, page in enumerate(pages, 1)}
+
+
+@pytest.mark.parametrize("part", [False, True])
+def test_top_goes_through_the_readings_on_a_terminal(recorded, tmp_path, part):
+    """Forth and back, each is as -b prints it. As wide as what goes to no terminal."""
+    file, alive = recorded
+    args = ["-i", file] + (["--from", f"{alive[0]}ms", "--to", f"{alive[-1]}ms"] if part else [])
+    pages = pages_of(*args)
+    last = max(pages)
+    with terminal(tmp_path, paths.GPUPROBE, "top", *args, width=160) as screen:
+        def shows(number):
+            def is_shown():
+                shown = screen.screen()
+                return (f"reading {number} of {last}, " in shown and "h help" in shown and
+                        lines_of(shown) == pages[number])
+
+            wait_until(is_shown, lambda: f"not {pages[number]}:\n{screen.screen()}")
+
+        if part:
+            screen.wait_for("the difference of two readings")
+        screen.keys("Home")  # a key takes the message away
+        shows(1)
+        for number in range(2, last + 1):
+            screen.keys("Right")
+            shows(number)
+        screen.keys("Right", "Home")
+        shows(1)
+        screen.keys("Left", "End")
+        shows(last)
+        screen.keys("Left")
+        shows(last - 1)
+        screen.keys("Enter")
+        screen.wait_for("q back", "a recording has no threads", f"reading {last - 1} of")
+        screen.keys("[")
+        screen.wait_for("q back", "process ", f"reading {last - 2} of")
+        screen.keys("q")
+        shows(last - 2)
+        # Plays to the end, and stays there.
+        screen.keys("Space")
+        shows(last)
+        screen.keys("q")
+        shown = screen.wait_for("status 0")
+        assert ("the difference of two readings" in shown) == part
 
 
 def test_top_has_rates(recorded):

@@ -17,7 +17,7 @@ import pytest
 
 from lib import paths, timeline, trace
 from lib.cli import fails, run
-from lib.probe import Probe, environment
+from lib.probe import Probe, environment, wait_until
 from lib.script import script
 
 TRACED = paths.workload("traced")
@@ -113,6 +113,9 @@ def test_both_forms_have_the_same(recording, tmp_path):
     assert sorted(one.values) == sorted(other.values) and one.values
     key = [Counter((a.key, b.key) for a, b in each.arrows) for each in (one, other)]
     assert key[0] == key[1] and key[0]
+    assert sorted(one.orders) == sorted(other.orders)
+    assert sorted(one.follows) == sorted(other.follows)
+    assert sorted(map(str, one.steps)) == sorted(map(str, other.steps))
     marks = [Counter((mark.track, mark.name, mark.time) for mark in each.marks)
              for each in (one, other)]
     assert marks[0] == marks[1] and marks[0]
@@ -141,8 +144,9 @@ def test_memory_counts_up_and_down(recording, tmp_path):
         if not size:
             del live[address]
         expected.append((time, sum(live.values())))
-    assert [(time, value) for _, _, time, value in drawn.values] == expected
-    assert {name for _, name, _, _ in drawn.values} == {"live device memory, device 0"}
+    memory = [value for value in drawn.values if "memory" in value[1]]
+    assert [(time, value) for _, _, time, value in memory] == expected
+    assert {name for _, name, _, _ in memory} == {"live device memory, device 0"}
 
 
 @pytest.mark.parametrize("wait", ["stream", "event", "device"])
@@ -162,6 +166,142 @@ def test_arrows_lead_to_the_wait_that_covers(tmp_path, form, wait):
     queued = [mark for mark in drawn.marks if mark.category == "queued"]
     assert [mark.name for mark in queued] == [f"step_{i % 7}" for i in range(42)]
     assert [mark.time for mark in queued] == [call.start for call in launches]
+    work = [value for _, name, _, value in drawn.values if name.startswith("queued on ")]
+    assert work == 3 * [*range(1, 15), 0]
+
+
+# The second thread has a hostile name. Each makes a call and waits for the file named.
+NAMED = script("""
+    import ctypes, threading, time
+
+    for fd in 1, 2:  # gpuprobe may end before
+        os.dup2(os.open(os.devnull, os.O_WRONLY), fd)
+
+    def work(name):
+        ctypes.CDLL(None).prctl(15, name)
+        made(runtime.cudaMalloc, 4096)
+        while not os.path.exists(sys.argv[1]):
+            time.sleep(0.01)
+
+    threads = [threading.Thread(target=work, args=[name]) for name in
+               (b"pt_autograd_0", b"\\x1b[2J\\"\\xff")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+""")
+
+
+def allocations(recording):
+    """Allocations in a recording that goes on."""
+    done = run("trace", "-i", recording, "--json", "-e", "cudaMalloc")
+    lines = map(json.loads, done.stdout.splitlines() if done.returncode == 0 else [])
+    return len(trace.without_start(lines))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("anonymous", [False, True])
+def test_threads_have_their_names(tmp_path, form, anonymous):
+    """Names are read when the first calls arrive, so the threads live until these are recorded."""
+    ending, read = FORMS[form]
+    recording, stop = tmp_path / "out.rec", tmp_path / "stop"
+    base = ["record", "-O", str(recording)] + ["--anonymize"] * anonymous
+    with Probe(tmp_path).start(*NAMED, stop, base=base, interval=None) as running:
+        wait_until(lambda: allocations(recording) == 2, "the calls are not recorded")
+        stop.touch()
+        assert running.finish().status == 0
+    export(recording, form, tmp_path / f"out{ending}")
+    names = names_of_workers(read(tmp_path / f"out{ending}"))
+    if anonymous:
+        assert len(set(names)) == 2 and all(name.startswith("task") for name in names), names
+    else:
+        check_workers(names)
+
+
+def test_threads_have_their_names_at_once(tmp_path):
+    """The trace ends when the calls have lines, and the program goes on."""
+    drawn, stop = tmp_path / "out.pftrace", tmp_path / "stop"
+    try:
+        Probe(tmp_path).run(*NAMED, stop, base=["trace", "--format", "perfetto", "-o", str(drawn),
+                                                "--count", "2", "-e", "cudaMalloc"])
+    finally:
+        stop.touch()
+    check_workers(names_of_workers(timeline.read_perfetto(drawn)))
+
+
+def names_of_workers(drawn):
+    return sorted(name for (pid, tid), name in drawn.threads.items() if pid != tid)
+
+
+def check_workers(names):
+    hostile, plain = names
+    assert plain == "pt_autograd_0" and '[2J"' in hostile and timeline.plain(plain)
+
+
+@pytest.mark.parametrize("form, steps", [("perfetto", 30), ("chrome", 1200)])
+def test_steps(tmp_path, form, steps):
+    """A few steps are found at the end, many while they go on. The last one has no end."""
+    drawn, _ = draw(tmp_path, form, STEPS, "--steps", steps, "--launches", 7, "--wait", "stream",
+                    "--copy", 4096, "--cpu", 0)
+    assert [step.name for step in drawn.steps] == [f"step {i + 1}" for i in range(steps - 1)]
+    assert {step.launches for step in drawn.steps} == {7}
+    assert all(one.end + 1 == other.start for one, other in zip(drawn.steps, drawn.steps[1:]))
+    waits = [call.start for call in drawn.of("cudaStreamSynchronize")]
+    assert all(sum(step.start <= wait < step.end for wait in waits) == 1 for step in drawn.steps)
+
+
+# Two streams: the second waits for an event of the first, and so do its waits. The third waits for
+# nothing.
+ORDERED = script("""
+    from ctypes import c_void_p
+    start()
+    loaded = made(driver.cuModuleLoadData, b"\\x7fELF" + bytes(4096))
+    kernel = made(driver.cuModuleGetFunction, loaded, b"work")
+    streams = [made(driver.cuStreamCreate, 1) for _ in range(3)]
+    events = [made(driver.cuEventCreate, 0) for _ in range(2)]
+
+    def launch(number):
+        need(driver.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, streams[number], None, None))
+
+    def record(event, number):
+        need(driver.cuEventRecord(events[event], streams[number]))
+
+    def wait(number, event):
+        need(driver.cuStreamWaitEvent(streams[number], events[event], 0))
+
+    launch(0)
+    record(0, 0)
+    launch(0)
+    wait(1, 0)
+    launch(1)
+    launch(1)
+    record(1, 1)
+    wait(2, 1)
+    launch(2)
+    need(driver.cuStreamSynchronize(streams[2]))
+    need(driver.cuStreamSynchronize(streams[1]))
+    need(driver.cuStreamSynchronize(streams[0]))
+""")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_streams_that_wait_for_one_another(tmp_path, form):
+    """A wait for a stream covers what the stream had to wait for, and no more."""
+    drawn, _ = draw(tmp_path, form, *ORDERED)
+    launches = drawn.of("cuLaunchKernel")
+    records, orders = drawn.of("cuEventRecord"), drawn.of("cuStreamWaitEvent")
+    waits = drawn.of("cuStreamSynchronize")
+    assert [len(calls) for calls in (launches, records, orders, waits)] == [5, 2, 2, 3]
+    covering = [0, 2, 0, 0, 0]  # by launch: the wait that covers it
+    assert drawn.arrows and {(start.start, end.start) for start, end in drawn.arrows} == {
+        (launch.start, waits[wait].start) for launch, wait in zip(launches, covering)}
+    assert [wait.args.get("covers_launches") for wait in waits] == [4, None, 1]
+    assert sorted(drawn.orders) == [(one.start, other.start)
+                                    for one, other in zip(records, orders)]
+    assert sorted(drawn.follows) == [(orders[0].start, launches[2].start),
+                                     (orders[1].start, launches[4].start)]
+    assert [mark.name for mark in drawn.on("stream") if mark.category == "order"].count(
+        "event recorded") == 2
 
 
 def test_some_calls_have_no_arrows(tmp_path):
@@ -170,6 +310,7 @@ def test_some_calls_have_no_arrows(tmp_path):
     drawn, result = draw(tmp_path, "chrome", *steps, args=["--min-duration", "1ns"])
     assert drawn.calls and not drawn.arrows and not drawn.values
     assert "no arrows and no live memory in" in result.stderr
+    assert not drawn.steps
     drawn, _ = draw(tmp_path, "chrome", *steps, args=["-e", "launch,cudaEventSynchronize"])
     assert drawn.calls and not drawn.arrows
     drawn, result = draw(tmp_path, "chrome", *steps, args=["-e", "launch,sync"])

@@ -230,6 +230,111 @@ static void memory_beyond_the_limit_is_unknown(void **state)
 	free(text);
 }
 
+/* --- streams that wait for one another --- */
+
+static const struct trace_function event_record = {"cudaEventRecord", LAYER_RUNTIME,
+						   OP_EVENT_RECORD, TRACE_RETURNS_ERROR};
+static const struct trace_function stream_wait = {"cudaStreamWaitEvent", LAYER_RUNTIME, OP_CAPTURE,
+						  TRACE_RETURNS_ERROR};
+
+static void launch_on(struct scene *scene, uint64_t us, uint64_t stream)
+{
+	const struct trace_line line = {CALL(launch, application, us, 1000), .kernel = "vadd",
+					STREAM(stream)};
+
+	take(scene, &line);
+}
+
+/* A record, or a stream's wait for an event. */
+static void use_event(struct scene *scene, const struct trace_function *function, uint64_t us,
+		      uint64_t stream, uint64_t event)
+{
+	const struct trace_line line = {
+		CALL(*function, application, us, 1000),
+		.field_count = 2,
+		.fields = {ADDRESS("stream", TRACE_STREAM, stream),
+			   ADDRESS("event", TRACE_NO_ROLE, event)},
+	};
+
+	take(scene, &line);
+}
+
+static void wait_for_stream(struct scene *scene, uint64_t us, uint64_t stream)
+{
+	const struct trace_line line = {CALL(synchronize, application, us, 1000), STREAM(stream)};
+
+	take(scene, &line);
+}
+
+/* Two streams wait for each other's events of before. */
+static void streams_wait_in_a_circle(void **state)
+{
+	struct timeline_counts counts;
+	struct scene scene;
+	size_t length;
+	char *text;
+
+	(void)state;
+	begin(&scene, TIMELINE_CHROME);
+	for (uint64_t stream = 1; stream <= 2; stream++) {
+		launch_on(&scene, stream * 10, stream * 0x10);
+		use_event(&scene, &event_record, 20 + stream * 10, stream * 0x10, stream);
+	}
+	for (uint64_t stream = 1; stream <= 2; stream++)
+		use_event(&scene, &stream_wait, 50 + stream * 10, stream * 0x10, 3 - stream);
+	launch_on(&scene, 100, 0x10);
+	launch_on(&scene, 110, 0x20);
+	wait_for_stream(&scene, 120, 0x10);
+	text = end(&scene, &counts, &length);
+	assert_int_equal(counts.arrows, 3);
+	assert_non_null(strstr(text, "\"covers_launches\":3}"));
+	assert_int_equal(count_texts(text, "\"cat\":\"waited for by\""), 4);
+	assert_int_equal(count_texts(text, "\"cat\":\"runs after\""), 4);
+	free(text);
+}
+
+/* Of the events for which a stream waits, the oldest are forgotten; a wait covers less then. */
+static void a_stream_waits_for_many_events(void **state)
+{
+	struct timeline_counts counts;
+	struct scene scene;
+	size_t length;
+	char *text;
+
+	(void)state;
+	begin(&scene, TIMELINE_PERFETTO);
+	for (uint64_t i = 0; i < JOINS_MAX + 10; i++) {
+		launch_on(&scene, i * 100, 0x1000 + i);
+		use_event(&scene, &event_record, i * 100 + 10, 0x1000 + i, 7);
+		use_event(&scene, &stream_wait, i * 100 + 20, 0x10, 7);
+	}
+	launch_on(&scene, 100000, 0x10);
+	wait_for_stream(&scene, 100010, 0x10);
+	text = end(&scene, &counts, &length);
+	assert_int_equal(counts.arrows, JOINS_MAX + 1);
+	free(text);
+}
+
+/* Each stream waits for the one before. The chain ends somewhere, whatever a program does. */
+static void many_streams_wait_in_a_row(void **state)
+{
+	struct timeline_counts counts;
+	struct scene scene;
+	size_t length;
+
+	(void)state;
+	begin(&scene, TIMELINE_PERFETTO);
+	for (uint64_t i = 0; i < STREAMS_MAX; i++) {
+		if (i)
+			use_event(&scene, &stream_wait, i * 100, 0x1000 + i, 7);
+		launch_on(&scene, i * 100 + 10, 0x1000 + i);
+		use_event(&scene, &event_record, i * 100 + 20, 0x1000 + i, 7);
+	}
+	wait_for_stream(&scene, 1000000, 0x1000 + STREAMS_MAX - 1);
+	free(end(&scene, &counts, &length));
+	assert_in_range(counts.arrows, 30, 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -239,6 +344,9 @@ int main(void)
 		cmocka_unit_test(a_wait_covers_earlier_work_only),
 		cmocka_unit_test(memory_counts_from_the_return_on),
 		cmocka_unit_test(memory_beyond_the_limit_is_unknown),
+		cmocka_unit_test(streams_wait_in_a_circle),
+		cmocka_unit_test(a_stream_waits_for_many_events),
+		cmocka_unit_test(many_streams_wait_in_a_row),
 	};
 
 	return cmocka_run_group_tests_name("timeline", tests, NULL, NULL);

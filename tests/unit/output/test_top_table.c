@@ -208,6 +208,29 @@ static void helps_in_80_columns(void **state)
 	assert_true(top_text__columns(text, TOP_ESCAPED) <= 80);
 }
 
+static void shows_the_moment_of_a_recording(void **state)
+{
+	char text[256] = "";
+	FILE *out = fmemopen(text, sizeof(text), "w");
+	struct top_page page;
+
+	(void)state;
+	view.recorded = view.paused = true;
+	snprintf(view.moment, sizeof(view.moment), "reading 12 of 60, 11.0 s");
+	make(&page, 80, 24);
+	assert_null(strstr(page.lines[0].text, "PAUSED"));
+	top_page__clear(&page);
+	assert_non_null(out);
+	top_table__bottom(out, &view, NULL);
+	view.mode = TOP_PROCESS;
+	fputc('|', out);
+	top_table__bottom(out, &view, NULL);
+	assert_int_equal(fclose(out), 0);
+	assert_string_equal(text, "reading 12 of 60, 11.0 s  h help  q quit  left, right, Home, "
+				  "End: another  space play"
+				  "|reading 12 of 60, 11.0 s  q back  [ ] another  arrows scroll");
+}
+
 /* A long summary is cut at its end. */
 static void says_first_that_it_stands_still(void **state)
 {
@@ -314,6 +337,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(says_what_it_is_limited_to, begin, end),
 		cmocka_unit_test_setup_teardown(helps_in_80_columns, begin, end),
 		cmocka_unit_test_setup_teardown(says_first_that_it_stands_still, begin, end),
+		cmocka_unit_test_setup_teardown(shows_the_moment_of_a_recording, begin, end),
 		cmocka_unit_test_setup_teardown(shortens_commands_where_room_is_scarce, begin, end),
 		cmocka_unit_test_setup_teardown(shows_processes_that_have_not_called, begin, end),
 		cmocka_unit_test_setup_teardown(shows_losses, begin, end),

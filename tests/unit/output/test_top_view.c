@@ -265,6 +265,30 @@ static void folds_and_pauses(void **state)
 	assert_true(view.full_path);
 }
 
+/* Arrows scroll a page, and what is typed is typed. */
+static void goes_through_a_recording(void **state)
+{
+	(void)state;
+	assert_int_equal(press(TOP_KEY_LEFT), TOP_DRAW);
+	assert_int_equal(press(']'), TOP_DRAW);
+	view.recorded = true;
+	assert_int_equal(press(TOP_KEY_LEFT), TOP_PREVIOUS_READING);
+	assert_int_equal(press(TOP_KEY_RIGHT), TOP_NEXT_READING);
+	assert_int_equal(press(TOP_KEY_HOME), TOP_FIRST_READING);
+	assert_int_equal(press(TOP_KEY_END), TOP_LAST_READING);
+	press('d');
+	assert_int_equal(view.prompt, TOP_NO_PROMPT);
+	press('/');
+	type("[]");
+	assert_string_equal(view.input, "[]");
+	press(TOP_KEY_ESCAPE);
+	assert_int_equal(press(TOP_KEY_ENTER), TOP_LOOK);
+	assert_int_equal(press(TOP_KEY_RIGHT), TOP_DRAW);
+	assert_int_equal(view.column, 8);
+	assert_int_equal(press('['), TOP_PREVIOUS_READING);
+	assert_int_equal(press(']'), TOP_NEXT_READING);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -279,6 +303,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(opens_a_process_and_comes_back, begin, end),
 		cmocka_unit_test_setup_teardown(opens_nothing_without_processes, begin, end),
 		cmocka_unit_test_setup_teardown(folds_and_pauses, begin, end),
+		cmocka_unit_test_setup_teardown(goes_through_a_recording, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

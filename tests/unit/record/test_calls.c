@@ -55,6 +55,11 @@ static const struct trace_process processes[] = {
 	{.number = UINT32_MAX, .pid = 0},
 };
 
+/* Long ones are cut; a number of a thread may be given to another one. */
+static const char *const names_of_threads[] = {NULL, "pt_autograd_0",
+					       "\033[31m\"\xff"
+					       "567890123456789"};
+
 static void make_field(struct trace_field *field)
 {
 	*field = (struct trace_field){
@@ -110,6 +115,8 @@ static void make_call(struct trace_line *line)
 	line->function = a_function();
 	line->process = &processes[random_below(3)];
 	line->tid = 100 + (pid_t)random_below(3);
+	if (line->tid != line->process->pid)
+		line->thread_name = names_of_threads[random_below(3)];
 	line->depth = (uint8_t)random_below(TRACE_DEPTH);
 	line->device = (int16_t)((int)random_below(3) - 1);
 	line->duration_ns = random_below(3) ? random_below(5000) : random_below(1u << 31);
@@ -293,6 +300,14 @@ static void test_keeps_numbers(void **state)
 		assert_int_equal(line.lost, lines[i].lost);
 		assert_int_equal(line.reason, lines[i].reason);
 		assert_ptr_equal(line.function, lines[i].function);
+		if (lines[i].thread_name && line.kind != LINE_LOST) {
+			char name[COMM_SIZE];
+
+			snprintf(name, sizeof(name), "%s", lines[i].thread_name);
+			assert_string_equal(line.thread_name, name);
+		} else {
+			assert_null(line.thread_name);
+		}
 	}
 	assert_int_equal(call_reader__next(reading.calls, &line), 0);
 	close_reading(&reading);

@@ -271,7 +271,8 @@ static void a_program_is_not_taken_for_another(void **state)
 
 static void processes_are_one_for_all_their_threads(void **state)
 {
-	struct trace_threads *threads = trace_threads__new(true);
+	struct trace_threads *threads =
+		trace_threads__new(&(struct trace_thread_options){.cgroups = true});
 	const struct trace_process process = self();
 	struct trace_thread_record record = {
 		.thread = 3,

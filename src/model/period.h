@@ -9,8 +9,8 @@
  * it. If every round copies to the device, it counts as a step even if more happens in between,
  * such as an evaluation.
  */
-#ifndef COLLECT_PERIOD_H
-#define COLLECT_PERIOD_H
+#ifndef MODEL_PERIOD_H
+#define MODEL_PERIOD_H
 
 #include <stddef.h>
 #include <stdint.h>

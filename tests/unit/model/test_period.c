@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The period of what threads submit, and its anchor. The sequences in steps/ come from real
- * programs (tests/unit/collect/steps/README.md), whose own loops give the true number of steps.
+ * programs (tests/unit/model/steps/README.md), whose own loops give the true number of steps.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -14,10 +14,10 @@
 
 #include <cmocka.h>
 
-#include "collect/period.h"
+#include "model/period.h"
 #include "failing_memory.h"
 
-#define FOLDER "tests/unit/collect/steps/"
+#define FOLDER "tests/unit/model/steps/"
 #define SYMBOLS 128
 
 struct sequence {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Finds the period of a thread's submissions, see period.h.
-#include "collect/period.h"
+#include "model/period.h"
 
 #include <errno.h>
 #include <stdbool.h>
