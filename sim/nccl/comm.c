@@ -70,7 +70,7 @@ struct ncclComm *comm__open(uint64_t hash, int rank, int size, const ncclConfig_
 		free(comm);
 		return NULL;
 	}
-	comm->start_magic = SIM_NCCL_MAGIC;
+	comm->start_magic = comm->end_magic = SIM_NCCL_MAGIC;
 	comm->hash = hash;
 	comm->rank = rank;
 	comm->size = size;
@@ -105,7 +105,7 @@ ncclResult_t comm__meet(struct ncclComm *comm)
 
 bool comm__is(const struct ncclComm *comm)
 {
-	return comm && comm->start_magic == SIM_NCCL_MAGIC;
+	return comm && comm->start_magic == SIM_NCCL_MAGIC && comm->end_magic == SIM_NCCL_MAGIC;
 }
 
 void comm__close(struct ncclComm *comm)

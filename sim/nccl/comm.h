@@ -51,6 +51,7 @@ struct ncclComm {
 		int32_t peer;
 		bool receives;
 	} peers[2][SIM_MOST_RANKS];
+	uint64_t end_magic; /* the last member, as in the real one */
 };
 
 #define SIM_NCCL_MAGIC 0x0280028002800280

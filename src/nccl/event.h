@@ -100,7 +100,10 @@ struct nccl_event {
 	struct nccl_operation operation; /* collectives, send, receive: at their begin */
 	bool captured;			 /* into a graph: it runs with the graph's launches */
 	enum nccl_queue queue;
-	/* NCCL_INIT_RANK at its begin, NCCL_FOUND: rank and size may be unknown (-1, 0) */
+	/*
+	 * NCCL_INIT_RANK at its begin, NCCL_FOUND: rank and size may be unknown (-1, 0), and the
+	 * hash of NCCL_FOUND (0).
+	 */
 	uint64_t hash;
 	int32_t rank, size;
 	int32_t device;

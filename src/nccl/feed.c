@@ -221,11 +221,30 @@ static void end_creation(struct nccl_jobs *jobs, struct thread *thread,
 	created(rank);
 }
 
+/* Number, size and device of a rank whose communicator's hash is unknown. */
+static void found_members(struct nccl_jobs *jobs, struct process *process,
+			  const struct nccl_event *event)
+{
+	struct rank *rank = take_rank(jobs, process, event->made);
+
+	if (!rank)
+		return;
+	if (!rank->comm->open.size && event->size > event->rank)
+		rank->comm->open.size = event->size;
+	nccl_rank__set_number(rank, event->rank);
+	if (rank->open.device == NCCL_DEVICE_UNKNOWN)
+		rank->open.device = event->device;
+}
+
 /* A communicator from before, or one of ncclCommInitAll, or more about one that is known. */
 static void found(struct nccl_jobs *jobs, struct process *process, const struct nccl_event *event)
 {
 	struct rank *rank = nccl_rank__find(jobs, process, event->made);
 
+	if (!event->hash) {
+		found_members(jobs, process, event);
+		return;
+	}
 	if (rank && rank->comm->open.known && rank->comm->open.hash == event->hash) {
 		if (!rank->comm->open.size && event->size > event->rank)
 			rank->comm->open.size = event->size;
