@@ -8,43 +8,9 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "nccl/json_members.h"
 
-#define EXACT 9007199254740992.0 /* integers of a double are exact up to here: 2^53 */
 #define SIZE_LIMIT (1 << 22)
-
-/* A whole number of 0 or more. */
-static bool read_count(const struct json_value *json, const char *key, uint64_t *value)
-{
-	double number;
-
-	if (!json_value__number(json, key, &number) || number < 0 || number > EXACT * 1024 ||
-	    number != (double)(uint64_t)number)
-		return false;
-	*value = (uint64_t)number;
-	return true;
-}
-
-/* A whole number below `limit`; otherwise `unknown`. */
-static int32_t read_small(const struct json_value *json, const char *key, int32_t limit,
-			  int32_t unknown)
-{
-	uint64_t value;
-
-	return read_count(json, key, &value) && value < (uint64_t)limit ? (int32_t)value : unknown;
-}
-
-/* "0x9f3ac1" */
-static bool read_hash(const struct json_value *json, uint64_t *hash)
-{
-	const char *text = json_value__string(json, "hash");
-	char *end;
-
-	if (!text || strncmp(text, "0x", 2) || strlen(text) < 3 || strlen(text) > 18 ||
-	    strspn(text + 2, "0123456789abcdef") != strlen(text + 2))
-		return false;
-	*hash = strtoull(text, &end, 16);
-	return true;
-}
 
 static const struct json_value *first_of(const struct json_value *json, const char *key)
 {
@@ -86,9 +52,9 @@ static int read_ranks(struct node_file *file, const struct json_value *json,
 
 	for (json = first_of(json, "ranks"); json; json = json->next) {
 		struct nccl_node_rank rank = {
-			.rank = read_small(json, "rank", SIZE_LIMIT, -1),
-			.pid = read_small(json, "pid", INT32_MAX, 0),
-			.device = read_small(json, "gpu", 1 << 16, -1),
+			.rank = json_members__small(json, "rank", SIZE_LIMIT, -1),
+			.pid = json_members__small(json, "pid", INT32_MAX, 0),
+			.device = json_members__small(json, "gpu", 1 << 16, -1),
 			.state = json_value__string(json, "state"),
 			.where = json_value__string(json, "where"),
 		};
@@ -98,7 +64,7 @@ static int read_ranks(struct node_file *file, const struct json_value *json,
 			continue;
 		}
 		if (file->rank_count >= NODE_RANKS_MAX || (comm->size && rank.rank >= comm->size) ||
-		    !read_count(json, "sequence", &rank.sequence)) {
+		    !json_members__count(json, "sequence", &rank.sequence)) {
 			file->left_out++;
 			continue;
 		}
@@ -144,14 +110,14 @@ static int read_arrivals(struct node_file *file, const struct json_value *json,
 		uint64_t ranks = 0;
 
 		if (file->arrival_count >= NODE_ARRIVALS_MAX ||
-		    !read_count(json, "sequence", &arrival.sequence) ||
-		    !read_count(json, "first_ns", &arrival.first_ns) ||
-		    !read_count(json, "last_ns", &arrival.last_ns)) {
+		    !json_members__count(json, "sequence", &arrival.sequence) ||
+		    !json_members__count(json, "first_ns", &arrival.first_ns) ||
+		    !json_members__count(json, "last_ns", &arrival.last_ns)) {
 			file->left_out++;
 			continue;
 		}
-		read_count(json, "done_ns", &arrival.done_ns);
-		read_count(json, "ranks", &ranks);
+		json_members__count(json, "done_ns", &arrival.done_ns);
+		json_members__count(json, "ranks", &ranks);
 		arrival.ranks = (size_t)ranks;
 		if (ARRAY_APPEND(file->arrivals, file->arrival_count, arrival))
 			return -ENOMEM;
@@ -165,13 +131,13 @@ static int read_arrivals(struct node_file *file, const struct json_value *json,
 static int read_comm(struct node_file *file, const struct json_value *json)
 {
 	struct nccl_node_comm comm = {
-		.size = read_small(json, "size", SIZE_LIMIT, 0),
+		.size = json_members__small(json, "size", SIZE_LIMIT, 0),
 		.name = json_value__string(json, "name"),
 		.aligned = json_value__is_true(json, "aligned"),
 	};
 	int ret;
 
-	if (!read_hash(json, &comm.hash)) {
+	if (!json_members__hash(json, "hash", &comm.hash)) {
 		file->unknown++;
 		return 0;
 	}
@@ -232,7 +198,7 @@ int node_file__read(struct node_file *file, const struct json_value *json, const
 
 	*file = (struct node_file){.node = {.name = host && *host ? host : path}};
 	if (!comms || comms->type != JSON_ARRAY ||
-	    !read_count(json, "period_end_ns", &file->node.end_ns))
+	    !json_members__count(json, "period_end_ns", &file->node.end_ns))
 		return error__set(err, -EINVAL, "%s is no report of gpuprobe nccl --json", path);
 	for (json = comms->first; json && !ret; json = json->next)
 		ret = read_comm(file, json);

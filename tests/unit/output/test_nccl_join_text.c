@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Text and JSON of joined nodes, compared with a file that a person has read.
+// Text and JSON of joined nodes and of RAS's opinions, compared with files that a person has read.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +10,7 @@
 #include "base/text_stream.h"
 #include "golden_file.h"
 #include "output/nccl/join.h"
+#include "output/nccl/ras.h"
 
 #define MS 1000000ULL
 #define SECOND 1000000000ULL
@@ -109,10 +110,58 @@ static void reports(void **state)
 	free(text);
 }
 
+static void print_opinion(FILE *out, const struct ras_opinion *opinion)
+{
+	struct json json;
+
+	nccl_ras_text__print(out, opinion);
+	json__init(&json, out);
+	nccl_ras_json__print(&json, opinion);
+	fputs("\n\n", out);
+}
+
+static void opinions_of_ras(void **state)
+{
+	const struct ras_opinion sound = {.ranks = 16, .answering = 16, .collectives = 288686};
+	const struct ras_opinion hangs = {
+		.ranks = 16,
+		.answering = 14,
+		.collectives = 288686,
+		.blamed = {{.rank = 3, .host = "unknown", .device = -1, .state = RAS_UNRESPONSIVE},
+			   {.rank = 4, .host = "\x1b[31m", .pid = 7, .state = RAS_DEAD},
+			   {.rank = 5, .host = "10.0.0.7", .pid = 8, .state = RAS_ABSENT},
+			   {.rank = 12,
+			    .host = "10.0.0.7",
+			    .pid = 5120,
+			    .device = 4,
+			    .collectives = 288685},
+			   {.rank = 13,
+			    .host = "fe80::1",
+			    .pid = 5121,
+			    .device = 5,
+			    .aborted = true,
+			    .collectives = 1}},
+		.blamed_count = 5,
+		.blamed_total = 6,
+	};
+	size_t length;
+	char *text;
+	FILE *out = text_stream__open(&text, &length);
+
+	(void)state;
+	assert_non_null(out);
+	print_opinion(out, &sound);
+	print_opinion(out, &hangs);
+	assert_int_equal(fclose(out), 0);
+	golden_file__expect("nccl/ras.txt", text, length);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reports),
+		cmocka_unit_test(opinions_of_ras),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
