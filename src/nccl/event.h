@@ -107,6 +107,8 @@ struct nccl_event {
 	uint64_t hash;
 	int32_t rank, size;
 	int32_t device;
+	/* NCCL_INIT_RANK and NCCL_GROW at their begin: nccl_hash__magic of their id; 0: no id */
+	uint64_t magic;
 	const char *name; /* of the communicator, or NULL */
 	bool nonblocking;
 	uint64_t sequence; /* NCCL_FOUND: collectives so far, or NCCL_SEQUENCE_UNKNOWN */
@@ -148,6 +150,9 @@ uint32_t nccl_datatype__bytes(int32_t datatype);
  * vector. `size` is the communicator's, 0 if unknown. Saturates. 0: unknown.
  */
 uint64_t nccl_operation__bytes(const struct nccl_operation *operation, int32_t size);
+
+/* Whether two plain operations agree. */
+bool nccl_operation__equal(const struct nccl_operation *one, const struct nccl_operation *other);
 
 /* As the operation with what has no meaning for its function set to 0; Bcast as Broadcast. */
 struct nccl_operation nccl_operation__plain(const struct nccl_operation *operation);

@@ -49,12 +49,6 @@ static void make_room(struct nccl_jobs *jobs, struct comm *comm)
 	comm->capacity = capacity;
 }
 
-static bool same(const struct nccl_operation *one, const struct nccl_operation *other)
-{
-	return one->function == other->function && one->count == other->count &&
-	       one->datatype == other->datatype && one->op == other->op && one->root == other->root;
-}
-
 static void differ(struct comm *comm, const struct round *round, const struct rank *rank,
 		   const struct nccl_operation *operation)
 {
@@ -188,7 +182,7 @@ uint64_t nccl_rank__arrive(struct nccl_jobs *jobs, struct rank *rank,
 		jobs->losses.unmatched++;
 		return sequence;
 	}
-	if (same(&round->operation, &operation))
+	if (nccl_operation__equal(&round->operation, &operation))
 		round->same++;
 	else if (comm->open.aligned)
 		differ(comm, round, rank, &operation);
@@ -213,7 +207,8 @@ void nccl_rank__withdraw(struct rank *rank, uint64_t sequence)
 	rank->open.sequence--;
 	if (!round)
 		return;
-	if (same(&round->operation, &rank->recent[sequence % NCCL_RECENT].operation))
+	if (nccl_operation__equal(&round->operation,
+				  &rank->recent[sequence % NCCL_RECENT].operation))
 		round->same--;
 	if (--round->arrived)
 		return;
