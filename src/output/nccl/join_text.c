@@ -106,14 +106,16 @@ static void print_left_out(FILE *out, const struct nccl_join_report *report)
 
 		if (file->unknown) {
 			print_node(out, report, i);
-			fprintf(out, ": %s communicators or ranks of unknown identity left out\n",
-				quantity__count(file->unknown).text);
+			fprintf(out, ": %s unidentified communicator%s or rank%s left out\n",
+				quantity__count(file->unknown).text, file->unknown == 1 ? "" : "s",
+				file->unknown == 1 ? "" : "s");
 		}
 		if (file->left_out) {
 			fputs("lost: ", out);
 			print_node(out, report, i);
-			fprintf(out, ": %s entries that are impossible, repeated or too many\n",
-				quantity__count(file->left_out).text);
+			fprintf(out, ": %s entr%s impossible, repeated or too many\n",
+				quantity__count(file->left_out).text,
+				file->left_out == 1 ? "y that is" : "ies that are");
 		}
 	}
 }
