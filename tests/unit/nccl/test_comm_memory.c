@@ -259,32 +259,53 @@ static void checked_for_sense(void **state)
 }
 
 /* The plain build's: this program is in build/tests or build/sanitized/tests. */
-static void *open_simulation(void)
+static void find_simulation(char path[4096])
 {
-	const char *const forms[] = {"%s/../sim/nccl/libnccl.so.2",
-				     "%s/../../sim/nccl/libnccl.so.2"};
-	void *library = NULL;
+	snprintf(path, 4096, "%s/../sim/nccl/libnccl.so.2", tests_directory);
+	if (access(path, R_OK))
+		snprintf(path, 4096, "%s/../../sim/nccl/libnccl.so.2", tests_directory);
+}
+
+/* The members lie where those of 2.28.9 do. */
+static void layout_of_the_simulated_library(void **state)
+{
+	struct comm_layout layout;
+	struct elf_file *file;
 	char path[4096];
 
-	for (size_t i = 0; i < 2 && !library; i++) {
-		snprintf(path, sizeof(path), forms[i], tests_directory);
-		library = dlopen(path, RTLD_NOW);
-	}
-	return library;
+	(void)state;
+	find_simulation(path);
+	assert_int_equal(elf_file__open(path, &file, NULL), 0);
+	assert_int_equal(comm_layout__read(file, &layout), 0);
+	elf_file__free(file);
+	assert_int_equal(layout.rank, 0x1044d0);
+	assert_int_equal(layout.size, 0x1044d4);
+	assert_int_equal(layout.device, 0x1044d8);
+	assert_true(layout.has_hash);
+	assert_int_equal(layout.hash, 0x1044c8);
+	assert_true(layout.has_end_magic);
+	assert_true(layout.end_magic > layout.device);
+	/* This program has no getters. */
+	assert_int_equal(elf_file__open("/proc/self/exe", &file, NULL), 0);
+	assert_int_equal(comm_layout__read(file, &layout), -ENOENT);
+	elf_file__free(file);
 }
 
 static void simulated_library(void **state)
 {
 	struct nccl_process_key key = {.pid = getpid(), .start_ns = 1};
 	int (*init_all)(void **comms, int count, const int *devices);
-	void *library = open_simulation(), *comms[2];
+	void *library, *comms[2];
 	struct comm_memory *memory = comm_memory__new(NULL);
 	struct nccl_jobs *jobs = nccl_jobs__new(NULL);
 	const int devices[] = {0, 0};
 	const struct nccl_comm *comm;
 	struct comm_facts facts;
+	char path[4096];
 
 	(void)state;
+	find_simulation(path);
+	library = dlopen(path, RTLD_NOW);
 	assert_non_null(library);
 	*(void **)&init_all = dlsym(library, "ncclCommInitAll");
 	assert_int_equal(init_all(comms, 2, devices), 0);
@@ -348,6 +369,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(any_bytes_end),
 		cmocka_unit_test(checked_for_sense),
 		cmocka_unit_test(without_a_library),
+		cmocka_unit_test(layout_of_the_simulated_library),
 		cmocka_unit_test(simulated_library),
 		cmocka_unit_test(rank_without_a_hash),
 	};
