@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Waits for the GPU, and ranks that wait for one another in several communicators: who is the cause.
+// Waits for the GPU, and ranks that wait for one another in several communicators.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

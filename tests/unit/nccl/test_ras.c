@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -252,6 +253,7 @@ static pid_t start_process(const char *address)
 	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
 	pid = fork();
 	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		execve("/bin/sleep", arguments, environment);
 		_exit(1);
 	}
@@ -373,7 +375,7 @@ static void another_users_port(void **state)
 		char *const environment[] = {variable, NULL};
 
 		snprintf(variable, sizeof(variable), "NCCL_RAS_ADDR=%s", address);
-		if (!setgid(65534) && !setuid(65534))
+		if (!setgid(65534) && !setuid(65534) && !prctl(PR_SET_PDEATHSIG, SIGKILL))
 			execve("/bin/sleep", arguments, environment);
 		_exit(1);
 	}
@@ -421,8 +423,10 @@ static void in_another_namespace(void **state)
 	(void)state;
 	assert_int_equal(pipe(ready), 0);
 	pid = fork();
-	if (!pid)
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		run_namespace(ready[1]);
+	}
 	assert_int_equal(read(ready[0], &byte, 1), 1);
 	if (byte == 'y') {
 		for (unsigned int i = 0; i < 2; i++) {
