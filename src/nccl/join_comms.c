@@ -43,7 +43,7 @@ static bool take_members(struct join *join)
 		join->members[join->member_count++] = (struct member){i, comm};
 		join->cursors[i]++;
 	}
-	return least != NULL;
+	return join->member_count > 0;
 }
 
 /* --- ranks --- */

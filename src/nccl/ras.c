@@ -180,7 +180,7 @@ static bool is_local(const char *host, void *arg)
 			return ras->hosts[i].is_local;
 	if (place == HOSTS_MAX || strlen(host) >= HOST_SIZE)
 		return false;
-	strcpy(ras->hosts[place].name, host);
+	memcpy(ras->hosts[place].name, host, strlen(host) + 1);
 	ras->hosts[place].is_local = ras_address__of_host(host, &address) &&
 				     ras_connector__is_local(ras->connector, ras->asked, &address);
 	ras->host_count++;

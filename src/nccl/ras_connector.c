@@ -60,15 +60,15 @@ static int enter(pid_t pid, int own)
 	struct stat mine, its;
 	char path[64];
 	int fd, ret = 0;
+	bool known;
 
 	snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &its) || fstat(own, &mine))
-		ret = -errno;
-	else if ((its.st_ino != mine.st_ino || its.st_dev != mine.st_dev) &&
-		 setns(fd, CLONE_NEWNET))
+	known = !fstat(fd, &its) && !fstat(own, &mine);
+	if (!known ||
+	    ((its.st_ino != mine.st_ino || its.st_dev != mine.st_dev) && setns(fd, CLONE_NEWNET)))
 		ret = -errno;
 	close(fd);
 	return ret;
