@@ -294,8 +294,10 @@ static void layout_of_the_simulated_library(void **state)
 static void simulated_library(void **state)
 {
 	struct nccl_process_key key = {.pid = getpid(), .start_ns = 1};
+	static void *comms[2]; /* the library does not free them */
 	int (*init_all)(void **comms, int count, const int *devices);
-	void *library, *comms[2];
+	int (*destroy)(void *comm);
+	void *library;
 	struct comm_memory *memory = comm_memory__new(NULL);
 	struct nccl_jobs *jobs = nccl_jobs__new(NULL);
 	const int devices[] = {0, 0};
@@ -308,6 +310,7 @@ static void simulated_library(void **state)
 	library = dlopen(path, RTLD_NOW);
 	assert_non_null(library);
 	*(void **)&init_all = dlsym(library, "ncclCommInitAll");
+	*(void **)&destroy = dlsym(library, "ncclCommDestroy");
 	assert_int_equal(init_all(comms, 2, devices), 0);
 	for (int i = 0; i < 2; i++) {
 		struct nccl_event event;
@@ -325,6 +328,10 @@ static void simulated_library(void **state)
 	assert_true(comm->hash == facts.hash && comm->size == 2 && comm->seen == 2);
 	assert_null(nccl_jobs__next(jobs, comm));
 	assert_int_equal(comm_memory__look(memory, getpid(), (uintptr_t)&facts, &facts), -EINVAL);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(destroy(comms[i]), 0);
+	/* Nothing is there any more. */
+	assert_int_equal(comm_memory__look(memory, getpid(), (uintptr_t)comms[0], &facts), -EINVAL);
 	nccl_jobs__free(jobs);
 	comm_memory__free(memory);
 }
