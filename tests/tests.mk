@@ -74,6 +74,9 @@ $(patsubst tests/unit/bpf/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/bpf/test_*.
 
 # It runs simulated ranks: those of the plain build, also if it is sanitized.
 $(BUILD)/tests/test_nccl_ranks: | $(if $(findstring sanitize,$(HARDENING)),,$(SIM_OUT)/ranks)
+# It loads the simulated libnccl.
+$(BUILD)/tests/test_comm_memory: | \
+	$(if $(findstring sanitize,$(HARDENING)),,$(SIM_OUT)/nccl/libnccl.so.2)
 
 $(BUILD)/tests/fake/libnvidia-ml.so.1: tests/unit/fake/nvml.c
 	@mkdir -p $(@D)

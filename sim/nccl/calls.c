@@ -49,7 +49,9 @@ static ncclResult_t message(const struct truth *call, bool receives, ncclComm_t 
 #define COLLECTIVE(name, parameters, its_op, its_root)						\
 	NCCL_CALL(name, parameters)								\
 	{											\
+		/* The real one loads commHash, too, for its NVTX range. */			\
 		struct truth call = { .function = #name, .comm = comm, .count = count,		\
+				      .hash = comm__is(comm) ? comm->hash : 0,			\
 				      .type = datatype, .op = (its_op), .root = (its_root),	\
 				      .captured = is_captured(stream) };			\
 												\

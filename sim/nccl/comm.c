@@ -59,19 +59,21 @@ static void take_config(struct ncclComm *comm, const ncclConfig_t *config)
 		snprintf(comm->name, sizeof(comm->name), "%s", config->commName);
 }
 
-struct ncclComm *comm__open(uint64_t hash, int rank, int size, const ncclConfig_t *config)
+struct ncclComm *comm__open(uint64_t hash, uint64_t place, int rank, int size,
+			    const ncclConfig_t *config)
 {
 	struct ncclComm *comm = calloc(1, sizeof(*comm));
 
 	if (!comm)
 		return NULL;
-	comm->shared = map_shared(hash);
+	comm->shared = map_shared(place);
 	if (!comm->shared) {
 		free(comm);
 		return NULL;
 	}
-	comm->start_magic = SIM_NCCL_MAGIC;
+	comm->start_magic = comm->end_magic = SIM_NCCL_MAGIC;
 	comm->hash = hash;
+	comm->place = place;
 	comm->rank = rank;
 	comm->size = size;
 	comm->device = comm->nvml_device = current_device();
@@ -105,7 +107,7 @@ ncclResult_t comm__meet(struct ncclComm *comm)
 
 bool comm__is(const struct ncclComm *comm)
 {
-	return comm && comm->start_magic == SIM_NCCL_MAGIC;
+	return comm && comm->start_magic == SIM_NCCL_MAGIC && comm->end_magic == SIM_NCCL_MAGIC;
 }
 
 void comm__close(struct ncclComm *comm)
@@ -114,7 +116,7 @@ void comm__close(struct ncclComm *comm)
 
 	comm->start_magic = 0;
 	if (__atomic_add_fetch(&comm->shared->left, 1, __ATOMIC_ACQ_REL) == (uint32_t)comm->size) {
-		path_of(path, comm->hash);
+		path_of(path, comm->place);
 		unlink(path);
 	}
 	/* Streams may still have gates of it: it stays, closed, and they open. */
@@ -202,6 +204,9 @@ ncclResult_t comm__split(struct ncclComm *parent, int color, int key, struct ncc
 		rank += its_key < key || (its_key == key && other < parent->rank);
 	}
 	hash = identity__of_split(parent->hash, (int)number, color);
-	*child = comm__open(hash, rank, size, config);
-	return *child ? comm__meet(*child) : ncclSystemError;
+	*child = comm__open(hash, hash, rank, size, config);
+	if (!*child)
+		return ncclSystemError;
+	(*child)->magic = hash;
+	return comm__meet(*child);
 }

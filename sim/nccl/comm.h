@@ -39,7 +39,8 @@ struct ncclComm {
 	int32_t rank, size, device, nvml_device;
 	/* from here on, the simulation's own */
 	struct shared *shared;
-	uint32_t splits, shrinks;
+	uint64_t place; /* of the shared memory: the hash, but for shrinks, which share theirs */
+	uint32_t splits, shrinks; /* of it; grows count as splits */
 	uint64_t launched; /* collectives of this rank */
 	uint64_t sends[SIM_MOST_RANKS], receives[SIM_MOST_RANKS];
 	bool nonblocking, aborted, ready;
@@ -51,15 +52,17 @@ struct ncclComm {
 		int32_t peer;
 		bool receives;
 	} peers[2][SIM_MOST_RANKS];
+	uint64_t end_magic; /* the last member, as in the real one */
 };
 
 #define SIM_NCCL_MAGIC 0x0280028002800280
 
 /*
- * A rank of the communicator with this hash. NULL without memory or shared memory. Does not wait
- * for the others.
+ * A rank of the communicator with this hash, whose ranks meet at this place. NULL without memory or
+ * shared memory. Does not wait for the others.
  */
-struct ncclComm *comm__open(uint64_t hash, int rank, int size, const ncclConfig_t *config);
+struct ncclComm *comm__open(uint64_t hash, uint64_t place, int rank, int size,
+			    const ncclConfig_t *config);
 /* Waits until all ranks have joined. */
 ncclResult_t comm__meet(struct ncclComm *comm);
 /* Closes it; the last rank removes the file. */

@@ -23,9 +23,10 @@ static ncclResult_t init(ncclComm_t *out, const ncclUniqueId *id, struct truth *
 
 	if (!out || !is_rank(call->rank, call->size))
 		return ncclInvalidArgument;
-	*out = comm__open(identity__of_id(id), call->rank, call->size, config);
+	*out = comm__open(call->hash, call->hash, call->rank, call->size, config);
 	if (!*out)
 		return ncclSystemError;
+	(*out)->magic = identity__magic(id);
 	call->comm = *out;
 	if ((*out)->nonblocking)
 		return ncclInProgress;
@@ -83,9 +84,11 @@ static ncclResult_t init_all(ncclComm_t *comms, int count, const int *devices)
 		return ncclInvalidArgument;
 	ncclGetUniqueId(&id);
 	for (int rank = 0; rank < count; rank++) {
-		comms[rank] = comm__open(identity__of_id(&id), rank, count, NULL);
+		comms[rank] = comm__open(identity__of_id(&id), identity__of_id(&id), rank, count,
+					 NULL);
 		if (!comms[rank])
 			return ncclSystemError;
+		comms[rank]->magic = identity__magic(&id);
 		comms[rank]->device = devices ? devices[rank] : rank;
 	}
 	for (int rank = 0; rank < count; rank++)
@@ -132,6 +135,7 @@ NCCL_CALL(CommSplit, (ncclComm_t comm, int color, int key, ncclComm_t *child,
 static ncclResult_t shrink(struct truth *call, ncclComm_t comm, const int *excluded, int count,
 			   ncclComm_t *child, const ncclConfig_t *config)
 {
+	uint64_t hash;
 	int rank;
 
 	if (!comm__is(comm) || !child || count < 0 || count >= comm->size || !excluded)
@@ -142,10 +146,13 @@ static ncclResult_t shrink(struct truth *call, ncclComm_t comm, const int *exclu
 			return ncclInvalidUsage;
 		rank -= excluded[i] < comm->rank;
 	}
-	*child = comm__open(identity__of_split(comm->hash, (int)++comm->splits, 0), rank,
-			    comm->size - count, config);
+	hash = identity__of_shrink(comm->hash);
+	*child = comm__open(hash, hash + ++comm->shrinks, rank, comm->size - count, config);
+	if (!*child)
+		return ncclSystemError;
+	(*child)->magic = hash;
 	call->comm = *child;
-	return *child ? comm__meet(*child) : ncclSystemError;
+	return comm__meet(*child);
 }
 
 NCCL_CALL(CommShrink, (ncclComm_t comm, int *excluded, int count, ncclComm_t *child,
@@ -157,17 +164,25 @@ NCCL_CALL(CommShrink, (ncclComm_t comm, int *excluded, int count, ncclComm_t *ch
 	NCCL_RUN(call, shrink(&call, comm, excluded, count, child, config));
 }
 
-/* New ranks have no communicator yet; the others may have the id of ncclCommGetUniqueId. */
+/* New ranks have no communicator yet, and the id of ncclCommGetUniqueId. Others keep their rank. */
 static ncclResult_t grow(struct truth *call, ncclComm_t comm, const ncclUniqueId *id,
 			 ncclComm_t *child, const ncclConfig_t *config)
 {
-	int rank = call->rank >= 0 || !comm__is(comm) ? call->rank : comm->rank;
+	bool is_new = !comm__is(comm);
+	int rank = is_new ? call->rank : comm->rank;
+	uint64_t magic, hash;
 
-	if (!child || !id || !is_rank(rank, call->size))
+	if (!child || (is_new ? !id : call->rank != -1) || !is_rank(rank, call->size))
 		return ncclInvalidArgument;
-	*child = comm__open(identity__of_id(id), rank, call->size, config);
+	magic = is_new ? identity__magic(id) :
+			 identity__grown_magic(comm->magic, (int)++comm->splits);
+	hash = identity__of_grow(magic, call->size);
+	*child = comm__open(hash, hash, rank, call->size, config);
+	if (!*child)
+		return ncclSystemError;
+	(*child)->magic = magic;
 	call->comm = *child;
-	return *child ? comm__meet(*child) : ncclSystemError;
+	return comm__meet(*child);
 }
 
 NCCL_CALL(CommGrow, (ncclComm_t comm, int nranks, const ncclUniqueId *id, int rank,
@@ -179,11 +194,17 @@ NCCL_CALL(CommGrow, (ncclComm_t comm, int nranks, const ncclUniqueId *id, int ra
 	NCCL_RUN(call, grow(&call, comm, id, child, config));
 }
 
+/* For the parent's next grow. */
+static void make_for_grow(const struct ncclComm *comm, ncclUniqueId *id)
+{
+	identity__make_for(id, identity__grown_magic(comm->magic, (int)comm->splits + 1));
+}
+
 NCCL_CALL(CommGetUniqueId, (ncclComm_t comm, ncclUniqueId *id))
 {
 	struct truth call = { .function = "CommGetUniqueId", .comm = comm };
 
-	NCCL_RUN(call, comm__is(comm) && id ? (identity__make(id), ncclSuccess) :
+	NCCL_RUN(call, comm__is(comm) && id ? (make_for_grow(comm, id), ncclSuccess) :
 					      ncclInvalidArgument);
 }
 

@@ -133,3 +133,9 @@ struct nccl_operation nccl_operation__plain(const struct nccl_operation *operati
 		plain.op = OWN_OP;
 	return plain;
 }
+
+bool nccl_operation__equal(const struct nccl_operation *one, const struct nccl_operation *other)
+{
+	return one->function == other->function && one->count == other->count &&
+	       one->datatype == other->datatype && one->op == other->op && one->root == other->root;
+}

@@ -105,10 +105,15 @@ struct nccl_event {
 	bool captured;			 /* into a graph: it runs with the graph's launches */
 	enum nccl_queue queue;
 	bool partial; /* NCCL_WAIT, at its end: other work of the process may not be done */
-	/* NCCL_INIT_RANK at its begin, NCCL_FOUND: rank and size may be unknown (-1, 0) */
+	/*
+	 * NCCL_INIT_RANK at its begin, NCCL_FOUND: rank and size may be unknown (-1, 0), and the
+	 * hash of NCCL_FOUND (0).
+	 */
 	uint64_t hash;
 	int32_t rank, size;
 	int32_t device;
+	/* NCCL_INIT_RANK and NCCL_GROW at their begin: nccl_hash__magic of their id; 0: no id */
+	uint64_t magic;
 	const char *name; /* of the communicator, or NULL */
 	bool nonblocking;
 	uint64_t sequence; /* NCCL_FOUND: collectives so far, or NCCL_SEQUENCE_UNKNOWN */
@@ -150,6 +155,9 @@ uint32_t nccl_datatype__bytes(int32_t datatype);
  * vector. `size` is the communicator's, 0 if unknown. Saturates. 0: unknown.
  */
 uint64_t nccl_operation__bytes(const struct nccl_operation *operation, int32_t size);
+
+/* Whether two plain operations agree. */
+bool nccl_operation__equal(const struct nccl_operation *one, const struct nccl_operation *other);
 
 /* As the operation with what has no meaning for its function set to 0; Bcast as Broadcast. */
 struct nccl_operation nccl_operation__plain(const struct nccl_operation *operation);

@@ -133,14 +133,18 @@ static void begin_group_end(struct nccl_jobs *jobs, struct thread *thread,
 	}
 }
 
-/* Ranks that this process makes in a group have come to the end of their creation. */
+/*
+ * Ranks that this thread makes in a group have come to the end of their creation. Nonblocking ones
+ * go on: only ncclCommGetAsyncError says when they are done.
+ */
 static void end_creations(struct thread *thread, int32_t result)
 {
 	struct rank *rank;
 
 	DL_FOREACH2(thread->process->ranks, rank, process_next)
 	{
-		if (rank->open.state != NCCL_RANK_CREATING || !rank->open.handle)
+		if (rank->open.state != NCCL_RANK_CREATING || !rank->open.handle ||
+		    rank->open.nonblocking || rank->creator != thread->key.tid)
 			continue;
 		if (!result)
 			created(rank);
@@ -178,16 +182,28 @@ static void set_name(struct comm *comm, const char *name)
 	memcpy(comm->open.name, name, length);
 }
 
+static struct rank *init_rank(struct nccl_jobs *jobs, struct process *process,
+			      const struct nccl_event *event)
+{
+	struct rank *rank =
+		nccl_rank__add(jobs, process, true, event->hash, 0, event->rank, event->size);
+
+	if (!rank)
+		return NULL;
+	rank->open.device = event->device;
+	rank->comm->magic = event->magic;
+	return rank;
+}
+
 static void begin_creation(struct nccl_jobs *jobs, struct thread *thread,
 			   const struct nccl_event *event)
 {
 	struct rank *parent, *rank = NULL;
 
 	if (event->function == NCCL_INIT_RANK) {
-		rank = nccl_rank__add(jobs, thread->process, true, event->hash, 0, event->rank,
-				      event->size);
-		if (rank)
-			rank->open.device = event->device;
+		rank = init_rank(jobs, thread->process, event);
+	} else if (event->function == NCCL_GROW && !event->comm) {
+		rank = nccl_split__join(jobs, thread->process, event);
 	} else {
 		parent = take_rank(jobs, thread->process, event->comm);
 		if (parent)
@@ -195,6 +211,7 @@ static void begin_creation(struct nccl_jobs *jobs, struct thread *thread,
 	}
 	if (!rank)
 		return;
+	rank->creator = thread->key.tid;
 	set_name(rank->comm, event->name);
 	rank->open.nonblocking = event->nonblocking;
 	rank->open.creating_ns = event->ns;
@@ -222,11 +239,30 @@ static void end_creation(struct nccl_jobs *jobs, struct thread *thread,
 	created(rank);
 }
 
+/* Number, size and device of a rank whose communicator's hash is unknown. */
+static void found_members(struct nccl_jobs *jobs, struct process *process,
+			  const struct nccl_event *event)
+{
+	struct rank *rank = take_rank(jobs, process, event->made);
+
+	if (!rank)
+		return;
+	if (!rank->comm->open.size && event->size > event->rank)
+		rank->comm->open.size = event->size;
+	nccl_rank__set_number(rank, event->rank);
+	if (rank->open.device == NCCL_DEVICE_UNKNOWN)
+		rank->open.device = event->device;
+}
+
 /* A communicator from before, or one of ncclCommInitAll, or more about one that is known. */
 static void found(struct nccl_jobs *jobs, struct process *process, const struct nccl_event *event)
 {
 	struct rank *rank = nccl_rank__find(jobs, process, event->made);
 
+	if (!event->hash) {
+		found_members(jobs, process, event);
+		return;
+	}
 	if (rank && rank->comm->open.known && rank->comm->open.hash == event->hash) {
 		if (!rank->comm->open.size && event->size > event->rank)
 			rank->comm->open.size = event->size;
@@ -234,7 +270,8 @@ static void found(struct nccl_jobs *jobs, struct process *process, const struct 
 		return;
 	}
 	/* The pointer alone was known, or a hash that we had to make up. */
-	if (rank && (rank->comm->creating || (rank->comm->open.known && rank->open.sequence)))
+	if (rank && (rank->comm->creating ||
+		     (rank->comm->open.known && !rank->comm->open.guessed && rank->open.sequence)))
 		return;
 	if (rank)
 		nccl_rank__remove(jobs, rank);

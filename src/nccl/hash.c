@@ -88,3 +88,35 @@ uint64_t nccl_hash__split(enum nccl_hashing hashing, uint64_t parent, int32_t nu
 	feed(&mixer, &color, sizeof(color));
 	return digest(&mixer);
 }
+
+uint64_t nccl_hash__shrink(uint64_t parent)
+{
+	return nccl_hash__split(NCCL_HASHING_MIXER, parent, 0, 0);
+}
+
+static uint64_t combine(uint64_t one, uint64_t other)
+{
+	struct mixer mixer = {1, 1};
+
+	feed(&mixer, &one, sizeof(one));
+	feed(&mixer, &other, sizeof(other));
+	return digest(&mixer);
+}
+
+uint64_t nccl_hash__magic(const uint8_t id[NCCL_ID_SIZE])
+{
+	uint64_t magic;
+
+	memcpy(&magic, id, sizeof(magic));
+	return magic;
+}
+
+uint64_t nccl_hash__grown_magic(uint64_t parent_magic, int32_t number)
+{
+	return combine(parent_magic, (uint64_t)number);
+}
+
+uint64_t nccl_hash__grow(uint64_t grown_magic, int32_t size)
+{
+	return combine(grown_magic, (uint64_t)size);
+}

@@ -13,6 +13,10 @@
 #define LATE_NS 1000000
 #define MOST_INSTANCES 64
 
+/* The array of a communicator's ranks may be twice as long as they are. */
+#define RANK_BYTES (sizeof(struct rank) + 2 * sizeof(struct rank *))
+#define COMM_BYTES (sizeof(struct comm) + FIRST_ROUNDS * sizeof(struct round))
+
 struct nccl_jobs *nccl_jobs__new(const struct nccl_limits *limits)
 {
 	struct nccl_jobs *jobs = calloc(1, sizeof(*jobs));
@@ -65,7 +69,7 @@ static void free_rank(struct nccl_jobs *jobs, struct rank *rank)
 
 	drop_handle(jobs, rank);
 	DL_DELETE2(process->ranks, rank, process_prev, process_next);
-	nccl_budget__give(jobs, process, sizeof(*rank) + 2 * sizeof(rank));
+	nccl_budget__give(jobs, process, RANK_BYTES);
 	process->references--;
 	free(rank);
 	nccl_process__release(jobs, process);
@@ -185,46 +189,65 @@ static int insert(struct comm *comm, struct rank *rank)
 	return 0;
 }
 
+/* The communicator that a rank joins. `process` has paid for a new one. NULL: no room. */
+static struct comm *take_comm(struct nccl_jobs *jobs, struct process *process, bool known,
+			      struct comm_key *key, int32_t rank, int32_t size)
+{
+	struct comm *comm = known ? find_comm(jobs, key, rank, size) : NULL;
+
+	if (!comm && key->instance < MOST_INSTANCES) {
+		comm = make_comm(jobs, process, known, key, size);
+		if (comm)
+			return comm;
+	}
+	nccl_budget__give(jobs, process, COMM_BYTES);
+	return comm;
+}
+
+/* NULL without memory. */
+static struct rank *new_rank(struct process *process, struct comm *comm, int32_t number)
+{
+	struct rank *rank = calloc(1, sizeof(*rank));
+
+	if (!rank)
+		return NULL;
+	rank->open.rank = number;
+	rank->open.device = NCCL_DEVICE_UNKNOWN;
+	rank->open.process = &process->open;
+	rank->process = process;
+	rank->comm = comm;
+	if (!insert(comm, rank)) {
+		process->references++;
+		DL_APPEND2(process->ranks, rank, process_prev, process_next);
+		return rank;
+	}
+	free(rank);
+	return NULL;
+}
+
 struct rank *nccl_rank__add(struct nccl_jobs *jobs, struct process *process, bool known,
 			    uint64_t hash, uint32_t split, int32_t number, int32_t size)
 {
 	struct comm_key key = {.hash = hash, .uid = process->open.key.uid, .split = split};
-	size_t rank_bytes = sizeof(struct rank) + 2 * sizeof(struct rank *);
-	size_t comm_bytes = sizeof(struct comm) + FIRST_ROUNDS * sizeof(struct round);
+	struct rank *rank = NULL;
 	struct comm *comm;
-	struct rank *rank;
 
 	if (size < 0 || number < NCCL_RANK_UNKNOWN || (size && number >= size)) {
 		jobs->losses.invalid++;
 		return NULL;
 	}
 	/* First the room, because that may forget the communicator which has the hash. */
-	if (!nccl_budget__take(jobs, process, rank_bytes + comm_bytes))
+	if (!nccl_budget__take(jobs, process, RANK_BYTES + COMM_BYTES))
 		return NULL;
-	comm = known ? find_comm(jobs, &key, number, size) : NULL;
-	rank = calloc(1, sizeof(*rank));
+	comm = take_comm(jobs, process, known, &key, number, size);
 	if (comm)
-		nccl_budget__give(jobs, process, comm_bytes);
-	else if (rank && key.instance < MOST_INSTANCES)
-		comm = make_comm(jobs, process, known, &key, size);
-	if (!comm) {
-		nccl_budget__give(jobs, process, rank_bytes + comm_bytes);
-		goto no_room;
-	}
+		rank = new_rank(process, comm, number);
 	if (!rank) {
-		nccl_budget__give(jobs, process, rank_bytes);
-		goto no_room;
-	}
-	rank->open.rank = number;
-	rank->open.device = NCCL_DEVICE_UNKNOWN;
-	rank->open.process = &process->open;
-	rank->process = process;
-	rank->comm = comm;
-	if (insert(comm, rank)) {
-		nccl_budget__give(jobs, process, rank_bytes);
-		if (!comm->open.seen)
+		jobs->losses.no_room++;
+		nccl_budget__give(jobs, process, RANK_BYTES);
+		if (comm && !comm->open.seen)
 			nccl_comm__free(jobs, comm);
-		goto no_room;
+		return NULL;
 	}
 	if (!comm->open.size)
 		comm->open.size = size;
@@ -233,13 +256,7 @@ struct rank *nccl_rank__add(struct nccl_jobs *jobs, struct process *process, boo
 		comm->payer->over--;
 		comm->over = false;
 	}
-	process->references++;
-	DL_APPEND2(process->ranks, rank, process_prev, process_next);
 	return rank;
-no_room:
-	jobs->losses.no_room++;
-	free(rank);
-	return NULL;
 }
 
 void nccl_rank__set_handle(struct nccl_jobs *jobs, struct rank *rank, uint64_t handle)
@@ -280,6 +297,16 @@ void nccl_rank__set_number(struct rank *rank, int32_t number)
 	comm->open.seen++;
 }
 
+/* A communicator whose ranks have all ended may be forgotten. */
+static void note_end(struct nccl_jobs *jobs, struct comm *comm)
+{
+	if (comm->open.ended < comm->open.seen || comm->over)
+		return;
+	comm->over = true;
+	comm->payer->over++;
+	DL_APPEND2(jobs->over, comm, over_prev, over_next);
+}
+
 void nccl_rank__end(struct nccl_jobs *jobs, struct rank *rank, enum nccl_rank_state state)
 {
 	struct comm *comm = rank->comm;
@@ -291,11 +318,7 @@ void nccl_rank__end(struct nccl_jobs *jobs, struct rank *rank, enum nccl_rank_st
 	rank->open.creating_ns = 0;
 	drop_handle(jobs, rank);
 	comm->open.ended++;
-	if (comm->open.ended < comm->open.seen || comm->over)
-		return;
-	comm->over = true;
-	comm->payer->over++;
-	DL_APPEND2(jobs->over, comm, over_prev, over_next);
+	note_end(jobs, comm);
 }
 
 void nccl_rank__remove(struct nccl_jobs *jobs, struct rank *rank)
@@ -313,11 +336,7 @@ void nccl_rank__remove(struct nccl_jobs *jobs, struct rank *rank)
 	memmove(comm->ranks + place, comm->ranks + place + 1,
 		(comm->open.seen - place) * sizeof(struct rank *));
 	free_rank(jobs, rank);
-	if (comm->open.ended == comm->open.seen && !comm->over) {
-		comm->over = true;
-		comm->payer->over++;
-		DL_APPEND2(jobs->over, comm, over_prev, over_next);
-	}
+	note_end(jobs, comm);
 }
 
 void nccl_jobs__begin_period(struct nccl_jobs *jobs, uint64_t ns)

@@ -127,6 +127,7 @@ struct nccl_pair {
 struct nccl_comm {
 	uint64_t hash; /* with `known` */
 	bool known;    /* else only its address in a process is known */
+	bool guessed;  /* the hash only brings ranks together: NCCL's own number is unknown */
 	bool aligned;  /* sequence numbers of ranks are comparable: all were seen from the start */
 	uint32_t number;	   /* differs for each communicator ever seen */
 	int32_t size;		   /* 0: unknown */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Clock offsets between nodes, and communicators that span nodes.
+// Clock offsets between nodes, see join.h.
 #include "nccl/join.h"
 
 #include <stdlib.h>
@@ -13,15 +13,6 @@ struct bounds {
 	int64_t *guesses;
 	size_t guess_count;
 };
-
-static const struct nccl_node_comm *find_comm(const struct nccl_node *node, uint64_t hash,
-					      int32_t size)
-{
-	for (size_t i = 0; i < node->comm_count; i++)
-		if (node->comms[i].hash == hash && node->comms[i].size == size)
-			return &node->comms[i];
-	return NULL;
-}
 
 /* Times are below 73 years; others come from a broken file. */
 static bool is_sound(const struct nccl_arrival *arrival)
@@ -98,22 +89,34 @@ static struct nccl_offset offset_of(struct bounds *bounds)
 	return offset;
 }
 
-/* What to add to the times of `b` to have those of `a`. */
-static struct nccl_offset between(const struct nccl_node *a, const struct nccl_node *b)
+int nccl_node_comm__order(const void *left, const void *right)
+{
+	const struct nccl_node_comm *one = left, *other = right;
+
+	if (one->hash != other->hash)
+		return one->hash < other->hash ? -1 : 1;
+	return (one->size > other->size) - (one->size < other->size);
+}
+
+/* What to add to the times of `b` to have those of `a`. -ENOMEM, or 0. */
+static int between(const struct nccl_node *a, const struct nccl_node *b, struct nccl_offset *offset)
 {
 	struct bounds bounds = {0};
-	struct nccl_offset offset;
+	size_t i = 0, j = 0;
+	int ret = 0;
 
-	for (size_t i = 0; i < a->comm_count; i++) {
-		const struct nccl_node_comm *other =
-			find_comm(b, a->comms[i].hash, a->comms[i].size);
+	while (i < a->comm_count && j < b->comm_count && !ret) {
+		const struct nccl_node_comm *one = &a->comms[i], *other = &b->comms[j];
+		int cmp = nccl_node_comm__order(one, other);
 
-		if (other && compare_comm(&bounds, &a->comms[i], other))
-			break;
+		if (!cmp && one->aligned && other->aligned)
+			ret = compare_comm(&bounds, one, other);
+		i += cmp <= 0;
+		j += cmp >= 0;
 	}
-	offset = offset_of(&bounds);
+	*offset = offset_of(&bounds);
 	free(bounds.guesses);
-	return offset;
+	return ret;
 }
 
 static struct nccl_offset sum(const struct nccl_offset *one, const struct nccl_offset *other)
@@ -127,111 +130,42 @@ static struct nccl_offset sum(const struct nccl_offset *one, const struct nccl_o
 	return total;
 }
 
-void nccl_join__offsets(const struct nccl_node *nodes, size_t count, struct nccl_offset *offsets)
+/*
+ * From the nodes that are known to those that share a communicator with one of them. `reached` has
+ * the known ones. With `bounded`, guesses do not count.
+ */
+static int spread(const struct nccl_node *nodes, size_t count, struct nccl_offset *offsets,
+		  size_t *reached, size_t *reached_count, bool bounded)
 {
-	bool more = count > 0;
+	for (size_t i = 0; i < *reached_count; i++) {
+		for (size_t j = 0; j < count; j++) {
+			struct nccl_offset step;
+
+			if (offsets[j].known)
+				continue;
+			if (between(&nodes[reached[i]], &nodes[j], &step))
+				return -ENOMEM;
+			if (!step.known || (bounded && step.error_ns == UINT64_MAX))
+				continue;
+			offsets[j] = sum(&offsets[reached[i]], &step);
+			if (offsets[j].known)
+				reached[(*reached_count)++] = j;
+		}
+	}
+	return 0;
+}
+
+int nccl_join__offsets(const struct nccl_node *nodes, size_t count, struct nccl_offset *offsets)
+{
+	size_t *reached = calloc(count + 1, sizeof(*reached)), reached_count = count > 0;
+	int ret = reached ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < count; i++)
 		offsets[i] = (struct nccl_offset){.known = i == 0};
-	/* From the nodes that are known to those that share a communicator with one of them. */
-	while (more) {
-		more = false;
-		for (size_t i = 0; i < count; i++) {
-			for (size_t j = 0; offsets[i].known && j < count; j++) {
-				struct nccl_offset step;
-
-				if (offsets[j].known)
-					continue;
-				step = between(&nodes[i], &nodes[j]);
-				if (!step.known)
-					continue;
-				offsets[j] = sum(&offsets[i], &step);
-				more |= offsets[j].known;
-			}
-		}
-	}
-}
-
-static struct nccl_joined *find_joined(struct nccl_joined *joined, size_t count,
-				       const struct nccl_node_comm *comm)
-{
-	for (size_t i = 0; i < count; i++)
-		if (joined[i].hash == comm->hash && joined[i].size == comm->size)
-			return &joined[i];
-	return NULL;
-}
-
-/* Whether a node before this one claims the rank, too. */
-static bool claimed(const struct nccl_node *nodes, size_t node, const struct nccl_node_comm *comm,
-		    int32_t rank)
-{
-	for (size_t i = 0; i < node; i++) {
-		const struct nccl_node_comm *other = find_comm(&nodes[i], comm->hash, comm->size);
-
-		for (size_t j = 0; other && j < other->rank_count; j++)
-			if (other->ranks[j].rank == rank)
-				return true;
-	}
-	return false;
-}
-
-static void add_ranks(struct nccl_joined *joined, const struct nccl_node *nodes, size_t node,
-		      const struct nccl_node_comm *comm)
-{
-	joined->nodes++;
-	for (size_t i = 0; i < comm->rank_count; i++) {
-		if (claimed(nodes, node, comm, comm->ranks[i].rank)) {
-			joined->duplicates++;
-			continue;
-		}
-		joined->seen++;
-		if (comm->ranks[i].sequence > joined->sequence)
-			joined->sequence = comm->ranks[i].sequence;
-	}
-}
-
-static void add_behind(struct nccl_joined *joined, const struct nccl_node *nodes, size_t node,
-		       const struct nccl_node_comm *comm)
-{
-	for (size_t i = 0; i < comm->rank_count; i++) {
-		if (comm->ranks[i].sequence >= joined->sequence ||
-		    claimed(nodes, node, comm, comm->ranks[i].rank))
-			continue;
-		joined->behind_total++;
-		if (joined->behind_count < NCCL_JOIN_BEHIND)
-			joined->behind[joined->behind_count++] =
-				(struct nccl_behind){node, comm->ranks[i]};
-	}
-}
-
-struct nccl_joined *nccl_join__comms(const struct nccl_node *nodes, size_t count,
-				     size_t *joined_count)
-{
-	struct nccl_joined *joined = NULL, *one;
-	size_t found = 0;
-
-	*joined_count = 0;
-	for (size_t i = 0; i < count; i++) {
-		for (size_t j = 0; j < nodes[i].comm_count; j++) {
-			const struct nccl_node_comm *comm = &nodes[i].comms[j];
-			struct nccl_joined fresh = {.hash = comm->hash, .size = comm->size};
-
-			one = find_joined(joined, found, comm);
-			if (!one && ARRAY_APPEND(joined, found, fresh))
-				goto no_memory;
-			add_ranks(one ? one : &joined[found - 1], nodes, i, comm);
-		}
-	}
-	for (size_t i = 0; i < count; i++) {
-		for (size_t j = 0; j < nodes[i].comm_count; j++) {
-			const struct nccl_node_comm *comm = &nodes[i].comms[j];
-
-			add_behind(find_joined(joined, found, comm), nodes, i, comm);
-		}
-	}
-	*joined_count = found;
-	return joined;
-no_memory:
-	free(joined);
-	return NULL;
+	if (!ret)
+		ret = spread(nodes, count, offsets, reached, &reached_count, true);
+	if (!ret)
+		ret = spread(nodes, count, offsets, reached, &reached_count, false);
+	free(reached);
+	return ret;
 }

@@ -23,12 +23,6 @@ static bool operation_of(const struct rank *rank, uint64_t sequence,
 	       nccl_rank__operation(&rank->open, sequence, operation, &ns);
 }
 
-static bool same(const struct nccl_operation *one, const struct nccl_operation *other)
-{
-	return one->function == other->function && one->count == other->count &&
-	       one->datatype == other->datatype && one->op == other->op && one->root == other->root;
-}
-
 /* Whether a rank differs from what most call. One that is far ahead was equal when it came. */
 static bool differs(const struct rank *rank, const struct nccl_finding *finding, bool listed)
 {
@@ -38,7 +32,7 @@ static bool differs(const struct rank *rank, const struct nccl_finding *finding,
 		return false;
 	if (!operation_of(rank, finding->sequence, &operation))
 		return !listed;
-	return !same(&operation, &finding->operation);
+	return !nccl_operation__equal(&operation, &finding->operation);
 }
 
 /* The finding's operation is the one that most ranks have called. */
@@ -71,7 +65,7 @@ static int equal(const struct rank *one, uint64_t sequence, const struct rank *o
 
 	if (!operation_of(one, sequence, &mine) || !operation_of(other, its_sequence, &theirs))
 		return -1;
-	return same(&mine, &theirs);
+	return nccl_operation__equal(&mine, &theirs);
 }
 
 /* How the calls of a rank differ from those of the others, by the two that follow. */

@@ -33,7 +33,7 @@ struct round {
 struct comm_key {
 	uint64_t hash;
 	uint32_t uid;
-	uint32_t split;	   /* number of the split, since equal colours give equal hashes */
+	uint32_t split;	   /* number of a split with DJB2: equal colours give equal hashes */
 	uint32_t instance; /* among equal hashes */
 	uint32_t unused;
 };
@@ -76,7 +76,8 @@ struct rank {
 	struct recent recent[NCCL_RECENT];
 	struct nccl_operation kept[KEPT]; /* those from the communicator's mismatch on */
 	uint8_t kept_mask;		  /* which of these it has called */
-	int32_t children;		  /* splits so far */
+	int32_t children;		  /* splits and grows so far */
+	int64_t creator;	/* the thread that makes it */
 	uint64_t made_at;		  /* where NCCL writes its address, until that is known */
 	uint64_t wait_sequence;		  /* its sequence when the current wait began */
 	struct rank *process_prev, *process_next;
@@ -94,6 +95,7 @@ struct split {
 struct comm {
 	struct nccl_comm open;
 	struct comm_key key;
+	uint64_t magic; /* nccl/hash.h; 0: unknown */
 	struct process *payer;
 	struct rank **ranks; /* sorted by rank; open.seen of them */
 	struct round *rounds;
@@ -201,6 +203,9 @@ bool nccl_rank__kept(const struct rank *rank, uint64_t sequence, struct nccl_ope
 /* Splits, shrinks and grows: makes the child's rank. NULL: there is none, or no room. */
 struct rank *nccl_split__begin(struct nccl_jobs *jobs, struct rank *parent,
 			       const struct nccl_event *event);
+/* ncclCommGrow of a new rank, which has no parent: its id says which communicator it joins. */
+struct rank *nccl_split__join(struct nccl_jobs *jobs, struct process *process,
+			      const struct nccl_event *event);
 void nccl_split__free(struct nccl_jobs *jobs, struct split *split);
 
 #endif

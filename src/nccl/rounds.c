@@ -49,12 +49,6 @@ static void make_room(struct nccl_jobs *jobs, struct comm *comm)
 	comm->capacity = capacity;
 }
 
-static bool same(const struct nccl_operation *one, const struct nccl_operation *other)
-{
-	return one->function == other->function && one->count == other->count &&
-	       one->datatype == other->datatype && one->op == other->op && one->root == other->root;
-}
-
 /* Keeps a call that is one of the first from the mismatch on. */
 static void keep(const struct comm *comm, struct rank *rank, uint64_t sequence,
 		 const struct nccl_operation *operation)
@@ -94,7 +88,8 @@ static bool repeats(const struct nccl_rank *rank, uint64_t one, uint64_t other, 
 
 	for (uint64_t i = 0; i <= before; i++)
 		if (one <= i || other <= i || !nccl_rank__operation(rank, one - i, &mine, &ns) ||
-		    !nccl_rank__operation(rank, other - i, &theirs, &ns) || !same(&mine, &theirs))
+		    !nccl_rank__operation(rank, other - i, &theirs, &ns) ||
+		    !nccl_operation__equal(&mine, &theirs))
 			return false;
 	return true;
 }
@@ -273,7 +268,7 @@ uint64_t nccl_rank__arrive(struct nccl_jobs *jobs, struct rank *rank,
 		jobs->losses.unmatched++;
 		return sequence;
 	}
-	if (same(&round->operation, &operation))
+	if (nccl_operation__equal(&round->operation, &operation))
 		round->same++;
 	else if (comm->open.aligned)
 		differ(comm, round, rank, &operation);
@@ -299,7 +294,7 @@ static void forgive(struct comm *comm, struct rank *rank, uint64_t sequence)
 	    !nccl_rank__kept(rank, sequence, &operation))
 		return;
 	rank->kept_mask &= (uint8_t)~1U;
-	if (!same(&operation, &comm->open.mismatch.other))
+	if (!nccl_operation__equal(&operation, &comm->open.mismatch.other))
 		return;
 	comm->open.mismatch = (struct nccl_mismatch){0};
 	comm->open.mismatches--;
@@ -316,7 +311,8 @@ void nccl_rank__withdraw(struct rank *rank, uint64_t sequence)
 	forgive(comm, rank, sequence);
 	if (!round)
 		return;
-	if (same(&round->operation, &rank->recent[sequence % NCCL_RECENT].operation))
+	if (nccl_operation__equal(&round->operation,
+				  &rank->recent[sequence % NCCL_RECENT].operation))
 		round->same--;
 	if (--round->arrived)
 		return;

@@ -68,37 +68,51 @@ static void resolve(struct nccl_jobs *jobs, struct comm *parent, int32_t number)
 			nccl_split__free(jobs, split);
 }
 
-static struct rank *split_off(struct nccl_jobs *jobs, struct rank *parent,
-			      const struct nccl_event *event)
+/*
+ * The number of a split counts from the parent's start. If that was not seen, only older versions
+ * of NCCL, which do not use the number, give a hash that is theirs.
+ */
+static bool is_guess(const struct comm *parent, enum nccl_hashing hashing)
+{
+	return parent->open.guessed || (hashing == NCCL_HASHING_MIXER && !parent->open.aligned);
+}
+
+/*
+ * The caller's rank in a child. `split` tells children of equal hashes apart, which older versions
+ * of NCCL give to splits of one colour. NULL: no room.
+ */
+static struct rank *add_child(struct nccl_jobs *jobs, struct rank *parent, uint64_t hash,
+			      int32_t split, int32_t number, int32_t size)
 {
 	struct comm *comm = parent->comm;
-	struct rank *child = NULL;
+	struct rank *child = nccl_rank__add(jobs, parent->process, comm->open.known, hash,
+					    (uint32_t)split, number, size);
+
+	/* Ranks that were not seen from the parent's start may differ in their counts. */
+	if (child && !comm->open.aligned)
+		child->comm->open.aligned = false;
+	return child;
+}
+
+/* Keeps what the caller passes until all ranks of the parent have made the split. */
+static void keep_split(struct nccl_jobs *jobs, struct rank *parent, const struct nccl_event *event,
+		       struct rank *child)
+{
+	struct comm *comm = parent->comm;
 	struct split *split;
-	int32_t number = ++parent->children;
 
-	if (event->color != NCCL_NO_COLOR) {
-		uint64_t hash =
-			nccl_hash__split(event->hashing, comm->open.hash, number, event->color);
-
-		child = nccl_rank__add(jobs, parent->process, comm->open.known, hash,
-				       (uint32_t)number, NCCL_RANK_UNKNOWN, 0);
-		if (!child)
-			return NULL;
-		/* The parent must be known from its start, or splits are not counted from 1. */
-		child->comm->open.aligned = comm->open.aligned;
-	}
 	if (!comm->open.size || parent->open.rank < 0 ||
 	    !nccl_budget__take(jobs, comm->payer, sizeof(*split)))
-		return child;
+		return;
 	split = calloc(1, sizeof(*split));
 	if (!split) {
 		nccl_budget__give(jobs, comm->payer, sizeof(*split));
-		return child;
+		return;
 	}
 	*split = (struct split){
 		.parent = comm,
 		.child = child ? child->comm : NULL,
-		.number = number,
+		.number = parent->children,
 		.color = event->color,
 		.key = event->key,
 		.parent_rank = parent->open.rank,
@@ -107,20 +121,42 @@ static struct rank *split_off(struct nccl_jobs *jobs, struct rank *parent,
 	if (child)
 		child->comm->creating++;
 	DL_APPEND(comm->splits, split);
-	if (count_of(comm, number) == (size_t)comm->open.size)
-		resolve(jobs, comm, number);
+	if (count_of(comm, split->number) == (size_t)comm->open.size)
+		resolve(jobs, comm, split->number);
+}
+
+static struct rank *split_off(struct nccl_jobs *jobs, struct rank *parent,
+			      const struct nccl_event *event)
+{
+	int32_t number = ++parent->children;
+	struct rank *child = NULL;
+	uint64_t hash;
+
+	if (event->color != NCCL_NO_COLOR) {
+		hash = nccl_hash__split(event->hashing, parent->comm->open.hash, number,
+					event->color);
+		child = add_child(jobs, parent, hash,
+				  event->hashing == NCCL_HASHING_DJB2 ? number : 0,
+				  NCCL_RANK_UNKNOWN, 0);
+		if (!child)
+			return NULL;
+		child->comm->magic = hash;
+		child->comm->open.guessed = is_guess(parent->comm, event->hashing);
+	}
+	keep_split(jobs, parent, event, child);
 	return child;
 }
 
-/* Shrink: the others keep their order. */
+/* The others keep their order. */
 static struct rank *shrink(struct nccl_jobs *jobs, struct rank *parent,
 			   const struct nccl_event *event)
 {
 	struct comm *comm = parent->comm;
-	int32_t number = ++parent->children, below = 0, size = comm->open.size;
-	int32_t rank = parent->open.rank;
+	int32_t size = comm->open.size, rank = parent->open.rank, below = 0;
+	uint64_t hash = nccl_hash__shrink(comm->open.hash);
+	struct rank *child;
 
-	if (event->excluded_count >= (size_t)size || rank < 0) {
+	if (size && event->excluded_count >= (size_t)size) {
 		jobs->losses.invalid++;
 		return NULL;
 	}
@@ -129,25 +165,55 @@ static struct rank *shrink(struct nccl_jobs *jobs, struct rank *parent,
 			return NULL;
 		below += event->excluded[i] < rank;
 	}
-	size -= (int32_t)event->excluded_count;
-	if (below > rank)
-		below = rank;
-	return nccl_rank__add(jobs, parent->process, comm->open.known,
-			      nccl_hash__split(event->hashing, comm->open.hash, number, 0),
-			      (uint32_t)number, rank - below, size);
+	if (size && rank >= 0)
+		child = add_child(jobs, parent, hash, 0, rank - (below < rank ? below : rank),
+				  size - (int32_t)event->excluded_count);
+	else
+		child = add_child(jobs, parent, hash, 0, NCCL_RANK_UNKNOWN, 0);
+	if (!child)
+		return NULL;
+	child->comm->magic = hash;
+	child->comm->open.guessed = comm->open.guessed;
+	return child;
 }
 
-/* Grow: its hash is not known from outside. A number of our own brings the ranks together. */
+/*
+ * Ranks of the parent keep their numbers. Without its magic, a number of our own brings them
+ * together.
+ */
 static struct rank *grow(struct nccl_jobs *jobs, struct rank *parent,
 			 const struct nccl_event *event)
 {
 	int32_t number = ++parent->children;
-	int32_t rank = event->rank >= 0 ? event->rank : parent->open.rank;
-	uint64_t hash =
-		nccl_hash__split(NCCL_HASHING_MIXER, parent->comm->open.hash, number, event->size);
+	struct comm *comm = parent->comm;
+	uint64_t magic = 0, hash;
+	struct rank *child;
 
-	return nccl_rank__add(jobs, parent->process, parent->comm->open.known, hash,
-			      (uint32_t)number, rank, event->size);
+	if (comm->magic && !is_guess(comm, NCCL_HASHING_MIXER))
+		magic = nccl_hash__grown_magic(comm->magic, number);
+	hash = magic ? nccl_hash__grow(magic, event->size) :
+		       nccl_hash__split(NCCL_HASHING_MIXER, comm->open.hash, number, event->size);
+	child = add_child(jobs, parent, hash, 0, event->rank >= 0 ? event->rank : parent->open.rank,
+			  event->size);
+	if (!child)
+		return NULL;
+	child->comm->magic = magic;
+	child->comm->open.guessed = !magic;
+	return child;
+}
+
+struct rank *nccl_split__join(struct nccl_jobs *jobs, struct process *process,
+			      const struct nccl_event *event)
+{
+	uint64_t hash = nccl_hash__grow(event->magic, event->size);
+	struct rank *rank =
+		nccl_rank__add(jobs, process, event->magic != 0, hash, 0, event->rank, event->size);
+
+	if (!rank)
+		return NULL;
+	rank->comm->magic = event->magic;
+	rank->open.device = event->device;
+	return rank;
 }
 
 struct rank *nccl_split__begin(struct nccl_jobs *jobs, struct rank *parent,

@@ -11,7 +11,7 @@ static void write_hash(struct json *json, const struct nccl_comm *comm)
 	char text[32];
 
 	json__key(json, "hash");
-	if (!comm->known) {
+	if (!comm->known || comm->guessed) {
 		json__null(json);
 		return;
 	}

@@ -9,7 +9,7 @@
 
 void nccl_text__comm(FILE *out, const struct nccl_comm *comm)
 {
-	if (comm->known)
+	if (comm->known && !comm->guessed)
 		fprintf(out, "comm 0x%" PRIx64, comm->hash);
 	else
 		fprintf(out, "comm #%" PRIu32, comm->number);

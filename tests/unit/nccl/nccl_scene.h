@@ -124,6 +124,15 @@ static inline void scene__steps(struct scene *scene, unsigned int times)
 	}
 }
 
+/* All ranks but one come to the next collective. */
+static inline void scene__all_but(struct scene *scene, int32_t missing)
+{
+	scene->now += 10 * MS;
+	for (int32_t rank = 0; rank < scene->ranks; rank++)
+		if (rank != missing)
+			scene__call(scene, rank, all_reduce(1024), 0);
+}
+
 static inline void scene__end_process(struct scene *scene, int32_t rank)
 {
 	struct nccl_process_key key = {.pid = 5000 + rank, .start_ns = 1};

@@ -63,6 +63,20 @@ static void newer_splits_have_a_number(void **state)
 	assert_true(nccl_hash__split(NCCL_HASHING_MIXER, parent, 1, 1) == 0x96130880b83e61d9);
 }
 
+/* Computed by a second program from NCCL's sources, 2.27.3 to 2.30.7. */
+static void shrinks_and_grows(void **state)
+{
+	const uint8_t id[NCCL_ID_SIZE] = {0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 9};
+	uint64_t magic;
+
+	(void)state;
+	assert_true(nccl_hash__shrink(0x1122334455667788) == 0x597b8a2f18402044);
+	assert_true(nccl_hash__magic(id) == 0x1122334455667788);
+	magic = nccl_hash__grown_magic(0x1122334455667788, 3);
+	assert_true(magic == 0xfa78e07be76dac14);
+	assert_true(nccl_hash__grow(magic, 8) == 0x4d7929e03cd34e59);
+}
+
 static void versions(void **state)
 {
 	(void)state;
@@ -78,6 +92,7 @@ int main(void)
 		cmocka_unit_test(djb2a_of_an_id),
 		cmocka_unit_test(older_splits_are_text),
 		cmocka_unit_test(newer_splits_have_a_number),
+		cmocka_unit_test(shrinks_and_grows),
 		cmocka_unit_test(versions),
 	};
 

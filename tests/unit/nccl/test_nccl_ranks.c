@@ -103,7 +103,9 @@ static void read_truth(struct job *job, const char *directory)
 		snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name);
 		file = fopen(path, "r");
 		assert_non_null(file);
-		while (fgets(line, sizeof(line), file) && job->count < MOST_EVENTS)
+		/* Besides, there is what ranks that died have left of the memory they shared. */
+		while (strncmp(entry->d_name, "cuda-sim-", 9) && fgets(line, sizeof(line), file) &&
+		       job->count < MOST_EVENTS)
 			job->count += read_event(line, &job->events[job->count]);
 		fclose(file);
 		unlink(path);
@@ -150,8 +152,8 @@ static struct job run(const char *options)
 	assert_non_null(mkdtemp(directory));
 	snprintf(command, sizeof(command),
 		 "cd %s && cd .. && [ -x sim/ranks ] || cd .. && "
-		 "CUDA_SIM_NCCL_TRUTH=%s/%%p exec sim/ranks %s 2>&1",
-		 tests_directory, directory, options);
+		 "CUDA_SIM_NCCL_DIRECTORY=%s CUDA_SIM_NCCL_TRUTH=%s/%%p exec sim/ranks %s 2>&1",
+		 tests_directory, directory, directory, options);
 	output = popen(command, "r");
 	assert_non_null(output);
 	read_output(&job, output);

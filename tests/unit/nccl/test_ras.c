@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Asking NCCL's RAS service: a server that behaves like 2.28.9's or misbehaves, over a socket pair,
+// and over TCP by the variables and in the network namespace of a process.
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "nccl/ras.h"
+#include "nccl/ras_client.h"
+#include "nccl/ras_texts.h"
+
+#define MS 1000000ULL
+#define SECOND 1000000000ULL
+#define TEXT RAS_ANSWER(RAS_COMM("0x9f3ac1", 2, RAS_RANK(0, "127.0.0.1", 1, 0, 7, false), ""))
+
+enum behaviour {
+	BEHAVES,
+	IS_OLDER,    /* knows no format */
+	IS_STRANGER, /* some other service */
+	IS_SILENT,
+	SENDS_BYTES, /* one by one, with pauses */
+	CLOSES_FIRST,
+	CLOSES_LATER,
+	CUTS,
+	NEVER_ENDS,
+	LONG_LINE,
+};
+
+/* --- the server --- */
+
+static void say(int fd, const char *text)
+{
+	(void)!send(fd, text, strlen(text), MSG_NOSIGNAL);
+}
+
+static void send_answer(int fd, enum behaviour behaviour)
+{
+	static char block[65536];
+
+	memset(block, ' ', sizeof(block));
+	switch (behaviour) {
+	case CUTS: (void)!send(fd, TEXT, 100, MSG_NOSIGNAL); break;
+	case NEVER_ENDS:
+		while (send(fd, block, sizeof(block), MSG_NOSIGNAL) > 0)
+			;
+		break;
+	case SENDS_BYTES:
+		for (const char *at = TEXT; *at; at++) {
+			(void)!send(fd, at, 1, MSG_NOSIGNAL);
+			if (!((at - TEXT) % 100))
+				usleep(1000);
+		}
+		break;
+	default: say(fd, TEXT); break;
+	}
+}
+
+/* False: the conversation is over. */
+static bool reply(int fd, const char *line, enum behaviour behaviour)
+{
+	if (behaviour == IS_SILENT)
+		return true;
+	if (behaviour == LONG_LINE) {
+		for (unsigned int i = 0; i < 100; i++)
+			say(fd, "SERVER PROTOCOL ");
+		return true;
+	}
+	if (behaviour == IS_STRANGER)
+		say(fd, "HTTP/1.1 400 Bad Request\r\n");
+	else if (!strcmp(line, "CLIENT PROTOCOL 2"))
+		say(fd, "SERVER PROTOCOL 2\n");
+	else if (!strncmp(line, "TIMEOUT ", 8))
+		say(fd, "OK\n");
+	else if (!strcmp(line, "SET FORMAT json"))
+		say(fd, behaviour == IS_OLDER ? "ERROR: Unknown command\n" : "OK\n");
+	else if (!strcmp(line, "VERBOSE STATUS") && behaviour != CLOSES_LATER)
+		send_answer(fd, behaviour);
+	else
+		return false;
+	return strcmp(line, "VERBOSE STATUS");
+}
+
+static void serve(int fd, enum behaviour behaviour)
+{
+	char line[256];
+	size_t length = 0;
+
+	while (behaviour != CLOSES_FIRST && length < sizeof(line) - 1 &&
+	       recv(fd, line + length, 1, 0) == 1) {
+		if (line[length++] != '\n')
+			continue;
+		line[length - 1] = '\0';
+		length = 0;
+		if (!reply(fd, line, behaviour))
+			break;
+	}
+	close(fd);
+}
+
+struct server {
+	int fd;
+	enum behaviour behaviour;
+};
+
+static void *run_server(void *arg)
+{
+	const struct server *server = arg;
+
+	serve(server->fd, server->behaviour);
+	return NULL;
+}
+
+/* --- over a pair of sockets --- */
+
+static int ask(enum behaviour behaviour, uint64_t timeout_ns, char **text, struct error *err)
+{
+	struct server server = {.behaviour = behaviour};
+	pthread_t thread;
+	size_t length;
+	int ends[2], ret;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	server.fd = ends[1];
+	assert_int_equal(pthread_create(&thread, NULL, run_server, &server), 0);
+	ret = ras_client__ask(ends[0], timeout_ns, text, &length, err);
+	if (!ret)
+		(*text)[length] = '\0';
+	close(ends[0]);
+	pthread_join(thread, NULL);
+	return ret;
+}
+
+static void sound_answers(void **state)
+{
+	const enum behaviour behaviours[] = {BEHAVES, SENDS_BYTES};
+	struct error err;
+	char *text;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(ask(behaviours[i], 60 * SECOND, &text, &err), 0);
+		assert_string_equal(text, TEXT);
+		free(text);
+	}
+}
+
+static void misbehaviour(void **state)
+{
+	static const struct {
+		enum behaviour behaviour;
+		int ret;
+		const char *why;
+	} cases[] = {
+		{IS_OLDER, -EOPNOTSUPP, "RAS: NCCL is older than 2.28.7 and answers only in text"},
+		{IS_STRANGER, -EPROTO, "RAS: it is no RAS service of NCCL"},
+		{LONG_LINE, -EPROTO, "RAS: it is no RAS service of NCCL"},
+		{CLOSES_FIRST, -ECONNRESET, "RAS: it closed the connection"},
+		{NEVER_ENDS, -EFBIG, "RAS: its answer is too long"},
+	};
+	struct error err;
+	char *text;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int ret = ask(cases[i].behaviour, 60 * SECOND, &text, &err);
+
+		/* A peer that is gone may be noticed when sending. */
+		if (cases[i].behaviour == CLOSES_FIRST && ret == -EPIPE)
+			continue;
+		assert_int_equal(ret, cases[i].ret);
+		assert_string_equal(err.text, cases[i].why);
+		assert_null(text);
+	}
+}
+
+static void silence_ends_in_time(void **state)
+{
+	struct error err;
+	char *text;
+
+	(void)state;
+	assert_int_equal(ask(IS_SILENT, 50 * MS, &text, &err), -ETIMEDOUT);
+	assert_string_equal(err.text, "RAS: no answer in time");
+}
+
+/* What is cut is no JSON; nothing at all, too. */
+static void cut_answers_are_refused_later(void **state)
+{
+	const enum behaviour behaviours[] = {CUTS, CLOSES_LATER};
+	struct ras_answer *answer;
+	struct error err;
+	char *text;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(ask(behaviours[i], 60 * SECOND, &text, &err), 0);
+		assert_int_equal(ras_answer__read(text, strlen(text), &answer, &err), -EINVAL);
+	}
+}
+
+/* --- over TCP --- */
+
+static int listen_at(uint16_t port)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET,
+				      .sin_port = htons(port),
+				      .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) || listen(fd, 8))
+		return -1;
+	return fd;
+}
+
+static uint16_t port_of(int fd)
+{
+	struct sockaddr_in address;
+	socklen_t size = sizeof(address);
+
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
+	return ntohs(address.sin_port);
+}
+
+/* A process with this value of NCCL_RAS_ADDR, until it is killed. */
+static pid_t start_process(const char *address)
+{
+	char variable[128];
+	char *const arguments[] = {"sleep", "600", NULL};
+	char *const environment[] = {"A=1", variable, NULL};
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	snprintf(variable, sizeof(variable), "NCCL_RAS_ADDR=%s", address);
+	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		execve("/bin/sleep", arguments, environment);
+		_exit(1);
+	}
+	close(ready[1]);
+	/* Its environment is the new one once exec has closed the pipe. */
+	assert_int_equal(read(ready[0], &byte, 1), 0);
+	close(ready[0]);
+	return pid;
+}
+
+static void end_process(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+struct asker {
+	struct ras_connector *connector;
+	struct memory_reader *memory;
+	struct ras *ras;
+};
+
+static struct asker new_asker(void)
+{
+	struct asker asker = {.memory = memory_reader__new(NULL)};
+	struct error err;
+
+	assert_int_equal(ras_connector__new(&asker.connector, &err), 0);
+	asker.ras = ras__new(asker.connector, asker.memory, NULL);
+	return asker;
+}
+
+static void free_asker(struct asker *asker)
+{
+	ras__free(asker->ras);
+	ras_connector__free(asker->connector);
+	memory_reader__free(asker->memory);
+}
+
+static void *accept_one(void *arg)
+{
+	int *listener = arg, fd = accept(*listener, NULL, NULL);
+
+	if (fd >= 0)
+		serve(fd, BEHAVES);
+	return NULL;
+}
+
+static void by_the_processs_variable(void **state)
+{
+	struct asker asker = new_asker();
+	int listener = listen_at(0);
+	struct ras_answer *answer;
+	struct error err;
+	pthread_t thread;
+	char address[64];
+	pid_t pid;
+
+	(void)state;
+	assert_true(listener >= 0);
+	snprintf(address, sizeof(address), "localhost:%u", port_of(listener));
+	pid = start_process(address);
+	assert_int_equal(pthread_create(&thread, NULL, accept_one, &listener), 0);
+	assert_int_equal(ras__ask(asker.ras, pid, &answer, &err), 0);
+	assert_non_null(ras_answer__find(answer, 0x9f3ac1, 2));
+	ras_answer__free(answer);
+	pthread_join(thread, NULL);
+	close(listener);
+	/* Nothing listens there any more. */
+	assert_int_equal(ras__ask(asker.ras, pid, &answer, &err), -ECONNREFUSED);
+	end_process(pid);
+	free_asker(&asker);
+}
+
+static void other_places_are_refused(void **state)
+{
+	static const struct {
+		const char *address;
+		int ret;
+	} cases[] = {
+		{"192.0.2.77:80", -EADDRNOTAVAIL}, /* of another machine */
+		{"example.org:80", -EDESTADDRREQ},
+		{"", -EDESTADDRREQ},
+	};
+	struct asker asker = new_asker();
+	struct ras_answer *answer;
+	struct error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		pid_t pid = start_process(cases[i].address);
+
+		assert_int_equal(ras__ask(asker.ras, pid, &answer, &err), cases[i].ret);
+		assert_non_null(strstr(err.text, "NCCL_RAS_ADDR"));
+		end_process(pid);
+	}
+	assert_true(ras__ask(asker.ras, INT32_MAX, &answer, &err) < 0);
+	free_asker(&asker);
+}
+
+/* The port is another user's, who may be anybody. */
+static void another_users_port(void **state)
+{
+	struct asker asker = new_asker();
+	int listener = listen_at(0);
+	struct ras_answer *answer;
+	struct error err;
+	char address[64];
+	pid_t pid;
+
+	(void)state;
+	if (geteuid())
+		skip();
+	snprintf(address, sizeof(address), "127.0.0.1:%u", port_of(listener));
+	pid = fork();
+	if (!pid) {
+		char variable[128];
+		char *const arguments[] = {"sleep", "600", NULL};
+		char *const environment[] = {variable, NULL};
+
+		snprintf(variable, sizeof(variable), "NCCL_RAS_ADDR=%s", address);
+		if (!setgid(65534) && !setuid(65534) && !prctl(PR_SET_PDEATHSIG, SIGKILL))
+			execve("/bin/sleep", arguments, environment);
+		_exit(1);
+	}
+	/* Until exec, it has this process's variables: nothing listens at the usual port. */
+	for (unsigned int i = 0; i < 600; i++) {
+		int ret = ras__ask(asker.ras, pid, &answer, &err);
+
+		if (ret == -EACCES)
+			break;
+		assert_int_equal(ret, -ECONNREFUSED);
+		usleep(100000);
+	}
+	assert_non_null(strstr(err.text, "another user"));
+	end_process(pid);
+	close(listener);
+	free_asker(&asker);
+}
+
+/* The child's own network, in which loopback is up and the service is at its usual port. */
+static void run_namespace(int ready)
+{
+	struct ifreq request = {.ifr_name = "lo", .ifr_flags = IFF_UP};
+	int control, listener = -1;
+
+	if (!unshare(CLONE_NEWNET)) {
+		control = socket(AF_INET, SOCK_DGRAM, 0);
+		if (!ioctl(control, SIOCSIFFLAGS, &request))
+			listener = listen_at(RAS_PORT);
+	}
+	(void)!write(ready, listener >= 0 ? "y" : "n", 1);
+	for (;;)
+		accept_one(&listener);
+}
+
+static void in_another_namespace(void **state)
+{
+	struct asker asker = new_asker();
+	struct ras_answer *answer;
+	union ras_address address;
+	struct error err;
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		run_namespace(ready[1]);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	if (byte == 'y') {
+		for (unsigned int i = 0; i < 2; i++) {
+			assert_int_equal(ras__ask(asker.ras, pid, &answer, &err), 0);
+			ras_answer__free(answer);
+		}
+		assert_true(ras_address__of_host("127.0.0.9", &address));
+		assert_true(ras_connector__is_local(asker.connector, pid, &address));
+		assert_true(ras_address__of_host("192.0.2.77", &address));
+		assert_false(ras_connector__is_local(asker.connector, pid, &address));
+	}
+	end_process(pid);
+	close(ready[0]);
+	close(ready[1]);
+	free_asker(&asker);
+	if (byte != 'y')
+		skip();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sound_answers),
+		cmocka_unit_test(misbehaviour),
+		cmocka_unit_test(silence_ends_in_time),
+		cmocka_unit_test(cut_answers_are_refused_later),
+		cmocka_unit_test(by_the_processs_variable),
+		cmocka_unit_test(other_places_are_refused),
+		cmocka_unit_test(another_users_port),
+		cmocka_unit_test(in_another_namespace),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
