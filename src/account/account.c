@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Adds up what processes held and used, see account.h. Groups and GPUs are in groups.c.
+#include "account/account.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "account/groups.h"
+#include "account/uses.h"
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/saturate.h"
+
+#define LIVES_MAX 65536
+/* Its user and control group may be unknown at the first readings of a process. */
+#define UNNAMED_READINGS 3
+
+/* A process, by all sources of its machine. */
+struct life {
+	struct life_key {
+		uint32_t host;
+		int32_t pid;
+		uint64_t start_ns;
+	} key;
+	uint64_t until_ns; /* counted so far */
+	UT_hash_handle hh;
+};
+
+struct source {
+	uint32_t host;
+	char name[72], boot_id[40];
+	uint64_t readings;
+	/* the latest reading: its two clocks */
+	uint64_t boot_ns;
+	int64_t wall_ns;
+};
+
+struct account {
+	struct account_options options;
+	struct source *sources;
+	size_t source_count;
+	struct accounted *processes;
+	struct life *lives; /* with several sources only */
+	struct groups groups;
+	int64_t from_ns, to_ns;
+};
+
+const char *const account_by_words[ACCOUNT_BYS] = {
+	[ACCOUNT_BY_JOB] = "job",
+	[ACCOUNT_BY_USER] = "user",
+	[ACCOUNT_BY_CONTAINER] = "container",
+	[ACCOUNT_BY_PROCESS] = "process",
+};
+
+const char *account__job_word(enum account_job job)
+{
+	switch (job) {
+	case ACCOUNT_SLURM: return "slurm";
+	case ACCOUNT_PBS: return "pbs";
+	case ACCOUNT_POD: return "pod";
+	case ACCOUNT_UNIT: return "unit";
+	case ACCOUNT_NO_JOB: break;
+	}
+	return NULL;
+}
+
+double byte_seconds__uncertainty(const struct byte_seconds *memory)
+{
+	double below = memory->best - memory->least, above = memory->most - memory->best;
+
+	return memory->best > 0 ? (below > above ? below : above) / memory->best : 0;
+}
+
+/* --- making and freeing --- */
+
+struct account *account__new(const struct account_options *options)
+{
+	struct account *account = calloc(1, sizeof(*account));
+
+	if (!account)
+		return NULL;
+	account->options = *options;
+	account->groups.by = options->by;
+	account->groups.max = options->max_groups;
+	account->groups.forgets = options->forgets;
+	return account;
+}
+
+void account__free(struct account *account)
+{
+	if (!account)
+		return;
+	TABLE_CLEAR(account->processes, accounted__free);
+	TABLE_CLEAR(account->lives, free);
+	groups__clear(&account->groups);
+	free(account->sources);
+	free(account);
+}
+
+int account__add_source(struct account *account, const char *host, const char *boot_id)
+{
+	struct source source = {.host = (uint32_t)account->source_count};
+
+	snprintf(source.name, sizeof(source.name), "%s", host ? host : "");
+	snprintf(source.boot_id, sizeof(source.boot_id), "%s", boot_id ? boot_id : "");
+	for (size_t i = 0; i < account->source_count && source.boot_id[0]; i++)
+		if (!strcmp(account->sources[i].boot_id, source.boot_id) &&
+		    !strcmp(account->sources[i].name, source.name))
+			source.host = account->sources[i].host;
+	if (ARRAY_APPEND(account->sources, account->source_count, source))
+		return -ENOMEM;
+	return (int)account->source_count - 1;
+}
+
+/* --- the part of a reading that counts --- */
+
+/* NULL: what it has is counted in full. */
+static struct life *life_of(struct account *account, uint32_t host, const struct process *process)
+{
+	const struct life_key key = {host, process->pid, process->start_ns};
+	struct life *life;
+
+	if (account->source_count < 2)
+		return NULL;
+	life = TABLE_FIND(account->lives, key, &key);
+	if (!life && HASH_COUNT(account->lives) < LIVES_MAX)
+		life = TABLE_ADD_NEW(account->lives, key, &key);
+	return life;
+}
+
+/* CLOCK_REALTIME to the clock of the source's machine. */
+static uint64_t boot_time(const struct source *source, int64_t wall_ns)
+{
+	int64_t ns = (int64_t)source->boot_ns - (source->wall_ns - wall_ns);
+
+	return ns > 0 ? (uint64_t)ns : 0;
+}
+
+static int64_t wall_time(const struct source *source, uint64_t boot_ns)
+{
+	return source->wall_ns - ((int64_t)source->boot_ns - (int64_t)boot_ns);
+}
+
+/* Cuts the span to what has not been counted and is not before --since. */
+static struct account_span cut(struct account *account, const struct source *source,
+			       const struct process *process, const struct account_span *span)
+{
+	struct life *life = life_of(account, source->host, process);
+	struct account_span counted = *span;
+	uint64_t since_ns =
+		account->options.since_ns ? boot_time(source, account->options.since_ns) : 0;
+
+	if (counted.from_ns < since_ns)
+		counted.from_ns = since_ns;
+	if (life && counted.from_ns < life->until_ns)
+		counted.from_ns = life->until_ns;
+	if (counted.from_ns > counted.to_ns)
+		counted.from_ns = counted.to_ns;
+	if (life && life->until_ns < counted.to_ns)
+		life->until_ns = counted.to_ns;
+	return counted;
+}
+
+static void scale(struct byte_seconds *bytes, double share)
+{
+	bytes->best *= share;
+	bytes->least *= share;
+	bytes->most *= share;
+}
+
+static void add_bytes(struct account_group *shown, const struct byte_seconds *bytes, bool by_nvml)
+{
+	shown->memory.best += bytes->best;
+	shown->memory.least += bytes->least;
+	shown->memory.most += bytes->most;
+	shown->nvml_byte_seconds += by_nvml ? bytes->best : 0;
+}
+
+/* --- a process --- */
+
+static void note_call(struct account_group *shown, const struct source *source, uint64_t call_ns)
+{
+	int64_t wall_ns = call_ns ? wall_time(source, call_ns) : 0;
+
+	if (wall_ns > shown->last_call_ns)
+		shown->last_call_ns = wall_ns;
+}
+
+static int add_use(struct group *group, const struct source *source,
+		   const struct accounted *accounted, const struct account_span *counted,
+		   const struct gpu_use *use)
+{
+	struct holding *holding = group__hold(group, source->host, counted, use);
+
+	if (!holding)
+		return -ENOMEM;
+	if (accounted->last_call_ns > holding->last_call_ns)
+		holding->last_call_ns = accounted->last_call_ns;
+	if (!accounted->ended) {
+		holding->source = accounted->key.source;
+		holding->reading = accounted->reading;
+	}
+	return 0;
+}
+
+static int add_uses(struct group *group, const struct source *source,
+		    const struct accounted *accounted, const struct account_span *counted,
+		    double share)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < accounted->use_count && !ret; i++) {
+		struct gpu_use use = accounted->uses[i];
+
+		use.most_ns = (uint64_t)((double)use.most_ns * share);
+		use.least_ns = (uint64_t)((double)use.least_ns * share);
+		ret = add_use(group, source, accounted, counted, &use);
+	}
+	note_call(&group->shown, source, accounted->last_call_ns);
+	return ret;
+}
+
+static struct group *join(struct account *account, struct accounted *accounted,
+			  const struct process *process)
+{
+	struct group *group = groups__of(&account->groups, process);
+
+	if (!group)
+		return NULL;
+	group__name(group, account->options.by, process);
+	if (accounted->group != group) {
+		if (accounted->group) {
+			accounted->group->shown.processes--;
+			accounted->group->members--;
+		} else {
+			account->groups.total.shown.processes++;
+		}
+		group->shown.processes++;
+		group->members++;
+		accounted->group = group;
+	}
+	if (accounted->is_partial && !accounted->said_partial) {
+		accounted->said_partial = true;
+		group->shown.partial++;
+		account->groups.total.shown.partial++;
+	}
+	return group;
+}
+
+static void note_range(struct account *account, const struct source *source,
+		       const struct account_span *counted)
+{
+	int64_t from_ns = wall_time(source, counted->from_ns),
+		to_ns = wall_time(source, counted->to_ns);
+
+	if (!account->from_ns || from_ns < account->from_ns)
+		account->from_ns = from_ns;
+	if (to_ns > account->to_ns)
+		account->to_ns = to_ns;
+}
+
+/* Adds what it had in the span to its group and to the total. */
+static int add_process(struct account *account, const struct source *source,
+		       struct accounted *accounted, const struct process *process)
+{
+	const struct account_span *span = &accounted->span;
+	struct account_span counted;
+	struct byte_seconds bytes;
+	struct group *group;
+	double share;
+	bool by_nvml;
+	int ret;
+
+	if (!accounted->use_count) /* no GPU yet */
+		return 0;
+	ret = account_memory__take(&accounted->memory, process, span, &bytes, &by_nvml);
+	if (ret)
+		return ret;
+	accounted__remember(accounted, process);
+	counted = cut(account, source, process, span);
+	if (counted.from_ns >= counted.to_ns)
+		return 0;
+	accounted->is_partial = process->since_attach && !by_nvml;
+	group = join(account, accounted, process);
+	if (!group)
+		return -ENOMEM;
+	share = (double)(counted.to_ns - counted.from_ns) / (double)(span->to_ns - span->from_ns);
+	scale(&bytes, share);
+	add_bytes(&group->shown, &bytes, by_nvml);
+	add_bytes(&account->groups.total.shown, &bytes, by_nvml);
+	note_range(account, source, &counted);
+	ret = add_uses(group, source, accounted, &counted, share);
+	return ret ? ret : add_uses(&account->groups.total, source, accounted, &counted, share);
+}
+
+/* --- a reading --- */
+
+static struct accounted *accounted_of(struct account *account, uint32_t source,
+				      const struct process *process)
+{
+	const struct accounted_key key = {source, process->pid, process->start_ns};
+
+	return TABLE_TAKE(account->processes, key, &key);
+}
+
+/* Whether it waits for a reading that knows whom the process belongs to. */
+static bool waits_for_name(struct accounted *accounted, const struct process *process)
+{
+	if (accounted->has_begun || process->ended ||
+	    (process->identified && process->cgroup_known))
+		return false;
+	return accounted->unnamed_readings++ < UNNAMED_READINGS;
+}
+
+static int find_uses(struct account *account, int number, const struct model *model,
+		     uint64_t began_ns, struct gpu_sharing *sharing)
+{
+	const struct source *source = &account->sources[number];
+	int ret = 0;
+
+	for (size_t i = 0; i < model->process_count && !ret; i++) {
+		const struct process *process = &model->processes[i];
+		struct accounted *accounted = accounted_of(account, (uint32_t)number, process);
+
+		if (!accounted)
+			return -ENOMEM;
+		accounted->reading = source->readings;
+		accounted->is_due = !accounted->ended && !waits_for_name(accounted, process);
+		if (accounted->is_due)
+			ret = accounted__look(accounted, process, model->now_ns, began_ns, sharing);
+	}
+	return ret;
+}
+
+static int add_processes(struct account *account, int number, const struct model *model,
+			 const struct gpu_sharing *sharing)
+{
+	const struct source *source = &account->sources[number];
+	int ret = 0;
+
+	for (size_t i = 0; i < model->process_count && !ret; i++) {
+		struct accounted *accounted =
+			accounted_of(account, (uint32_t)number, &model->processes[i]);
+
+		if (!accounted)
+			return -ENOMEM;
+		if (!accounted->is_due)
+			continue;
+		gpu_sharing__apply(sharing, accounted);
+		accounted->ended = model->processes[i].ended;
+		ret = add_process(account, source, accounted, &model->processes[i]);
+	}
+	return ret;
+}
+
+int account__take(struct account *account, int number, const struct model *model, uint64_t began_ns)
+{
+	struct source *source = &account->sources[number];
+	struct gpu_sharing sharing = {0};
+	int ret;
+
+	/* The next reading has what this one lacks. */
+	if (model->broken_off)
+		return 0;
+	source->readings++;
+	source->boot_ns = model->now_ns;
+	source->wall_ns = model->wall.tv_sec * (int64_t)NS_PER_S + model->wall.tv_nsec;
+	ret = gpu_sharing__begin(&sharing, model);
+	if (!ret)
+		ret = find_uses(account, number, model, began_ns, &sharing);
+	if (!ret)
+		ret = add_processes(account, number, model, &sharing);
+	groups__fold(&account->groups);
+	gpu_sharing__clear(&sharing);
+	TABLE_DROP(account->processes, process,
+		   process->key.source == (uint32_t)number && process->reading != source->readings,
+		   accounted__free);
+	return ret;
+}
+
+/* --- the list --- */
+
+static bool is_held(const struct account *account, const struct holding *holding)
+{
+	return holding->reading && holding->reading == account->sources[holding->source].readings;
+}
+
+static bool is_idle(const struct account *account, const struct holding *holding)
+{
+	uint64_t now_ns = account->sources[holding->source].boot_ns,
+		 used_ns = holding->last_call_ns ? holding->last_call_ns : holding->first_ns;
+
+	return saturate__difference(now_ns, used_ns) >= account->options.idle_ns;
+}
+
+static void count_gpus(const struct account *account, struct group *group)
+{
+	group->shown.gpus = group->shown.idle_gpus = group->shown.alive = 0;
+	for (struct holding *holding = group->holdings; holding; holding = holding->hh.next) {
+		if (!is_held(account, holding))
+			continue;
+		group->shown.gpus++;
+		group->shown.idle_gpus += is_idle(account, holding);
+	}
+}
+
+static void count_alive(struct account *account)
+{
+	for (struct accounted *process = account->processes; process; process = process->hh.next) {
+		if (process->ended || !process->group)
+			continue;
+		process->group->shown.alive++;
+		account->groups.total.shown.alive++;
+	}
+}
+
+static int by_held(const void *a, const void *b)
+{
+	const struct account_group *x = *(struct account_group *const *)a,
+				   *y = *(struct account_group *const *)b;
+
+	if (x->is_other != y->is_other)
+		return x->is_other ? 1 : -1;
+	if (x->held_ns != y->held_ns)
+		return x->held_ns < y->held_ns ? 1 : -1;
+	return strcmp(x->name[0] ? x->name : x->user, y->name[0] ? y->name : y->user);
+}
+
+int account__list(struct account *account, struct account_list *list)
+{
+	struct groups *groups = &account->groups;
+
+	*list = (struct account_list){
+		.total = &groups->total.shown,
+		.from_ns = account->from_ns,
+		.to_ns = account->to_ns,
+		.more_groups = groups->other,
+	};
+	list->groups = calloc(HASH_COUNT(groups->table) + 1, sizeof(struct account_group *));
+	if (!list->groups)
+		return -ENOMEM;
+	for (struct group *group = groups->table; group; group = group->hh.next) {
+		count_gpus(account, group);
+		list->groups[list->count++] = &group->shown;
+	}
+	if (groups->other) {
+		count_gpus(account, groups->other);
+		list->groups[list->count++] = &groups->other->shown;
+	}
+	count_gpus(account, &groups->total);
+	count_alive(account);
+	if (list->count)
+		qsort(list->groups, list->count, sizeof(struct account_group *), by_held);
+	return 0;
+}
+
+void account_list__clear(struct account_list *list)
+{
+	free(list->groups);
+	*list = (struct account_list){0};
+}
