@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "account/groups.h"
+#include "account/strangers.h"
 #include "account/uses.h"
 #include "base/array.h"
 #include "base/clock.h"
@@ -313,51 +314,81 @@ static bool waits_for_name(struct accounted *accounted, const struct process *pr
 	return accounted->unnamed_readings++ < UNNAMED_READINGS;
 }
 
-static int find_uses(struct account *account, int number, const struct model *model,
-		     uint64_t began_ns, struct gpu_sharing *sharing)
+/* A reading while it is taken in. */
+struct taken {
+	struct account *account;
+	uint32_t source;
+	const struct model *model, *quiet;
+	uint64_t began_ns;
+	struct gpu_sharing sharing;
+};
+
+static int find_uses(struct taken *taken, const struct process *process)
 {
-	const struct source *source = &account->sources[number];
+	struct account *account = taken->account;
+	struct accounted *accounted = accounted_of(account, taken->source, process);
+
+	if (!accounted)
+		return -ENOMEM;
+	accounted->reading = account->sources[taken->source].readings;
+	accounted->is_due = !accounted->ended && !waits_for_name(accounted, process);
+	return accounted->is_due ? accounted__look(accounted, process, taken->model->now_ns,
+						   taken->began_ns, &taken->sharing) :
+				   0;
+}
+
+static int add_uses_of(struct taken *taken, const struct process *process)
+{
+	struct account *account = taken->account;
+	struct accounted *accounted = accounted_of(account, taken->source, process);
+
+	if (!accounted)
+		return -ENOMEM;
+	if (!accounted->is_due)
+		return 0;
+	gpu_sharing__apply(&taken->sharing, accounted);
+	accounted->ended = process->ended;
+	return add_process(account, &account->sources[taken->source], accounted, process);
+}
+
+static int each(struct taken *taken, const struct model *model,
+		int (*take)(struct taken *taken, const struct process *process))
+{
 	int ret = 0;
 
-	for (size_t i = 0; i < model->process_count && !ret; i++) {
-		const struct process *process = &model->processes[i];
-		struct accounted *accounted = accounted_of(account, (uint32_t)number, process);
-
-		if (!accounted)
-			return -ENOMEM;
-		accounted->reading = source->readings;
-		accounted->is_due = !accounted->ended && !waits_for_name(accounted, process);
-		if (accounted->is_due)
-			ret = accounted__look(accounted, process, model->now_ns, began_ns, sharing);
-	}
+	for (size_t i = 0; i < model->process_count && !ret; i++)
+		ret = take(taken, &model->processes[i]);
 	return ret;
 }
 
-static int add_processes(struct account *account, int number, const struct model *model,
-			 const struct gpu_sharing *sharing)
+static int take(struct taken *taken)
 {
-	const struct source *source = &account->sources[number];
-	int ret = 0;
+	int ret = gpu_sharing__begin(&taken->sharing, taken->model);
 
-	for (size_t i = 0; i < model->process_count && !ret; i++) {
-		struct accounted *accounted =
-			accounted_of(account, (uint32_t)number, &model->processes[i]);
-
-		if (!accounted)
-			return -ENOMEM;
-		if (!accounted->is_due)
-			continue;
-		gpu_sharing__apply(sharing, accounted);
-		accounted->ended = model->processes[i].ended;
-		ret = add_process(account, source, accounted, &model->processes[i]);
-	}
+	if (!ret)
+		ret = each(taken, taken->model, find_uses);
+	if (!ret)
+		ret = each(taken, taken->quiet, find_uses);
+	if (!ret)
+		ret = each(taken, taken->model, add_uses_of);
+	if (!ret)
+		ret = each(taken, taken->quiet, add_uses_of);
+	gpu_sharing__clear(&taken->sharing);
 	return ret;
 }
 
-int account__take(struct account *account, int number, const struct model *model, uint64_t began_ns)
+int account__take(struct account *account, int number, const struct model *model,
+		  const struct model *quiet, uint64_t began_ns)
 {
 	struct source *source = &account->sources[number];
-	struct gpu_sharing sharing = {0};
+	struct model strangers = {0};
+	struct taken taken = {
+		.account = account,
+		.source = (uint32_t)number,
+		.model = model,
+		.quiet = quiet ? quiet : &strangers,
+		.began_ns = began_ns,
+	};
 	int ret;
 
 	/* The next reading has what this one lacks. */
@@ -366,13 +397,11 @@ int account__take(struct account *account, int number, const struct model *model
 	source->readings++;
 	source->boot_ns = model->now_ns;
 	source->wall_ns = model->wall.tv_sec * (int64_t)NS_PER_S + model->wall.tv_nsec;
-	ret = gpu_sharing__begin(&sharing, model);
+	ret = quiet ? 0 : strangers__find(model, &strangers);
 	if (!ret)
-		ret = find_uses(account, number, model, began_ns, &sharing);
-	if (!ret)
-		ret = add_processes(account, number, model, &sharing);
+		ret = take(&taken);
 	groups__fold(&account->groups);
-	gpu_sharing__clear(&sharing);
+	model__clear(&strangers);
 	TABLE_DROP(account->processes, process,
 		   process->key.source == (uint32_t)number && process->reading != source->readings,
 		   accounted__free);

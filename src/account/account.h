@@ -82,11 +82,12 @@ void account__free(struct account *account); /* NULL ok */
 int account__add_source(struct account *account, const char *host, const char *boot_id);
 
 /*
- * Takes a reading of a source in. The probes were attached at `began_ns`. Returns 0, or -ENOMEM:
- * the next reading stands for both.
+ * Takes a reading of a source in. The probes were attached at `began_ns`. `quiet` has processes
+ * that have made no call, whose GPUs are those of `model`; NULL: those that NVML lists on these
+ * GPUs are without a name. Returns 0, or -ENOMEM: the next reading stands for both.
  */
 int account__take(struct account *account, int source, const struct model *model,
-		  uint64_t began_ns);
+		  const struct model *quiet, uint64_t began_ns);
 
 struct account_list {
 	struct account_group **groups; /* most GPU time first, is_other last; owned by the list */

@@ -184,14 +184,12 @@ static void add_unsized(double before, double after, const struct account_span *
 	bytes->most += (before > after ? before : after) * time;
 }
 
-/* NVML does not list a process that has ended: its latest figure counts up to the end. */
+/* NVML may answer late, and does not list a process that has ended: its latest figure stays. */
 static uint64_t nvml_bytes(const struct account_memory *memory, const struct process *process)
 {
 	uint64_t bytes = process__nvml_bytes(process);
 
-	if (bytes != GPU_UNKNOWN_BYTES)
-		return bytes;
-	return process->ended ? memory->nvml_bytes : 0;
+	return bytes != GPU_UNKNOWN_BYTES ? bytes : memory->nvml_bytes;
 }
 
 static bool use_nvml(const struct account_memory *memory, uint64_t now,

@@ -29,8 +29,6 @@ int gpu_sharing__begin(struct gpu_sharing *sharing, const struct model *model)
 	sharing->users = calloc(model->gpu_count + 1, sizeof(*sharing->users));
 	if (!sharing->users)
 		return -ENOMEM;
-	for (size_t i = 0; i < model->gpu_count; i++)
-		sharing->users[i] = model->gpus[i].stranger != 0;
 	return 0;
 }
 
@@ -214,10 +212,21 @@ static int look_at_gpus(struct accounted *accounted, const struct process *proce
 	return ret;
 }
 
+/* If NVML is late, a process that has made no call has the GPUs of the reading before. */
+static void keep_gpus(struct accounted *accounted, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		accounted->uses[i].most_ns = accounted->span.to_ns - accounted->span.from_ns;
+		accounted->uses[i].least_ns = 0;
+	}
+	accounted->use_count = count;
+}
+
 /* What a call without a device used is on a GPU of its own only if there is no other. */
 static int look_at_devices(struct accounted *accounted, const struct process *process,
 			   const struct load *load)
 {
+	size_t had = accounted->use_count;
 	int ret = 0;
 
 	accounted->use_count = 0;
@@ -228,7 +237,11 @@ static int look_at_devices(struct accounted *accounted, const struct process *pr
 		if (is_active(device) && (is_known || !accounted->use_count))
 			ret = look_at_device(accounted, process, device, load);
 	}
-	return ret ? ret : look_at_gpus(accounted, process);
+	if (!ret)
+		ret = look_at_gpus(accounted, process);
+	if (!ret && !accounted->use_count)
+		keep_gpus(accounted, had);
+	return ret;
 }
 
 static uint64_t begin_of(const struct process *process, uint64_t began_ns)

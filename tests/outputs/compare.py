@@ -44,6 +44,8 @@ RUNS = {
     "stat, csv": ["stat", "--csv", "--", *TRAINING],
     "diagnose, json": ["diagnose", "--json", "--", *FAULTY],
     "memleak, json": ["memleak", "--json", "--", *LEAK],
+    "account, json": ["account", "--json", "--", *LEAK],
+    "account, csv": ["account", "--csv", "--", *LEAK],
     "trace, json": ["trace", "--format", "json", "--", *LEAK],
     "trace, tsv": ["trace", "--format", "tsv", "--", *LEAK],
     "trace, schema": ["trace", "--json-schema"],

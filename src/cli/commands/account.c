@@ -11,6 +11,7 @@
 #include "cli/session/privileges.h"
 #include "cli/session/replay.h"
 #include "output/account/account.h"
+#include "ps/quiet.h"
 #include "record/reader.h"
 
 #define GROUPS 4096
@@ -21,7 +22,9 @@ struct account_run {
 	const struct log *log;
 	struct account *account;
 	struct live_run *live;
-	uint64_t began_ns; /* when the probes were attached */
+	struct ps_request request; /* for `quiet` */
+	struct ps_quiet *quiet;	   /* processes without calls; NULL: not listed */
+	uint64_t began_ns;	   /* when the probes were attached */
 	bool warned;
 };
 
@@ -55,20 +58,49 @@ static int print_list(FILE *out, void *arg)
 
 /* --- live --- */
 
+/* With a filter or COMMAND, strangers on the GPUs are none of its business. */
+static const struct model *quiet_of(const struct account_run *run)
+{
+	static const struct model nobody;
+	const struct model *quiet = ps_quiet__model(run->quiet);
+
+	return quiet ? quiet : &nobody;
+}
+
 static void take(void *arg)
 {
 	struct account_run *run = arg;
 	const struct model *model = live_run__model(run->live);
-	int ret;
+	int ret = run->quiet ? ps_quiet__refresh(run->quiet, model) : 0;
 
-	/* No reading is earlier than the one before began: the first is at once. */
-	if (!run->began_ns)
-		run->began_ns = model->now_ns;
-	ret = account__take(run->account, 0, model, run->began_ns);
+	if (!ret)
+		ret = account__take(run->account, 0, model, quiet_of(run), run->began_ns);
 	if (!ret || run->warned)
 		return;
 	run->warned = true;
 	log__warn(run->log, "out of memory: some processes are not accounted");
+}
+
+/*
+ * Processes that make no call are in no model. The probes are attached, so none that begins to use
+ * CUDA later escapes both.
+ */
+static void find_quiet(struct account_run *run)
+{
+	const struct targets *targets = &run->options->targets;
+	struct error err;
+
+	run->began_ns = clock__boot_ns();
+	if (targets->command)
+		return;
+	run->request = (struct ps_request){
+		.pids = targets->pids,
+		.pid_count = targets->pid_count,
+		.filter = live_model__filter(run->live->live),
+		.attribution = live_model__attribution(run->live->live),
+	};
+	if (ps_quiet__new(&run->request, &run->quiet, &err))
+		log__warn(run->log, "idle processes are not accounted: %s", err.text);
 }
 
 static int watch(struct account_run *run, int *status, struct error *err)
@@ -83,6 +115,7 @@ static int watch(struct account_run *run, int *status, struct error *err)
 				.sections = SECTION_ALL,
 				.api = API_AUTO,
 				.needs = NEEDS_PROFILE,
+				.watch_gpus = true,
 				.max_overhead = options->max_overhead,
 				.overhead_by_default = true,
 				.sample_launches_alone = true,
@@ -106,10 +139,13 @@ static int watch(struct account_run *run, int *status, struct error *err)
 	ret = live_run__new(&live, run->log, &run->live, err);
 	if (!ret)
 		ret = live_run__attach(run->live, err);
-	if (!ret)
+	if (!ret) {
+		find_quiet(run);
 		ret = live_run__until_end(run->live, err);
+	}
 	if (!ret)
 		*status = live_run__status(run->live);
+	ps_quiet__free(run->quiet);
 	live_run__free(run->live);
 	return ret;
 }
@@ -165,7 +201,8 @@ static int open_inputs(const struct account_run *run, struct account_input *inpu
 static int take_next(const struct account_run *run, struct account_input *input, struct error *err)
 {
 	const struct recorded_reading *reading = replay__reading(input->replay);
-	int ret = account__take(run->account, input->source, reading->model, reading->began_ns);
+	int ret =
+		account__take(run->account, input->source, reading->model, NULL, reading->began_ns);
 
 	if (ret)
 		return error__set(err, ret, "out of memory");

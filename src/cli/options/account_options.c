@@ -74,8 +74,8 @@ static const struct option_row rows[] = {
 	 "do not watch (repeatable)",
 	 option__list, FIELD(inputs)},
 	{"since", 0, "TIME",
-	 "with -i: leave out what was before: 30m, 24h or 7d ago,\n"
-	 "or 2026-11-28, '2026-11-28 09:30'",
+	 "with -i: leave out what was before: 30m, 24h or 7d\n"
+	 "ago, or 2026-11-28, '2026-11-28 09:30'",
 	 take_since, FIELD(since_ns)},
 	{"idle", 0, "TIME", "a GPU without a CUDA call for this long is idle [10m]",
 	 recording_choice__take_moment, FIELD(idle_ns)},
@@ -99,10 +99,9 @@ const struct option_table account_options = {
 	.program = PROGRAM,
 	.head = "Usage: gpuprobe account [OPTIONS] [-- COMMAND [ARG...]]\n"
 		"\n"
-		"Who held the GPUs, and what did they do with them? Adds up, by job, user,\n"
-		"container or process: GPU time, bounds of the part with work, memory by time, "
-		"the\n"
-		"last call, GPUs held and idle. Watches until Ctrl-C or --duration, or reads\n"
+		"Who held the GPUs, and what did they do with them? Adds up by job, user,\n"
+		"container or process: GPU time, bounds of the part with work, memory by time,\n"
+		"the last call, GPUs held and idle. Watches until Ctrl-C or --duration, or reads\n"
 		"recordings (-i), also of several machines.\n"
 		"\n",
 	.rows = rows,

@@ -8,8 +8,8 @@ from lib import paths
 from lib.cli import fails, run
 
 COMMANDS = ("ps", "top", "dump", "trace", "record", "export", "stat", "diagnose", "memleak",
-            "flame", "snapshot", "diff", "check", "bpftrace-script")
-WATCHING = ("trace", "record", "stat", "diagnose", "memleak", "flame")
+            "flame", "snapshot", "diff", "account", "check", "bpftrace-script")
+WATCHING = ("trace", "record", "stat", "diagnose", "memleak", "flame", "account")
 
 
 def refused(args, told, status=2):
@@ -73,15 +73,16 @@ def test_help_of_a_command_is_that_of_its_option():
 COMMON = {
     ("--comm", "--uid", "--cgroup", "--container", "--pod", "-p, --pid"):
         ("", "trace", "record", "stat", "diagnose", "memleak", "flame", "dump", "check", "ps",
-         "top"),
-    ("--json",): ("", "trace", "stat", "diagnose", "memleak", "diff", "dump", "check", "ps"),
-    ("--interval S",): ("", "stat", "diagnose", "memleak"),
+         "top", "account"),
+    ("--json",): ("", "trace", "stat", "diagnose", "memleak", "diff", "dump", "check", "ps",
+                  "account"),
+    ("--interval S",): ("", "stat", "diagnose", "memleak", "account"),
     ("-T, --top N",): ("", "stat", "diagnose", "memleak"),
     ("-O, --output FILE",): ("trace", "record", "export", "stat", "diagnose", "flame", "snapshot"),
-    ("--duration S",): ("", "trace", "record", "stat", "diagnose", "memleak", "flame"),
+    ("--duration S",): ("", "trace", "record", "stat", "diagnose", "memleak", "flame", "account"),
     ("-v, --verbose", "-q, --quiet"):
         ("", "trace", "record", "stat", "diagnose", "memleak", "flame", "dump", "check", "ps",
-         "top"),
+         "top", "account"),
 }
 
 

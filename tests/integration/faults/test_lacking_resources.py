@@ -34,6 +34,7 @@ COMMANDS = {
     "stat": ["stat"],
     "diagnose": ["diagnose"],
     "memleak": ["memleak"],
+    "account": ["account"],
     "flame": ["flame", "--by", "launches", "--folded"],
 }
 OUTPUT = {"trace": "-O", "stat": "-O", "diagnose": "-O", "flame": "-o"}

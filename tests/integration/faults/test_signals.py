@@ -31,6 +31,7 @@ WAYS = [
     lambda pid: ["record", "-o", "/dev/null", "-p", pid],
     lambda pid: ["stat", "-O", "/dev/null", "-p", pid],
     lambda pid: ["memleak", "-p", pid],
+    lambda pid: ["account", "-p", pid],
 ]
 
 MOMENTS = ["ending", "starting", "watching"]

@@ -173,7 +173,7 @@ static inline void scene__set_time(struct scene *scene, uint64_t now_ns)
 static inline int scene__read(struct scene *scene, int source, uint64_t now_ns)
 {
 	scene__set_time(scene, now_ns);
-	return account__take(scene->account, source, &scene->model, SCENE_BEGAN);
+	return account__take(scene->account, source, &scene->model, NULL, SCENE_BEGAN);
 }
 
 static inline const struct account_list *scene__list(struct scene *scene)

@@ -214,7 +214,7 @@ static void test_hostile_numbers(void **state)
 		.allocations = UINT64_MAX, .live = (uint64_t)-5, .latest_ns = UINT64_MAX};
 	process->memory[MEMORY_DEVICE].live_bytes = UINT64_MAX;
 	scene->model.now_ns = SECOND(2);
-	assert_int_equal(account__take(scene->account, 0, &scene->model, SCENE_BEGAN), 0);
+	assert_int_equal(account__take(scene->account, 0, &scene->model, NULL, SCENE_BEGAN), 0);
 	bytes = memory(scene);
 	assert_true(isfinite(bytes.best) && isfinite(bytes.most) && bytes.least >= 0);
 	assert_true(bytes.least <= bytes.best && bytes.best <= bytes.most);
