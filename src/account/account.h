@@ -39,11 +39,11 @@ enum account_job {
 struct account_group {
 	/* what they have in common; empty: nothing, or everything in the total */
 	char name[ACCOUNT_NAME_SIZE];
-	enum account_job job;  /* by job: what the name is of */
-	char user[33];	       /* of the process seen last; empty: unknown */
+	enum account_job job; /* by job: what the name is of */
+	char user[33];	      /* of the process seen first; empty: unknown */
+	char pod_uid[37];
 	struct workload names; /* of the process seen last */
-	char container_id[65];
-	bool is_other; /* those for whom there was no room */
+	bool is_other;	       /* those for whom there was no room */
 
 	uint64_t processes; /* that used a GPU */
 	uint64_t alive;	    /* part of these, at the latest reading of their source */

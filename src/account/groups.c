@@ -74,8 +74,9 @@ void group__name(struct group *group, enum account_by by, const struct process *
 
 	if (shown->is_other)
 		return;
-	memcpy(shown->user, process->user, sizeof(shown->user));
-	memcpy(shown->container_id, process->container, sizeof(shown->container_id));
+	if (!shown->user[0])
+		memcpy(shown->user, process->user, sizeof(shown->user));
+	memcpy(shown->pod_uid, process->pod, sizeof(shown->pod_uid));
 	if (process->workload)
 		shown->names = *process->workload;
 	switch (by) {

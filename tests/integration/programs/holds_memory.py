@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Holds device memory for times that it measures: tells the true byte-seconds, from and to.
 
-One argument, SECONDS. It ends with memory that it did not free. The last line has JSON: byte-seconds
-between the returns of the calls (least), and the memory that is live at the end with its moments.
+One argument, SECONDS. It ends with memory that it did not free. The last line has JSON:
+byte-seconds of what it freed, from and to, and what is live at the end with its moments.
 """
 import json
 import os
