@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Adds up what processes held and used, see account.h. Groups and GPUs are in groups.c.
-#include "account/account.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "account/groups.h"
+#include "account/private.h"
 #include "account/strangers.h"
-#include "account/uses.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/saturate.h"
@@ -16,36 +13,6 @@
 #define LIVES_MAX 65536
 /* Its user and control group may be unknown at the first readings of a process. */
 #define UNNAMED_READINGS 3
-
-/* A process, by all sources of its machine. */
-struct life {
-	struct life_key {
-		uint32_t host;
-		int32_t pid;
-		uint64_t start_ns;
-	} key;
-	uint64_t until_ns; /* counted so far */
-	UT_hash_handle hh;
-};
-
-struct source {
-	uint32_t host;
-	char name[72], boot_id[40];
-	uint64_t readings;
-	/* the latest reading: its two clocks */
-	uint64_t boot_ns;
-	int64_t wall_ns;
-};
-
-struct account {
-	struct account_options options;
-	struct source *sources;
-	size_t source_count;
-	struct accounted *processes;
-	struct life *lives; /* with several sources only */
-	struct groups groups;
-	int64_t from_ns, to_ns;
-};
 
 const char *const account_by_words[ACCOUNT_BYS] = {
 	[ACCOUNT_BY_JOB] = "job",
@@ -397,6 +364,7 @@ int account__take(struct account *account, int number, const struct model *model
 	source->readings++;
 	source->boot_ns = model->now_ns;
 	source->wall_ns = model->wall.tv_sec * (int64_t)NS_PER_S + model->wall.tv_nsec;
+	memcpy(source->lost, model->lost, sizeof(source->lost));
 	ret = quiet ? 0 : strangers__find(model, &strangers);
 	if (!ret)
 		ret = take(&taken);
@@ -406,86 +374,4 @@ int account__take(struct account *account, int number, const struct model *model
 		   process->key.source == (uint32_t)number && process->reading != source->readings,
 		   accounted__free);
 	return ret;
-}
-
-/* --- the list --- */
-
-static bool is_held(const struct account *account, const struct holding *holding)
-{
-	return holding->reading && holding->reading == account->sources[holding->source].readings;
-}
-
-static bool is_idle(const struct account *account, const struct holding *holding)
-{
-	uint64_t now_ns = account->sources[holding->source].boot_ns,
-		 used_ns = holding->last_call_ns ? holding->last_call_ns : holding->first_ns;
-
-	return saturate__difference(now_ns, used_ns) >= account->options.idle_ns;
-}
-
-static void count_gpus(const struct account *account, struct group *group)
-{
-	group->shown.gpus = group->shown.idle_gpus = group->shown.alive = 0;
-	for (struct holding *holding = group->holdings; holding; holding = holding->hh.next) {
-		if (!is_held(account, holding))
-			continue;
-		group->shown.gpus++;
-		group->shown.idle_gpus += is_idle(account, holding);
-	}
-}
-
-static void count_alive(struct account *account)
-{
-	for (struct accounted *process = account->processes; process; process = process->hh.next) {
-		if (process->ended || !process->group)
-			continue;
-		process->group->shown.alive++;
-		account->groups.total.shown.alive++;
-	}
-}
-
-static int by_held(const void *a, const void *b)
-{
-	const struct account_group *x = *(struct account_group *const *)a,
-				   *y = *(struct account_group *const *)b;
-
-	if (x->is_other != y->is_other)
-		return x->is_other ? 1 : -1;
-	if (x->held_ns != y->held_ns)
-		return x->held_ns < y->held_ns ? 1 : -1;
-	return strcmp(x->name[0] ? x->name : x->user, y->name[0] ? y->name : y->user);
-}
-
-int account__list(struct account *account, struct account_list *list)
-{
-	struct groups *groups = &account->groups;
-
-	*list = (struct account_list){
-		.total = &groups->total.shown,
-		.from_ns = account->from_ns,
-		.to_ns = account->to_ns,
-		.more_groups = groups->other,
-	};
-	list->groups = calloc(HASH_COUNT(groups->table) + 1, sizeof(struct account_group *));
-	if (!list->groups)
-		return -ENOMEM;
-	for (struct group *group = groups->table; group; group = group->hh.next) {
-		count_gpus(account, group);
-		list->groups[list->count++] = &group->shown;
-	}
-	if (groups->other) {
-		count_gpus(account, groups->other);
-		list->groups[list->count++] = &groups->other->shown;
-	}
-	count_gpus(account, &groups->total);
-	count_alive(account);
-	if (list->count)
-		qsort(list->groups, list->count, sizeof(struct account_group *), by_held);
-	return 0;
-}
-
-void account_list__clear(struct account_list *list)
-{
-	free(list->groups);
-	*list = (struct account_list){0};
 }

@@ -93,8 +93,9 @@ struct account_list {
 	struct account_group **groups; /* most GPU time first, is_other last; owned by the list */
 	size_t count;
 	struct account_group *total;
-	int64_t from_ns, to_ns; /* CLOCK_REALTIME of what was taken in; 0: nothing */
-	bool more_groups;	/* there was no room for all */
+	int64_t from_ns, to_ns;	   /* CLOCK_REALTIME of what was taken in; 0: nothing */
+	bool more_groups;	   /* there was no room for all */
+	uint64_t lost[LOSS_COUNT]; /* of all sources */
 };
 
 /*

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "output/csv_text.h"
+#include "output/json/parts.h"
 
 #define SCHEMA 1
 
@@ -128,6 +129,7 @@ void account_json__print(FILE *out, const struct account_list *list,
 	json__object_begin(&j);
 	write_numbers(&j, list->total);
 	json__object_end(&j);
+	json_parts__key_losses(&j, list->lost);
 	json__object_end(&j);
 	fputc('\n', out);
 }

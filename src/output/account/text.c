@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/quantity.h"
 #include "output/clip.h"
+#include "output/enum_names.h"
 
 #define GAP 2
 #define WHOLE_NAME 48 /* columns of a name */
@@ -275,6 +276,14 @@ static void print_notes(const struct table *table)
 		fputs("There were too many to list: the rest is in \"others\".\n", out);
 }
 
+static void print_losses(FILE *out, const struct account_list *list)
+{
+	for (int loss = 0; loss < LOSS_COUNT; loss++)
+		if (list->lost[loss])
+			fprintf(out, "lost: %s: %s\n", enum_names__loss_text(loss),
+				quantity__count(list->lost[loss]).text);
+}
+
 void account_text__print(FILE *out, const struct account_list *list,
 			 const struct account_output *output)
 {
@@ -282,9 +291,11 @@ void account_text__print(FILE *out, const struct account_list *list,
 
 	if (!list->count) {
 		fputs("No process has used a GPU.\n", out);
+		print_losses(out, list);
 		return;
 	}
 	print_head(&table);
 	print_table(&table);
 	print_notes(&table);
+	print_losses(out, list);
 }

@@ -52,8 +52,11 @@ static void write_idle(struct metrics_page *page)
 	}
 }
 
+/* Without allocations nothing is known of memory: 0 would be wrong. */
 static void write_memory(struct metrics_page *page)
 {
+	if (!(page->model->sections & SECTION_MEMORY) || page->model->no_returns)
+		return;
 	for (size_t i = 0; i < page->account->count; i++) {
 		begin_sample(&page->writer, page->account->groups[i]);
 		exposition__real(&page->writer, page->account->groups[i]->memory.best);

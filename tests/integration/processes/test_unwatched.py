@@ -26,7 +26,6 @@ COMMANDS = {
     "stat": ("stat",),
     "diagnose": ("diagnose",),
     "memleak": ("memleak",),
-    "account": ("account",),
     "flame": ("flame", "--by", "launches"),
 }
 USER = ("setpriv", "--reuid=1000", "--regid=1000", "--clear-groups", "--")

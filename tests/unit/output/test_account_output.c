@@ -61,6 +61,7 @@ static const struct account_list list = {
 	.total = &total,
 	.from_ns = END - 24 * (int64_t)HOUR,
 	.to_ns = END,
+	.lost = {[LOSS_NO_MEMORY] = 1234},
 };
 
 static char *printed(void (*print)(FILE *out, const struct account_list *list,
@@ -102,6 +103,8 @@ static void test_text(void **state)
 	expect_part(text, "all ");
 	expect_part(text, "~ off by more than 0.1 %, in all by 0.3 % at most");
 	expect_part(text, "* with NVML's figure");
+	expect_part(text, "\nlost: ");
+	expect_part(text, ": 1,234\n");
 	assert_null(strstr(text, "+ or more"));
 	free(text);
 	text = printed(account_text__print, &list, true);
@@ -130,6 +133,8 @@ static void test_data(void **state)
 			  "false,\"processes\":4,\"processes_alive\":4,\"gpus\":4,\"gpus_idle\":4,"
 			  "\"gpu_seconds\":345600,\"work_seconds_least\":10800,"
 			  "\"work_seconds_most\":14400,");
+	expect_part(text, "\"lost\":{");
+	expect_part(text, ":1234,");
 	expect_part(text, "{\"name\":null,\"job_kind\":null,\"user\":\"b\\u001b[31mob, =1\",");
 	free(text);
 	text = printed(account_csv__print, &list, false);
