@@ -31,7 +31,7 @@ SCENARIOS = {
     "record": (["record", "-o", "/dev/null", "--stack"], [workload("traced"), "--rounds", 5]),
     "stat": (["stat", "--json", "-O", "/dev/null"], [workload("launch"), "--launches", 50]),
     "diagnose": (["diagnose", "-O", "/dev/null"], [workload("demo"), "--seconds", 0.2]),
-    "account": (["account", "--json"], [workload("memory"), "--pairs", 20, "--keep", 3]),
+    "account": (["account"], [workload("memory"), "--pairs", 20, "--keep", 3]),
     "memleak": (["memleak"], [workload("memory"), "--pairs", 20, "--keep", 3]),
     "flame": (["flame", "--by", "launches", "--folded", "-o", "/dev/null"],
               [workload("launch"), "--launches", 50]),
