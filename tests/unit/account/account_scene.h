@@ -18,7 +18,7 @@
 #define SCENE_WALL 1800000000 /* seconds, at SCENE_BEGAN */
 #define SCENE_PROCESSES 4
 #define SCENE_SIZES 8
-#define SECOND(s) (SCENE_BEGAN + (uint64_t)((s) * (double)NS_PER_S))
+#define SECOND(s) ((uint64_t)((int64_t)SCENE_BEGAN + (int64_t)((s) * (double)NS_PER_S)))
 
 struct made {
 	uint64_t size, from_ns, to_ns;

@@ -252,6 +252,28 @@ static void test_files_that_overlap(void **state)
 	scene__free(scene);
 }
 
+/* Each rank of a node has a recording of its own, and two of them use one GPU. */
+static void test_recordings_of_one_machine(void **state)
+{
+	struct scene *scene = begin();
+
+	(void)state;
+	assert_int_equal(account__add_source(scene->account, "a", "1"), 1);
+	scene__add(scene, "ann", 0, SECOND(0));
+	scene__add(scene, "ann", 0, SECOND(0.5));
+	scene->model.process_count = 1;
+	for (int i = 1; i <= 6; i++) {
+		scene->model.processes = &scene->processes[0];
+		scene__read(scene, 0, SECOND(i));
+		scene->model.processes = &scene->processes[1];
+		scene__read(scene, 1, SECOND(i + 0.5));
+	}
+	assert_seconds(group_of(scene, "ann")->held_ns, 6.5);
+	assert_int_equal(group_of(scene, "ann")->processes, 2);
+	assert_int_equal(group_of(scene, "ann")->gpus, 1);
+	scene__free(scene);
+}
+
 static void test_machines_add_up(void **state)
 {
 	struct scene *scene = begin();
@@ -359,6 +381,7 @@ int main(void)
 		cmocka_unit_test(test_a_call_in_progress_is_not_idle),
 		cmocka_unit_test(test_since),
 		cmocka_unit_test(test_files_that_overlap),
+		cmocka_unit_test(test_recordings_of_one_machine),
 		cmocka_unit_test(test_machines_add_up),
 		cmocka_unit_test(test_jobs),
 		cmocka_unit_test(test_groups_are_bounded),
