@@ -161,6 +161,7 @@ struct group *groups__of(struct groups *groups, const struct process *process)
 	if (!group)
 		return NULL;
 	memcpy(group->key, key, ACCOUNT_KEY_SIZE);
+	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the freed one is out of the table */
 	HASH_ADD(hh, groups->table, key, ACCOUNT_KEY_SIZE, group);
 	if (group->hh.tbl)
 		return group;

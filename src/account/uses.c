@@ -193,7 +193,19 @@ static int look_at_device(struct accounted *accounted, const struct process *pro
 	return ARRAY_APPEND(accounted->uses, accounted->use_count, use);
 }
 
-/* GPUs that NVML lists it on, and of which no call was seen. */
+/* A GPU of which only CUDA's number is known; NULL: there is none. */
+static struct gpu_use *unknown_use(const struct accounted *accounted)
+{
+	for (size_t i = 0; i < accounted->use_count; i++)
+		if (accounted->uses[i].gpu < 0)
+			return &accounted->uses[i];
+	return NULL;
+}
+
+/*
+ * GPUs that NVML lists it on: those that it calls, if their CUDA number is all that is known of
+ * these, and others.
+ */
 static int look_at_gpus(struct accounted *accounted, const struct process *process)
 {
 	int ret = 0;
@@ -204,9 +216,14 @@ static int look_at_gpus(struct accounted *accounted, const struct process *proce
 			.gpu = gpu->gpu,
 			.most_ns = accounted->span.to_ns - accounted->span.from_ns,
 		};
+		struct gpu_use *unknown = unknown_use(accounted);
 
-		if (gpu->gpu >= 0 && gpu->used_bytes != GPU_UNKNOWN_BYTES && gpu->used_bytes &&
-		    !has_use(accounted, gpu->gpu))
+		if (gpu->gpu < 0 || gpu->used_bytes == GPU_UNKNOWN_BYTES || !gpu->used_bytes ||
+		    has_use(accounted, gpu->gpu))
+			continue;
+		if (unknown)
+			unknown->gpu = gpu->gpu;
+		else
 			ret = ARRAY_APPEND(accounted->uses, accounted->use_count, use);
 	}
 	return ret;

@@ -117,7 +117,7 @@ static int watch(struct account_run *run, int *status, struct error *err)
 				.needs = NEEDS_PROFILE,
 				.watch_gpus = true,
 				.max_overhead = options->max_overhead,
-				.overhead_by_default = true,
+				.overhead_by_default = options->overhead_by_default,
 				.sample_launches_alone = true,
 				.limits = LIVE_MODEL_LIMITS,
 				.top = 1,
@@ -230,17 +230,18 @@ static int read_recordings(struct account_run *run, int *status, struct error *e
 {
 	size_t count = run->options->inputs.count;
 	struct account_input *inputs = calloc(count, sizeof(*inputs)), *input;
-	int ret = inputs ? 0 : error__set(err, -ENOMEM, "out of memory");
+	int ret;
 
-	if (!ret)
-		ret = open_inputs(run, inputs, err);
+	if (!inputs)
+		return error__set(err, -ENOMEM, "out of memory");
+	ret = open_inputs(run, inputs, err);
 	while (!ret && (input = earliest(inputs, count)))
 		ret = take_next(run, input, err);
 	if (!ret)
 		ret = print_all(run, err);
 	if (!ret)
 		*status = 0;
-	for (size_t i = 0; inputs && i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		replay__free(inputs[i].replay);
 	free(inputs);
 	return ret;

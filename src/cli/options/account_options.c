@@ -62,6 +62,16 @@ static int take_since(const struct option_row *row, void *field, const char *tex
 			  text);
 }
 
+/* The default budget is ignored where it is unavailable, one that is given is not. */
+static int take_overhead(const struct option_row *row, void *field, const char *text,
+			 struct error *err)
+{
+	struct account_command *options = field;
+
+	options->overhead_by_default = false;
+	return arguments__take_overhead(row, &options->max_overhead, text, err);
+}
+
 #define FIELD(member) .offset = offsetof(struct account_command, member)
 
 static const struct option_row rows[] = {
@@ -88,7 +98,10 @@ static const struct option_row rows[] = {
 	{"interval", 0, "S", "print a report of all so far every S seconds [0 = off]",
 	 option__seconds, FIELD(interval), .min = 0.1},
 	{"duration", 0, "S", DURATION_HELP, option__seconds, FIELD(duration), .min = 0.001},
-	{.rows = overhead_rows, FIELD(max_overhead)},
+	{"max-overhead", 0, "PERCENT|off",
+	 "limit how much probes slow a thread down to about\n"
+	 "this, by watching launches part of the time [2]",
+	 take_overhead, .offset = 0},
 	{.rows = library_rows, FIELD(targets)},
 	{.help = ""},
 	{.rows = log_rows, FIELD(log_level)},
@@ -132,6 +145,7 @@ int account_options__parse(struct account_command *options, int argc, char **arg
 	*options = (struct account_command){
 		.idle_ns = IDLE_NS,
 		.max_overhead = OVERHEAD,
+		.overhead_by_default = true,
 		.log_level = LOG_WARN,
 	};
 	ret = option_table__parse(&account_options, options, argc, argv, err);

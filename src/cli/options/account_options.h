@@ -23,6 +23,7 @@ struct account_command {
 	bool json;
 	bool csv;
 	double max_overhead; /* a fraction; 0: no limit */
+	bool overhead_by_default;
 	enum log_level log_level;
 };
 

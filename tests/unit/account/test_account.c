@@ -107,6 +107,23 @@ static void test_a_process_waits_for_its_name(void **state)
 	scene__free(scene);
 }
 
+/* Its device is known by CUDA's number alone, and NVML lists it on one GPU: it is that one. */
+static void test_a_gpu_without_a_number_counts_once(void **state)
+{
+	struct scene *scene = begin();
+	struct process *process = scene__add(scene, "ann", 1, SECOND(0));
+	struct process_gpu *gpu = &scene__of(scene, process)->gpu;
+
+	(void)state;
+	gpu->ordinal = GPU_NONE;
+	gpu->used_bytes = 1000;
+	scene__read(scene, 0, SECOND(1));
+	scene__read(scene, 0, SECOND(2));
+	assert_seconds(group_of(scene, "ann")->held_ns, 2);
+	assert_int_equal(group_of(scene, "ann")->gpus, 1);
+	scene__free(scene);
+}
+
 /* --- work --- */
 
 static void test_work_is_between_waits_and_proved_idle(void **state)
@@ -373,6 +390,7 @@ int main(void)
 		cmocka_unit_test(test_a_gpu_counts_once),
 		cmocka_unit_test(test_before_the_attach_is_not_counted),
 		cmocka_unit_test(test_a_process_waits_for_its_name),
+		cmocka_unit_test(test_a_gpu_without_a_number_counts_once),
 		cmocka_unit_test(test_work_is_between_waits_and_proved_idle),
 		cmocka_unit_test(test_a_wait_for_a_shared_gpu_proves_nothing),
 		cmocka_unit_test(test_several_waiting_threads_prove_a_part),
