@@ -18,6 +18,8 @@ FLEET, NODE, PROCESS = "gpuprobe-fleet", "gpuprobe-node", "gpuprobe-process"
 AGENT = "cluster, job, instance"
 NAMES = "namespace, pod, container, user, slurm_job_id, slurm_sluid, pbs_job_id"
 WHO = f"instance, {NAMES}, comm, pid"
+# Those of gpuprobe_account_ series, which are by job and have no pid.
+JOB = "user, slurm_job_id, pbs_job_id, namespace, pod, unit"
 LEGEND = ("{{instance}} {{namespace}} {{pod}} {{container}} {{user}} {{slurm_job_id}} {{comm}} "
           "{{pid}}")
 AT = 'cluster=~"$cluster", job=~"$job", instance=~"$instance"'
@@ -166,6 +168,18 @@ def fleet():
               "with all such failures so far.", COUNT,
               [(risen("gpuprobe_out_of_memory_total", WHO), "failures")], 12,
               links=[TO_NODE, *TO_PROCESSES]),
+        table("GPUs by job and user", "GPUs that jobs hold on all nodes, and those without a CUDA "
+              "call for 10 minutes; GPU time and memory over the time shown, whatever ended. "
+              "Outside of jobs by user.", COUNT,
+              [(f"sum by ({JOB}) ({of('gpuprobe_account_gpus')})", "GPUs"),
+               (f"sum by ({JOB}) ({of('gpuprobe_account_idle_gpus')})", "idle GPUs"),
+               (f"sum by ({JOB}) (increase({of('gpuprobe_account_gpu_seconds_total')}[$__range]))",
+                "GPU time"),
+               (f"sum by ({JOB}) "
+                f"(increase({of('gpuprobe_account_memory_byte_seconds_total')}[$__range])) / 3600",
+                "memory x hours")], 24, units=[COUNT, "s", "bytes"],
+              links=[link("The user's programs", PROCESS, ["user"]),
+                     link("The Slurm job", PROCESS, ["slurm_job_id"])]),
         row("GPU memory"),
         graph("GPU memory in use", "All programs together, by NVML.", "percentunit",
               [(f"{used} / {total}", BY_GPU)], max=1),

@@ -13,10 +13,10 @@ from lib import paths
 RULES = ROOT / "deploy" / "monitoring" / "gpuprobe.rules.yml"
 TESTS = ROOT / "tests" / "deploy" / "gpuprobe.rules.test.yml"
 RUNBOOKS = ROOT / "docs" / "runbooks"
-ALERTS = [rule for group in yaml.safe_load(RULES.read_text("utf-8"))["groups"]
-          for rule in group["rules"]]
-
-
+EVERY = [rule for group in yaml.safe_load(RULES.read_text("utf-8"))["groups"]
+         for rule in group["rules"]]
+ALERTS = [rule for rule in EVERY if "alert" in rule]
+RECORDS = [rule for rule in EVERY if "record" in rule]
 
 @pytest.mark.skipif(not shutil.which("promtool"), reason="promtool is missing")
 @pytest.mark.parametrize("action", ["check", "test"])
@@ -33,6 +33,15 @@ def test_every_alert_is_tested():
     assert not [rule["alert"] for rule in ALERTS if rule["alert"] not in text]
 
 
+def test_every_record_is_tested():
+    """Those without pid are sums over processes; those of ranks serve an alert."""
+    text = TESTS.read_text(encoding="utf-8")
+    assert RECORDS and not [rule["record"] for rule in RECORDS if rule["record"] not in text]
+    for rule in RECORDS:
+        level = rule["record"].partition(":")[0]
+        assert level == "process" or "pid" not in re.search(r" by \((.*?)\)", rule["expr"])[1]
+
+
 def test_every_alert_has_a_runbook():
     named = {rule["annotations"]["runbook_url"] for rule in ALERTS}
     assert named == {f"docs/runbooks/{rule['alert']}.md" for rule in ALERTS}
@@ -44,7 +53,10 @@ def test_every_alert_has_a_runbook():
 
 def test_series_exist():
     page = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
-    series = {name for rule in ALERTS for name in re.findall(r"gpuprobe_\w+", rule["expr"])}
+    recorded = {rule["record"] for rule in RECORDS}
+    named = {name for rule in EVERY for name in re.findall(r"[\w:]*gpuprobe_[\w:]+", rule["expr"])}
+    assert {name for name in named if ":" in name} <= recorded
+    series = {name for name in named if ":" not in name}
     assert series and all(f"`{name}`" in page for name in series)
 
 

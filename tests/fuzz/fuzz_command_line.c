@@ -14,6 +14,7 @@
 #include "cli/options/export_options.h"
 #include "cli/options/record_options.h"
 #include "cli/options/monitor_options.h"
+#include "cli/options/account_options.h"
 #include "cli/options/ps_options.h"
 #include "cli/options/diff_options.h"
 #include "cli/options/snapshot_options.h"
@@ -161,6 +162,15 @@ static int parse_ps(int argc, char **argv, struct error *err)
 	return ret;
 }
 
+static int parse_account(int argc, char **argv, struct error *err)
+{
+	struct account_command options;
+	int ret = account_options__parse(&options, argc, argv, err);
+
+	account_options__clear(&options);
+	return ret;
+}
+
 static int parse_top(int argc, char **argv, struct error *err)
 {
 	struct top_options options;
@@ -203,10 +213,10 @@ static int parse_values(int argc, char **argv, struct error *err)
 }
 
 static int (*const commands[])(int argc, char **argv, struct error *err) = {
-	parse_monitor, parse_trace, parse_stat,	  parse_diagnose, parse_memleak,
-	parse_nccl,    parse_flame, parse_values, parse_check,	  parse_bpftrace_script,
-	parse_dump,    parse_ps,    parse_top,	  parse_snapshot, parse_record,
-	parse_diff,    parse_export};
+	parse_monitor, parse_trace,  parse_stat,   parse_diagnose, parse_memleak,
+	parse_nccl,    parse_flame,  parse_values, parse_check,	   parse_bpftrace_script,
+	parse_dump,    parse_ps,     parse_top,	   parse_snapshot, parse_record,
+	parse_diff,    parse_export, parse_account};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -48,6 +48,8 @@ RUNS = {
     "diagnose, json": ["diagnose", "--json", "--", *FAULTY],
     "memleak, json": ["memleak", "--json", "--", *LEAK],
     "nccl, json": ["nccl", "--json", "--interval", "0", "--", *RANKS],
+    "account, json": ["account", "--json", "--", *LEAK],
+    "account, csv": ["account", "--csv", "--", *LEAK],
     "trace, json": ["trace", "--format", "json", "--", *LEAK],
     "trace, tsv": ["trace", "--format", "tsv", "--", *LEAK],
     "trace, schema": ["trace", "--json-schema"],

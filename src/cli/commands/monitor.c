@@ -93,6 +93,8 @@ static void sample(void *arg)
 	const struct model *model = live_run__model(monitor->live);
 
 	warn_memory(monitor, findings__sample(monitor->findings, model));
+	if (monitor->metrics)
+		warn_memory(monitor, metrics__account(monitor->metrics, model));
 	monitor->sampled_ns = model->now_ns;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/similar.h"
+#include "cli/options/account_options.h"
 #include "cli/options/profile_options.h"
 #include "cli/options/record_options.h"
 #include "cli/options/diff_options.h"
@@ -47,6 +48,8 @@ static const struct subcommand subcommands[] = {
 	 &flame_options},
 	{"snapshot", "tensors and segments for PyTorch's memory visualiser", snapshot_command__run,
 	 &snapshot_options},
+	{"account", "who held the GPUs, and what for, by job or user", account_command__run,
+	 &account_options},
 	{"check", "what works on this machine, and how to fix the rest", check_command__run,
 	 &check_command_options},
 	{"bpftrace-script", "print a bpftrace script that shows CUDA calls",

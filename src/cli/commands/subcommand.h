@@ -40,6 +40,7 @@ int nccl_command__run(int argc, char **argv, int *status, struct error *err);
 int flame_command__run(int argc, char **argv, int *status, struct error *err);
 int snapshot_command__run(int argc, char **argv, int *status, struct error *err);
 int ps_command__run(int argc, char **argv, int *status, struct error *err);
+int account_command__run(int argc, char **argv, int *status, struct error *err);
 int dump_command__run(int argc, char **argv, int *status, struct error *err);
 int check_command__run(int argc, char **argv, int *status, struct error *err);
 int bpftrace_script_command__run(int argc, char **argv, int *status, struct error *err);

@@ -216,6 +216,11 @@ const struct recorded_reading *replay__reading(const struct replay *replay)
 	return replay->reading;
 }
 
+const struct recording_header *replay__header(const struct replay *replay)
+{
+	return recording__header(replay->recording);
+}
+
 bool replay__is_last(const struct replay *replay)
 {
 	return !replay->has_next;

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/options/recording_options.h"
+#include "record/file.h"
 #include "record/types.h"
 
 struct replay;
@@ -28,6 +29,9 @@ void replay__free(struct replay *replay); /* NULL is fine */
 
 /* The current reading. Valid until replay__next; its names and stacks until replay__free. */
 const struct recorded_reading *replay__reading(const struct replay *replay);
+
+/* Facts about the recording: the machine, and how it was made. */
+const struct recording_header *replay__header(const struct replay *replay);
 
 /* Shows only these sections (enum section) of all readings. */
 void replay__select(struct replay *replay, unsigned int sections);

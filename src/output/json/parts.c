@@ -69,13 +69,18 @@ void json_parts__key_without_calls(struct json *j, const struct model *model)
 	json__array_end(j);
 }
 
+void json_parts__key_losses(struct json *j, const uint64_t lost[LOSS_COUNT])
+{
+	json__key(j, "lost");
+	json__object_begin(j);
+	for (int i = 0; i < LOSS_COUNT; i++)
+		json__key_u64(j, enum_names__loss_name(i), lost[i]);
+	json__object_end(j);
+}
+
 void json_parts__key_lost(struct json *j, const struct model *model)
 {
 	if (model->stacks)
 		key_stacks(j, model);
-	json__key(j, "lost");
-	json__object_begin(j);
-	for (int i = 0; i < LOSS_COUNT; i++)
-		json__key_u64(j, enum_names__loss_name(i), model->lost[i]);
-	json__object_end(j);
+	json_parts__key_losses(j, model->lost);
 }

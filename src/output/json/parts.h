@@ -24,7 +24,8 @@ void json_parts__key_time(struct json *j, const struct timespec *wall);
  */
 void json_parts__key_without_calls(struct json *j, const struct model *model);
 
-/* Writes the key "lost": every loss by its name. */
+/* Writes the key "lost": every loss by its name. The second writes what it knows of stacks, too. */
+void json_parts__key_losses(struct json *j, const uint64_t lost[LOSS_COUNT]);
 void json_parts__key_lost(struct json *j, const struct model *model);
 
 /*

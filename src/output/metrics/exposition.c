@@ -214,6 +214,17 @@ void exposition__ratio(struct exposition_writer *w, double ratio)
 	write_billionths(w->page, (uint64_t)(ratio * 1e6 + 0.5) * 1000);
 }
 
+void exposition__real(struct exposition_writer *w, double value)
+{
+	char text[JSON_NUMBER_SIZE];
+
+	if (w->sink)
+		return;
+	end_labels(w);
+	json__format_double(text, value);
+	fprintf(w->page, "%s\n", text);
+}
+
 int exposition__divert(struct exposition_writer *w, const struct exposition_sink *sink)
 {
 	int ret = 0;

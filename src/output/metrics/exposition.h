@@ -70,6 +70,8 @@ void exposition__label(struct exposition_writer *w, const char *name, const char
 void exposition__number(struct exposition_writer *w, uint64_t value);
 /* Writes a share with six decimals. */
 void exposition__ratio(struct exposition_writer *w, double ratio);
+/* Writes any number of at least 0, in the family's unit. */
+void exposition__real(struct exposition_writer *w, double value);
 
 /* Labels that a sink has taken. */
 void exposition__taken_labels(struct exposition_writer *w, const char *labels);

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "account/account.h"
+#include "base/clock.h"
 #include "output/metrics/finding_series.h"
 #include "output/metrics/kernel_series.h"
 #include "output/metrics/process_groups.h"
@@ -17,7 +19,29 @@ struct metrics {
 	struct kernel_series *kernels;
 	struct finding_series *findings;
 	struct process_groups *groups; /* NULL: processes have series of their own */
+	struct account *account;
+	uint64_t began_ns; /* of the first reading that the account took in */
 };
+
+#define ACCOUNT_GROUPS_MAX 128 /* jobs and users that are remembered */
+#define ACCOUNT_IDLE_NS (600 * NS_PER_S)
+
+static struct account *new_account(void)
+{
+	const struct account_options options = {
+		.by = ACCOUNT_BY_JOB,
+		.max_groups = ACCOUNT_GROUPS_MAX,
+		.forgets = true,
+		.idle_ns = ACCOUNT_IDLE_NS,
+	};
+	struct account *account = account__new(&options);
+
+	if (account && account__add_source(account, NULL, NULL) < 0) {
+		account__free(account);
+		return NULL;
+	}
+	return account;
+}
 
 struct metrics *metrics__new(const struct metrics_options *options)
 {
@@ -28,9 +52,10 @@ struct metrics *metrics__new(const struct metrics_options *options)
 	metrics->options = *options;
 	metrics->kernels = kernel_series__new(options->kernels);
 	metrics->findings = finding_series__new();
+	metrics->account = new_account();
 	if (options->by != METRICS_BY_PROCESS)
 		metrics->groups = process_groups__new(options->by, options->kernels);
-	if (metrics->kernels && metrics->findings &&
+	if (metrics->kernels && metrics->findings && metrics->account &&
 	    (metrics->groups || options->by == METRICS_BY_PROCESS))
 		return metrics;
 	metrics__free(metrics);
@@ -43,6 +68,7 @@ void metrics__free(struct metrics *metrics)
 		return;
 	kernel_series__free(metrics->kernels);
 	finding_series__free(metrics->findings);
+	account__free(metrics->account);
 	process_groups__free(metrics->groups);
 	free(metrics);
 }
@@ -81,6 +107,29 @@ static const struct metric gpuprobe_metrics[] = {
 	{{"gpuprobe_build", METRIC_INFO, "The gpuprobe that serves this page."},
 	 .page = write_build},
 };
+
+int metrics__account(struct metrics *metrics, const struct model *model)
+{
+	if (!metrics->began_ns)
+		metrics->began_ns = model->now_ns;
+	return account__take(metrics->account, 0, model, NULL, metrics->began_ns);
+}
+
+static int write_account(struct metrics *metrics, struct metrics_page *page)
+{
+	struct account_list list;
+	int ret = metrics__account(metrics, page->model);
+
+	if (!ret)
+		ret = account__list(metrics->account, &list);
+	if (ret)
+		return ret;
+	page->account = &list;
+	account_series__write(page);
+	account_list__clear(&list);
+	page->account = NULL;
+	return 0;
+}
 
 int metrics__render(struct metrics *metrics, FILE *out, const struct model *model,
 		    const struct finding_list *findings, enum exposition form)
@@ -122,6 +171,9 @@ int metrics__render(struct metrics *metrics, FILE *out, const struct model *mode
 	if (err)
 		goto out;
 	sampling_series__write(&page);
+	err = write_account(metrics, &page);
+	if (err)
+		goto out;
 	verdict_series__write(&page);
 	if (findings)
 		err = finding_series__write(&page, metrics->findings, findings);

@@ -28,6 +28,12 @@ struct metrics *metrics__new(const struct metrics_options *options);
 void metrics__free(struct metrics *metrics);
 
 /*
+ * Takes a reading into the account of jobs, which the page shows; metrics__render does so, too.
+ * Returns 0, or -ENOMEM: the next reading stands for both.
+ */
+int metrics__account(struct metrics *metrics, const struct model *model);
+
+/*
  * Writes the page: the families of the model's sections, errors, losses and gpuprobe itself. It has
  * all processes of the model, including ended ones; of several with one pid only the newest.
  * `findings` are those detected in the model; NULL: their families are left out. Returns 0,

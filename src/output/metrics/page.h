@@ -11,6 +11,7 @@
 #include "model/model.h"
 #include "output/metrics/exposition.h"
 
+struct account_list;
 struct metrics_options;
 struct process_groups;
 struct metrics_page;
@@ -64,6 +65,7 @@ struct metrics_page {
 	size_t process_count;
 	const struct metric *metric;   /* the metric being written */
 	struct process_groups *groups; /* NULL: a process has series of its own */
+	const struct account_list *account;
 };
 
 /*

@@ -29,6 +29,8 @@ void sampling_series__write(struct metrics_page *page);
  * them.
  */
 void verdict_series__write(struct metrics_page *page);
+/* What jobs and users held of the GPUs since gpuprobe started, whatever --metrics-by says. */
+void account_series__write(struct metrics_page *page);
 /* Returns 0 or -ENOMEM. */
 int error_series__write(struct metrics_page *page);
 

@@ -9,11 +9,10 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/escape.h"
 #include "base/json.h"
-#include "base/text_stream.h"
 #include "model/profile.h"
 #include "api/api.h"
+#include "output/csv_text.h"
 #include "output/finding/findings.h"
 #include "output/report/totals.h"
 #include "output/stat/tables.h"
@@ -61,56 +60,10 @@ static void put_real(const struct writer *w, const char *name, bool known, doubl
 	fputs(text, w->out);
 }
 
-/*
- * Whether a spreadsheet would take the text for a formula, which may run a program or contact a
- * server. The first character decides, also in its full-width form. A leading tab or line end was
- * already escaped.
- */
-static bool is_formula(const char *text)
-{
-	static const char *const begins[] = {
-		"=", "+", "-", "@", "\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\xa0"};
-
-	for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
-		if (!strncmp(text, begins[i], strlen(begins[i])))
-			return true;
-	return false;
-}
-
-/*
- * Writes text in quotes if necessary. It may come from a watched program, so a row must stay one
- * line and a text must not become a formula.
- */
 static void put_text(const struct writer *w, const char *name, const char *text)
 {
-	char *safe = NULL;
-	size_t length = 0;
-	FILE *escaped;
-	bool quoted;
-
-	if (!begin_cell(w, name))
-		return;
-	escaped = text_stream__open(&safe, &length);
-	if (!escaped)
-		return;
-	escape__text(escaped, text);
-	if (fclose(escaped)) {
-		free(safe);
-		return;
-	}
-	quoted = strpbrk(safe, ",\"") || safe[0] == ' ';
-	if (quoted)
-		fputc('"', w->out);
-	if (is_formula(safe))
-		fputc('\'', w->out);
-	for (const char *c = safe; *c; c++) {
-		if (*c == '"')
-			fputc('"', w->out);
-		fputc(*c, w->out);
-	}
-	if (quoted)
-		fputc('"', w->out);
-	free(safe);
+	if (begin_cell(w, name))
+		csv_text__print(w->out, text);
 }
 
 /* Begins with the table's name and the seconds since the probes were attached. */

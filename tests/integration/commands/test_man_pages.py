@@ -10,8 +10,9 @@ from lib import paths
 
 MAN = paths.ROOT / "man"
 # The page that stands for it; bpftrace-script has its options in gpuprobe(8).
-PAGES = {"": "gpuprobe.8", "check": "gpuprobe-check.8", "diagnose": "gpuprobe-diagnose.8",
-         "diff": "gpuprobe-diff.8", "dump": "gpuprobe-dump.8", "export": "gpuprobe-export.8",
+PAGES = {"": "gpuprobe.8", "account": "gpuprobe-account.8", "check": "gpuprobe-check.8",
+         "diagnose": "gpuprobe-diagnose.8", "diff": "gpuprobe-diff.8", "dump": "gpuprobe-dump.8",
+         "export": "gpuprobe-export.8",
          "flame": "gpuprobe-flame.8", "memleak": "gpuprobe-memleak.8",
          "nccl": "gpuprobe-nccl.8", "ps": "gpuprobe-ps.8",
          "record": "gpuprobe-record.8", "snapshot": "gpuprobe-snapshot.8",

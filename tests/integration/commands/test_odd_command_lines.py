@@ -8,8 +8,8 @@ from lib import paths
 from lib.cli import fails, run
 
 COMMANDS = ("ps", "top", "dump", "trace", "record", "export", "stat", "diagnose", "nccl",
-            "memleak", "flame", "snapshot", "diff", "check", "bpftrace-script")
-WATCHING = ("trace", "record", "stat", "diagnose", "nccl", "memleak", "flame")
+            "memleak", "flame", "snapshot", "diff", "account", "check", "bpftrace-script")
+WATCHING = ("trace", "record", "stat", "diagnose", "nccl", "memleak", "flame", "account")
 
 
 def refused(args, told, status=2):
@@ -73,17 +73,18 @@ def test_help_of_a_command_is_that_of_its_option():
 COMMON = {
     ("--comm", "--uid", "--cgroup", "--container", "--pod", "-p, --pid"):
         ("", "trace", "record", "stat", "diagnose", "nccl", "memleak", "flame", "dump", "check",
-         "ps", "top"),
+         "ps", "top", "account"),
     ("--json",): ("", "trace", "stat", "diagnose", "nccl", "memleak", "diff", "dump", "check",
-                  "ps"),
-    ("--interval S",): ("", "stat", "diagnose", "nccl", "memleak"),
+                  "ps", "account"),
+    ("--interval S",): ("", "stat", "diagnose", "nccl", "memleak", "account"),
     ("-T, --top N",): ("", "stat", "diagnose", "memleak"),
     ("-O, --output FILE",): ("trace", "record", "export", "stat", "diagnose", "nccl", "flame",
                              "snapshot"),
-    ("--duration S",): ("", "trace", "record", "stat", "diagnose", "nccl", "memleak", "flame"),
+    ("--duration S",): ("", "trace", "record", "stat", "diagnose", "nccl", "memleak", "flame",
+                        "account"),
     ("-v, --verbose", "-q, --quiet"):
         ("", "trace", "record", "stat", "diagnose", "nccl", "memleak", "flame", "dump", "check",
-         "ps", "top"),
+         "ps", "top", "account"),
 }
 
 

@@ -32,6 +32,7 @@ SCENARIOS = {
     "stat": (["stat", "--json", "-O", "/dev/null"], [workload("launch"), "--launches", 50]),
     "diagnose": (["diagnose", "-O", "/dev/null"], [workload("demo"), "--seconds", 0.2]),
     "nccl": (["nccl", "-O", "/dev/null"], [workload("ranks"), "--ranks", 2, "--steps", 5]),
+    "account": (["account"], [workload("memory"), "--pairs", 20, "--keep", 3]),
     "memleak": (["memleak"], [workload("memory"), "--pairs", 20, "--keep", 3]),
     "flame": (["flame", "--by", "launches", "--folded", "-o", "/dev/null"],
               [workload("launch"), "--launches", 50]),

@@ -35,6 +35,7 @@ COMMANDS = {
     "diagnose": ["diagnose"],
     "nccl": ["nccl", "--interval", "0.1"],
     "memleak": ["memleak"],
+    "account": ["account"],
     "flame": ["flame", "--by", "launches", "--folded"],
 }
 OUTPUT = {"trace": "-O", "stat": "-O", "diagnose": "-O", "nccl": "-O", "flame": "-o"}

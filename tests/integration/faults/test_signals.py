@@ -32,6 +32,7 @@ WAYS = [
     lambda pid: ["stat", "-O", "/dev/null", "-p", pid],
     lambda pid: ["nccl", "-O", "/dev/null", "-p", pid],
     lambda pid: ["memleak", "-p", pid],
+    lambda pid: ["account", "-p", pid],
 ]
 
 MOMENTS = ["ending", "starting", "watching"]

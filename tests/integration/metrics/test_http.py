@@ -73,6 +73,12 @@ FAMILIES = {
     "gpuprobe_process": ("info", {"ppid", "user", "ns_pid", "namespace", "pod", "container",
                                   "pod_uid", "container_id", "unit", "slurm_job_id", "slurm_step",
                                   "slurm_sluid", "pbs_job_id"}, None),
+    "gpuprobe_account_gpu_seconds": ("counter", None, None),
+    "gpuprobe_account_idle_proved_seconds": ("counter", None, None),
+    "gpuprobe_account_memory_byte_seconds": ("counter", None, None),
+    "gpuprobe_account_gpus": ("gauge", None, None),
+    "gpuprobe_account_idle_gpus": ("gauge", None, None),
+    "gpuprobe_account_last_call_timestamp_seconds": ("gauge", None, None),
     "gpuprobe_gpu_memory_used_bytes": ("gauge", None, None),
     "gpuprobe_gpu_memory_total_bytes": ("gauge", None, None),
     "gpuprobe_process_gpu_memory_bytes": ("gauge", {"gpu", "uuid"}, None),
@@ -95,7 +101,11 @@ OWN_LABELS = {"gpuprobe_events_lost_total": {"reason"}, "gpuprobe_probes_attache
               "gpuprobe_gpu_memory_used_bytes": {"gpu", "uuid", "name"},
               "gpuprobe_gpu_memory_total_bytes": {"gpu", "uuid", "name"},
               "gpuprobe_finding_active": {"id", "pid", "severity"},
-              "gpuprobe_finding_cost_seconds_total": {"id", "pid"}}
+              "gpuprobe_finding_cost_seconds_total": {"id", "pid"},
+              **dict.fromkeys((f"gpuprobe_account_{name}" for name in (
+                  "gpu_seconds_total", "idle_proved_seconds_total", "memory_byte_seconds_total",
+                  "gpus", "idle_gpus", "last_call_timestamp_seconds")),
+                  {"user", "slurm_job_id", "pbs_job_id", "namespace", "pod", "pod_uid", "unit"})}
 
 
 class Served:
@@ -613,7 +623,8 @@ def test_series_of_an_ended_process_stay(serve):
     assert first.sum("gpuprobe_allocations_total") == 9
     assert first.sum("gpuprobe_kernel_launches_total") == 9
     assert first.sum("gpuprobe_live_at_exit_bytes_total") == 4 * 4096
-    mine = {key: value for key, value in first.samples.items() if key[0].startswith("gpuprobe_")}
+    mine = {key: value for key, value in first.samples.items() if key[0].startswith("gpuprobe_")
+            and not key[0].startswith("gpuprobe_account_")}  # these go on with the user's next one
     assert {key: second.samples[key] for key in mine} == mine
 
 

@@ -35,6 +35,7 @@ COMMANDS = {
     "diagnose": ("diagnose", "--json"),
     "nccl": ("nccl", "--json"),
     "memleak": ("memleak", "--json"),
+    "account": ("account", "--json"),
     "flame": ("flame", "--by", "launches", "--stack-sample", "1"),
 }
 
@@ -691,6 +692,7 @@ def secretive(private, *args):
     ("trace", "--format", "json", "--stack", "auto"), ("trace", "--format", "tsv"), ("trace", "-C"),
     ("stat", "--stack", "auto"), ("stat", "--json", "--stack", "auto"), ("stat", "--csv"),
     ("diagnose",), ("diagnose", "--json"), ("memleak",), ("memleak", "--json"),
+    ("account", "--json"),
     ("flame", "--by", "launches"), ("flame", "--by", "launches", "--svg"),
     ("flame", "--by", "launches", "--speedscope")], ids=" ".join)
 def test_no_form_of_output_shows_words_or_variables(argv, private):

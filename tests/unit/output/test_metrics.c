@@ -241,7 +241,7 @@ static void takes_the_newest_of_a_pid(void **state)
 		   "gpuprobe_graph_launches_total{pid=\"8\",comm=\"new\"} 3\n"
 		   "gpuprobe_graph_launches_total{pid=\"4\",comm=\"gone\"} 4\n#",
 		   NULL, NULL);
-	assert_has_not(page, "old", NULL);
+	assert_has_not(page, "comm=\"old\"", NULL);
 	assert_has_not(page, "comm=\"left\"", NULL); /* two minutes ago */
 	free(page);
 }
