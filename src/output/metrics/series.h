@@ -29,6 +29,8 @@ void sampling_series__write(struct metrics_page *page);
  * them.
  */
 void verdict_series__write(struct metrics_page *page);
+/* What became of data for OTLP. Writes nothing unless the options have counts of it. */
+void otlp_series__write(struct metrics_page *page);
 /* Returns 0 or -ENOMEM. */
 int error_series__write(struct metrics_page *page);
 
