@@ -45,7 +45,7 @@ int curl_library__open(struct curl_library *library, struct error *err)
 	int ret;
 
 	*library = (struct curl_library){0};
-	/* libcurl writes to the file that it names. It must not do so for a caller with less rights. */
+	/* libcurl would write to the file that it names, with rights that the caller lacks. */
 	if (getauxval(AT_SECURE))
 		unsetenv("SSLKEYLOGFILE");
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !library->handle; i++)

@@ -60,7 +60,7 @@ void otlp_export__look(struct otlp_export *otlp);
 /* Writes what was lost so far; nothing if nothing was. */
 void otlp_export__print_losses(FILE *out, struct otlp_export *otlp);
 
-/* Sends the last metrics of the model as it is, waits for the receiver a while, and reports losses. */
+/* Sends the last metrics of the model as it is, waits for the receiver a while, reports losses. */
 void otlp_export__finish(struct otlp_export *otlp);
 
 void otlp_export__free(struct otlp_export *otlp);

@@ -265,9 +265,10 @@ def test_hostile_names(send, tmp_path):
     program = tmp_path / os.fsdecode(b"\xff\x1b[31m")
     shutil.copy(f"{paths.SIM}/memory", program)
     with Receiver() as receiver:
-        with send(receiver, f"LD_LIBRARY_PATH='{paths.SIM}' '{program}' --pairs 2 >/dev/null") as sent:
+        command = f"LD_LIBRARY_PATH='{paths.SIM}' '{program}' --pairs 2 >/dev/null"
+        with send(receiver, command) as sent:
             sent.done()
-            page = sent.endpoint.until(lambda page: page.find("gpuprobe_process_info"))
+            sent.endpoint.until(lambda page: page.find("gpuprobe_process_info"))
             points = next_points(receiver)
             sent.finish()
     names = {point.resource.get("process.executable.name") for point in points}
