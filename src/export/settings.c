@@ -276,9 +276,9 @@ static int name_host(struct export_settings *settings)
 	if (ret)
 		return ret;
 	own = export_pairs__find(&settings->resource, "service.instance.id");
-	settings->instance = strdup(own							 ? own :
-				    export_pairs__find(&settings->resource, "host.name") ?:
-											   "unknown");
+	if (!own)
+		own = export_pairs__find(&settings->resource, "host.name");
+	settings->instance = strdup(own ? own : "unknown");
 	/* Each resource has an instance of its own. */
 	export_pairs__remove(&settings->resource, "service.instance.id");
 	return settings->instance ? 0 : -ENOMEM;

@@ -56,8 +56,8 @@ void otlp_points__histogram(struct otlp_points *points, uint64_t count, double s
 
 /*
  * Gives all points as requests of about OTLP_REQUEST_MAX bytes or less, a resource never being
- * split. `now_ns`: the time of the points, CLOCK_BOOTTIME. Returns 0, -ENOMEM if any are missing, or
- * what `take` returned.
+ * split. `now_ns`: the time of the points, CLOCK_BOOTTIME. Returns 0, -ENOMEM if any are missing,
+ * or what `take` returned.
  */
 #define OTLP_REQUEST_MAX (2 << 20)
 int otlp_points__write(struct otlp_points *points, const struct otlp_sender *sender,
