@@ -228,7 +228,9 @@ static void judge(struct export_sender *sender, struct lane *lane, const struct 
 	export_reply__judge(reply, clock__wall().tv_sec, &verdict);
 	rejected = verdict.rejected < items ? verdict.rejected : items;
 	lane->counts.requests[verdict.outcome]++;
-	export_news__note(&lane->news, &verdict, rejected);
+	/* That a request was stopped is no news about the receiver. */
+	if (!sender->stop)
+		export_news__note(&lane->news, &verdict, rejected);
 	lane->queue.busy = false;
 	if (verdict.outcome == EXPORT_FAILED) {
 		fail(sender, lane, &verdict);

@@ -22,11 +22,22 @@ def program(package, path, suite="trixie"):
     return found
 
 
+def mirror():
+    """Where this machine gets Debian's packages from."""
+    lines = subprocess.run(["apt-get", "indextargets", "--format", "$(ORIGIN) $(SUITE) $(REPO_URI)",
+                            "Created-By: Packages"], capture_output=True, check=True,
+                           text=True).stdout.splitlines()
+    found = [line.split()[2] for line in lines
+             if line.startswith("Debian ") and "-" not in line.split()[1]]
+    if not found:
+        raise OSError("this machine has no packages of Debian")
+    return found[0]
+
+
 def fetch(folder, package, suite):
     for name in ("lists/partial", "cache/archives/partial", "root"):
         (folder / name).mkdir(parents=True, exist_ok=True)
-    (folder / "sources.list").write_text(
-        f"deb [signed-by={KEYRING}] http://deb.debian.org/debian {suite} main\n")
+    (folder / "sources.list").write_text(f"deb [signed-by={KEYRING}] {mirror()} {suite} main\n")
     options = [f"-oDir::Etc::sourcelist={folder}/sources.list", "-oDir::Etc::sourceparts=-",
                f"-oDir::State::lists={folder}/lists", f"-oDir::Cache={folder}/cache",
                "-oAPT::Sandbox::User=root", "-oAcquire::Languages=none"]

@@ -177,6 +177,7 @@ static int take(void *arg, const void *data, size_t length, uint64_t items)
 {
 	struct taken *taken = arg;
 
+	assert_true(length <= OTLP_REQUEST_MAX);
 	free(taken->data);
 	taken->data = malloc(length);
 	assert_non_null(taken->data);
@@ -253,6 +254,41 @@ static void has_all_of_the_page(void **state)
 	assert_int_equal(taken.items, count_of(own, "") + count_of(process, ""));
 	assert_false(has_metric(own, "gpuprobe.process"));
 	free(taken.data);
+}
+
+/* A process is never split: receivers would get its resource twice. */
+static void many_processes_take_several_requests(void **state)
+{
+	enum {
+		PROCESSES = 400
+	};
+	struct process *processes = calloc(PROCESSES, sizeof(*processes));
+	struct taken one, all;
+	struct span request, resource;
+	struct busy busy;
+	uint64_t own;
+
+	(void)state;
+	assert_non_null(processes);
+	fill_busy(&busy);
+	one = write_model(&busy.model);
+	own = count_of(metrics_of(span_of(&one), 0), "");
+	for (int i = 0; i < PROCESSES; i++) {
+		processes[i] = busy.process;
+		processes[i].pid = i + 1;
+		processes[i].serial = (uint64_t)i + 1;
+	}
+	busy.model.processes = processes;
+	busy.model.process_count = PROCESSES;
+	all = write_model(&busy.model);
+	assert_true(all.requests > 1);
+	assert_int_equal(all.items, own + PROCESSES * (one.items - own));
+	request = span_of(&all);
+	assert_true(find(request, 1, 0, &resource));
+	assert_false(find(request, 2, 0, &resource));
+	free(one.data);
+	free(all.data);
+	free(processes);
 }
 
 static void has_times_and_values(void **state)
@@ -373,8 +409,11 @@ static void findings_are_logs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(has_all_of_the_page),	    cmocka_unit_test(has_times_and_values),
-		cmocka_unit_test(has_names_of_conventions), cmocka_unit_test(hostile_names),
+		cmocka_unit_test(has_all_of_the_page),
+		cmocka_unit_test(many_processes_take_several_requests),
+		cmocka_unit_test(has_times_and_values),
+		cmocka_unit_test(has_names_of_conventions),
+		cmocka_unit_test(hostile_names),
 		cmocka_unit_test(findings_are_logs),
 	};
 
