@@ -120,7 +120,7 @@ static void describe_error(const struct export_reply *reply, char reason[EXPORT_
 
 	snprintf(reason, EXPORT_REASON_SIZE, "status %d%s", reply->status,
 		 status_word(reply->status));
-	if (!reply->length)
+	if (!reply->body)
 		return;
 	if (reply->is_text) {
 		append(reason, (const unsigned char *)": ", 2);

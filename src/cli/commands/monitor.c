@@ -188,10 +188,8 @@ static int render_metrics(void *arg, enum exposition form, bool anew, uint64_t *
 {
 	struct monitor *monitor = arg;
 	const struct model *model = live_run__model(monitor->live);
-	int ret = 0;
+	int ret = anew || model->broken_off ? update(monitor) : 0;
 
-	if (anew || model->broken_off)
-		ret = update(monitor);
 	if (ret)
 		return ret;
 	otlp_export__count(monitor->otlp);
@@ -471,7 +469,9 @@ static int run(const struct monitor_options *options, int *status, struct error 
 		ret = live_run__until_end(monitor.live, err);
 	if (!ret)
 		*status = live_run__status(monitor.live);
-	otlp_export__finish(monitor.otlp);
+	if (monitor.otlp)
+		otlp_export__finish(monitor.otlp,
+				    ret ? NULL : live_model__session(monitor.live->live));
 	service__free(monitor.service);
 	otlp_export__free(monitor.otlp);
 	http_server__free(monitor.server);

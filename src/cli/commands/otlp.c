@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/escape.h"
 #include "base/quantity.h"
+#include "cli/session/session.h"
 #include "export/sender.h"
 #include "output/otlp/logs.h"
 #include "output/otlp/metrics.h"
@@ -380,10 +381,14 @@ static void warn_lost(struct otlp_export *otlp)
 	}
 }
 
-void otlp_export__finish(struct otlp_export *otlp)
+void otlp_export__finish(struct otlp_export *otlp, struct session *session)
 {
 	if (!otlp || !otlp->model)
 		return;
+	if (session) {
+		session__detach(session);
+		session__release_signals(session);
+	}
 	write_metrics(otlp);
 	otlp_export__look(otlp);
 	export_sender__finish(otlp->sender, FINISH_MS);

@@ -20,6 +20,7 @@
 
 struct event_base;
 struct otlp_export;
+struct session;
 
 struct otlp_export_options {
 	const char *endpoint; /* the option; NULL: not given */
@@ -60,8 +61,11 @@ void otlp_export__look(struct otlp_export *otlp);
 /* Writes what was lost so far; nothing if nothing was. */
 void otlp_export__print_losses(FILE *out, struct otlp_export *otlp);
 
-/* Sends the last metrics of the model as it is, waits for the receiver a while, reports losses. */
-void otlp_export__finish(struct otlp_export *otlp);
+/*
+ * Sends the last metrics of the model as it is, waits for the receiver a while, reports losses.
+ * Meanwhile the session, if it has run, holds no process, and a signal ends gpuprobe.
+ */
+void otlp_export__finish(struct otlp_export *otlp, struct session *session);
 
 void otlp_export__free(struct otlp_export *otlp);
 

@@ -116,9 +116,9 @@ static const struct option_row rows[] = {
 	{"metrics-by", 0, "process|container|user|job", "whose series the metrics have [process]",
 	 option__word, FIELD(metrics_by), WORDS(metrics_by_words)},
 	{"otlp-endpoint", 0, "URL",
-	 "also send metrics and findings by OTLP (http/protobuf),\n"
-	 "such as to http://localhost:4318; none = off\n"
-	 "[OTEL_EXPORTER_OTLP_ENDPOINT]",
+	 "also send metrics and findings by OTLP, such as to\n"
+	 "http://localhost:4318; none = off [the variable\n"
+	 "OTEL_EXPORTER_OTLP_ENDPOINT]",
 	 option__text, FIELD(otlp_endpoint)},
 	{"pod-logs", 0, "DIR", "the kubelet's logs, for names of pods [" POD_LOGS "]",
 	 take_pod_logs, FIELD(targets.filter)},
