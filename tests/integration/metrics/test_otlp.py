@@ -140,6 +140,7 @@ def test_what_arrives_equals_the_page(send):
                 values[key] = point.value
 
 
+@pytest.mark.slow
 def test_names_of_conventions(send):
     program = f"'{paths.SIM}/copy' --count 3 >/dev/null\n'{paths.SIM}/launch' >/dev/null"
     with Receiver() as receiver:
@@ -224,6 +225,7 @@ def test_findings_are_logs(send):
                 log.attributes["gpuprobe.finding.severity"]]
 
 
+@pytest.mark.slow
 def test_protoc_reads_requests(send, tmp_path):
     protoc = shutil.which("protoc")
     if not protoc:
@@ -275,6 +277,7 @@ def test_hostile_names(send, tmp_path):
     assert r"\xff\x1b[31m" in names
 
 
+@pytest.mark.slow
 def test_nobody_answers(send):
     with send("http://127.0.0.1:1") as sent:
         sent.done()
@@ -285,6 +288,7 @@ def test_nobody_answers(send):
     assert re.search(r"[\d,]+ data points not delivered when gpuprobe ended", sent.running.stderr)
 
 
+@pytest.mark.slow
 def test_https(send, tmp_path):
     openssl = shutil.which("openssl")
     if not openssl:
