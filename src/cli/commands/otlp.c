@@ -336,6 +336,14 @@ void otlp_export__count(struct otlp_export *otlp)
 		export_sender__counts(otlp->sender, otlp->counts);
 }
 
+/* What so many items of a signal are. */
+static const char *items_word(int signal, uint64_t count)
+{
+	if (signal == EXPORT_METRICS)
+		return count == 1 ? "data point" : "data points";
+	return count == 1 ? "log record" : "log records";
+}
+
 static void print_lost(FILE *out, enum export_signal signal, const struct export_counts *counts)
 {
 	const char *separator = ": ";
@@ -372,12 +380,11 @@ void otlp_export__print_losses(FILE *out, struct otlp_export *otlp)
 static void warn_lost(struct otlp_export *otlp)
 {
 	for (int i = 0; i < EXPORT_SIGNALS; i++) {
-		const struct export_counts *counts = &otlp->counts[i];
+		uint64_t lost = otlp->counts[i].lost[EXPORT_LOST_END];
 
-		if (counts->lost[EXPORT_LOST_END])
+		if (lost)
 			log__warn(otlp->log, "OTLP: %s %s not delivered when gpuprobe ended",
-				  quantity__count(counts->lost[EXPORT_LOST_END]).text,
-				  i == EXPORT_METRICS ? "data points" : "log records");
+				  quantity__count(lost).text, items_word(i, lost));
 	}
 }
 
