@@ -199,6 +199,7 @@ static void apply_device_memory(struct device_totals *device, const struct tally
 		return;
 	device->live_count += tally->calls;
 	device->balance += wide_bytes(tally);
+	saturate__add(&device->allocated_bytes, bytes_of(tally));
 }
 
 static bool counts_by_device(enum operation operation, uint8_t kind)

@@ -229,6 +229,7 @@ struct device_totals {
 	uint8_t device; /* its number in the process, or DEVICE_UNKNOWN */
 	uint64_t launches;
 	uint64_t allocations, live_bytes, live_count; /* memory of the device */
+	uint64_t allocated_bytes;		      /* by these allocations so far */
 	__int128 balance;			      /* as in memory_totals */
 	uint64_t copies, copy_bytes;
 	uint64_t wait_ns;

@@ -88,10 +88,15 @@ static const struct call_set always[] = {
 	{ALLOW(S(bpf))},
 };
 
-/* debuginfod's client keeps a cache of what it fetches, and resolves names. */
+/* Names are looked up with help of a netlink socket. */
 static const struct call_set with_network[] = {
-	{ALLOW(S(bind), S(mkdir), S(mkdirat), S(rmdir), S(link), S(linkat), S(chmod), S(fchmod),
-	       S(fchmodat), S(utimensat), S(utimes), S(futimesat), S(truncate))},
+	{ALLOW(S(bind))},
+};
+
+/* debuginfod's client keeps a cache of what it fetches. */
+static const struct call_set with_cache[] = {
+	{ALLOW(S(mkdir), S(mkdirat), S(rmdir), S(link), S(linkat), S(chmod), S(fchmod), S(fchmodat),
+	       S(utimensat), S(utimes), S(futimesat), S(truncate))},
 };
 
 static const struct call_set with_perf_events[] = {
@@ -231,6 +236,8 @@ static int load_list(const struct sandbox_options *options)
 		ret = add_sockets(filter, options->network);
 	if (!ret && options->network)
 		ret = ADD_SET(filter, SCMP_ACT_ALLOW, with_network);
+	if (!ret && options->cache)
+		ret = ADD_SET(filter, SCMP_ACT_ALLOW, with_cache);
 	if (!ret && (options->tracefs || options->samples))
 		ret = ADD_SET(filter, SCMP_ACT_ALLOW, with_perf_events);
 	if (!ret)

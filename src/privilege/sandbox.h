@@ -14,7 +14,8 @@
 struct sandbox_options {
 	bool tracefs; /* probes are perf events of tracefs */
 	bool samples; /* threads are sampled by perf events */
-	bool network; /* connections are made, to debuginfod's servers */
+	bool network; /* connections are made: to debuginfod's servers, or for OTLP */
+	bool cache;   /* debuginfod's client keeps its files */
 };
 
 /*

@@ -175,6 +175,7 @@ static const struct recorded_field device_totals_fields[] = {
 	VALUE(device),
 	TOTAL(launches),
 	TOTAL(allocations),
+	TOTAL(allocated_bytes),
 	VALUE(live_bytes),
 	VALUE(live_count),
 	VALUE(balance),

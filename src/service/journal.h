@@ -48,6 +48,10 @@ bool journal__reads(int fd);
  * without memory.
  */
 struct journal *journal__new(const char *socket, FILE *out);
+
+/* Records go to this function instead, for another protocol. NULL without memory. */
+struct journal *journal__to(void (*take)(void *arg, const struct journal_record *record),
+			    void *arg);
 void journal__free(struct journal *journal); /* NULL ok */
 
 /* A record that the journal's socket does not take becomes a line. */

@@ -63,7 +63,7 @@ static int set_up(struct dump_command *run, struct error *err)
 	if (!run->memory)
 		return error__set(err, -ENOMEM, "out of memory");
 	ret = dumper__new(run->memory, run->log, &run->dumper, err);
-	return ret ? ret : privileges__confine(LINKS, err);
+	return ret ? ret : privileges__confine(LINKS, false, err);
 }
 
 static int take(struct dump_command *run, uint64_t since_ns, struct dump **dump, struct error *err)

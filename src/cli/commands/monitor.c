@@ -10,6 +10,7 @@
 #include "cli/files/terminal.h"
 #include "cli/options/monitor_options.h"
 #include "cli/session/live_run.h"
+#include "cli/commands/otlp.h"
 #include "cli/commands/service.h"
 #include "cli/commands/subcommand.h"
 #include "finding/finding.h"
@@ -46,6 +47,7 @@ struct monitor {
 	struct live_run *live;
 	struct metrics *metrics;
 	struct http_server *server;
+	struct otlp_export *otlp;  /* NULL: nothing is sent */
 	struct monitor_text *text; /* the report by process; NULL: another form was chosen */
 	struct service *service;   /* NULL: reports are printed */
 	struct findings *findings;
@@ -118,6 +120,7 @@ static void look(void *arg)
 	if (monitor->service)
 		warn_memory(monitor, service__look(monitor->service, live_run__model(monitor->live),
 						   &monitor->list));
+	otlp_export__look(monitor->otlp);
 }
 
 /* The report that was chosen by sections. */
@@ -149,8 +152,12 @@ static int print(FILE *out, void *arg)
 
 	if (monitor->service)
 		return 0;
-	if (monitor->text)
-		return monitor_text__print(out, monitor->text, model, &monitor->list, verdicts);
+	if (monitor->text) {
+		int ret = monitor_text__print(out, monitor->text, model, &monitor->list, verdicts);
+
+		otlp_export__print_losses(out, monitor->otlp);
+		return ret;
+	}
 	if (options->json)
 		report_json__print(out, model, &monitor->list, verdicts);
 	else
@@ -158,20 +165,37 @@ static int print(FILE *out, void *arg)
 	return 0;
 }
 
+/* Brings the model and the findings up to date for a page of metrics. */
+static int update(void *arg)
+{
+	struct monitor *monitor = arg;
+	/* No page is better than one with counters that decreased: the next one has everything. */
+	int ret = live_model__update(monitor->live->live, false);
+
+	if (!ret)
+		draw(monitor);
+	return ret;
+}
+
+static int update_for_otlp(void *arg)
+{
+	struct monitor *monitor = arg;
+	int ret = update(arg);
+
+	if (!ret)
+		live_model__paged(monitor->live->live);
+	return ret;
+}
+
 static int render_metrics(void *arg, enum exposition form, bool anew, uint64_t *reading, FILE *out)
 {
 	struct monitor *monitor = arg;
 	const struct model *model = live_run__model(monitor->live);
-	int ret = 0;
+	int ret = anew || model->broken_off ? update(monitor) : 0;
 
-	anew = anew || model->broken_off;
-	if (anew)
-		ret = live_model__update(monitor->live->live, false);
-	/* No page is better than one with counters that decreased: the next one has everything. */
 	if (ret)
 		return ret;
-	if (anew)
-		draw(monitor);
+	otlp_export__count(monitor->otlp);
 	*reading = model->now_ns;
 	ret = metrics__render(monitor->metrics, out, model, &monitor->list, form);
 	if (!ret)
@@ -248,6 +272,7 @@ static void print_start(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	monitor_text__start(stderr, &start);
+	otlp_export__describe(stderr, monitor->otlp);
 }
 
 static int begin_service(struct monitor *monitor, struct error *err)
@@ -306,6 +331,7 @@ static int start_server(struct monitor *monitor, struct error *err)
 		.by = monitor->options->metrics_by,
 		.version = GPUPROBE_VERSION,
 		.verdicts = monitor->options->verdict ? monitor->findings : NULL,
+		.exports = otlp_export__counts(monitor->otlp),
 	};
 	struct error why = {""};
 	int ret;
@@ -322,6 +348,22 @@ static int start_server(struct monitor *monitor, struct error *err)
 		return error__set(err, ret, "%s", why.text);
 	log__warn(monitor->log, "%s; continuing without metrics", why.text);
 	return 0;
+}
+
+static int make_otlp(struct monitor *monitor, struct error *err)
+{
+	const struct monitor_options *options = monitor->options;
+	const struct otlp_export_options form = {
+		.endpoint = options->otlp_endpoint,
+		.metrics = {.kernels = options->metrics_kernels,
+			    .version = GPUPROBE_VERSION,
+			    .verdicts = options->verdict ? monitor->findings : NULL},
+		.update = update_for_otlp,
+		.findings = &monitor->list,
+		.arg = monitor,
+	};
+
+	return otlp_export__new(&form, monitor->log, &monitor->otlp, err);
 }
 
 static void begin_replay(struct monitor *monitor)
@@ -357,6 +399,7 @@ static int set_up(struct monitor *monitor, struct error *err)
 				.limits = options->limits,
 				.oom_reports = options->sections & SECTION_MEMORY,
 				.oom_directory = options->oom_directory,
+				.network = monitor->otlp,
 				.tensor_python = true,
 				.top = options->top,
 				.stacks = options->stacks,
@@ -397,7 +440,11 @@ static int set_up(struct monitor *monitor, struct error *err)
 		return 0;
 	}
 	findings__begin(monitor->findings, clock__boot_ns());
-	ret = begin_service(monitor, err);
+	ret = otlp_export__begin(monitor->otlp,
+				 session__loop(live_model__session(monitor->live->live)),
+				 live_run__model(monitor->live), err);
+	if (!ret)
+		ret = begin_service(monitor, err);
 	return ret ? ret : begin_text(monitor, err);
 }
 
@@ -411,6 +458,8 @@ static int run(const struct monitor_options *options, int *status, struct error 
 		ret = service__new(&monitor.service, err);
 		log.priorities = !ret && service__has_journal(monitor.service);
 	}
+	if (!ret && !options->input.path)
+		ret = make_otlp(&monitor, err);
 	if (ret == -EINVAL)
 		*status = EXIT_USAGE;
 	if (!ret && options->input.path)
@@ -423,7 +472,11 @@ static int run(const struct monitor_options *options, int *status, struct error 
 		ret = live_run__until_end(monitor.live, err);
 	if (!ret)
 		*status = live_run__status(monitor.live);
+	if (monitor.otlp)
+		otlp_export__finish(monitor.otlp,
+				    ret ? NULL : live_model__session(monitor.live->live));
 	service__free(monitor.service);
+	otlp_export__free(monitor.otlp);
 	http_server__free(monitor.server);
 	metrics__free(monitor.metrics);
 	finding_list__clear(&monitor.list);

@@ -68,7 +68,7 @@ static int set_up(struct ps_command *run, struct error *err)
 	if (!run->attribution)
 		return error__set(err, -ENOMEM, "out of memory");
 	open_dumper(run);
-	return privileges__confine(LINKS, err);
+	return privileges__confine(LINKS, false, err);
 }
 
 static void report_filtered(const struct ps_command *run)

@@ -117,6 +117,11 @@ static const struct option_row rows[] = {
 	 option__unsigned, FIELD(metrics_kernels), .max = 1000000},
 	{"metrics-by", 0, "process|container|user|job", "whose series the metrics have [process]",
 	 option__word, FIELD(metrics_by), WORDS(metrics_by_words)},
+	{"otlp-endpoint", 0, "URL",
+	 "also send metrics and findings by OTLP, such as to\n"
+	 "http://localhost:4318; none = off [the variable\n"
+	 "OTEL_EXPORTER_OTLP_ENDPOINT]",
+	 option__text, FIELD(otlp_endpoint)},
 	{"pod-logs", 0, "DIR", "the kubelet's logs, for names of pods [" POD_LOGS "]",
 	 take_pod_logs, FIELD(targets.filter)},
 	{.help = "Call stacks (off by default):"},
@@ -181,10 +186,14 @@ static int check_returns(const struct monitor_options *options, struct error *er
 /* A recording is shown once and ends: it has no metrics. */
 static int check_input(struct monitor_options *options, struct error *err)
 {
-	const char *given = options->service ? "--service" :
-			    options->metrics_address_given && options->metrics_address ?
-					       "--metrics-addr" :
-					       NULL;
+	const char *given = NULL;
+
+	if (options->service)
+		given = "--service";
+	else if (options->metrics_address_given && options->metrics_address)
+		given = "--metrics-addr";
+	else if (options->otlp_endpoint && strcmp(options->otlp_endpoint, "none") != 0)
+		given = "--otlp-endpoint";
 
 	if (!options->input.path)
 		return 0;

@@ -25,6 +25,7 @@ struct monitor_options {
 	const char *metrics_address;
 	bool metrics_address_given;
 	unsigned int metrics_kernels;
+	const char *otlp_endpoint; /* a URL, or "none"; NULL: not given */
 	enum metrics_by metrics_by;
 	const char *oom_directory;     /* files of out-of-memory reports; NULL: none */
 	double display_interval;       /* seconds; 0: only the final report */

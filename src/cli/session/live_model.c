@@ -357,7 +357,8 @@ int live_model__prepare(struct live_model *live, struct error *err)
 		.tensors = options->limits.max_tensors > 0,
 		.exhaustion = options->oom_reports,
 	};
-	struct session_probes probes = {.selection = &selection, .programs = &live->programs};
+	struct session_probes probes = {
+		.selection = &selection, .network = options->network, .programs = &live->programs};
 	int ret = load_object(live, &probes, &collect.launch_sample, err);
 
 	if (ret)

@@ -65,6 +65,7 @@ struct live_model_options {
 	bool no_returns;	   /* only watch call entries, see struct selection */
 	bool oom_reports;	   /* report allocations that fail for good, see shortages.h */
 	const char *oom_directory; /* files of these reports; NULL: none */
+	bool network;		   /* gpuprobe will connect to other machines */
 	bool watch_gpus;	   /* the model has the machine's GPUs without a process, too */
 	struct live_model_limits limits;
 	size_t top; /* live allocations listed per process; 0: all */

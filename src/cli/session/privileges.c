@@ -37,13 +37,15 @@ int privileges__give_up(enum link_kind links, const struct log *log, struct erro
 	return 0;
 }
 
-int privileges__confine(enum link_kind links, struct error *err)
+int privileges__confine(enum link_kind links, bool network, struct error *err)
 {
 	const char *urls = secure_getenv("DEBUGINFOD_URLS");
+	bool asks = urls && *urls;
 	const struct sandbox_options options = {
 		.tracefs = links == LINKS_TRACEFS,
 		.samples = true,
-		.network = urls && *urls,
+		.network = network || asks,
+		.cache = asks,
 	};
 
 	return sandbox__enter(&options, err);

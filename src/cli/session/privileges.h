@@ -23,8 +23,9 @@ int privileges__give_up(enum link_kind links, const struct log *log, struct erro
 /*
  * Installs the filter of system calls. It permits perf events: every command that watches may look
  * at threads, also at running ones (dump/running.h). COMMAND's guard must have been forked before.
+ * `network`: gpuprobe will connect to other machines.
  */
-int privileges__confine(enum link_kind links, struct error *err);
+int privileges__confine(enum link_kind links, bool network, struct error *err);
 
 /*
  * For commands that read a recording, which may be hostile: gives up all capabilities, and most

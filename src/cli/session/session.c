@@ -219,7 +219,7 @@ int session__prepare(struct session *session, const struct session_probes *probe
 		process_changes__start(session->changes, programs, session->attacher,
 				       session->command, session->waker);
 	if (!ret)
-		ret = privileges__confine(probes->links, err);
+		ret = privileges__confine(probes->links, probes->network, err);
 	return ret;
 }
 

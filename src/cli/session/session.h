@@ -41,6 +41,7 @@ struct session_hooks {
 struct session_probes {
 	const struct selection *selection;
 	enum link_kind links;
+	bool network;			       /* gpuprobe will connect to other machines */
 	const struct probe_programs *programs; /* must outlive the session */
 	/* links of the programs that stop processes; ended before the last wake-up */
 	struct bpf_link **exec, **mapping;

@@ -19,6 +19,12 @@ void exposition__begin(struct exposition_writer *w, FILE *out, enum exposition f
 	w->form = form;
 }
 
+void exposition__begin_visit(struct exposition_writer *w, const struct exposition_visitor *visitor)
+{
+	memset(w, 0, sizeof(*w));
+	w->visitor = visitor;
+}
+
 static const char *sample_suffix(enum metric_type type)
 {
 	switch (type) {
@@ -36,7 +42,7 @@ static const char *type_name(enum metric_type type, enum exposition form)
 	return type == METRIC_INFO && form == EXPOSITION_OPENMETRICS ? "info" : "gauge";
 }
 
-static const char *unit_of(const char *name)
+const char *exposition__unit_of(const char *name)
 {
 	const char *last = strrchr(name, '_');
 
@@ -49,10 +55,14 @@ void exposition__family(struct exposition_writer *w, const struct metric_family 
 {
 	bool openmetrics = w->form == EXPOSITION_OPENMETRICS;
 	const char *suffix = openmetrics ? "" : sample_suffix(family->type);
-	const char *unit = unit_of(family->name);
+	const char *unit = exposition__unit_of(family->name);
 
 	w->family = family;
 	w->in_seconds = unit && !strcmp(unit, "seconds");
+	if (w->visitor) {
+		w->visitor->family(w->visitor->arg, family);
+		return;
+	}
 	fprintf(w->page, "# TYPE %s%s %s\n", family->name, suffix,
 		type_name(family->type, w->form));
 	if (openmetrics && unit)
@@ -63,6 +73,10 @@ void exposition__family(struct exposition_writer *w, const struct metric_family 
 void exposition__sample(struct exposition_writer *w)
 {
 	w->has_labels = false;
+	if (w->visitor) {
+		w->visitor->sample(w->visitor->arg);
+		return;
+	}
 	if (w->sink) {
 		rewind(w->out);
 		return;
@@ -132,6 +146,10 @@ static void begin_label(struct exposition_writer *w)
 
 void exposition__label(struct exposition_writer *w, const char *name, const char *value)
 {
+	if (w->visitor) {
+		w->visitor->label(w->visitor->arg, name, value);
+		return;
+	}
 	begin_label(w);
 	fputs(name, w->out);
 	fputs("=\"", w->out);
@@ -193,6 +211,10 @@ void exposition__number(struct exposition_writer *w, uint64_t value)
 {
 	char digits[DIGITS_SIZE];
 
+	if (w->visitor) {
+		w->visitor->number(w->visitor->arg, value);
+		return;
+	}
 	if (w->sink) {
 		give(w, value);
 		return;
@@ -208,6 +230,10 @@ void exposition__number(struct exposition_writer *w, uint64_t value)
 
 void exposition__ratio(struct exposition_writer *w, double ratio)
 {
+	if (w->visitor) {
+		w->visitor->ratio(w->visitor->arg, ratio);
+		return;
+	}
 	if (w->sink)
 		return;
 	end_labels(w);
@@ -250,6 +276,6 @@ int exposition__divert(struct exposition_writer *w, const struct exposition_sink
 
 void exposition__end(struct exposition_writer *w)
 {
-	if (w->form == EXPOSITION_OPENMETRICS)
+	if (!w->visitor && w->form == EXPOSITION_OPENMETRICS)
 		fputs("# EOF\n", w->page);
 }

@@ -39,6 +39,20 @@ struct exposition_sink {
 	void *arg;
 };
 
+/*
+ * Takes families and samples in place of a page, for another format than text. `number` or `ratio`
+ * ends a sample. No text is escaped; `arg` is the first argument of each.
+ */
+struct exposition_visitor {
+	void (*family)(void *arg, const struct metric_family *family);
+	void (*sample)(void *arg);
+	void (*label)(void *arg, const char *name, const char *value);
+	/* in nanoseconds for a family of seconds */
+	void (*number)(void *arg, uint64_t value);
+	void (*ratio)(void *arg, double ratio);
+	void *arg;
+};
+
 struct exposition_writer {
 	FILE *out; /* the page, or where the labels of diverted samples go */
 	FILE *page;
@@ -46,12 +60,19 @@ struct exposition_writer {
 	const struct metric_family *family;
 	bool in_seconds; /* the family's unit */
 	bool has_labels;
-	const struct exposition_sink *sink; /* NULL: samples go to the page */
-	char *labels;			    /* of a diverted sample */
+	const struct exposition_sink *sink;	  /* NULL: samples go to the page */
+	const struct exposition_visitor *visitor; /* NULL: there is a page */
+	char *labels;				  /* of a diverted sample */
 	size_t labels_length;
 };
 
 void exposition__begin(struct exposition_writer *w, FILE *out, enum exposition form);
+
+/* The visitor gets everything from now on, and must outlive the writer. */
+void exposition__begin_visit(struct exposition_writer *w, const struct exposition_visitor *visitor);
+
+/* The unit in a family's name, "bytes" or "seconds"; NULL: it has none. */
+const char *exposition__unit_of(const char *name);
 
 /* Starts a family; all its samples follow before the next one starts. */
 void exposition__family(struct exposition_writer *w, const struct metric_family *family);

@@ -131,6 +131,70 @@ static int write_account(struct metrics *metrics, struct metrics_page *page)
 	return 0;
 }
 
+static int write_sections(struct metrics *metrics, struct metrics_page *page,
+			  const struct finding_list *findings)
+{
+	unsigned int sections = page->model->sections;
+	bool no_returns = page->model->no_returns;
+	int err = 0;
+
+	process_series__write(page);
+	if (sections & SECTION_MEMORY && !no_returns) {
+		memory_series__write(page);
+		virtual_series__write(page);
+	}
+	if (sections & SECTION_LAUNCH)
+		err = launch_series__write(page, metrics->kernels);
+	if (err)
+		return err;
+	if (sections & SECTION_LAUNCH && !no_returns)
+		step_series__write(page);
+	if (sections & SECTION_COPY) {
+		copy_series__write(page);
+		wait_series__write(page);
+	}
+	if (!no_returns)
+		open_series__write(page);
+	object_series__write(page);
+	device_series__write(page);
+	err = error_series__write(page);
+	if (err)
+		return err;
+	sampling_series__write(page);
+	err = write_account(metrics, page);
+	if (err)
+		return err;
+	verdict_series__write(page);
+	otlp_series__write(page);
+	if (findings)
+		err = finding_series__write(page, metrics->findings, findings);
+	if (err)
+		return err;
+	metrics_page__write(page, gpuprobe_metrics, METRIC_COUNT(gpuprobe_metrics));
+	self_metrics__write(&page->writer);
+	return 0;
+}
+
+/* The page's writer has been begun. */
+static int write_page(struct metrics *metrics, struct metrics_page *page,
+		      const struct finding_list *findings)
+{
+	int err = metrics_page__choose_processes(page);
+
+	if (!err && page->groups)
+		err = process_groups__begin(page->groups, page);
+	if (!err && page->groups)
+		process_groups__write_counts(page->groups, page);
+	if (!err)
+		err = write_sections(metrics, page, findings);
+	if (!err)
+		exposition__end(&page->writer);
+	if (!err && page->groups)
+		err = process_groups__end(page->groups);
+	free(page->processes);
+	return err;
+}
+
 int metrics__render(struct metrics *metrics, FILE *out, const struct model *model,
 		    const struct finding_list *findings, enum exposition form)
 {
@@ -139,53 +203,15 @@ int metrics__render(struct metrics *metrics, FILE *out, const struct model *mode
 	int err;
 
 	exposition__begin(&page.writer, out, form);
-	err = metrics_page__choose_processes(&page);
-	if (err)
-		return err;
-	if (page.groups)
-		err = process_groups__begin(page.groups, &page);
-	if (err)
-		goto out;
-	if (page.groups)
-		process_groups__write_counts(page.groups, &page);
-	process_series__write(&page);
-	if (model->sections & SECTION_MEMORY && !model->no_returns) {
-		memory_series__write(&page);
-		virtual_series__write(&page);
-	}
-	if (model->sections & SECTION_LAUNCH)
-		err = launch_series__write(&page, metrics->kernels);
-	if (err)
-		goto out;
-	if (model->sections & SECTION_LAUNCH && !model->no_returns)
-		step_series__write(&page);
-	if (model->sections & SECTION_COPY) {
-		copy_series__write(&page);
-		wait_series__write(&page);
-	}
-	if (!model->no_returns)
-		open_series__write(&page);
-	object_series__write(&page);
-	device_series__write(&page);
-	err = error_series__write(&page);
-	if (err)
-		goto out;
-	sampling_series__write(&page);
-	err = write_account(metrics, &page);
-	if (err)
-		goto out;
-	verdict_series__write(&page);
-	if (findings)
-		err = finding_series__write(&page, metrics->findings, findings);
-	if (err)
-		goto out;
-	metrics_page__write(&page, gpuprobe_metrics, METRIC_COUNT(gpuprobe_metrics));
-	self_metrics__write(&page.writer);
-	exposition__end(&page.writer);
-	err = page.groups ? process_groups__end(page.groups) : 0;
-	if (!err && ferror(out))
-		err = -EIO;
-out:
-	free(page.processes);
-	return err;
+	err = write_page(metrics, &page, findings);
+	return !err && ferror(out) ? -EIO : err;
+}
+
+int metrics__visit(struct metrics *metrics, const struct exposition_visitor *visitor,
+		   const struct model *model, const struct finding_list *findings)
+{
+	struct metrics_page page = {.model = model, .options = &metrics->options};
+
+	exposition__begin_visit(&page.writer, visitor);
+	return write_page(metrics, &page, findings);
 }

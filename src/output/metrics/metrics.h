@@ -19,6 +19,8 @@ struct metrics_options {
 	const char *version; /* of gpuprobe; must outlive the metrics */
 	/* history for the verdicts of processes with a profile; NULL: no verdicts */
 	const struct findings *verdicts;
+	/* what became of data for OTLP, by signal, up to date for each page; NULL: there is none */
+	const struct export_counts *exports;
 };
 
 struct metrics;
@@ -41,5 +43,12 @@ int metrics__account(struct metrics *metrics, const struct model *model);
  */
 int metrics__render(struct metrics *metrics, FILE *out, const struct model *model,
 		    const struct finding_list *findings, enum exposition form);
+
+/*
+ * Gives the same families and samples to the visitor. The metrics must be by process. Returns 0 or
+ * -ENOMEM: some are missing then.
+ */
+int metrics__visit(struct metrics *metrics, const struct exposition_visitor *visitor,
+		   const struct model *model, const struct finding_list *findings);
 
 #endif

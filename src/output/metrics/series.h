@@ -31,6 +31,8 @@ void sampling_series__write(struct metrics_page *page);
 void verdict_series__write(struct metrics_page *page);
 /* What jobs and users held of the GPUs since gpuprobe started, whatever --metrics-by says. */
 void account_series__write(struct metrics_page *page);
+/* What became of data for OTLP. Writes nothing unless the options have counts of it. */
+void otlp_series__write(struct metrics_page *page);
 /* Returns 0 or -ENOMEM. */
 int error_series__write(struct metrics_page *page);
 

@@ -12,9 +12,9 @@
 #ifndef OUTPUT_TIMELINE_PERFETTO_PACKET_H
 #define OUTPUT_TIMELINE_PERFETTO_PACKET_H
 
+#include "base/protobuf.h"
 #include "output/timeline/form.h"
 #include "output/timeline/interned.h"
-#include "output/timeline/protobuf.h"
 
 enum perfetto_packet_field {
 	PACKET_CLOCK_SNAPSHOT = 6,

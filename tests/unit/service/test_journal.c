@@ -97,12 +97,30 @@ static void test_stream(void **state)
 	fclose(file);
 }
 
+static void take(void *arg, const struct journal_record *taken)
+{
+	*(const struct journal_record **)arg = taken;
+}
+
+static void another_protocol_takes_records(void **state)
+{
+	const struct journal_record *taken = NULL;
+	struct journal *journal = journal__to(take, &taken);
+
+	(void)state;
+	assert_non_null(journal);
+	journal__write(journal, &record);
+	assert_ptr_equal(taken, &record);
+	journal__free(journal);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_fields),
 		cmocka_unit_test(test_stream),
+		cmocka_unit_test(another_protocol_takes_records),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,8 +4,8 @@
  * Each function returns the end of what it wrote; the caller provides the room: PROTOBUF_FIELD_MAX
  * bytes for a field, besides the bytes of a text.
  */
-#ifndef OUTPUT_TIMELINE_PROTOBUF_H
-#define OUTPUT_TIMELINE_PROTOBUF_H
+#ifndef BASE_PROTOBUF_H
+#define BASE_PROTOBUF_H
 
 #include <stddef.h>
 #include <stdint.h>
