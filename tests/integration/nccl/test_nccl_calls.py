@@ -64,4 +64,4 @@ def test_lock_of_the_interpreter():
     assert (found["cause"], blamed(found)) == ("rank-missing", [1])
     rank, = found["ranks"]
     assert "gil (nccl_calls.py:" in rank["where"]
-    assert rank["waits"].startswith("waits for the GIL, held by thread ")
+    assert rank["waits"].startswith("waits for Python's lock (GIL), held by thread ")
