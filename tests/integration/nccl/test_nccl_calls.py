@@ -38,6 +38,7 @@ def test_split_in_a_group():
         [(1, 0, 0), (1, 3, 0)]
 
 
+@pytest.mark.plain("the first reading of memory takes too long with sanitizers")
 def test_all_devices_at_once():
     comm, = run("init_all")["communicators"]
     assert [(rank["rank"], rank["gpu"], rank["sequence"]) for rank in comm["ranks"]] == \
