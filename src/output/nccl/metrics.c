@@ -3,6 +3,7 @@
 // those beyond a maximum are counted.
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "output/nccl/nccl.h"
 
@@ -114,7 +115,15 @@ static void write_late(struct page *page, const struct nccl_comm *comm,
 	exposition__number(&page->writer, rank->late_ns);
 }
 
-/* As the buckets of a histogram: each has those of the ones before it. */
+static void begin_part(struct page *page, const char *part, const struct nccl_comm *comm,
+		       const struct nccl_rank *rank)
+{
+	exposition__part(&page->writer, part);
+	label_comm(page, comm);
+	label_rank(page, rank);
+}
+
+/* Each bucket has those of the ones before it. */
 static void write_lateness(struct page *page, const struct nccl_comm *comm,
 			   const struct nccl_rank *rank)
 {
@@ -123,12 +132,19 @@ static void write_lateness(struct page *page, const struct nccl_comm *comm,
 
 	for (unsigned int i = 0; i < NCCL_LATE_BUCKETS; i++) {
 		sum += rank->lateness[i];
-		snprintf(border, sizeof(border), "%g",
-			 (double)((uint64_t)NCCL_LATE_FIRST_NS << i) / 1e9);
-		sample_rank(page, comm, rank);
-		exposition__label(&page->writer, "le", i + 1 < NCCL_LATE_BUCKETS ? border : "+Inf");
-		exposition__number(&page->writer, sum);
+		if (i + 1 < NCCL_LATE_BUCKETS)
+			snprintf(border, sizeof(border), "%g",
+				 (double)((uint64_t)NCCL_LATE_FIRST_NS << i) / 1e9);
+		else
+			strcpy(border, "+Inf");
+		begin_part(page, "_bucket", comm, rank);
+		exposition__label(&page->writer, "le", border);
+		exposition__count(&page->writer, sum);
 	}
+	begin_part(page, "_sum", comm, rank);
+	exposition__number(&page->writer, rank->lateness_ns);
+	begin_part(page, "_count", comm, rank);
+	exposition__count(&page->writer, sum);
 }
 
 static void write_ranks(struct page *page, const struct nccl_comm *comm)
@@ -216,8 +232,8 @@ void nccl_output__metrics(FILE *out, const struct nccl_jobs *jobs,
 	      "Time by which the rank came later than the first one, while that waited for the "
 	      "GPU.");
 	each_rank(&page, write_late);
-	begin(&page, "gpuprobe_nccl_lateness", METRIC_COUNTER,
-	      "Collectives by how late the rank came: at most le seconds after the first one.");
+	begin(&page, "gpuprobe_nccl_lateness_seconds", METRIC_HISTOGRAM,
+	      "How long after the first rank the rank came to collectives.");
 	each_rank(&page, write_lateness);
 	write_findings(&page);
 	write_losses(&page, lost_calls);

@@ -108,7 +108,7 @@ def test_metrics(free_port):
         assert sorted(samples(text, "gpuprobe_nccl_sequence").values()) == [9, 12]
         assert sorted(samples(text, "gpuprobe_nccl_collectives_total").values()) == [4, 4, 4]
         assert list(samples(text, "gpuprobe_nccl_ranks").values()) == [2]
-        late = samples(text, "gpuprobe_nccl_lateness_total")
+        late = samples(text, "gpuprobe_nccl_lateness_seconds_bucket")
         assert {value for labels, value in late.items() if 'le="+Inf"' in labels} == {8}
         done = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True,
                               text=True, check=False)
