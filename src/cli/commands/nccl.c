@@ -342,6 +342,20 @@ static int set_up(struct nccl_run *run, struct error *err)
 
 /* --- the end --- */
 
+/*
+ * Warns of target processes that made no call that has probes: they may hang since before the
+ * attach, and the warning says in what.
+ */
+static void warn_silence(struct nccl_run *run)
+{
+	char text[SILENT_TEXT_SIZE];
+
+	session__look_at_silent(run->session, true);
+	if (!process_filter__is_set(&run->filter) && !count_lost(run) &&
+	    silent_targets__write(session__target_processes(run->session), text))
+		log__warn(run->log, "%s", text);
+}
+
 /* Detaches the probes, then takes in the rest. */
 static int finish(struct nccl_run *run, int *status, struct error *err)
 {
@@ -354,6 +368,7 @@ static int finish(struct nccl_run *run, int *status, struct error *err)
 		ret = run->failure ? run->failure : trace_stream__finish(run->stream);
 	} while (ret == 1);
 	nccl_looks__find_ended(run->looks, true);
+	warn_silence(run);
 	if (ret < 0)
 		error__set(err, ret, "cannot read further calls: %s", strerror(-ret));
 	if (nccl_report__finish(run->report, clock__boot_ns(), ret ? NULL : err) && !ret)
