@@ -75,7 +75,7 @@ struct nccl_process {
 	bool ended;
 	/* where its thread is: "sample (data.py:301)"; empty: unknown. Escape it on output. */
 	char where[NCCL_WHERE_SIZE];
-	/* what it waits for, in words: "waits for the GIL, held by thread 5131"; empty: unknown */
+	/* it "waits for Python's lock (GIL), held by thread 5131"; empty: unknown */
 	char waits[NCCL_WAITS_SIZE];
 	/* since when a thread waits for the GPU; 0: none does */
 	uint64_t waiting_since_ns;

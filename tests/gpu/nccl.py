@@ -24,12 +24,17 @@ SHAPES = ("plain", "ddp", "fsdp", "pipeline", "alltoall", "split")
 
 class Watched:
     """A run of the program under `gpuprobe nccl --json`: what both say, as it comes."""
+    runs = 0
 
-    def __init__(self, machine, *arguments, watcher=(), **variables):
-        self.reports, self.said, self.errors = [], [], []
+    def __init__(self, machine, *arguments, **variables):
+        self.said, self.errors, self.known, self.rest = [], [], [], ""
+        Watched.runs += 1
+        path = f"{machine.work}/nccl-{Watched.runs}.json"
+        # Not on the ranks' standard output: their lines would come between.
+        self.file = open(path, "w+")  # pylint: disable=consider-using-with
         self.process = subprocess.Popen(
-            [machine.gpuprobe, "nccl", "--json", "--interval", "2", "--hang", f"{HANG_S}s",
-             *watcher, "--", *machine.python(PROGRAM, *arguments)], text=True,
+            [machine.gpuprobe, "nccl", "--json", "-O", path, "--interval", "2", "--hang",
+             f"{HANG_S}s", "--", *machine.python(PROGRAM, *arguments)], text=True,
             start_new_session=True,
             env=dict(os.environ, **variables), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.threads = [threading.Thread(target=self.read, daemon=True),
@@ -41,8 +46,14 @@ class Watched:
         for line in self.process.stdout:
             if not line.startswith("{"):
                 continue
-            what = json.loads(line)
-            (self.reports if "communicators" in what else self.said).append(what)
+            self.said.append(json.loads(line))
+
+    @property
+    def reports(self):
+        """All so far; the last line may be half written."""
+        *lines, self.rest = (self.rest + self.file.read()).split("\n")
+        self.known += map(json.loads, lines)
+        return self.known
 
     def read_errors(self):
         for line in self.process.stderr:
@@ -50,7 +61,7 @@ class Watched:
 
     def findings(self, kind):
         """Each with the time of its report."""
-        return [(report["time_ns"], finding) for report in list(self.reports)
+        return [(report["time_ns"], finding) for report in self.reports
                 for finding in report["findings"] if finding["id"] == kind]
 
     def wait_for(self, condition, seconds):

@@ -17,10 +17,12 @@
 #include "cli/session/target_pids.h"
 #include "gen/trace.skel.h"
 #include "nccl/intake.h"
+#include "privilege/file_rights.h"
 #include "probe/features.h"
 #include "probe/holds.h"
 #include "probe/return_probes.h"
 #include "probe/trace_object.h"
+#include "serve/http.h"
 #include "target/memory_reader.h"
 #include "trace/stream.h"
 
@@ -44,6 +46,7 @@ struct nccl_run {
 	struct looker *looker;
 	struct nccl_looks *looks;
 	struct nccl_report *report;
+	struct http_server *server;
 	struct event *ring, *tick, *more;
 	uint32_t seen; /* number + 1 of the process of the latest line */
 	int failure;   /* error of the stream */
@@ -223,6 +226,29 @@ static int make_report(struct nccl_run *run, struct error *err)
 	return nccl_report__new(&scene, session__loop(run->session), &run->report, err);
 }
 
+/* Listens with the caller's permissions: gpuprobe binds no port that they may not bind. */
+static int start_server(struct nccl_run *run, struct error *err)
+{
+	const struct http_options options = {
+		.address = run->options->metrics_address,
+		.version = GPUPROBE_VERSION,
+		.render = nccl_report__metrics,
+		.arg = run->report,
+	};
+	struct file_rights rights;
+	int ret;
+
+	if (!options.address)
+		return 0;
+	ret = file_rights__take_invokers(&rights);
+	if (ret)
+		return error__set(err, ret, "cannot serve metrics on %s: %s", options.address,
+				  strerror(-ret));
+	ret = http_server__new(session__loop(run->session), &options, &run->server, err);
+	file_rights__give_back(&rights);
+	return ret;
+}
+
 static int open_stream(struct nccl_run *run, struct error *err)
 {
 	const struct trace_stream_options stream = {
@@ -294,6 +320,8 @@ static int set_up(struct nccl_run *run, struct error *err)
 	if (!ret)
 		ret = make_report(run, err);
 	if (!ret)
+		ret = start_server(run, err);
+	if (!ret)
 		ret = privileges__give_up(links, run->log, err);
 	if (!ret)
 		ret = load(run, &features, links, err);
@@ -314,6 +342,20 @@ static int set_up(struct nccl_run *run, struct error *err)
 
 /* --- the end --- */
 
+/*
+ * Warns of target processes that made no call that has probes: they may hang since before the
+ * attach, and the warning says in what.
+ */
+static void warn_silence(struct nccl_run *run)
+{
+	char text[SILENT_TEXT_SIZE];
+
+	session__look_at_silent(run->session, true);
+	if (!process_filter__is_set(&run->filter) && !count_lost(run) &&
+	    silent_targets__write(session__target_processes(run->session), text))
+		log__warn(run->log, "%s", text);
+}
+
 /* Detaches the probes, then takes in the rest. */
 static int finish(struct nccl_run *run, int *status, struct error *err)
 {
@@ -326,6 +368,7 @@ static int finish(struct nccl_run *run, int *status, struct error *err)
 		ret = run->failure ? run->failure : trace_stream__finish(run->stream);
 	} while (ret == 1);
 	nccl_looks__find_ended(run->looks, true);
+	warn_silence(run);
 	if (ret < 0)
 		error__set(err, ret, "cannot read further calls: %s", strerror(-ret));
 	if (nccl_report__finish(run->report, clock__boot_ns(), ret ? NULL : err) && !ret)
@@ -346,7 +389,8 @@ static void tear_down(struct nccl_run *run)
 	free_event(run->ring);
 	free_event(run->tick);
 	free_event(run->more);
-	/* Before the session: it may have events in the loop. */
+	/* Before the session: they have events in the loop. */
+	http_server__free(run->server);
 	nccl_report__free(run->report);
 	session__free(run->session);
 	nccl_looks__free(run->looks);

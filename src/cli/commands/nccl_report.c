@@ -17,7 +17,7 @@
 
 #define MOST_TOLD 256
 #define TIMES_NS (3 * NS_PER_S)	     /* before that, ranks that start look late */
-#define LOOK_AGAIN_NS (5 * NS_PER_S) /* at processes that hang */
+#define LOOK_AGAIN_NS (15 * NS_PER_S) /* at processes that hang */
 
 /* A finding that has been printed. */
 struct told {
@@ -37,6 +37,7 @@ struct nccl_report {
 	size_t told_count;
 	uint64_t due_ns; /* of the next report */
 	struct nccl_findings findings;
+	uint64_t judgements; /* so far */
 };
 
 static void on_closed(void *arg)
@@ -236,6 +237,7 @@ static int judge(struct nccl_report *report, uint64_t now_ns)
 					       .times_ns = TIMES_NS};
 
 	nccl_findings__free(&report->findings);
+	report->judgements++;
 	return nccl_jobs__judge(report->scene.jobs, &patience, now_ns, &report->findings);
 }
 
@@ -275,6 +277,19 @@ void nccl_report__judge(struct nccl_report *report, uint64_t now_ns)
 	print(report, now_ns, false);
 	if (due)
 		report->due_ns = now_ns + (uint64_t)(options->interval * (double)NS_PER_S);
+}
+
+int nccl_report__metrics(void *arg, enum exposition form, bool anew, uint64_t *reading, FILE *out)
+{
+	struct nccl_report *report = arg;
+
+	/* What the findings point to is valid until the next event, so they are judged anew. */
+	if ((anew || report->findings.count) && judge(report, clock__boot_ns()))
+		return -ENOMEM;
+	*reading = report->judgements;
+	nccl_output__metrics(out, report->scene.jobs, &report->findings,
+			     report->scene.lost(report->scene.arg), form);
+	return ferror(out) ? -EIO : 0;
 }
 
 int nccl_report__finish(struct nccl_report *report, uint64_t now_ns, struct error *err)

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "cli/options/nccl_options.h"
 #include "cli/session/nccl_looks.h"
+#include "output/metrics/exposition.h"
 
 struct nccl_report;
 
@@ -34,6 +35,10 @@ void nccl_report__free(struct nccl_report *report); /* NULL ok */
 
 /* Judges, and prints what is found for the first time, or a report if one is due. */
 void nccl_report__judge(struct nccl_report *report, uint64_t now_ns);
+
+/* Writes the page of metrics, as of the latest judgement. A render function of serve/http.h. */
+int nccl_report__metrics(void *report, enum exposition form, bool anew, uint64_t *reading,
+			 FILE *out);
 
 /* Prints the last report. Returns 0, also if the reader has gone, or a negative errno. */
 int nccl_report__finish(struct nccl_report *report, uint64_t now_ns, struct error *err);

@@ -3,10 +3,12 @@
 #include "cli/options/nccl_options.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "cli/options/filter_options.h"
 #include "cli/options/trace_options.h"
+#include "serve/address.h"
 
 #define PROGRAM "gpuprobe nccl"
 #define LONGEST_HANG_S 86400ull
@@ -26,6 +28,22 @@ static int take_hang(const struct option_row *row, void *field, const char *text
 	return 0;
 }
 
+static int take_address(const struct option_row *row, void *field, const char *text,
+			struct error *err)
+{
+	char host[ADDRESS_HOST_MAX], port[ADDRESS_PORT_MAX];
+	const char **address = field;
+	int ret;
+
+	(void)row;
+	*address = NULL;
+	if (!strcmp(text, "none"))
+		return 0;
+	*address = text;
+	ret = address__split(text, host, port, err);
+	return ret ? error__prefix(err, ret, "--metrics-addr") : 0;
+}
+
 #define FIELD(member) .offset = offsetof(struct nccl_options, member)
 
 static const struct option_row rows[] = {
@@ -38,6 +56,8 @@ static const struct option_row rows[] = {
 	 "seconds between reports; 0: only the last one, and\n"
 	 "findings at once [5]",
 	 option__seconds, FIELD(interval), .min = 0.1},
+	{"metrics-addr", 0, "A:P", "OpenMetrics endpoint, such as 127.0.0.1:9101 [none]",
+	 take_address, FIELD(metrics_address)},
 	{"json", 0, NULL, "one JSON object per report instead of text", option__flag, FIELD(json)},
 	{"output", 'O', "FILE", OUTPUT_HELP, option__file, FIELD(file)},
 	{.help = "What to watch:"},

@@ -17,7 +17,8 @@ struct nccl_options {
 	uint64_t hang_ns;    /* a collective that lasts longer hangs */
 	uint32_t ring_bytes; /* a power of two, in whole pages */
 	bool json;
-	const char *file; /* output file; NULL: standard output */
+	const char *metrics_address; /* ADDRESS:PORT; NULL: none */
+	const char *file;	     /* output file; NULL: standard output */
 	enum log_level log_level;
 };
 

@@ -38,6 +38,8 @@ static const char *type_name(enum metric_type type, enum exposition form)
 {
 	if (type == METRIC_COUNTER)
 		return "counter";
+	if (type == METRIC_HISTOGRAM)
+		return "histogram";
 	/* Format 0.0.4 has no info type. */
 	return type == METRIC_INFO && form == EXPOSITION_OPENMETRICS ? "info" : "gauge";
 }
@@ -70,7 +72,7 @@ void exposition__family(struct exposition_writer *w, const struct metric_family 
 	fprintf(w->page, "# HELP %s%s %s\n", family->name, suffix, family->help);
 }
 
-void exposition__sample(struct exposition_writer *w)
+void exposition__part(struct exposition_writer *w, const char *part)
 {
 	w->has_labels = false;
 	if (w->visitor) {
@@ -82,7 +84,12 @@ void exposition__sample(struct exposition_writer *w)
 		return;
 	}
 	fputs(w->family->name, w->page);
-	fputs(sample_suffix(w->family->type), w->page);
+	fputs(part, w->page);
+}
+
+void exposition__sample(struct exposition_writer *w)
+{
+	exposition__part(w, sample_suffix(w->family->type));
 }
 
 /* Length of the printable ASCII that needs no escaping: most of a typical label. */
@@ -207,7 +214,7 @@ static void give(struct exposition_writer *w, uint64_t value)
 		w->sink->take(w->sink->arg, w->labels, value);
 }
 
-void exposition__number(struct exposition_writer *w, uint64_t value)
+static void write_number(struct exposition_writer *w, uint64_t value, bool as_is)
 {
 	char digits[DIGITS_SIZE];
 
@@ -220,12 +227,22 @@ void exposition__number(struct exposition_writer *w, uint64_t value)
 		return;
 	}
 	end_labels(w);
-	if (w->in_seconds) {
+	if (w->in_seconds && !as_is) {
 		write_billionths(w->page, value);
 		return;
 	}
 	fputs(decimal(value, digits), w->page);
 	fputs("\n", w->page);
+}
+
+void exposition__number(struct exposition_writer *w, uint64_t value)
+{
+	write_number(w, value, false);
+}
+
+void exposition__count(struct exposition_writer *w, uint64_t value)
+{
+	write_number(w, value, true);
 }
 
 void exposition__ratio(struct exposition_writer *w, double ratio)

@@ -19,6 +19,7 @@ enum metric_type {
 	METRIC_COUNTER = 0,
 	METRIC_GAUGE,
 	METRIC_INFO,
+	METRIC_HISTOGRAM,
 };
 
 /*
@@ -82,6 +83,8 @@ void exposition__family(struct exposition_writer *w, const struct metric_family 
  * below.
  */
 void exposition__sample(struct exposition_writer *w);
+/* The same for a part of a histogram: "_bucket", which needs the label le, "_sum" or "_count". */
+void exposition__part(struct exposition_writer *w, const char *part);
 /*
  * Escapes the value: characters that a terminal would act on become \xNN, and bytes that are not
  * UTF-8 become U+FFFD.
@@ -89,6 +92,8 @@ void exposition__sample(struct exposition_writer *w);
 void exposition__label(struct exposition_writer *w, const char *name, const char *value);
 /* A family of seconds takes nanoseconds, which are written exactly, as decimal seconds. */
 void exposition__number(struct exposition_writer *w, uint64_t value);
+/* Writes a number that has not the family's unit. */
+void exposition__count(struct exposition_writer *w, uint64_t value);
 /* Writes a share with six decimals. */
 void exposition__ratio(struct exposition_writer *w, double ratio);
 /* Writes any number of at least 0, in the family's unit. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Communicators of NCCL and what is wrong with them: as text for people, a line for each
- * communicator and some for each finding, and as JSON.
+ * communicator and some for each finding, as JSON, and as metrics.
  */
 #ifndef OUTPUT_NCCL_NCCL_H
 #define OUTPUT_NCCL_NCCL_H
@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "nccl/judge.h"
+#include "output/metrics/exposition.h"
 
 /*
  * `now_ns` ends the period of the rates (nccl_jobs__begin_period). Errors are those of the
@@ -23,5 +24,13 @@ void nccl_output__finding(FILE *out, const struct nccl_finding *finding);
 /* Writes the members "communicators", "findings" and "lost" into an open object. */
 void nccl_output__json(struct json *json, const struct nccl_jobs *jobs,
 		       const struct nccl_findings *findings, uint64_t now_ns);
+
+/*
+ * A page of metrics: series of communicators and ranks that have not ended, of at most 1,024 each.
+ * `lost_calls` did not reach the jobs.
+ */
+void nccl_output__metrics(FILE *out, const struct nccl_jobs *jobs,
+			  const struct nccl_findings *findings, uint64_t lost_calls,
+			  enum exposition form);
 
 #endif

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import tempfile
 import threading
 
 from lib import paths
@@ -21,10 +22,13 @@ class Watched:
     """A run of gpuprobe nccl --json; what it and the ranks print."""
 
     def __init__(self, *arguments, ranks=(), settings=None, program=None):
-        self.reports, self.lines = [], []
+        self.lines, self.known, self.rest = [], [], ""
+        # Not on the ranks' standard output: their lines would come between.
+        self.file = tempfile.NamedTemporaryFile("r", encoding="utf-8")
         command = ["--", program or paths.SIM / "ranks", *map(str, ranks)] if ranks else []
         self.process = subprocess.Popen(
-            [paths.GPUPROBE, "nccl", "--json", *map(str, arguments), *command],
+            [paths.GPUPROBE, "nccl", "--json", "-O", self.file.name, *map(str, arguments),
+             *command],
             env=environment(**{"CUDA_SIM_CLOCK": "kernel=1us", **(settings or {})}), text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.stderr = ""
@@ -34,21 +38,26 @@ class Watched:
 
     def read(self):
         for line in self.process.stdout:
-            if line.startswith('{"time_ns"'):
-                self.reports.append(json.loads(line))
-            else:
-                self.lines.append(line)
+            self.lines.append(line)
 
     def read_err(self):
         self.stderr = self.process.stderr.read()
 
     @property
+    def reports(self):
+        """All so far; the last line may be half written."""
+        *lines, self.rest = (self.rest + self.file.read()).split("\n")
+        self.known += map(json.loads, lines)
+        return self.known
+
+    @property
     def last(self):
-        assert self.reports, self.stderr
-        return self.reports[-1]
+        reports = self.reports
+        assert reports, self.stderr
+        return reports[-1]
 
     def findings(self, kind):
-        return [finding for report in list(self.reports) for finding in report["findings"]
+        return [finding for report in self.reports for finding in report["findings"]
                 if finding["id"] == kind]
 
     def wait_for(self, kind, timeout=60):

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`gpuprobe nccl` of sound jobs: communicators, ranks and counts are those of the simulated NCCL's
 truth, and there is no finding."""
+import re
 import subprocess
 import time
+import urllib.error
+import urllib.request
 
 import pytest
 
@@ -78,6 +81,40 @@ def test_attached_in_the_middle():
             program.kill()
             for pid in pids:
                 subprocess.run(["kill", "-9", str(pid)], check=False)
+
+
+def scraped(port, accept):
+    """The page; empty before there is a server."""
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/metrics", headers={"Accept": accept})
+    try:
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            return answer.read().decode()
+    except urllib.error.URLError:
+        return ""
+
+
+def samples(text, name):
+    return {labels: float(value) for labels, value in
+            re.findall(rf"^{name}{{(.*)}} (\S+)$", text, re.M)}
+
+
+def test_metrics(free_port):
+    with Watched("--interval", 0, "--metrics-addr", f"127.0.0.1:{free_port}",
+                 ranks=("--ranks", 2, "--steps", 4, "--block", "--fault", "stopped", "--rank", 1,
+                        "--at", 3)) as watched:
+        wait_until(lambda: 12 in samples(scraped(free_port, "*/*"),
+                                         "gpuprobe_nccl_sequence").values(), "no 12 collectives")
+        text = scraped(free_port, "*/*")
+        assert sorted(samples(text, "gpuprobe_nccl_sequence").values()) == [9, 12]
+        assert sorted(samples(text, "gpuprobe_nccl_collectives_total").values()) == [4, 4, 4]
+        assert list(samples(text, "gpuprobe_nccl_ranks").values()) == [2]
+        late = samples(text, "gpuprobe_nccl_lateness_seconds_bucket")
+        assert {value for labels, value in late.items() if 'le="+Inf"' in labels} == {8}
+        done = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True,
+                              text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert scraped(free_port, "application/openmetrics-text").endswith("# EOF\n")
+        watched.end()
 
 
 def test_text():

@@ -337,6 +337,82 @@ static void asynchronous_errors(void **state)
 	scene__free(&scene);
 }
 
+/* What ranks called is known long after it, and of two ranks the one that repeats itself is right. */
+static void late_judgement_of_two(void **state)
+{
+	(void)state;
+	for (int32_t odd = 0; odd < 2; odd++) {
+		struct scene scene = scene__of(2, 2);
+
+		for (unsigned int step = 0; step < 200; step++) {
+			scene.now += 10 * MS;
+			for (int32_t rank = 0; rank < 2; rank++) {
+				if (rank != odd || step != 50)
+					scene__call(&scene, rank, all_reduce(1024), 0);
+				scene__call(&scene, rank, all_reduce(2048), 0);
+				scene__call(&scene, rank, all_reduce(4096), 0);
+			}
+		}
+		scene__judge(&scene, 0);
+		scene__expect(&scene, NCCL_MISMATCH, NCCL_SKIPPED, odd);
+		scene__free(&scene);
+	}
+}
+
+/* A call with other operands that fails is none. */
+static void failed_call_is_no_mismatch(void **state)
+{
+	struct scene scene = scene__of(2, 2);
+	struct nccl_event event;
+
+	(void)state;
+	scene__steps(&scene, 3);
+	scene__call(&scene, 0, all_reduce(1024), 0);
+	event = scene__event(&scene, 1, NCCL_ALL_REDUCE, NCCL_BEGIN);
+	event.operation.count = 7;
+	scene__feed(&scene, event);
+	event.phase = NCCL_END;
+	event.result = 4;
+	scene__feed(&scene, event);
+	scene__call(&scene, 1, all_reduce(1024), 0);
+	scene__judge(&scene, 0);
+	scene__expect(&scene, NCCL_ERROR, NCCL_CAUSE_NONE, 1);
+	scene__free(&scene);
+}
+
+/* With the need for a proof, lateness counts only while another rank waits for the GPU. */
+static void lateness_needs_a_proof(void **state)
+{
+	const struct nccl_limits limits = {.proven_late = true};
+
+	(void)state;
+	for (int waits = 0; waits < 2; waits++) {
+		struct scene scene = scene__of(2, 2);
+
+		nccl_jobs__free(scene.jobs);
+		scene.jobs = nccl_jobs__new(&limits);
+		for (int32_t rank = 0; rank < 2; rank++)
+			scene__begin_init(&scene, rank, SCENE_HASH, 2);
+		for (int32_t rank = 0; rank < 2; rank++)
+			scene__end_init(&scene, rank, 0x1000);
+		for (unsigned int step = 0; step < 100; step++) {
+			scene.now += 100 * MS;
+			scene__call(&scene, 0, all_reduce(1024), 0);
+			if (waits)
+				scene__feed(&scene, scene__event(&scene, 0, NCCL_WAIT, NCCL_BEGIN));
+			scene__call(&scene, 1, all_reduce(1024), 30 * MS);
+			if (waits)
+				scene__feed(&scene, scene__event(&scene, 0, NCCL_WAIT, NCCL_END));
+		}
+		scene__judge(&scene, 0);
+		if (waits)
+			scene__expect(&scene, NCCL_STRAGGLER, NCCL_CAUSE_NONE, 1);
+		else
+			scene__expect_none(&scene);
+		scene__free(&scene);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -356,6 +432,9 @@ int main(void)
 		cmocka_unit_test(most_ranks_late),
 		cmocka_unit_test(errors),
 		cmocka_unit_test(asynchronous_errors),
+		cmocka_unit_test(late_judgement_of_two),
+		cmocka_unit_test(failed_call_is_no_mismatch),
+		cmocka_unit_test(lateness_needs_a_proof),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
