@@ -48,8 +48,9 @@ static void choose_common(const struct comm *comm, struct nccl_finding *finding)
 		common += !is_other && rank->open.sequence >= finding->sequence;
 	}
 	/* Among two ranks, the one is right that calls what the step has had before. */
-	if (other > common || (other == common && comm->open.mismatch.expects &&
-			       same(&comm->open.mismatch.expected, &finding->other))) {
+	if (other > common ||
+	    (other == common && comm->open.mismatch.expects &&
+	     nccl_operation__equal(&comm->open.mismatch.expected, &finding->other))) {
 		struct nccl_operation operation = finding->operation;
 
 		finding->operation = finding->other;

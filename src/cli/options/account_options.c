@@ -7,7 +7,9 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "cli/options/arguments.h"
 #include "cli/options/filter_options.h"
+#include "cli/options/shared_rows.h"
 #include "cli/options/recording_options.h"
 
 #define PROGRAM "gpuprobe account"
@@ -69,7 +71,7 @@ static int take_overhead(const struct option_row *row, void *field, const char *
 	struct account_command *options = field;
 
 	options->overhead_by_default = false;
-	return arguments__take_overhead(row, &options->max_overhead, text, err);
+	return shared_rows__take_overhead(row, &options->max_overhead, text, err);
 }
 
 #define FIELD(member) .offset = offsetof(struct account_command, member)
@@ -92,8 +94,8 @@ static const struct option_row rows[] = {
 	{"json", 0, NULL, "one JSON object per report", option__flag, FIELD(json)},
 	{"csv", 0, NULL, "comma-separated values", option__flag, FIELD(csv)},
 	{.help = "What to watch:"},
-	{"pid", 'p', "PID", "only this process and its children (repeatable)", arguments__take_pid,
-	 FIELD(targets)},
+	{"pid", 'p', "PID", "only this process and its children (repeatable)",
+	 shared_rows__take_pid, FIELD(targets)},
 	{.rows = filter_rows, FIELD(targets)},
 	{"interval", 0, "S", "print a report of all so far every S seconds [0 = off]",
 	 option__seconds, FIELD(interval), .min = 0.1},

@@ -9,8 +9,8 @@
 #include "account/account.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "cli/options/arguments.h"
 #include "cli/options/option_table.h"
+#include "cli/options/targets.h"
 
 struct account_command {
 	struct targets targets;

@@ -8,7 +8,8 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "cli/options/arguments.h"
+#include "cli/options/option_table.h"
+#include "cli/options/targets.h"
 
 struct nccl_options {
 	struct targets targets;
