@@ -184,6 +184,17 @@ static void add_unsized(double before, double after, const struct account_span *
 	bytes->most += (before > after ? before : after) * time;
 }
 
+/*
+ * Sizes and totals of a reading are not of the same moment: an allocation may be in one of them
+ * only. What both readings lack was left out of the sizes, for lack of room.
+ */
+static void add_left_out(double before, double after, const struct account_span *span,
+			 struct byte_seconds *bytes)
+{
+	if (before * after > 0)
+		add_unsized(before, after, span, bytes);
+}
+
 /* NVML may answer late, and does not list a process that has ended: its latest figure stays. */
 static uint64_t nvml_bytes(const struct account_memory *memory, const struct process *process)
 {
@@ -223,7 +234,10 @@ int account_memory__take(struct account_memory *memory, const struct process *pr
 	reading.nvml_bytes = nvml_bytes(memory, process);
 	if (span->to_ns > span->from_ns) {
 		add_sizes(memory, process, span, bytes);
-		add_unsized(memory->unsized_bytes, reading.unsized_bytes, span, bytes);
+		if (process->profile)
+			add_left_out(memory->unsized_bytes, reading.unsized_bytes, span, bytes);
+		else
+			add_unsized(memory->unsized_bytes, reading.unsized_bytes, span, bytes);
 		not_below_zero(bytes);
 		*by_nvml =
 			process->since_attach && use_nvml(memory, reading.nvml_bytes, span, bytes);

@@ -179,6 +179,43 @@ static void test_without_sizes(void **state)
 	scene__free(scene);
 }
 
+/* Sizes were read later than totals: one reading has an allocation in the sizes alone. */
+static void test_totals_of_an_earlier_moment(void **state)
+{
+	struct scene *scene = begin();
+	struct process *process = scene__add(scene, "ann", 0, SECOND(0));
+	struct byte_seconds bytes;
+
+	(void)state;
+	scene__make(scene, process, 1000, SECOND(0.5), SECOND(99));
+	scene__set_time(scene, SECOND(1));
+	process->memory[MEMORY_DEVICE].live_bytes = 0;
+	account__take(scene->account, 0, &scene->model, NULL, SCENE_BEGAN);
+	scene__read(scene, 0, SECOND(2));
+	scene__read(scene, 0, SECOND(3));
+	bytes = memory(scene);
+	assert_float_equal(bytes.best, 2500, 0.001);
+	assert_float_equal(bytes.least, 2500, 0.001);
+	scene__free(scene);
+}
+
+/* The map of sizes had no room for some. */
+static void test_some_sizes_are_missing(void **state)
+{
+	struct scene *scene = begin();
+	struct process *process = scene__add(scene, "ann", 0, SECOND(0));
+
+	(void)state;
+	scene__make(scene, process, 1000, SECOND(0), SECOND(99));
+	for (int i = 1; i <= 4; i++) {
+		scene__set_time(scene, SECOND(i));
+		process->memory[MEMORY_DEVICE].live_bytes = 1500;
+		account__take(scene->account, 0, &scene->model, NULL, SCENE_BEGAN);
+	}
+	assert_float_equal(memory(scene).best, 4000 + 3 * 500, 0.001);
+	scene__free(scene);
+}
+
 static void test_nvml_for_what_was_before(void **state)
 {
 	struct scene *scene = begin();
@@ -230,6 +267,8 @@ int main(void)
 		cmocka_unit_test(test_until_the_end),
 		cmocka_unit_test(test_between_two_readings),
 		cmocka_unit_test(test_without_sizes),
+		cmocka_unit_test(test_totals_of_an_earlier_moment),
+		cmocka_unit_test(test_some_sizes_are_missing),
 		cmocka_unit_test(test_nvml_for_what_was_before),
 		cmocka_unit_test(test_hostile_numbers),
 	};
