@@ -139,8 +139,8 @@ def show(result):
     ratio = figure(ratios(all_calls["record"]["runs"], all_calls["trace"]["runs"]))
     names = {"monitor": "the monitor", "verdict": "the monitor with `--verdict`",
              "summary": "`record --level summary`"}
-    return """`record --level summary`, a reading each second. An idle node, which this machine is not,
-takes 1 MB an hour at most: `slow_idle_recording` of `tests/kernel/suite.sh`.
+    return """`record --level summary`, a reading each second. An idle node takes 1 MB an hour at
+most, as `slow_idle_recording` of `tests/kernel/suite.sh` shows; this machine is not idle.
 
 """ + table(["what is recorded", "for", "file", "an hour", "bar"], rows) + """
 `record --level calls`. The bar is for launches.
