@@ -417,6 +417,14 @@ recorded_mix() {
 	keep out
 }
 
+# A machine where no program calls CUDA, which only a guest is: 1 MB an hour at most.
+slow_idle_recording() {
+	"$GPUPROBE" record --level summary --duration 120 -o idle.rec 2> err
+	bytes=$(wc -c < idle.rec)
+	echo "$bytes bytes in 120 s, $((bytes * 30)) an hour"
+	test "$((bytes * 30))" -le 1000000
+}
+
 # The lines of a recording are those of a trace.
 recorded_calls() {
 	"$GPUPROBE" record -q -o calls.rec -e launch,memory -- sh -c "
@@ -654,6 +662,7 @@ run copies_in_flight in_flight
 run recorded_run recorded_run
 run recorded_mix recorded_mix
 run recorded_calls recorded_calls
+run slow_idle_recording slow_idle_recording
 
 run trace_launches traces_launches
 run trace_nested traces_nested
