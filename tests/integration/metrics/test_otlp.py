@@ -93,13 +93,16 @@ CHANGING = re.compile("gpuprobe_(probes_attached|step_|overhead|sampling|gpu_mem
                       "process_gpu_memory|device_memory_untracked)")
 
 
-def agree(points, page):
-    sent, shown = series(points), of_page(page)
+def steady(samples):
+    return {key: value for key, value in samples.items() if not CHANGING.match(key[0])}
+
+
+def agree(points, shown):
+    sent = series(points)
     assert set(sent) == set(shown)
-    different = {key: (sent[key], shown[key]) for key in sent
-                 if abs(sent[key] - shown[key]) > 1e-9 * abs(shown[key])
-                 and not CHANGING.match(key[0])}
-    assert different == {}
+    sent, shown = steady(sent), steady(shown)
+    assert {key: (sent[key], shown[key]) for key in sent
+            if abs(sent[key] - shown[key]) > 1e-9 * abs(shown[key])} == {}
 
 
 def next_points(receiver):
@@ -109,16 +112,25 @@ def next_points(receiver):
                       "no metrics arrive")
 
 
+def between_equal_pages(sent, receiver):
+    """
+    Points that were read between two equal pages, and the samples of these. gpuprobe learns about
+    the end of a program a moment later, and pages differ until then.
+    """
+    def found():
+        before = of_page(sent.scrape())
+        points = next_points(receiver)
+        after = of_page(sent.scrape())
+        return (points, after) if steady(before) == steady(after) else None
+    return wait_until(found, "the pages still change")
+
+
 def test_what_arrives_equals_the_page(send):
     with Receiver() as receiver:
         with send(receiver, WORK.format(sim=paths.SIM)) as sent:
             sent.done()
-            page = sent.endpoint.until(
-                lambda page: len(page.find("gpuprobe_process_info")) >= 2)
-            # Only the reading after their end has all of ended processes.
-            next_points(receiver)
-            page = sent.scrape()
-            agree(next_points(receiver), page)
+            sent.endpoint.until(lambda page: len(page.find("gpuprobe_process_info")) >= 2)
+            agree(*between_equal_pages(sent, receiver))
             sent.finish()
     points = receiver.latest()
     processes = {point.resource["process.pid"]: point.resource for point in points
@@ -146,8 +158,9 @@ def test_names_of_conventions(send):
     with Receiver() as receiver:
         with send(receiver, program) as sent:
             sent.done()
-            page = sent.endpoint.until(lambda page: page.sum("gpuprobe_device_launches_total"))
-            points = next_points(receiver)
+            sent.endpoint.until(lambda page: page.sum("gpuprobe_device_launches_total"))
+            points, _ = between_equal_pages(sent, receiver)
+            page = sent.scrape()
             sent.finish()
     by_name = {}
     for point in points:
@@ -203,21 +216,28 @@ def test_a_receiver_that_misbehaves(send):
     assert finished is not None
 
 
+def told_by(logs):
+    """The findings that began: (id, severity, pid)."""
+    return {(log.attributes["gpuprobe.finding.id"], log.attributes["gpuprobe.finding.severity"],
+             log.resource["process.pid"]) for log in logs
+            if log.attributes["gpuprobe.event"] == "new"}
+
+
 def test_findings_are_logs(send):
+    def logs():
+        return [log for request in receiver.got("/v1/logs") for log in request.logs]
+
     with Receiver() as receiver:
         with send(receiver, STORM) as sent:
             sent.done()
-            wait_until(lambda: receiver.got("/v1/logs"), lambda: sent.running.stderr)
-            page = sent.scrape()
+            page = sent.endpoint.until(lambda page: page.sum("gpuprobe_finding_active"))
+            shown = {(labels["id"], labels["severity"], int(labels["pid"]))
+                     for labels, value in page.find("gpuprobe_finding_active")
+                     if value and labels["pid"]}
+            wait_until(lambda: shown <= told_by(logs()), lambda: f"{shown} {told_by(logs())}")
             sent.finish()
-    logs = [log for request in receiver.got("/v1/logs") for log in request.logs]
-    shown = {(labels["id"], labels["severity"], int(labels["pid"]))
-             for labels, value in page.find("gpuprobe_finding_active") if value and labels["pid"]}
-    told = {(log.attributes["gpuprobe.finding.id"], log.attributes["gpuprobe.finding.severity"],
-             log.resource["process.pid"]) for log in logs
-            if log.attributes["gpuprobe.event"] == "new"}
-    assert shown and shown <= told
-    for log in logs:
+    assert shown
+    for log in logs():
         assert log.event == "gpuprobe.finding"
         assert log.attributes["gpuprobe.finding.id"] in log.body
         if log.attributes["gpuprobe.event"] != "ended":
