@@ -19,7 +19,7 @@ CFLAGS ?= -O2 -g
 CPPFLAGS += -Isrc -Iinclude -I$(BUILD) -D_GNU_SOURCE -DGPUPROBE_VERSION='"$(VERSION)"'
 BASE_CFLAGS := -std=gnu11 $(WARNINGS)
 ALL_CFLAGS = $(BASE_CFLAGS) $(HARDENING) $(CFLAGS) $(PATH_MAP)
-LDLIBS := -lbpf -lcap -lseccomp -ldw -lelf -levent_core -levent_extra -lz -liberty -lncursesw \
+LDLIBS := -lbpf -lcap -lseccomp -ldw -lelf -levent_extra -levent_core -lz -liberty -lncursesw \
 	-ltinfo -ldl -lm -lpthread
 LDFLAGS += -pie -Wl,-z,relro,-z,now,-z,noexecstack
 

@@ -4,8 +4,8 @@
 
 PORTABLE := $(BUILD)/portable/gpuprobe
 # libdwfl wants lzma and bzip2, for compressed files that it is never given.
-PORTABLE_LIBS := -Wl,-Bstatic -lbpf -lcap -lseccomp -ldw -lelf -llzma -lbz2 -levent_core \
-	-levent_extra -lz -liberty -lncursesw -ltinfo -Wl,-Bdynamic -ldl -lm -lpthread
+PORTABLE_LIBS := -Wl,-Bstatic -lbpf -lcap -lseccomp -ldw -lelf -llzma -lbz2 -levent_extra \
+	-levent_core -lz -liberty -lncursesw -ltinfo -Wl,-Bdynamic -ldl -lm -lpthread
 
 portable: check-deps $(PORTABLE)
 
