@@ -2,9 +2,9 @@
 /*
  * Which functions are traced: -e "memory,cudaMalloc,cu*Async,!cudaGetDevice".
  *
- * A word is a family (memory launch copy sync stream event device context module graph nccl errors
- * all) or a function's name, in which * and ? are wildcards. Words apply in order over all -e; a word
- * with ! removes functions. If the first word removes, it does so from the default: the families
+ * A word is a family (memory launch copy sync stream event device context module graph nccl
+ * errors all) or a function's name, in which * and ? are wildcards. Words apply in order over all
+ * -e; a word with ! removes functions. If the first word removes, it does so from the default: the families
  * memory, launch, copy, sync, stream, event and device, without the chatty getters. Of device, with
  * the driver's contexts for it, the default only has calls that change something. A plain name
  * includes its _ptds and _ptsz forms.

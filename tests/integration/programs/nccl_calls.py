@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """nccl_calls.py WHAT: calls of the simulated libnccl that sim/workloads/ranks.c does not make; each
-WHAT is a function below. Says "done", and ends when gpuprobe has had the time to read its memory."""
+WHAT is a function below. Says "done", and leaves gpuprobe the time to read its memory."""
 import ctypes
 import os
 import sys
