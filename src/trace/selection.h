@@ -4,10 +4,10 @@
  *
  * A word is a family (memory launch copy sync stream event device context module graph nccl
  * errors all) or a function's name, in which * and ? are wildcards. Words apply in order over all
- * -e; a word with ! removes functions. If the first word removes, it does so from the default: the families
- * memory, launch, copy, sync, stream, event and device, without the chatty getters. Of device, with
- * the driver's contexts for it, the default only has calls that change something. A plain name
- * includes its _ptds and _ptsz forms.
+ * -e; a word with ! removes functions. If the first word removes, it does so from the default: the
+ * families memory, launch, copy, sync, stream, event and device, without the chatty getters. Of
+ * device, with the driver's contexts for it, the default only has calls that change something. A
+ * plain name includes its _ptds and _ptsz forms.
  *
  * API_AUTO means both layers: nested calls are recognised at the call.
  */
