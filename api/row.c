@@ -160,7 +160,8 @@ static int parse_returns(struct table_function *function, const struct row *row,
 	int returns = word__returns(text);
 
 	if (returns < 0)
-		return row__fail(row, "a function returns value, nothing, earlier or nccl, not %s", text);
+		return row__fail(row, "a function returns value, nothing, earlier or nccl, not %s",
+				 text);
 	function->returns = (uint8_t)returns;
 	return 0;
 }

@@ -64,6 +64,16 @@ const struct nccl_call nccl_calls[] = {
 };
 /* clang-format on */
 
+const char nccl_call_selection[] =
+	"nccl,!ncclGetVersion,!ncclGetUniqueId,!ncclCommGetUniqueId,!ncclGetErrorString,"
+	"!ncclGetLastError,!ncclResetDebugInit,!ncclCommCount,!ncclCommUserRank,"
+	"!ncclCommCuDevice,!ncclCommRegister,!ncclCommDeregister,!ncclCommWindow*,"
+	"!ncclWinGetUserPtr,!ncclMemAlloc,!ncclMemFree,!ncclRedOp*,!ncclCommMemStats,"
+	"!ncclCommSuspend,!ncclCommResume,!ncclCommRevoke,!ncclDevComm*,!ncclPutSignal,"
+	"!ncclSignal,!ncclWaitSignal,cuStreamBeginCapture*,cuStreamEndCapture*,"
+	"cuStreamSynchronize*,cuCtxSynchronize*,cuEventSynchronize*,cuMemcpyDtoH_v2*,"
+	"cudaSetDevice";
+
 const struct nccl_call *nccl_call__find(const char *symbol)
 {
 	size_t low = 0, high = sizeof(nccl_calls) / sizeof(nccl_calls[0]) - 1, middle;

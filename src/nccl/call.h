@@ -23,6 +23,12 @@ struct nccl_call {
 /* NULL: not a function that the judge is fed with. */
 const struct nccl_call *nccl_call__find(const char *symbol);
 
+/*
+ * The functions to trace, as a list for trace_selection__add: these, waits, captures, and the
+ * choice of a device.
+ */
+extern const char nccl_call_selection[];
+
 /* All of them; ends with a NULL symbol. */
 extern const struct nccl_call nccl_calls[];
 

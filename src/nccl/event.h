@@ -97,7 +97,7 @@ struct nccl_event {
 	enum nccl_function function;
 	/* the communicator's address; of those that make one: the parent's, or 0 */
 	uint64_t comm;
-	/* at the end of those that make one: the new address, 0 without one; NCCL_FOUND, _MADE: it */
+	/* at the end of those that make one, and NCCL_FOUND, NCCL_MADE: the new address, or 0 */
 	uint64_t made;
 	/* of those that make one, and NCCL_MADE: where NCCL writes that address; 0: unknown */
 	uint64_t made_at;

@@ -16,16 +16,6 @@
 #define CONFIG_MAGIC 0xcafebeef
 #define CONFIG_HAS_NAME 56 /* size of the first ncclConfig_t with a name */
 
-const char nccl_intake_selection[] =
-	"nccl,!ncclGetVersion,!ncclGetUniqueId,!ncclCommGetUniqueId,!ncclGetErrorString,"
-	"!ncclGetLastError,!ncclResetDebugInit,!ncclCommCount,!ncclCommUserRank,"
-	"!ncclCommCuDevice,!ncclCommRegister,!ncclCommDeregister,!ncclCommWindow*,"
-	"!ncclWinGetUserPtr,!ncclMemAlloc,!ncclMemFree,!ncclRedOp*,!ncclCommMemStats,"
-	"!ncclCommSuspend,!ncclCommResume,!ncclCommRevoke,!ncclDevComm*,!ncclPutSignal,"
-	"!ncclSignal,!ncclWaitSignal,cuStreamBeginCapture*,cuStreamEndCapture*,"
-	"cuStreamSynchronize*,cuCtxSynchronize*,cuEventSynchronize*,cuMemcpyDtoH_v2*,"
-	"cudaSetDevice";
-
 /* A thread that captures what it submits to a stream, and streams that join it. */
 struct capture {
 	pid_t tid; /* 0: none */

@@ -33,12 +33,6 @@ struct nccl_intake_hooks {
 struct nccl_intake *nccl_intake__new(struct nccl_jobs *jobs, const struct nccl_intake_hooks *hooks);
 void nccl_intake__free(struct nccl_intake *intake); /* NULL ok */
 
-/*
- * The functions to trace, as a list for trace_selection__add: those of NCCL, waits, captures, and
- * the choice of a device.
- */
-extern const char nccl_intake_selection[];
-
 /* Takes a line, in the order of the times. Lines of other functions are ignored. */
 void nccl_intake__line(struct nccl_intake *intake, const struct trace_line *line);
 

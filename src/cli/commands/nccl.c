@@ -16,6 +16,7 @@
 #include "cli/session/session.h"
 #include "cli/session/target_pids.h"
 #include "gen/trace.skel.h"
+#include "nccl/call.h"
 #include "nccl/intake.h"
 #include "privilege/file_rights.h"
 #include "probe/features.h"
@@ -191,7 +192,7 @@ static int select_functions(struct nccl_run *run, struct error *err)
 	run->functions = trace_functions__new(false);
 	if (!run->selection || !run->functions)
 		return error__set(err, -ENOMEM, "out of memory");
-	return trace_selection__add(run->selection, nccl_intake_selection, err);
+	return trace_selection__add(run->selection, nccl_call_selection, err);
 }
 
 static int make_judge(struct nccl_run *run, struct error *err)

@@ -16,7 +16,7 @@
 #include "output/nccl/nccl.h"
 
 #define MOST_TOLD 256
-#define TIMES_NS (3 * NS_PER_S)	     /* before that, ranks that start look late */
+#define TIMES_NS (3 * NS_PER_S)	      /* before that, ranks that start look late */
 #define LOOK_AGAIN_NS (15 * NS_PER_S) /* at processes that hang */
 
 /* A finding that has been printed. */

@@ -40,7 +40,7 @@ static const struct subcommand subcommands[] = {
 	{"diagnose", "what is wrong with a program, and what it costs", diagnose_command__run,
 	 &diagnose_options},
 	{"diff", "what two runs do differently; a gate for CI", diff_command__run, &diff_options},
-	{"nccl", "which rank of a job hangs, is late or calls something else", nccl_command__run,
+	{"nccl", "which rank of an NCCL job hangs, is late or differs", nccl_command__run,
 	 &nccl_option_table},
 	{"memleak", "live device memory by call stack, and where it grows", memleak_command__run,
 	 &memleak_option_table},

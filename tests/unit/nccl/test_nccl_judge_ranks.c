@@ -337,7 +337,7 @@ static void asynchronous_errors(void **state)
 	scene__free(&scene);
 }
 
-/* What ranks called is known long after it, and of two ranks the one that repeats itself is right. */
+/* What ranks called is known long after it. Of two ranks, the one that repeats itself is right. */
 static void late_judgement_of_two(void **state)
 {
 	(void)state;
