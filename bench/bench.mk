@@ -23,7 +23,8 @@ $(patsubst bench/sections/%.py,bench-%,$(wildcard bench/sections/*.py)): bench-%
 
 bench-programs: $(addprefix $(BUILD)/bench/,bystander calls empty format host sites usual)
 
-$(BUILD)/bench/calls $(BUILD)/bench/sites: $(BUILD)/bench/%: bench/%.c $(SIM_COMMON) | $(SIM_LIBRARIES) $(SIM_LINKS)
+$(addprefix $(BUILD)/bench/,calls sites): $(BUILD)/bench/%: bench/%.c $(SIM_COMMON) \
+		| $(SIM_LIBRARIES) $(SIM_LINKS)
 	@mkdir -p $(@D)
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) -fno-omit-frame-pointer -Isim/include -o $@ $^ \
 		-L$(SIM_OUT) -Wl,--enable-new-dtags -Wl,-rpath,'$$ORIGIN/../sim' \

@@ -105,7 +105,7 @@ int late_frees__take(struct reading *reading, struct process *process,
 }
 
 /* BPF may have begun another failure meanwhile. */
-static void forget_failure(struct reading *reading, struct process *process, uint64_t time_ns)
+static void forget_failure(struct reading *reading, struct process *process, __u64 time_ns)
 {
 	struct process_record *record = &reading->collector->records[process->slot];
 

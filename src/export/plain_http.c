@@ -129,20 +129,20 @@ static const char *error_text(enum evhttp_request_error error)
 /* Connects and disconnects. Returns 0 or a negative errno. */
 static int try_address(const struct addrinfo *address)
 {
-	struct pollfd ready = {.events = POLLOUT};
+	int fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	struct pollfd ready = {.fd = fd, .events = POLLOUT};
 	socklen_t length = sizeof(int);
 	int code = 0;
 
-	ready.fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (ready.fd < 0)
+	if (fd < 0)
 		return -errno;
-	if (connect(ready.fd, address->ai_addr, address->ai_addrlen) && errno != EINPROGRESS)
+	if (connect(fd, address->ai_addr, address->ai_addrlen) && errno != EINPROGRESS)
 		code = errno;
 	else if (poll(&ready, 1, TRY_MS) == 1)
-		getsockopt(ready.fd, SOL_SOCKET, SO_ERROR, &code, &length);
+		getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &length);
 	else
 		code = ETIMEDOUT;
-	close(ready.fd);
+	close(fd);
 	return -code;
 }
 

@@ -77,7 +77,7 @@ struct rank {
 	struct nccl_operation kept[KEPT]; /* those from the communicator's mismatch on */
 	uint8_t kept_mask;		  /* which of these it has called */
 	int32_t children;		  /* splits and grows so far */
-	int64_t creator;	/* the thread that makes it */
+	int64_t creator;		  /* the thread that makes it */
 	uint64_t made_at;		  /* where NCCL writes its address, until that is known */
 	uint64_t wait_sequence;		  /* its sequence when the current wait began */
 	struct rank *process_prev, *process_next;

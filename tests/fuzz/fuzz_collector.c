@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Notices of the monitor's ring with any contents, and the kernel names in them, up to the lists of
- * a report. This file includes the collector's source: the function that takes in a record is
- * static there.
+ * a report.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/collect/collector.c"
+#include "collect/attribution.h"
+#include "collect/private.h"
 #include "harness.h"
+#include "model/kernels.h"
 #include "output/json/report.h"
 #include "output/report/text.h"
 
@@ -74,7 +75,7 @@ static void take_notice(struct collector *collector, struct input *input)
 	notice.record.type = (uint32_t)type % 8;
 	notice.record.slot %= SLOTS + 1;
 	exact = harness__exactly(&notice, size);
-	on_record(exact, size, collector);
+	notices__take(exact, size, collector);
 	free(exact);
 }
 
@@ -87,7 +88,7 @@ static void see_process(struct collector *collector, struct input *input)
 	memcpy(record, bytes, size);
 	record->state = 1;
 	if (collector->has_fresh)
-		see_fresh_processes(collector);
+		collector__see_fresh_processes(collector);
 }
 
 static void count_launches(struct collector *collector, struct input *input)

@@ -393,8 +393,10 @@ static void findings_are_logs(void **state)
 	assert_int_equal(otlp_logs__write(&logs, take, &taken), 0);
 	assert_int_equal(taken.requests, 1);
 	assert_int_equal(taken.items, 1);
-	assert_true(find(span_of(&taken), 1, 0, &one) && find(one, 1, 0, &resource) &&
-		    find(one, 2, 0, &scope) && find(scope, 2, 0, &record));
+	assert_true(find(span_of(&taken), 1, 0, &one));
+	assert_true(find(one, 1, 0, &resource));
+	assert_true(find(one, 2, 0, &scope));
+	assert_true(find(scope, 2, 0, &record));
 	assert_true(has_attribute(resource, 1, "process.pid", NULL, (uint64_t)log.pid));
 	assert_int_equal(number(record, 1), 2000 + 1000000);
 	assert_int_equal(number(record, 2), 17);
