@@ -10,6 +10,7 @@
 #include "cli/session/live_run.h"
 #include "cli/session/privileges.h"
 #include "cli/session/replay.h"
+#include "model/silent_targets.h"
 #include "output/account/account.h"
 #include "ps/quiet.h"
 #include "record/reader.h"
@@ -133,6 +134,7 @@ static int watch(struct account_run *run, int *status, struct error *err)
 		.samples = {.period = PERIOD, .take = take, .arg = run},
 	};
 	int ret = account__add_source(run->account, NULL, NULL);
+	char silence[SILENT_TEXT_SIZE];
 
 	if (ret < 0)
 		return error__set(err, -ENOMEM, "out of memory");
@@ -143,6 +145,9 @@ static int watch(struct account_run *run, int *status, struct error *err)
 		find_quiet(run);
 		ret = live_run__until_end(run->live, err);
 	}
+	/* The account may have nothing of processes without calls, or NVML's figure alone. */
+	if (!ret && silent_targets__write(&live_run__model(run->live)->targets, silence))
+		log__warn(run->log, "%s", silence);
 	if (!ret)
 		*status = live_run__status(run->live);
 	ps_quiet__free(run->quiet);

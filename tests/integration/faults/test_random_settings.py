@@ -78,12 +78,17 @@ def nccl(rng, _):
             "--hang", rng.choice(("100ms", "10s"))]
 
 
+def account(rng, _):
+    return ["account", "--interval", rng.choice(INTERVALS), "--by",
+            rng.choice(("job", "user", "process")), *rng.choice(([], ["--json"], ["--csv"]))]
+
+
 def record(rng, _):
     return ["record", "-o", "/dev/null", *maybe_stacks(rng, STORAGE)]
 
 
 COMMANDS = (monitor, monitor, diagnose, diagnose, memleak, memleak, stat, flame, trace, record,
-            nccl)
+            nccl, account)
 
 
 def workloads(rng, many_stacks):

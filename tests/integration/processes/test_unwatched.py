@@ -27,6 +27,7 @@ COMMANDS = {
     "diagnose": ("diagnose",),
     "nccl": ("nccl",),
     "memleak": ("memleak",),
+    "account": ("account",),
     "flame": ("flame", "--by", "launches"),
 }
 USER = ("setpriv", "--reuid=1000", "--regid=1000", "--clear-groups", "--")
