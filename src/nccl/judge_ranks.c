@@ -69,17 +69,24 @@ static int equal(const struct rank *one, uint64_t sequence, const struct rank *o
 	return nccl_operation__equal(&mine, &theirs);
 }
 
-/* How the calls of a rank differ from those of the others, by the two that follow. */
+/*
+ * How the calls of a rank differ from those of the others, by the two that follow. Where two kinds
+ * of calls take turns, one more looks like two that are swapped, until the second one is known.
+ */
 static enum nccl_cause cause_of(const struct rank *rank, const struct rank *usual, uint64_t n)
 {
 	bool skipped = equal(rank, n, usual, n + 1) > 0,
 	     inserted = equal(rank, n + 1, usual, n) > 0;
+	int after_swap = equal(rank, n + 2, usual, n + 2),
+	    after_insertion = equal(rank, n + 2, usual, n + 1),
+	    after_skip = equal(rank, n + 1, usual, n + 2);
 
-	if (skipped && inserted && equal(rank, n + 2, usual, n + 2))
+	if (skipped && inserted && after_swap &&
+	    (after_swap > 0 || (after_insertion <= 0 && after_skip <= 0)))
 		return NCCL_SWAPPED;
-	if (inserted && equal(rank, n + 2, usual, n + 1))
+	if (inserted && after_insertion)
 		return NCCL_INSERTED;
-	if (skipped && equal(rank, n + 1, usual, n + 2))
+	if (skipped && after_skip)
 		return NCCL_SKIPPED;
 	return NCCL_DIFFERENT;
 }

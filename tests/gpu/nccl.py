@@ -114,20 +114,23 @@ def counts(report):
     return dict(total)
 
 
-def commids(directory):
-    """The hashes in NCCL's own log, with (rank, size)."""
-    found = set()
+def logged_ranks(directory):
+    """(hash, rank, size) of each communicator in NCCL's own log; without a hash those of splits,
+    of which the log has none."""
+    found = []
     for path in glob.glob(f"{directory}/*.log"):
         with open(path, errors="replace") as file:
-            for rank, size, number in re.findall(
-                    r"rank (\d+) nranks (\d+) .*commId (0x[0-9a-f]+).*Init COMPLETE", file.read()):
-                found.add((number, int(rank), int(size)))
-    return sorted(found)
+            found += re.findall(r"rank (\d+) nranks (\d+) .*?(commId|parent) (0x[0-9a-f]+)"
+                                r".*Init COMPLETE", file.read())
+    return sorted({(number if what == "commId" else "", int(rank), int(size))
+                   for rank, size, what, number in found})
 
 
-def seen_ranks(report):
-    return sorted((comm["hash"], rank["rank"], comm["size"]) for comm in report["communicators"]
-                  for rank in comm["ranks"])
+def seen_ranks(report, logged):
+    """The same as gpuprobe has it; without a hash those whose hash is not in the log."""
+    known = {number for number, _, _ in logged}
+    return sorted((comm["hash"] if comm["hash"] in known else "", rank["rank"], comm["size"])
+                  for comm in report["communicators"] for rank in comm["ranks"])
 
 
 def sound(machine, results, shape, *arguments):
@@ -139,8 +142,9 @@ def sound(machine, results, shape, *arguments):
     title = " ".join(["nccl, sound,", shape, *arguments])
     results.check(f"{title}: exit status, findings, lost calls", (0, [], 0),
                   (status, all_findings(run), report["lost_calls"]))
+    logged = logged_ranks(logs)
     results.check(f"{title}: hash, rank and size of each communicator (NCCL's log)",
-                  commids(logs), seen_ranks(report))
+                  logged, seen_ranks(report, logged))
     called = [line["called"] for line in run.said if "called" in line]
     if shape in ("plain", "split") and called:
         results.check(f"{title}: collectives (the program's own count)", called[0], counts(report))

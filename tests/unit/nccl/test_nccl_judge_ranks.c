@@ -80,6 +80,26 @@ static void order(void **state)
 	}
 }
 
+/* Two kinds of calls take turns; the sound ranks are at the second one after the mismatch. */
+static void one_more_of_calls_in_turn(void **state)
+{
+	static const unsigned int usual[] = {1, 2, 1, 2}, own[] = {1, 2, 2, 1, 2};
+	struct scene scene = scene__of(4, 4);
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(own) / sizeof(*own); i++) {
+		scene.now += MS;
+		for (int32_t rank = 0; rank < 4; rank++)
+			if (rank == 1 || i < sizeof(usual) / sizeof(*usual))
+				scene__call(&scene, rank, all_reduce(rank == 1 ? own[i] : usual[i]),
+					    0);
+	}
+	scene__judge(&scene, SECOND);
+	scene__expect(&scene, NCCL_MISMATCH, NCCL_INSERTED, 1);
+	assert_int_equal(scene.findings.items->sequence, 3);
+	scene__free(&scene);
+}
+
 static void own_reductions_have_own_numbers(void **state)
 {
 	struct nccl_operation operation = all_reduce(8);
@@ -418,6 +438,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(mismatch_of_each_operand),
 		cmocka_unit_test(order),
+		cmocka_unit_test(one_more_of_calls_in_turn),
 		cmocka_unit_test(own_reductions_have_own_numbers),
 		cmocka_unit_test(send_without_receive),
 		cmocka_unit_test(receive_without_send),
