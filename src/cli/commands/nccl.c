@@ -17,6 +17,7 @@
 #include "cli/session/target_pids.h"
 #include "gen/trace.skel.h"
 #include "nccl/call.h"
+#include "nccl/comm_memory.h"
 #include "nccl/intake.h"
 #include "privilege/file_rights.h"
 #include "probe/features.h"
@@ -42,6 +43,7 @@ struct nccl_run {
 	struct trace_choice choice;
 	struct trace_stream *stream;
 	struct memory_reader *memory;
+	struct comm_memory *comms;
 	struct nccl_jobs *jobs;
 	struct nccl_intake *intake;
 	struct looker *looker;
@@ -132,6 +134,13 @@ static int read_memory(pid_t pid, uint64_t address, void *buffer, size_t size, v
 	return memory_reader__read(run->memory, pid, address, buffer, size);
 }
 
+static int look_at_comm(pid_t pid, uint64_t handle, struct comm_facts *facts, void *arg)
+{
+	const struct nccl_run *run = arg;
+
+	return comm_memory__look(run->comms, pid, handle, facts);
+}
+
 static uint64_t count_lost(void *arg)
 {
 	const struct nccl_run *run = arg;
@@ -197,17 +206,20 @@ static int select_functions(struct nccl_run *run, struct error *err)
 
 static int make_judge(struct nccl_run *run, struct error *err)
 {
-	const struct nccl_intake_hooks hooks = {.read = read_memory, .arg = run};
+	const struct nccl_intake_hooks hooks = {
+		.read = read_memory, .look = look_at_comm, .arg = run};
 	const struct nccl_limits limits = {.proven_late = true};
 
 	run->memory = memory_reader__new(run->log);
+	run->comms = comm_memory__new(run->memory);
 	run->jobs = nccl_jobs__new(&limits);
 	run->looker = looker__new(run->log);
 	if (run->jobs)
 		run->intake = nccl_intake__new(run->jobs, &hooks);
 	if (run->intake)
 		run->looks = nccl_looks__new(run->jobs, run->intake, run->looker);
-	return run->memory && run->looks ? 0 : error__set(err, -ENOMEM, "out of memory");
+	return run->memory && run->comms && run->looks ? 0 :
+							 error__set(err, -ENOMEM, "out of memory");
 }
 
 static int make_report(struct nccl_run *run, struct error *err)
@@ -398,6 +410,7 @@ static void tear_down(struct nccl_run *run)
 	looker__free(run->looker);
 	nccl_intake__free(run->intake);
 	nccl_jobs__free(run->jobs);
+	comm_memory__free(run->comms);
 	memory_reader__free(run->memory);
 	trace_stream__free(run->stream);
 	trace_functions__free(run->functions);
