@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "cli/commands/join_nodes.h"
 #include "cli/commands/nccl_report.h"
 #include "cli/commands/subcommand.h"
 #include "cli/commands/trace_choice.h"
@@ -434,13 +435,30 @@ static int run_nccl(const struct nccl_options *options, int *status, struct erro
 	return ret;
 }
 
+static int run_join(const struct nccl_options *options, struct error *err)
+{
+	const struct log log = subcommand__set_log(options->log_level);
+	const struct join_nodes_options join = {
+		.paths = options->paths,
+		.path_count = options->path_count,
+		.hang_ns = options->hang_ns,
+		.json = options->json,
+		.output = options->file,
+	};
+
+	return join_nodes__run(&join, &log, err);
+}
+
 int nccl_command__run(int argc, char **argv, int *status, struct error *err)
 {
 	struct nccl_options options;
 	int ret = nccl_options__parse(&options, argc, argv, err);
 
-	if (!subcommand__is_done(ret, &nccl_option_table, status))
-		ret = run_nccl(&options, status, err);
+	if (!subcommand__is_done(ret, &nccl_option_table, status)) {
+		ret = options.join ? run_join(&options, err) : run_nccl(&options, status, err);
+		if (options.join && !ret)
+			*status = 0;
+	}
 	nccl_options__clear(&options);
 	return ret;
 }

@@ -3,6 +3,7 @@
 #include "cli/commands/nccl_report.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,6 +39,7 @@ struct nccl_report {
 	uint64_t due_ns; /* of the next report */
 	struct nccl_findings findings;
 	uint64_t judgements; /* so far */
+	char host[HOST_NAME_MAX + 1];
 };
 
 static void on_closed(void *arg)
@@ -57,6 +59,8 @@ int nccl_report__new(const struct nccl_report_scene *scene, struct event_base *l
 		return error__set(err, -ENOMEM, "out of memory");
 	report->scene = *scene;
 	report->fd = STDOUT_FILENO;
+	if (gethostname(report->host, sizeof(report->host) - 1))
+		report->host[0] = 0;
 	if (scene->options->file)
 		report->fd = output_file__open(scene->options->file, err);
 	ret = report->fd < 0 ?
@@ -208,6 +212,7 @@ static void print_json(FILE *out, const struct nccl_report *report, uint64_t now
 	json__key_u64(&json, "time_ns", now_ns);
 	json__key_double(&json, "seconds", (double)(now_ns - scene->begin_ns) / (double)NS_PER_S);
 	json__key_bool(&json, "final", final);
+	json__key_string(&json, "host", report->host[0] ? report->host : NULL);
 	nccl_output__json(&json, scene->jobs, &report->findings, now_ns);
 	json__key_u64(&json, "lost_calls", scene->lost(scene->arg));
 	json__object_end(&json);
