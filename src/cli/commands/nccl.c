@@ -48,6 +48,7 @@ struct nccl_run {
 	struct nccl_jobs *jobs;
 	struct nccl_intake *intake;
 	struct looker *looker;
+	struct nccl_ras *ras; /* NULL: without --ras */
 	struct nccl_looks *looks;
 	struct nccl_report *report;
 	struct http_server *server;
@@ -111,6 +112,8 @@ static void on_second(void *arg)
 
 	session__beat(run->session);
 	nccl_looks__find_ended(run->looks, false);
+	if (run->ras)
+		nccl_ras__identify(run->ras, clock__boot_ns());
 	nccl_report__judge(run->report, clock__boot_ns());
 }
 
@@ -223,6 +226,18 @@ static int make_judge(struct nccl_run *run, struct error *err)
 							 error__set(err, -ENOMEM, "out of memory");
 }
 
+/* Its process enters network namespaces, so it has the privileges that gpuprobe gives up. */
+static int make_ras(struct nccl_run *run, struct error *err)
+{
+	struct ras_connector *connector;
+	int ret = run->options->ras ? ras_connector__new(&connector, err) : 0;
+
+	if (ret || !run->options->ras)
+		return ret;
+	run->ras = nccl_ras__new(connector, run->memory, run->jobs, run->log);
+	return run->ras ? 0 : error__set(err, -ENOMEM, "out of memory");
+}
+
 static int make_report(struct nccl_run *run, struct error *err)
 {
 	const struct nccl_report_scene scene = {
@@ -230,6 +245,7 @@ static int make_report(struct nccl_run *run, struct error *err)
 		.log = run->log,
 		.jobs = run->jobs,
 		.looks = run->looks,
+		.ras = run->ras,
 		.begin_ns = clock__boot_ns(),
 		.lost = count_lost,
 		.closed = on_closed,
@@ -330,6 +346,8 @@ static int set_up(struct nccl_run *run, struct error *err)
 		ret = return_probes__check(links, err);
 	if (!ret)
 		ret = make_judge(run, err);
+	if (!ret)
+		ret = make_ras(run, err);
 	/* Opens its file while gpuprobe has all the privileges that it was started with. */
 	if (!ret)
 		ret = make_report(run, err);
@@ -408,6 +426,7 @@ static void tear_down(struct nccl_run *run)
 	nccl_report__free(run->report);
 	session__free(run->session);
 	nccl_looks__free(run->looks);
+	nccl_ras__free(run->ras);
 	looker__free(run->looker);
 	nccl_intake__free(run->intake);
 	nccl_jobs__free(run->jobs);

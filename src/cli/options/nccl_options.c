@@ -61,6 +61,10 @@ static const struct option_row rows[] = {
 	 "seconds between reports; 0: only the last one, and\n"
 	 "findings at once [5]",
 	 option__seconds, FIELD(interval), .min = 0.1},
+	{"ras", 0, NULL,
+	 "ask NCCL itself, over its RAS service, about hangs on\n"
+	 "all nodes and communicators that are not identified",
+	 option__flag, FIELD(ras)},
 	{"metrics-addr", 0, "A:P", "OpenMetrics endpoint, such as 127.0.0.1:9101 [none]",
 	 take_address, FIELD(metrics_address)},
 	{"json", 0, NULL, "one JSON object per report instead of text", option__flag, FIELD(json)},
@@ -119,7 +123,7 @@ static int take_files(struct nccl_options *options, int argc, char **argv, struc
 				  "each node");
 	if (targets->pid_count || targets->library_count ||
 	    process_filter__is_set(&targets->filter) || options->duration > 0 ||
-	    options->metrics_address)
+	    options->metrics_address || options->ras)
 		return error__set(err, -EINVAL,
 				  "--join reads files and watches nothing: of the other options it "
 				  "takes --json, --hang and -O");
