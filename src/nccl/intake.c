@@ -7,20 +7,15 @@
 
 #include "base/table.h"
 #include "nccl/call.h"
+#include "nccl/captures.h"
+#include "nccl/late.h"
 #include "trace/function.h"
 
-#define CAPTURES 8
 #define UNKNOWN_ADDRESSES 16
 #define MOST_DEVICES 64	 /* of ncclCommInitAll */
 #define MOST_EXCLUDED 64 /* of ncclCommShrink */
 #define CONFIG_MAGIC 0xcafebeef
 #define CONFIG_HAS_NAME 56 /* size of the first ncclConfig_t with a name */
-
-/* A thread that captures what it submits to a stream, and streams that join it. */
-struct capture {
-	pid_t tid; /* 0: none */
-	uint64_t stream;
-};
 
 /* A communicator's address that NCCL has not written yet. */
 struct unknown {
@@ -34,7 +29,8 @@ struct caller {
 	pid_t tid;	   /* of the latest collective or message */
 	uint64_t stream;   /* of that one */
 	bool many_streams; /* collectives were on several streams */
-	struct capture captures[CAPTURES];
+	struct nccl_captures captures;
+	struct nccl_late late;
 	struct unknown unknown[UNKNOWN_ADDRESSES];
 	size_t unknown_count;
 	UT_hash_handle hh;
@@ -166,38 +162,6 @@ static void take_config(struct nccl_intake *intake, const struct trace_line *lin
 	event->name = name[0] ? name : NULL;
 }
 
-/* --- captures --- */
-
-static void begin_capture(struct caller *caller, pid_t tid, uint64_t stream)
-{
-	for (size_t i = 0; i < CAPTURES; i++) {
-		struct capture *capture = &caller->captures[i];
-
-		if (capture->tid && capture->stream != stream)
-			continue;
-		*capture = (struct capture){.tid = tid, .stream = stream};
-		return;
-	}
-}
-
-static void end_capture(struct caller *caller, uint64_t stream)
-{
-	for (size_t i = 0; i < CAPTURES; i++)
-		if (caller->captures[i].stream == stream)
-			caller->captures[i] = (struct capture){0};
-}
-
-static bool is_captured(const struct caller *caller, pid_t tid, uint64_t stream)
-{
-	for (size_t i = 0; i < CAPTURES; i++) {
-		const struct capture *capture = &caller->captures[i];
-
-		if (capture->tid && (capture->tid == tid || capture->stream == stream))
-			return true;
-	}
-	return false;
-}
-
 /* --- addresses that come later --- */
 
 static void await_address(struct nccl_intake *intake, struct caller *caller, uint64_t at, pid_t tid)
@@ -278,7 +242,7 @@ static void set_operation(struct caller *caller, const struct trace_line *line,
 		.root = int_of(line, call->root),
 		.function = call->function,
 	};
-	event->captured = is_captured(caller, line->tid, stream);
+	event->captured = nccl_captures__has(&caller->captures, line->tid, stream);
 	if (event->captured)
 		return;
 	caller->many_streams |= caller->tid && caller->stream != stream;
@@ -300,6 +264,36 @@ static void take_excluded(struct nccl_intake *intake, const struct trace_line *l
 	event->excluded_count = count;
 }
 
+/* The unique id that a new rank passes to ncclCommGrow. */
+static bool read_id(struct nccl_intake *intake, const struct trace_line *line,
+		    uint8_t id[NCCL_ID_SIZE])
+{
+	return !intake->hooks.read(line->process->pid, word_of(line, 2), id, NCCL_ID_SIZE,
+				   intake->hooks.arg);
+}
+
+/*
+ * Learns from the process what its calls do not say: a communicator may be older than the attach,
+ * and its splits have numbers that count from its start.
+ */
+static void look_at(struct nccl_intake *intake, struct caller *caller, uint64_t handle,
+		    uint64_t now_ns)
+{
+	struct comm_facts facts;
+	struct nccl_event event;
+
+	if (!intake->hooks.look || nccl_jobs__knows(intake->jobs, &caller->key, handle))
+		return;
+	/* It may be one whose creation was seen, but not its address. */
+	look_for_addresses(intake, caller, now_ns);
+	if (nccl_jobs__knows(intake->jobs, &caller->key, handle) ||
+	    !nccl_late__takes(&caller->late, handle) ||
+	    intake->hooks.look(caller->key.pid, handle, &facts, intake->hooks.arg))
+		return;
+	event = comm_facts__event(&facts, &caller->key, handle, now_ns);
+	nccl_jobs__feed(intake->jobs, &event);
+}
+
 static void begin_call(struct nccl_intake *intake, struct caller *caller,
 		       const struct trace_line *line, const struct nccl_call *call)
 {
@@ -309,6 +303,8 @@ static void begin_call(struct nccl_intake *intake, struct caller *caller,
 	uint8_t id[NCCL_ID_SIZE];
 
 	event.comm = word_of(line, call->comm);
+	if (event.comm)
+		look_at(intake, caller, event.comm, line->start_ns);
 	if (call->count != NCCL_NO_WORD)
 		set_operation(caller, line, call, &event);
 	if (call->made_at != NCCL_NO_WORD) {
@@ -325,7 +321,10 @@ static void begin_call(struct nccl_intake *intake, struct caller *caller,
 			return;
 		}
 		event.hash = nccl_hash__id(caller->hashing, id);
+		event.magic = nccl_hash__magic(id);
 	}
+	if (call->function == NCCL_GROW && !event.comm && read_id(intake, line, id))
+		event.magic = nccl_hash__magic(id);
 	if (call->function == NCCL_SPLIT) {
 		event.color = int_of(line, 1);
 		event.key = int_of(line, 2);
@@ -373,6 +372,8 @@ static void end_call(struct nccl_intake *intake, struct caller *caller,
 	event.phase = NCCL_END;
 	event.result = result;
 	event.comm = word_of(line, call->comm);
+	if (call->function == NCCL_DESTROY || call->function == NCCL_ABORT)
+		nccl_late__forget(&caller->late, event.comm);
 	if (call->made_at != NCCL_NO_WORD && call->function != NCCL_INIT_ALL) {
 		event.made_at = word_of(line, call->made_at);
 		event.made = made_of(line);
@@ -445,9 +446,9 @@ static void take_cuda(struct nccl_intake *intake, const struct trace_line *line,
 		take_wait(intake, caller, line, true);
 	else if (begins_with(symbol, "cuStreamBeginCapture") && line->kind == LINE_RETURN &&
 		 !line->failed)
-		begin_capture(caller, line->tid, word_of(line, 0));
+		nccl_captures__begin(&caller->captures, line->tid, word_of(line, 0));
 	else if (begins_with(symbol, "cuStreamEndCapture") && line->kind == LINE_ENTRY)
-		end_capture(caller, word_of(line, 0));
+		nccl_captures__end(&caller->captures, word_of(line, 0));
 }
 
 void nccl_intake__line(struct nccl_intake *intake, const struct trace_line *line)

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "nccl/comm_memory.h"
 #include "nccl/jobs.h"
 #include "trace/line.h"
 
@@ -26,6 +27,8 @@ struct nccl_intake_hooks {
 	int (*read)(pid_t pid, uint64_t address, void *buffer, size_t size, void *arg);
 	/* Which hash function the NCCL of the process has. Optional. */
 	enum nccl_hashing (*hashing)(pid_t pid, void *arg);
+	/* What the process itself knows of a communicator, as comm_memory__look. Optional. */
+	int (*look)(pid_t pid, uint64_t handle, struct comm_facts *facts, void *arg);
 	void *arg;
 };
 

@@ -56,6 +56,15 @@ struct rank *nccl_rank__find(struct nccl_jobs *jobs, const struct process *proce
 	return TABLE_FIND(jobs->ranks, key, &key);
 }
 
+bool nccl_jobs__knows(struct nccl_jobs *jobs, const struct nccl_process_key *key, uint64_t handle)
+{
+	const struct process *process = nccl_process__find(jobs, key);
+	const struct rank *rank = process ? nccl_rank__find(jobs, process, handle) : NULL;
+
+	return rank && rank->comm->open.known && !rank->comm->open.guessed &&
+	       rank->comm->open.size && rank->open.rank >= 0;
+}
+
 static void drop_handle(struct nccl_jobs *jobs, struct rank *rank)
 {
 	if (rank->keyed)

@@ -156,6 +156,10 @@ void nccl_jobs__free(struct nccl_jobs *jobs);
 /* Takes an event, and copies everything it points to. Counts what does not fit. */
 void nccl_jobs__feed(struct nccl_jobs *jobs, const struct nccl_event *event);
 
+/* Whether all is known of the communicator at an address in a process: its hash, rank and size. */
+bool nccl_jobs__knows(struct nccl_jobs *jobs, const struct nccl_process_key *process,
+		      uint64_t handle);
+
 /* Its threads are gone, and its ranks are dead, unless they have ended before. */
 void nccl_jobs__process_ended(struct nccl_jobs *jobs, const struct nccl_process_key *key);
 

@@ -62,6 +62,7 @@ struct nccl_finding {
 	uint64_t late, compared;      /* straggler: collectives */
 	double share; /* straggler: late ones; imbalance: of the time, or the excess */
 	int32_t error;
+	const struct ras_opinion *opinion; /* the caller's, from NCCL itself; NULL: none */
 };
 
 /* Zeros take the defaults in brackets. */

@@ -163,7 +163,9 @@ int ras__ask(struct ras *ras, pid_t pid, struct ras_answer **answer, struct erro
 		return explain(err, fd, pid);
 	ret = ras_client__ask(fd, RAS_TIMEOUT_NS, &text, &length, err);
 	close(fd);
-	return ret ? ret : ras_answer__read(text, length, answer, err);
+	if (!ret)
+		ret = ras_answer__read(text, length, answer, err);
+	return ret ? error__prefix(err, ret, "process %d", (int)pid) : 0;
 }
 
 /* --- communicators --- */
@@ -234,25 +236,27 @@ static bool has_unknown(const struct nccl_jobs *jobs, const struct nccl_process_
 }
 
 /* Asks by one process, and takes over what the answer says about all that share its service. */
-static size_t identify_by(struct ras *ras, struct nccl_jobs *jobs,
-			  const struct nccl_process_key *asked, const struct nccl_process_key *keys,
-			  size_t count, uint64_t now_ns)
+static int identify_by(struct ras *ras, struct nccl_jobs *jobs,
+		       const struct nccl_process_key *asked, const struct nccl_process_key *keys,
+		       size_t count, uint64_t now_ns, size_t *found)
 {
 	struct ras_process *processes = NULL;
 	struct ras_answer *answer = NULL;
-	size_t process_count, found = 0;
+	size_t process_count;
 	struct error err;
+	int ret;
 
 	ras->asked = asked->pid;
 	ras->host_count = 0;
-	if (ras__ask(ras, asked->pid, &answer, &err))
+	ret = ras__ask(ras, asked->pid, &answer, &err);
+	if (ret)
 		log__warn(ras->log, "%s", err.text);
 	else if (!find_sharing(asked, keys, count, &processes, &process_count))
-		found = ras_facts__identify(jobs, answer, processes, process_count, is_local, ras,
-					    now_ns);
+		*found += ras_facts__identify(jobs, answer, processes, process_count, is_local, ras,
+					      now_ns);
 	free(processes);
 	ras_answer__free(answer);
-	return found;
+	return ret;
 }
 
 size_t ras__identify(struct ras *ras, struct nccl_jobs *jobs, const struct nccl_process_key *keys,
@@ -265,7 +269,9 @@ size_t ras__identify(struct ras *ras, struct nccl_jobs *jobs, const struct nccl_
 		if (!has_unknown(jobs, &keys[i]))
 			continue;
 		questions++;
-		found += identify_by(ras, jobs, &keys[i], keys, count, now_ns);
+		/* Others would cost as much time. */
+		if (identify_by(ras, jobs, &keys[i], keys, count, now_ns, &found) == -ETIMEDOUT)
+			break;
 	}
 	return found;
 }

@@ -34,7 +34,8 @@ int ras__ask(struct ras *ras, pid_t pid, struct ras_answer **answer, struct erro
 
 /*
  * Finds out which communicators the unknown addresses of these processes are, and feeds them to
- * `jobs`. Warns of a process that cannot be asked. Returns how many were found.
+ * `jobs`. Warns of a process that cannot be asked; one that does not answer in time is the last
+ * one. Returns how many were found.
  */
 size_t ras__identify(struct ras *ras, struct nccl_jobs *jobs, const struct nccl_process_key *keys,
 		     size_t count, uint64_t now_ns);

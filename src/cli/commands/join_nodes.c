@@ -3,10 +3,13 @@
 #include "cli/commands/join_nodes.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/commands/diff_input.h"
+#include "cli/files/output_file.h"
 #include "cli/session/privileges.h"
 #include "output/nccl/join.h"
 
@@ -25,7 +28,9 @@ struct join_nodes {
 	const struct log *log;
 	struct source sources[JOIN_NODES_MAX];
 	struct node_file files[JOIN_NODES_MAX]; /* those that could be read */
+	const char *paths[JOIN_NODES_MAX];	/* of these */
 	size_t file_count;
+	FILE *out;
 };
 
 static void open_files(struct join_nodes *join)
@@ -76,7 +81,7 @@ static int read_source(struct join_nodes *join, struct source *source, struct er
 	if (ret)
 		node_file__clear(file);
 	else
-		join->file_count++;
+		join->paths[join->file_count++] = source->path;
 	return ret;
 }
 
@@ -89,7 +94,18 @@ static void read_files(struct join_nodes *join)
 			log__warn(join->log, "%s", err.text);
 }
 
-static int join_and_print(const struct join_nodes *join, FILE *out, struct error *err)
+/* Files of one host are told apart by their paths. */
+static void name_nodes(struct join_nodes *join, struct nccl_node *nodes)
+{
+	for (size_t i = 0; i < join->file_count; i++)
+		for (size_t j = 0; j < join->file_count; j++)
+			if (i != j && !strcmp(nodes[i].name, nodes[j].name))
+				join->files[i].node.name = join->paths[i];
+	for (size_t i = 0; i < join->file_count; i++)
+		nodes[i] = join->files[i].node;
+}
+
+static int join_and_print(struct join_nodes *join, struct error *err)
 {
 	struct nccl_offset offsets[JOIN_NODES_MAX];
 	struct nccl_node nodes[JOIN_NODES_MAX];
@@ -100,6 +116,7 @@ static int join_and_print(const struct join_nodes *join, FILE *out, struct error
 
 	for (size_t i = 0; i < join->file_count; i++)
 		nodes[i] = join->files[i].node;
+	name_nodes(join, nodes);
 	ret = nccl_join__offsets(nodes, join->file_count, offsets);
 	if (!ret)
 		ret = nccl_join__comms(nodes, join->file_count, offsets, join->options->hang_ns,
@@ -108,11 +125,41 @@ static int join_and_print(const struct join_nodes *join, FILE *out, struct error
 		return error__set(err, ret, "out of memory");
 	report.comms = joined;
 	if (join->options->json)
-		nccl_join_json__print(out, &report);
+		nccl_join_json__print(join->out, &report);
 	else
-		nccl_join_text__print(out, &report);
+		nccl_join_text__print(join->out, &report);
 	free(joined);
 	return 0;
+}
+
+static int open_output(struct join_nodes *join, struct error *err)
+{
+	const char *path = join->options->output;
+	int fd;
+
+	join->out = stdout;
+	if (!path)
+		return 0;
+	fd = output_file__open(path, err);
+	join->out = fd < 0 ? NULL : fdopen(fd, "w");
+	if (join->out)
+		return 0;
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return error__set(err, -ENOMEM, "out of memory");
+}
+
+/* Standard output is flushed at gpuprobe's end. */
+static int close_output(struct join_nodes *join, struct error *err)
+{
+	FILE *out = join->out;
+
+	join->out = NULL;
+	if (!out || out == stdout || !fclose(out))
+		return 0;
+	return error__set(err, -errno, "cannot write %s: %s", join->options->output,
+			  strerror(errno));
 }
 
 static void clear(struct join_nodes *join)
@@ -128,10 +175,11 @@ static void clear(struct join_nodes *join)
 	free(join);
 }
 
-int join_nodes__run(const struct join_nodes_options *options, const struct log *log, FILE *out,
+int join_nodes__run(const struct join_nodes_options *options, const struct log *log,
 		    struct error *err)
 {
 	struct join_nodes *join;
+	struct error failure;
 	int ret;
 
 	if (options->path_count > JOIN_NODES_MAX)
@@ -142,13 +190,17 @@ int join_nodes__run(const struct join_nodes_options *options, const struct log *
 	join->options = options;
 	join->log = log;
 	open_files(join);
-	ret = privileges__give_up_all(err);
+	ret = open_output(join, err);
+	if (!ret)
+		ret = privileges__give_up_all(err);
 	if (!ret)
 		read_files(join);
 	if (!ret && !join->file_count)
 		ret = error__set(err, -EINVAL, "--join: no file could be read");
 	if (!ret)
-		ret = join_and_print(join, out, err);
+		ret = join_and_print(join, err);
+	if (close_output(join, ret ? &failure : err) && !ret)
+		ret = -EIO;
 	if (!ret && join->file_count < options->path_count)
 		ret = error__set(err, -EINVAL, "--join: %zu of %zu files left out",
 				 options->path_count - join->file_count, options->path_count);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "cli/commands/join_nodes.h"
 #include "cli/commands/nccl_report.h"
 #include "cli/commands/subcommand.h"
 #include "cli/commands/trace_choice.h"
@@ -17,6 +18,7 @@
 #include "cli/session/target_pids.h"
 #include "gen/trace.skel.h"
 #include "nccl/call.h"
+#include "nccl/comm_memory.h"
 #include "nccl/intake.h"
 #include "privilege/file_rights.h"
 #include "probe/features.h"
@@ -42,9 +44,11 @@ struct nccl_run {
 	struct trace_choice choice;
 	struct trace_stream *stream;
 	struct memory_reader *memory;
+	struct comm_memory *comms;
 	struct nccl_jobs *jobs;
 	struct nccl_intake *intake;
 	struct looker *looker;
+	struct nccl_ras *ras; /* NULL: without --ras */
 	struct nccl_looks *looks;
 	struct nccl_report *report;
 	struct http_server *server;
@@ -108,6 +112,8 @@ static void on_second(void *arg)
 
 	session__beat(run->session);
 	nccl_looks__find_ended(run->looks, false);
+	if (run->ras)
+		nccl_ras__identify(run->ras, clock__boot_ns());
 	nccl_report__judge(run->report, clock__boot_ns());
 }
 
@@ -130,6 +136,13 @@ static int read_memory(pid_t pid, uint64_t address, void *buffer, size_t size, v
 	const struct nccl_run *run = arg;
 
 	return memory_reader__read(run->memory, pid, address, buffer, size);
+}
+
+static int look_at_comm(pid_t pid, uint64_t handle, struct comm_facts *facts, void *arg)
+{
+	const struct nccl_run *run = arg;
+
+	return comm_memory__look(run->comms, pid, handle, facts);
 }
 
 static uint64_t count_lost(void *arg)
@@ -197,17 +210,32 @@ static int select_functions(struct nccl_run *run, struct error *err)
 
 static int make_judge(struct nccl_run *run, struct error *err)
 {
-	const struct nccl_intake_hooks hooks = {.read = read_memory, .arg = run};
+	const struct nccl_intake_hooks hooks = {
+		.read = read_memory, .look = look_at_comm, .arg = run};
 	const struct nccl_limits limits = {.proven_late = true};
 
 	run->memory = memory_reader__new(run->log);
+	run->comms = comm_memory__new(run->memory);
 	run->jobs = nccl_jobs__new(&limits);
 	run->looker = looker__new(run->log);
 	if (run->jobs)
 		run->intake = nccl_intake__new(run->jobs, &hooks);
 	if (run->intake)
 		run->looks = nccl_looks__new(run->jobs, run->intake, run->looker);
-	return run->memory && run->looks ? 0 : error__set(err, -ENOMEM, "out of memory");
+	return run->memory && run->comms && run->looks ? 0 :
+							 error__set(err, -ENOMEM, "out of memory");
+}
+
+/* Its process enters network namespaces, so it has the privileges that gpuprobe gives up. */
+static int make_ras(struct nccl_run *run, struct error *err)
+{
+	struct ras_connector *connector;
+	int ret = run->options->ras ? ras_connector__new(&connector, err) : 0;
+
+	if (ret || !run->options->ras)
+		return ret;
+	run->ras = nccl_ras__new(connector, run->memory, run->jobs, run->log);
+	return run->ras ? 0 : error__set(err, -ENOMEM, "out of memory");
 }
 
 static int make_report(struct nccl_run *run, struct error *err)
@@ -217,6 +245,7 @@ static int make_report(struct nccl_run *run, struct error *err)
 		.log = run->log,
 		.jobs = run->jobs,
 		.looks = run->looks,
+		.ras = run->ras,
 		.begin_ns = clock__boot_ns(),
 		.lost = count_lost,
 		.closed = on_closed,
@@ -317,6 +346,8 @@ static int set_up(struct nccl_run *run, struct error *err)
 		ret = return_probes__check(links, err);
 	if (!ret)
 		ret = make_judge(run, err);
+	if (!ret)
+		ret = make_ras(run, err);
 	/* Opens its file while gpuprobe has all the privileges that it was started with. */
 	if (!ret)
 		ret = make_report(run, err);
@@ -395,9 +426,11 @@ static void tear_down(struct nccl_run *run)
 	nccl_report__free(run->report);
 	session__free(run->session);
 	nccl_looks__free(run->looks);
+	nccl_ras__free(run->ras);
 	looker__free(run->looker);
 	nccl_intake__free(run->intake);
 	nccl_jobs__free(run->jobs);
+	comm_memory__free(run->comms);
 	memory_reader__free(run->memory);
 	trace_stream__free(run->stream);
 	trace_functions__free(run->functions);
@@ -421,13 +454,30 @@ static int run_nccl(const struct nccl_options *options, int *status, struct erro
 	return ret;
 }
 
+static int run_join(const struct nccl_options *options, struct error *err)
+{
+	const struct log log = subcommand__set_log(options->log_level);
+	const struct join_nodes_options join = {
+		.paths = options->paths,
+		.path_count = options->path_count,
+		.hang_ns = options->hang_ns,
+		.json = options->json,
+		.output = options->file,
+	};
+
+	return join_nodes__run(&join, &log, err);
+}
+
 int nccl_command__run(int argc, char **argv, int *status, struct error *err)
 {
 	struct nccl_options options;
 	int ret = nccl_options__parse(&options, argc, argv, err);
 
-	if (!subcommand__is_done(ret, &nccl_option_table, status))
-		ret = run_nccl(&options, status, err);
+	if (!subcommand__is_done(ret, &nccl_option_table, status)) {
+		ret = options.join ? run_join(&options, err) : run_nccl(&options, status, err);
+		if (options.join && !ret)
+			*status = 0;
+	}
 	nccl_options__clear(&options);
 	return ret;
 }

@@ -3,6 +3,7 @@
 #include "cli/commands/nccl_report.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,6 +28,8 @@ struct told {
 	uint64_t sequence; /* 0 for those of a whole communicator */
 	char *text;	   /* NULL without memory */
 	bool present;	   /* in the latest judgement */
+	bool asked;	   /* NCCL itself */
+	struct ras_opinion *opinion;
 };
 
 struct nccl_report {
@@ -38,6 +41,7 @@ struct nccl_report {
 	uint64_t due_ns; /* of the next report */
 	struct nccl_findings findings;
 	uint64_t judgements; /* so far */
+	char host[HOST_NAME_MAX + 1];
 };
 
 static void on_closed(void *arg)
@@ -57,6 +61,8 @@ int nccl_report__new(const struct nccl_report_scene *scene, struct event_base *l
 		return error__set(err, -ENOMEM, "out of memory");
 	report->scene = *scene;
 	report->fd = STDOUT_FILENO;
+	if (gethostname(report->host, sizeof(report->host) - 1))
+		report->host[0] = 0;
 	if (scene->options->file)
 		report->fd = output_file__open(scene->options->file, err);
 	ret = report->fd < 0 ?
@@ -71,6 +77,12 @@ int nccl_report__new(const struct nccl_report_scene *scene, struct event_base *l
 	return 0;
 }
 
+static void free_told(struct told *told)
+{
+	free(told->text);
+	free(told->opinion);
+}
+
 void nccl_report__free(struct nccl_report *report)
 {
 	if (!report)
@@ -79,7 +91,7 @@ void nccl_report__free(struct nccl_report *report)
 	if (report->scene.options->file && report->fd >= 0)
 		close(report->fd);
 	for (size_t i = 0; i < report->told_count; i++)
-		free(report->told[i].text);
+		free_told(&report->told[i]);
 	free(report->told);
 	nccl_findings__free(&report->findings);
 	free(report);
@@ -130,6 +142,17 @@ static void tell(const struct nccl_finding *finding, struct told *told)
 	}
 }
 
+/* What NCCL itself says about a hang, as of when it was found. */
+static void add_opinion(const struct nccl_report *report, struct nccl_finding *finding,
+			struct told *told)
+{
+	if (report->scene.ras && finding->verdict == NCCL_HANG && !told->asked) {
+		told->asked = true;
+		told->opinion = nccl_ras__opinion(report->scene.ras, finding->comm);
+	}
+	finding->opinion = told->opinion;
+}
+
 /* Notes all present findings. Returns whether one of them is new. */
 static bool note_findings(struct nccl_report *report)
 {
@@ -138,7 +161,7 @@ static bool note_findings(struct nccl_report *report)
 	for (size_t i = 0; i < report->told_count; i++)
 		report->told[i].present = false;
 	for (size_t i = 0; i < report->findings.count; i++) {
-		const struct nccl_finding *finding = &report->findings.items[i];
+		struct nccl_finding *finding = &report->findings.items[i];
 		struct told *told = find_told(report, finding);
 		const struct told first = {
 			.comm = finding->comm->number,
@@ -155,6 +178,7 @@ static bool note_findings(struct nccl_report *report)
 			fresh = true;
 		}
 		told->present = true;
+		add_opinion(report, finding, told);
 		tell(finding, told);
 	}
 	return fresh;
@@ -208,6 +232,7 @@ static void print_json(FILE *out, const struct nccl_report *report, uint64_t now
 	json__key_u64(&json, "time_ns", now_ns);
 	json__key_double(&json, "seconds", (double)(now_ns - scene->begin_ns) / (double)NS_PER_S);
 	json__key_bool(&json, "final", final);
+	json__key_string(&json, "host", report->host[0] ? report->host : NULL);
 	nccl_output__json(&json, scene->jobs, &report->findings, now_ns);
 	json__key_u64(&json, "lost_calls", scene->lost(scene->arg));
 	json__object_end(&json);

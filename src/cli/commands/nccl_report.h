@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "cli/options/nccl_options.h"
 #include "cli/session/nccl_looks.h"
+#include "cli/session/nccl_ras.h"
 #include "output/metrics/exposition.h"
 
 struct nccl_report;
@@ -20,6 +21,7 @@ struct nccl_report_scene {
 	const struct log *log;
 	struct nccl_jobs *jobs;
 	struct nccl_looks *looks;
+	struct nccl_ras *ras; /* NULL: NCCL is not asked */
 	uint64_t begin_ns;
 	/* Calls that were lost so far. */
 	uint64_t (*lost)(void *arg);

@@ -3,8 +3,11 @@
 #include "cli/options/nccl_options.h"
 
 #include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "cli/options/arguments.h"
 #include "cli/options/filter_options.h"
@@ -58,9 +61,17 @@ static const struct option_row rows[] = {
 	 "seconds between reports; 0: only the last one, and\n"
 	 "findings at once [5]",
 	 option__seconds, FIELD(interval), .min = 0.1},
+	{"ras", 0, NULL,
+	 "ask NCCL itself, over its RAS service, about hangs on\n"
+	 "all nodes and communicators that are not identified",
+	 option__flag, FIELD(ras)},
 	{"metrics-addr", 0, "A:P", "OpenMetrics endpoint, such as 127.0.0.1:9101 [none]",
 	 take_address, FIELD(metrics_address)},
 	{"json", 0, NULL, "one JSON object per report instead of text", option__flag, FIELD(json)},
+	{"join", 0, NULL,
+	 "read FILEs of --json from several nodes, and say which\n"
+	 "rank of all of them is missing; watches nothing",
+	 option__flag, FIELD(join)},
 	{"output", 'O', "FILE", OUTPUT_HELP, option__file, FIELD(file)},
 	{.help = "What to watch:"},
 	{"pid", 'p', "PID", "only this process and its children (repeatable)",
@@ -79,6 +90,7 @@ static const struct option_row rows[] = {
 const struct option_table nccl_option_table = {
 	.program = PROGRAM,
 	.head = "Usage: gpuprobe nccl [OPTIONS] [-- COMMAND [ARG...]]\n"
+		"       gpuprobe nccl --join [OPTIONS] FILE...\n"
 		"\n"
 		"Shows the communicators of NCCL: their ranks, what they transfer, and which rank\n"
 		"is missing, late or calls something else, with what that rank is doing instead.\n"
@@ -91,6 +103,33 @@ const struct option_table nccl_option_table = {
 		"usage error.\n",
 };
 
+/* Takes the files of --join. Options may come between them. */
+static int take_files(struct nccl_options *options, int argc, char **argv, struct error *err)
+{
+	const struct targets *targets = &options->targets;
+	int ret = 0;
+
+	while (!ret && optind < argc) {
+		if (ARRAY_APPEND(options->paths, options->path_count, argv[optind]))
+			return error__set(err, -ENOMEM, "out of memory");
+		optind++;
+		ret = option_table__parse_on(&nccl_option_table, options, argc, argv, err);
+	}
+	if (ret)
+		return ret;
+	if (!options->path_count)
+		return error__set(err, -EINVAL,
+				  "--join: which files? Give what gpuprobe nccl --json wrote on "
+				  "each node");
+	if (targets->pid_count || targets->library_count ||
+	    process_filter__is_set(&targets->filter) || options->duration > 0 ||
+	    options->metrics_address || options->ras)
+		return error__set(err, -EINVAL,
+				  "--join reads files and watches nothing: of the other options it "
+				  "takes --json, --hang and -O");
+	return 0;
+}
+
 int nccl_options__parse(struct nccl_options *options, int argc, char **argv, struct error *err)
 {
 	int ret;
@@ -102,10 +141,13 @@ int nccl_options__parse(struct nccl_options *options, int argc, char **argv, str
 		.log_level = LOG_WARN,
 	};
 	ret = option_table__parse(&nccl_option_table, options, argc, argv, err);
-	return ret ? ret : targets__take_command(&options->targets, argc, argv, PROGRAM, err);
+	if (ret || options->join)
+		return ret ? ret : take_files(options, argc, argv, err);
+	return targets__take_command(&options->targets, argc, argv, PROGRAM, err);
 }
 
 void nccl_options__clear(struct nccl_options *options)
 {
 	targets__clear(&options->targets);
+	free(options->paths);
 }

@@ -18,6 +18,10 @@ struct nccl_options {
 	uint64_t hang_ns;    /* a collective that lasts longer hangs */
 	uint32_t ring_bytes; /* a power of two, in whole pages */
 	bool json;
+	bool ras; /* ask NCCL's own service */
+	bool join;
+	const char **paths; /* with `join`: of the files; the texts belong to argv */
+	size_t path_count;
 	const char *metrics_address; /* ADDRESS:PORT; NULL: none */
 	const char *file;	     /* output file; NULL: standard output */
 	enum log_level log_level;

@@ -7,6 +7,7 @@
 #include "base/quantity.h"
 #include "output/nccl/nccl.h"
 #include "output/nccl/parts.h"
+#include "output/nccl/ras.h"
 
 #define INDENT "    "
 
@@ -271,4 +272,6 @@ void nccl_output__finding(FILE *out, const struct nccl_finding *finding)
 	default: print_error(out, finding); break;
 	}
 	print_activities(out, finding);
+	if (finding->opinion)
+		nccl_ras_text__print(out, finding->opinion);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "output/nccl/nccl.h"
+#include "output/nccl/ras.h"
 
 /* JSON's numbers are doubles to many readers: hashes are text. */
 static void write_hash(struct json *json, const struct nccl_comm *comm)
@@ -182,6 +183,11 @@ static void write_finding(struct json *json, const struct nccl_finding *finding)
 	json__key_double(json, "share", finding->share);
 	json__key_i64(json, "error", finding->error);
 	write_blamed(json, finding);
+	json__key(json, "ras");
+	if (finding->opinion)
+		nccl_ras_json__print(json, finding->opinion);
+	else
+		json__null(json);
 	json__object_end(json);
 }
 

@@ -3,7 +3,6 @@
 truth, and there is no finding."""
 import re
 import subprocess
-import time
 import urllib.error
 import urllib.request
 
@@ -62,20 +61,26 @@ def test_split_has_its_ranks(tmp_path):
         assert [of_pid[rank["pid"]] for rank in comm["ranks"]] in ([2, 0], [3, 1])
 
 
-def test_attached_in_the_middle():
-    """The communicator is known by its calls alone; nothing is judged from what is not known."""
+def test_attached_in_the_middle(tmp_path):
+    """Hash, rank and size come from the memory of the ranks. Nothing is judged from numbers of
+    collectives that do not count from the start."""
     with subprocess.Popen([paths.SIM / "ranks", "--ranks", "2", "--steps", "100000", "--pause",
-                           "0.01"], env=environment(CUDA_SIM_CLOCK="kernel=1us"),
-                          stdout=subprocess.PIPE, text=True) as program:
+                           "0.01"], stdout=subprocess.PIPE, text=True,
+                          env=environment(CUDA_SIM_CLOCK="kernel=1us",
+                                          CUDA_SIM_NCCL_TRUTH=str(tmp_path / "%p"))) as program:
         try:
             pids = {int(program.stdout.readline().split()[3]) for _ in range(2)}
-            time.sleep(0.5)
+            wait_until(lambda: all((tmp_path / str(pid)).exists() and
+                                   "AllReduce" in (tmp_path / str(pid)).read_text()
+                                   for pid in pids), "no collective before the attach")
             with Watched("--interval", 0.5, "-p", program.pid) as watched:
                 wait_until(lambda: watched.reports and pids == {
                     rank["pid"] for comm in watched.reports[-1]["communicators"]
                     for rank in comm["ranks"] if rank["sequence"]},
                     lambda: f"ranks of {pids}: {watched.reports[-1:]}")
-                assert [comm["hash"] for comm in watched.last["communicators"]] == [None, None]
+                assert [(comm["hash"], rank["rank"], comm["size"], rank["pid"])
+                        for comm in watched.last["communicators"]
+                        for rank in comm["ranks"]] == true_hashes(tmp_path)
                 assert [kind for kind in CRITICAL if watched.findings(kind)] == []
         finally:
             program.kill()

@@ -27,6 +27,7 @@ struct scene {
 	struct trace_process process;
 	uint64_t now;
 	uint64_t written; /* what the process's memory has at each address */
+	size_t looks;	  /* at communicators in its memory */
 };
 
 static int read_memory(pid_t pid, uint64_t address, void *buffer, size_t size, void *arg)
@@ -41,9 +42,21 @@ static int read_memory(pid_t pid, uint64_t address, void *buffer, size_t size, v
 	return 0;
 }
 
+/* The process has one at COMM. */
+static int look_at_comm(pid_t pid, uint64_t handle, struct comm_facts *facts, void *arg)
+{
+	struct scene *scene = arg;
+
+	assert_int_equal(pid, PID);
+	scene->looks++;
+	*facts = (struct comm_facts){.hash = 0xabc, .rank = 1, .size = 2, .device = 3};
+	return handle == COMM ? 0 : -EINVAL;
+}
+
 static void open_scene(struct scene *scene)
 {
-	const struct nccl_intake_hooks hooks = {.read = read_memory, .arg = scene};
+	const struct nccl_intake_hooks hooks = {
+		.read = read_memory, .look = look_at_comm, .arg = scene};
 	const struct nccl_limits limits = {.proven_late = true};
 
 	*scene = (struct scene){.process = {.number = 1, .pid = PID, .start_ns = 5}, .now = 1000};
@@ -283,6 +296,63 @@ static void addresses_that_come_later(void **state)
 }
 
 /* Processes without NCCL take no room, and hostile ones not more than there is. */
+static void communicators_from_before(void **state)
+{
+	struct scene scene;
+	const struct nccl_comm *comm;
+
+	(void)state;
+	open_scene(&scene);
+	make(&scene, all_reduce(STREAM));
+	make(&scene, all_reduce(STREAM));
+	comm = nccl_jobs__next(scene.jobs, NULL);
+	assert_true(comm->known);
+	assert_false(comm->aligned);
+	assert_int_equal(comm->hash, 0xabc);
+	assert_int_equal(comm->size, 2);
+	assert_int_equal(rank_of(&scene)->rank, 1);
+	assert_int_equal(rank_of(&scene)->device, 3);
+	assert_int_equal(rank_of(&scene)->sequence, 2);
+	assert_null(nccl_jobs__next(scene.jobs, comm));
+	assert_int_equal(scene.looks, 1);
+	close_scene(&scene);
+}
+
+static void known_communicators_are_not_looked_at(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	open_scene(&scene);
+	make_comm(&scene);
+	make(&scene, all_reduce(STREAM));
+	assert_int_equal(scene.looks, 0);
+	close_scene(&scene);
+}
+
+/* An address is looked at once, unless its communicator has ended, and a process 256 times. */
+static void looks_are_bounded(void **state)
+{
+	struct made_call call = all_reduce(STREAM);
+	struct scene scene;
+
+	(void)state;
+	open_scene(&scene);
+	call.words[5] = 0x100;
+	make(&scene, call);
+	make(&scene, call);
+	assert_int_equal(scene.looks, 1);
+	make(&scene, (struct made_call){.symbol = "ncclCommDestroy", .words = {0x100}});
+	make(&scene, call);
+	assert_int_equal(scene.looks, 2);
+	for (uint64_t i = 0; i < 1000; i++) {
+		call.words[5] = 0x10000 + i * 16;
+		make(&scene, call);
+	}
+	assert_int_equal(scene.looks, 256);
+	close_scene(&scene);
+}
+
 static void many_processes(void **state)
 {
 	struct scene scene;
@@ -307,6 +377,9 @@ int main(void)
 		cmocka_unit_test(captures_end),
 		cmocka_unit_test(waits_for_other_streams_prove_nothing),
 		cmocka_unit_test(addresses_that_come_later),
+		cmocka_unit_test(communicators_from_before),
+		cmocka_unit_test(known_communicators_are_not_looked_at),
+		cmocka_unit_test(looks_are_bounded),
 		cmocka_unit_test(many_processes),
 	};
 
