@@ -348,7 +348,7 @@ static void warn_of_switcher(const struct scan *scan, bool has_new)
 static void note_limit(struct scan *scan)
 {
 	if (!scan->attacher->is_unfinished)
-		scan->attacher->counts.skipped++;
+		seen_files__count_cut(scan->attacher, scan->pid);
 	attach_failure__of_limit(scan->pid, scan->found.limit, scan->attach_failure);
 }
 

@@ -8,6 +8,7 @@
 
 #include "api/api.h"
 #include "base/table.h"
+#include "target/proc.h"
 
 #define SEEN_MAX 65536	     /* files remembered as scanned; at the limit all are forgotten */
 #define KERNEL_MINOR_BITS 20 /* of a device number inside the kernel */
@@ -145,6 +146,20 @@ void seen_files__count_skipped(struct attacher *attacher, const struct mapping *
 {
 	const struct seen_key key = {.device = mapping->device, .inode = mapping->inode};
 
+	if (find_seen(attacher, &key))
+		return;
+	seen_files__remember(attacher, &key, 0);
+	attacher->counts.skipped++;
+}
+
+void seen_files__count_cut(struct attacher *attacher, pid_t pid)
+{
+	struct process_info info;
+	/* No file has such a device. */
+	struct seen_key key = {.device = UINT64_MAX, .inode = (uint64_t)pid};
+
+	if (!proc__info(pid, &info))
+		key.number = info.start_ns;
 	if (find_seen(attacher, &key))
 		return;
 	seen_files__remember(attacher, &key, 0);

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "probe/attacher_private.h"
 #include "target/identity.h"
@@ -39,5 +40,11 @@ void seen_files__remember(struct attacher *attacher, const struct seen_key *key,
 
 /* Counts a skipped file, each once, whichever process maps it. */
 void seen_files__count_skipped(struct attacher *attacher, const struct mapping *mapping);
+
+/*
+ * Counts a process whose mappings were not all looked at, once, however often it is looked at: each
+ * library that it loads is a reason, and so are events that were lost.
+ */
+void seen_files__count_cut(struct attacher *attacher, pid_t pid);
 
 #endif

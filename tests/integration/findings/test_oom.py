@@ -4,6 +4,7 @@ The report of allocations that fail for good: programs/oom.py runs out of memory
 """
 import json
 import re
+import signal
 import subprocess
 
 import pytest
@@ -89,6 +90,28 @@ def test_a_process_that_dies_at_once():
     text = run("dies")
     assert reports(text) == 1
     assert "100.0 MiB in 1 allocation" in text
+
+
+@pytest.mark.parametrize("argv, held", [((paths.workload("faults"), "oom"), "128.0 MiB"),
+                                        (program("dies"), "100.0 MiB")], ids=["frees", "dies"])
+def test_a_process_that_has_ended_before_gpuprobe_looks(argv, held):
+    """As on a machine so busy that gpuprobe gets no CPU: it stands still until the end."""
+    libraries = ("--libcuda-path", paths.LIBCUDA, "--libcudart-path", paths.LIBCUDART)
+    with subprocess.Popen([paths.GPUPROBE, "memleak", "--interval", "60", *libraries],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                          env=environment(**MEMORY)) as gpuprobe:
+        try:
+            wait_until_watching(gpuprobe)
+            gpuprobe.send_signal(signal.SIGSTOP)
+            with subprocess.Popen(argv, stdout=subprocess.DEVNULL,
+                                  env=environment(**MEMORY)) as failing:
+                failing.wait(60)
+            gpuprobe.send_signal(signal.SIGCONT)
+            text = until_report(gpuprobe, failing.pid)
+        finally:
+            gpuprobe.kill()
+    assert "the process has ended since" in text
+    assert f"this process: {held} by its calls\n        {held} in 1 allocation" in text
 
 
 def test_many_failures_are_one_report():

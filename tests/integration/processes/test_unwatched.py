@@ -411,8 +411,9 @@ def test_mappings_without_end_are_cut_and_said():
     assert report["lost"]["library_skipped"] == 2
 
 
+# Maps many files that are named like CUDA's; then loads a library, whose mappings come first.
 MANY = """
-import mmap, sys
+import ctypes, mmap, sys
 maps = []
 for number in range(70):
     with open(f"{sys.argv[1]}/libcuda.so.{number}", "w+b") as file:
@@ -421,19 +422,32 @@ for number in range(70):
                               mmap.PROT_READ | mmap.PROT_EXEC))
 print("READY", flush=True)
 sys.stdin.readline()
+ctypes.CDLL(sys.argv[2])
+print("DONE", flush=True)
+sys.stdin.readline()
 """
 
 
-def test_more_files_than_are_looked_at_are_said_once(tmp_path):
-    with Background(sys.executable, "-c", MANY, tmp_path) as many, holder() as other:
+def test_more_files_than_are_looked_at_are_said_once(private, tmp_path):
+    """And counted once, however often gpuprobe looks at the process."""
+    argv = [str(paths.GPUPROBE), *MONITOR, "--json", "--verbose"]
+    library = private / "libcuda.so.1"
+    with Background(sys.executable, "-c", MANY, tmp_path, library) as many, holder() as other:
         assert many.stdout.readline() == "READY\n"
-        done = run("--json", *MONITOR, "--duration", "1", "-p", many.pid, "-p", other.pid)
-        many.tell("go")
+        with Running([*argv, "-p", str(many.pid), "-p", str(other.pid)], environment(), tmp_path,
+                     None) as probe:
+            wait_until_watching(probe.process)
+            assert many.tell("go") == "DONE"
+            wait_until(lambda: f"{library} (process {many.pid})" in probe.stderr,
+                       lambda: probe.stderr)
+            probe.process.send_signal(signal.SIGINT)
+            result = probe.finish()
+        many.tell("end")
         assert many.wait(60) == 0
-    assert done.returncode == 0, done
-    assert done.stderr.count(f"process {many.pid} (python3) maps too many files that are named "
-                             "like CUDA's: gpuprobe looks at the first 64 only") == 1
-    assert json.loads(done.stdout.splitlines()[-1])["lost"]["library_skipped"] == 1
+    assert result.status == 0, result.stderr
+    assert result.stderr.count(f"process {many.pid} (python3) maps too many files that are named "
+                               "like CUDA's: gpuprobe looks at the first 64 only") == 1
+    assert result.final["lost"]["library_skipped"] == 1
 
 
 @pytest.mark.parametrize("ends", ["process", "gpuprobe"])

@@ -311,16 +311,18 @@ def test_two_devices(found):
         assert found.proved_share(device) > 0.5
 
 
-@pytest.mark.waits("its program rests, for four seconds")
+@pytest.mark.waits("its program rests, for three seconds")
 def test_attached_late(tmp_path):
     """What was queued before nobody knows: it is taken to be done two seconds later."""
-    ready, path = tmp_path / "ready", tmp_path / "idle.csv"
+    ready, watched, path = tmp_path / "ready", tmp_path / "watched", tmp_path / "idle.csv"
     program = script(COMMON + f"""
 need(driver.cuCtxSetFlags(4))
 s = stream()
 open({str(ready)!r}, "w").close()
-ends = time.monotonic() + 4
+ends = float("inf")
 while time.monotonic() < ends:
+    if ends == float("inf") and os.path.exists({str(watched)!r}):
+        ends = time.monotonic() + 3
     need(launch(kernel, s))
     need(driver.cuStreamSynchronize(s))
     time.sleep(0.01)
@@ -329,8 +331,11 @@ while time.monotonic() < ends:
     truth = tmp_path / "truth.json"
     with Background(*program, env={**CLOCK, "CUDA_SIM_TRUTH": truth}) as process:
         wait_for_file(ready)
-        result = gpuprobe.run(base=["stat", "--json"],
-                              args=["-p", process.pid, "--idle-times", path])
+        with gpuprobe.start(base=["stat", "--json"], interval=None,
+                            args=["-p", process.pid, "--idle-times", path]) as running:
+            running.wait_until_watching()
+            watched.touch()
+            result = running.finish()
     found = Times(result.process_of(process.pid), Truth(json.loads(truth.read_text())),
                   read_rows(path))
     found.check()

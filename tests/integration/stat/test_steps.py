@@ -336,5 +336,5 @@ def test_text(command):
                            paths.workload("steps"), "--steps", "60", "--cpu", "0.002"],
                           text=True, capture_output=True, timeout=60, check=True)
     assert re.search(r"(?m)^process \d+ \(steps --steps 60.*\)(, GPU \S+)?: 5[89] steps of [\d.]+ "
-                     r"ms \((on average; median [\d.]+ \ws, )?p99 [\d.]+ \ws\), "
+                     r"\w?s \((on average; median [\d.]+ \w?s, )?p99 [\d.]+ \w?s\), "
                      r"10 launches each\n", done.stdout), done.stdout
