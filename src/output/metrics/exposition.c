@@ -248,7 +248,7 @@ void exposition__count(struct exposition_writer *w, uint64_t value)
 void exposition__ratio(struct exposition_writer *w, double ratio)
 {
 	if (w->visitor) {
-		w->visitor->ratio(w->visitor->arg, ratio);
+		w->visitor->real(w->visitor->arg, ratio);
 		return;
 	}
 	if (w->sink)
@@ -261,6 +261,10 @@ void exposition__real(struct exposition_writer *w, double value)
 {
 	char text[JSON_NUMBER_SIZE];
 
+	if (w->visitor) {
+		w->visitor->real(w->visitor->arg, value);
+		return;
+	}
 	if (w->sink)
 		return;
 	end_labels(w);

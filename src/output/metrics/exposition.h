@@ -41,7 +41,7 @@ struct exposition_sink {
 };
 
 /*
- * Takes families and samples in place of a page, for another format than text. `number` or `ratio`
+ * Takes families and samples in place of a page, for another format than text. `number` or `real`
  * ends a sample. No text is escaped; `arg` is the first argument of each.
  */
 struct exposition_visitor {
@@ -50,7 +50,7 @@ struct exposition_visitor {
 	void (*label)(void *arg, const char *name, const char *value);
 	/* in nanoseconds for a family of seconds */
 	void (*number)(void *arg, uint64_t value);
-	void (*ratio)(void *arg, double ratio);
+	void (*real)(void *arg, double value);
 	void *arg;
 };
 

@@ -51,7 +51,7 @@ static void on_family(void *arg, const struct metric_family *family);
 static void on_sample(void *arg);
 static void on_label(void *arg, const char *name, const char *value);
 static void on_number(void *arg, uint64_t value);
-static void on_ratio(void *arg, double ratio);
+static void on_real(void *arg, double ratio);
 
 struct otlp_metrics *otlp_metrics__new(const struct metrics_options *options)
 {
@@ -66,7 +66,7 @@ struct otlp_metrics *otlp_metrics__new(const struct metrics_options *options)
 		.sample = on_sample,
 		.label = on_label,
 		.number = on_number,
-		.ratio = on_ratio,
+		.real = on_real,
 		.arg = metrics,
 	};
 	if (metrics->metrics && metrics->points)
@@ -193,7 +193,7 @@ static void on_number(void *arg, uint64_t value)
 		otlp_points__number(metrics->points, value);
 }
 
-static void on_ratio(void *arg, double ratio)
+static void on_real(void *arg, double ratio)
 {
 	struct otlp_metrics *metrics = arg;
 

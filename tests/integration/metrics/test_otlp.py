@@ -46,6 +46,7 @@ class Sent:
         return self
 
     def __exit__(self, *exc):
+        (self.place / "go").touch()  # the program holds standard error open
         self.running.__exit__(*exc)
 
     def done(self):
@@ -90,7 +91,7 @@ def of_page(page):
 
 
 CHANGING = re.compile("gpuprobe_(probes_attached|step_|overhead|sampling|gpu_memory|"
-                      "process_gpu_memory|device_memory_untracked)")
+                      "process_gpu_memory|device_memory_untracked|account_)")
 
 
 def steady(samples):

@@ -231,6 +231,7 @@ static void a_library_has_its_functions(void **state)
 		END};
 	const struct test_elf elf = {.dynamic = dynamic, .full = inside};
 	struct found found = find_handles(&elf, "libnccl.so.2");
+	size_t of_nccl = 0;
 
 	(void)state;
 	assert_int_equal(found.count, 2);
@@ -238,7 +239,9 @@ static void a_library_has_its_functions(void **state)
 	assert_site(&found, 1, "ncclCommSplit", FUNCTION_OFFSET(4));
 	assert_int_equal(found.sites[0].layer, LAYER_LIBRARY);
 	/* Those of NCCL that are missing, not those of other libraries. */
-	assert_in_range(found.missing, 1, 10);
+	for (size_t row = 0; row < api_function_count; row++)
+		of_nccl += !strncmp(api_functions[row].symbol, "nccl", 4);
+	assert_int_equal(found.missing, of_nccl - 2);
 	free(found.sites);
 	found = find_handles(&elf, "libcublas.so.12");
 	assert_int_equal(found.count, 1);
