@@ -5,6 +5,7 @@ import re
 
 from lib import paths
 
+TYPES = "COUNTER|INFO|GAUGE|HISTOGRAM"
 SUFFIXES = {"COUNTER": "_total", "INFO": "_info", "GAUGE": "", "HISTOGRAM": ""}
 
 
@@ -15,7 +16,7 @@ def source():
 
 def of_source():
     """The series of all struct metric_family. They begin with the name and the type."""
-    families = re.findall(r'"(\w+)",\s*METRIC_(COUNTER|INFO|GAUGE|HISTOGRAM)\b', source())
+    families = re.findall(rf'"(\w+)",\s*METRIC_({TYPES})\b', source())
     return {name + SUFFIXES[kind] for name, kind in families}
 
 
@@ -37,4 +38,4 @@ def test_each_metric_is_documented_once():
 
 def test_all_families_are_found():
     """Each type in a table is that of a family that the other test has seen."""
-    assert len(re.findall(r"\bMETRIC_(?:COUNTER|INFO|GAUGE|HISTOGRAM),", source())) == len(of_source())
+    assert len(re.findall(rf"\bMETRIC_(?:{TYPES}),", source())) == len(of_source())
