@@ -49,8 +49,10 @@ static __always_inline void send_shortage(const struct thread *thread, const str
 	send_shortage_like(thread->slot, type, &like);
 }
 
-/* A failure. The thread's later ones belong to the same shortage for a while. If it has asked
- * for the same again, it has freed a cache before: then this failure is the one that counts. */
+/*
+ * A failure. The thread's later ones belong to the same shortage for a while. If it has asked for
+ * the same again, it has freed a cache before: then this failure is the one that counts.
+ */
 static __always_inline void shortage_begins(struct thread *thread, const struct call *call,
 					    u64 bytes)
 {

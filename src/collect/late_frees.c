@@ -86,9 +86,17 @@ static int add(const struct collector *collector, const struct process *process,
 	return add_memory(collector, process, key, freed, stack);
 }
 
-bool late_frees__expects(const struct collector *collector, const struct process *process)
+static bool is_over(const struct model *model, uint64_t time_ns)
 {
-	return failed_ns(collector, process);
+	return model->now_ns > time_ns && model->now_ns - time_ns > OVER_NS;
+}
+
+bool late_frees__needs_walk(const struct reading *reading, const struct process *process)
+{
+	uint64_t time_ns = failed_ns(reading->collector, process);
+
+	return time_ns && ((reading->with_lists && reading->collector->stacks) ||
+			   is_over(&reading->collector->model, time_ns));
 }
 
 int late_frees__take(struct reading *reading, struct process *process,
@@ -124,7 +132,7 @@ int late_frees__forget(struct reading *reading)
 		uint64_t time_ns =
 			process->slot == NO_PROCESS ? 0 : failed_ns(reading->collector, process);
 
-		if (time_ns && model->now_ns > time_ns && model->now_ns - time_ns > OVER_NS)
+		if (time_ns && is_over(model, time_ns))
 			forget_failure(reading, process, time_ns);
 	}
 	return 0;

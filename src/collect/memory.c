@@ -292,7 +292,7 @@ static bool needs_walk_for(const struct reading *reading, const struct process *
 	if (process->slot == NO_PROCESS)
 		return false;
 	if (process->deaths_seen != process->deaths_swept || process->fills_ranges ||
-	    late_frees__expects(reading->collector, process))
+	    late_frees__needs_walk(reading, process))
 		return true;
 	/*
 	 * Otherwise zero-size entries would outlive the process and be attributed to the next one

@@ -361,7 +361,7 @@ static const struct reading_step steps[] = {
 	{.run = memory__read},
 	/* After the allocations, which may be their segments. */
 	{.run = tensors__read, .only = WITH_TENSORS},
-	{.run = late_frees__forget, .only = WITH_STACKS},
+	{.run = late_frees__forget},
 	{IN_MAP(tensor_sites, tensor_site_key, slot), .take = tensors__take_site, .only = WITH_TENSORS},
 	/* After the allocations, which may add ranges. */
 	{.run = memory__clear_ranges},

@@ -32,11 +32,13 @@ static int by_rank(const void *one, const void *other)
 /* Sorts the new ones, and drops those that are there twice. Returns how many are left. */
 static size_t keep_ranks(struct node_file *file, size_t from)
 {
-	struct nccl_node_rank *ranks = file->ranks + from;
 	size_t count = file->rank_count - from, kept = 0;
+	struct nccl_node_rank *ranks;
 
-	if (count)
-		qsort(ranks, count, sizeof(*ranks), by_rank);
+	if (!count)
+		return 0;
+	ranks = file->ranks + from;
+	qsort(ranks, count, sizeof(*ranks), by_rank);
 	for (size_t i = 0; i < count; i++)
 		if (!kept || ranks[i].rank != ranks[kept - 1].rank)
 			ranks[kept++] = ranks[i];
@@ -87,11 +89,13 @@ static int by_sequence(const void *one, const void *other)
 
 static size_t keep_arrivals(struct node_file *file, size_t from)
 {
-	struct nccl_arrival *arrivals = file->arrivals + from;
 	size_t count = file->arrival_count - from, kept = 0;
+	struct nccl_arrival *arrivals;
 
-	if (count)
-		qsort(arrivals, count, sizeof(*arrivals), by_sequence);
+	if (!count)
+		return 0;
+	arrivals = file->arrivals + from;
+	qsort(arrivals, count, sizeof(*arrivals), by_sequence);
 	for (size_t i = 0; i < count; i++)
 		if (!kept || arrivals[i].sequence != arrivals[kept - 1].sequence)
 			arrivals[kept++] = arrivals[i];

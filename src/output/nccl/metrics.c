@@ -11,6 +11,7 @@
 
 struct page {
 	struct exposition_writer writer;
+	struct metric_family family; /* that the writer is at */
 	const struct nccl_jobs *jobs;
 	const struct nccl_findings *findings;
 	uint64_t left_out;
@@ -18,9 +19,8 @@ struct page {
 
 static void begin(struct page *page, const char *name, enum metric_type type, const char *help)
 {
-	const struct metric_family family = {.name = name, .type = type, .help = help};
-
-	exposition__family(&page->writer, &family);
+	page->family = (struct metric_family){.name = name, .type = type, .help = help};
+	exposition__family(&page->writer, &page->family);
 }
 
 static void label_number(struct page *page, const char *name, int64_t value, bool known)
