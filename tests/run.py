@@ -4,11 +4,11 @@
 
 The integration tests (pytest, which need root) with a gpuprobe under sanitizers or, where that
 would change the test, with the plain one; beside them, one after another and at low priority, the
-old kernel's suite, the static checks, the simulated CUDA's own checks and, at the lowest, the fuzz
-targets; then the tests that bear no neighbour, which mostly wait, and beside them, at the lowest
-priority, the unit tests (cmocka), as they are built and under sanitizers (BUILD/sanitized). --full
-adds the tests marked slow, runs the integration tests with both gpuprobes, unit tests and some
-others under valgrind (BUILD/valgrind), and makes the long parts longer.
+old kernel's suite, the static checks, the unit tests (cmocka), as they are built and under
+sanitizers (BUILD/sanitized), the simulated CUDA's own checks and, at the lowest, the fuzz targets;
+then the tests that bear no neighbour. --full adds the tests marked slow, runs the integration tests
+with both gpuprobes, unit tests and some others under valgrind (BUILD/valgrind), and makes the long
+parts longer.
 
 A failure that may be by chance is tried once more at the end, alone (tests/runner/again.py). --only
 runs the steps that it names, one after another; --match leaves of the integration tests those that
@@ -21,7 +21,6 @@ import argparse
 import os
 import resource
 import sys
-import tempfile
 import threading
 import time
 from pathlib import Path
@@ -40,14 +39,12 @@ VALGRIND = ROOT / "tests" / "valgrind"
 AROUND_VALGRIND = ["unshare", "--mount", VALGRIND / "around.sh"]
 # The order: what takes the CPU that others leave idle, at low priority; beside the others, first
 # what hardly needs a CPU, then what has one test at a time; one after another; before all other
-# programs of the machine, no gpuprobe beside them; beside those, as what follows, because they
-# leave most of the CPUs idle; from the end of the first on, at the lowest priority; and what only
-# --full has.
-BESIDE = ["kernel", "static", "sim"]
+# programs of the machine, no test beside them; from the end of the first on, at the lowest
+# priority; and what only --full has.
+BESIDE = ["kernel", "static", "unit", "sanitized", "sim"]
 WAITING = ["waits", "integration-plain", "soak"]
 TOGETHER = ["deploy", "integration"]
 ALONE = ["alone"]
-BESIDE_ALONE = ["unit", "sanitized"]
 LEAST = ["fuzz"]
 FULL_ONLY = ["valgrind-unit", "valgrind", "alone-sanitized"]
 # The kernel's tests are patterns of a shell: in SHORT, all but slow_*.
@@ -57,7 +54,7 @@ FULL = {"kernel": "*", "static": ["STATIC_STATES=225000", "STATIC_FLAGS=--all"],
 LOW, LOWEST = 5, 19
 DESCRIPTORS = 4096  # of one process, at most: a test has a thousand clients
 # Integration tests wait more than they compute; with three workers all the time they hold up each
-# other's watched programs: each time some fail by chance. A third one joins when WAITING is over.
+# other's watched programs: each time some fail by chance.
 TWO_WORKERS = ["-n", "2", "--dist", "loadgroup"]
 ONE_WORKER = ["-n", "1", "--dist", "loadgroup"]
 SANITIZERS = {
@@ -142,22 +139,19 @@ def steps_of(build, full, match=""):
 
 class Beside:
     """Steps beside others, one after another, in a thread with its own priority,
-    which all processes that it starts inherit; they begin when those of `before` have ended.
-    `after` is called at their end."""
+    which all processes that it starts inherit; they begin when those of `before` have ended."""
 
-    def __init__(self, steps, nice, before=None, after=lambda: None):
+    def __init__(self, steps, nice, before=None):
         self.parts = []
-        self.thread = threading.Thread(target=self._run, args=(steps, nice, before, after),
-                                       daemon=True)
+        self.thread = threading.Thread(target=self._run, args=(steps, nice, before), daemon=True)
         self.thread.start()
 
-    def _run(self, steps, nice, before, after):
+    def _run(self, steps, nice, before):
         if before:
             before.thread.join()
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), nice)
         for step in steps:
             self.parts.append(run_step(step))
-        after()
 
     def finish(self):
         self.thread.join()
@@ -166,21 +160,14 @@ class Beside:
 
 def run_all(steps, full):
     """All steps in their order; the parts."""
-    def of(names):
-        return [steps[name] for name in names]
-
-    with tempfile.TemporaryDirectory() as directory:
-        over = Path(directory) / "over"
-        beside = Beside(of(BESIDE), LOW)
-        least = Beside(of(LEAST), LOWEST, beside)
-        waiting = Beside(of(WAITING), 0, after=over.touch)
-        steps["integration"].join_once(over)
-        parts = [run_step(step) for step in of(TOGETHER)]
-        parts += waiting.finish() + beside.finish()
-    last = Beside(of(BESIDE_ALONE), LOWEST)
-    parts += [run_step(step) for step in of(ALONE)]
-    parts += last.finish() + least.finish()
-    return parts + [run_step(step) for step in of(FULL_ONLY if full else [])]
+    beside = Beside([steps[name] for name in BESIDE], LOW)
+    least = Beside([steps[name] for name in LEAST], LOWEST, beside)
+    waiting = Beside([steps[name] for name in WAITING], 0)
+    parts = [run_step(steps[name]) for name in TOGETHER]
+    parts += waiting.finish() + beside.finish()
+    parts += [run_step(steps[name]) for name in ALONE]
+    parts += least.finish()
+    return parts + [run_step(steps[name]) for name in (FULL_ONLY if full else [])]
 
 
 def read_arguments(arguments):

@@ -42,7 +42,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     copy_build()
 
 from lib import (  # noqa: E402
-    certain, dump, folders, late_worker, leftovers, paths, results, sanitizer, scrape, steady)
+    certain, dump, folders, leftovers, paths, results, sanitizer, scrape, steady)
 from lib.probe import Probe, environment  # noqa: E402
 from lib.trace import Tracer  # noqa: E402
 
@@ -67,7 +67,6 @@ def pytest_configure(config):
     config.addinivalue_line(
         "markers", "waits(why): holds no CPU for most of its time; runs on workers of its own")
     results.register(config)
-    late_worker.register(config)
 
 
 def pytest_itemcollected(item):

@@ -23,23 +23,15 @@ class Integration:
         self.build = build
         self.program = program
         self.marks = marks
-        self.options = list(options)
+        self.options = options
         self.tests = tests or [folder]
         self.before = before
-        self.more = []
-
-    def join_once(self, path):
-        """Starts one worker more, which runs its first test once there is the file `path`."""
-        workers = self.options.index("-n") + 1
-        self.more = [f"gw{self.options[workers]}", str(path)]
-        self.options[workers] = str(int(self.options[workers]) + 1)
 
     def _pytest(self, results, options, tests, before):
         """Runs pytest and passes its output on. Returns its status, None after a timeout."""
         env = {**os.environ, "GPUPROBE_BUILD": str(self.build),
                "GPUPROBE_PROGRAM": str(self.program), "GPUPROBE_TEST_RESULTS": str(results),
-               "PYTHONDONTWRITEBYTECODE": "1",
-               "GPUPROBE_TEST_JOINS": " ".join(self.more)}
+               "PYTHONDONTWRITEBYTECODE": "1"}
         command = [*before, *self.before, "/usr/bin/python3", "-m", "pytest", "-q", "--no-summary",
                    *options, "-m", self.marks, *tests]
         try:

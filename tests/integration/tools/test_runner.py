@@ -20,11 +20,10 @@ from runner.units import Units  # noqa: E402
 CONFTEST = """
 import sys
 sys.path.append({lib!r})
-from lib import late_worker, results
+from lib import results
 
 def pytest_configure(config):
     results.register(config)
-    late_worker.register(config)
 """
 # Each fails; the flaky ones do so at their first run alone.
 TESTS = """
@@ -65,18 +64,6 @@ def test_flaky_in_group(way):
     if not os.path.exists({flag!r} + way):
         open({flag!r} + way, "w").close()
         raise TimeoutError("too late")
-"""
-# Each notes its worker; the tenth lets the last worker join.
-NOTING = """
-import os
-import pytest
-
-@pytest.mark.parametrize("number", range(30))
-def test_note(number):
-    with open({log!r}, "a") as log:
-        log.write(os.environ["PYTEST_XDIST_WORKER"] + "\\n")
-    if len(open({log!r}).readlines()) == 10:
-        open({over!r}, "w").close()
 """
 CMOCKA = """#!/bin/sh
 echo '[ RUN      ] one'
@@ -120,20 +107,6 @@ def test_which_failures_are_certain(tmp_path, outside, options):
         "test_flaky_in_group[a@b]": ""}
     assert "6.1 < 5" in tests["test_late"].output
     assert "load" in tests["test_late"].load
-
-
-def test_a_worker_that_joins(tmp_path, outside):
-    """It runs nothing before the others have got so far, and then its share."""
-    (tmp_path / "conftest.py").write_text(CONFTEST.format(lib=str(paths.TESTS)))
-    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p no:cacheprovider\n")
-    log, over = tmp_path / "log", tmp_path / "over"
-    (tmp_path / "test_all.py").write_text(NOTING.format(log=str(log), over=str(over)))
-    step = Integration("made up", paths.BUILD, paths.GPUPROBE, "not nothing",
-                       ("-n", "1", "--dist", "loadgroup"), folder=str(tmp_path))
-    step.join_once(over)
-    assert [test.state for test in step.run()] == [PASSED] * 30
-    workers = log.read_text().split()
-    assert set(workers[:10]) == {"gw0"} and set(workers) == {"gw0", "gw1"}
 
 
 @pytest.mark.parametrize("status", [-11, 139])
