@@ -26,6 +26,9 @@ struct code_locations {
 	struct code_locations_budget *budget;
 	struct location *list;
 	size_t count;
+	uint32_t marks_made;
+	uint32_t made
+		[SITE_MARKS]; /* the number of each mark, in their order; 0: nothing is before it */
 };
 
 struct code_locations *code_locations__new(struct code_locations_budget *budget)
@@ -136,8 +139,14 @@ static enum host_class joined_class(enum host_activity activity, enum host_class
 	return joins && class != HOST_WAITS ? HOST_OUTSIDE : class;
 }
 
+static void add_to(struct location_sum *sum, const struct location_count *count)
+{
+	sum->amount += count->amount;
+	sum->times += count->times;
+}
+
 void code_locations__add(struct code_locations *locations, const struct location_key *key,
-			 const struct stack *stack, uint64_t amount, uint64_t times)
+			 const struct stack *stack, const struct location_count *count)
 {
 	const struct location_key own = {key->activity, joined_class(key->activity, key->class),
 					 key->call};
@@ -155,14 +164,23 @@ void code_locations__add(struct code_locations *locations, const struct location
 		location = append(locations, &own, NULL);
 	if (!location)
 		return;
-	location->sum.amount += amount;
-	location->sum.times += times;
+	add_to(&location->sum, count);
+	for (int mark = 0; mark < SITE_MARKS; mark++)
+		if (locations->made[mark] > count->marks_made)
+			add_to(&location->marks[mark], count);
+}
+
+uint32_t code_locations__marks_made(const struct code_locations *locations)
+{
+	return locations->marks_made;
 }
 
 void code_locations__mark(struct code_locations *locations, int mark, bool none)
 {
 	const struct location_sum nothing = {0};
 
+	locations->marks_made++;
+	locations->made[mark] = none ? 0 : locations->marks_made;
 	for (size_t i = 0; i < locations->count; i++)
 		locations->list[i].marks[mark] = none ? nothing : locations->list[i].sum;
 }

@@ -31,12 +31,23 @@ struct code_locations *code_locations__new(struct code_locations_budget *budget)
 void code_locations__free(struct code_locations *locations);
 
 /*
- * Counts `times` samples or sleeps of total weight `amount` (samples, or nanoseconds) at a stack,
- * and may keep a copy of it. `stack` is NULL if unknown. Without memory or room they are counted
- * without a line.
+ * `times` samples or sleeps of total weight `amount` (samples, or nanoseconds). `marks_made` is what
+ * code_locations__marks_made returned when they were counted: their stack may get its names later.
+ */
+struct location_count {
+	uint64_t amount, times;
+	uint32_t marks_made;
+};
+
+/*
+ * Counts at a stack, and may keep a copy of it. `stack` is NULL if unknown. Without memory or room
+ * they are counted without a line. They are before every mark that was made after they were counted.
  */
 void code_locations__add(struct code_locations *locations, const struct location_key *key,
-			 const struct stack *stack, uint64_t amount, uint64_t times);
+			 const struct stack *stack, const struct location_count *count);
+
+/* How often code_locations__mark was called. */
+uint32_t code_locations__marks_made(const struct code_locations *locations);
 
 /* Stores the current counts as mark number `mark`, below SITE_MARKS. `none`: stores zeros. */
 void code_locations__mark(struct code_locations *locations, int mark, bool none);

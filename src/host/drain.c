@@ -16,8 +16,14 @@
 #define WAITING_MAX 65536 /* sites whose stack has no names yet */
 #define PATIENCE 50	  /* attempts to find a stack's names: about 10 s */
 
+struct waiting_key {
+	struct host_site_key site;
+	uint32_t marks_made; /* of the thread's locations, when it was counted */
+	uint32_t pad;
+};
+
 struct waiting_site {
-	struct host_site_key key;
+	struct waiting_key key;
 	struct host_site_record record;
 	unsigned int tries;
 	UT_hash_handle hh;
@@ -53,26 +59,38 @@ void drain__free(struct drain *drain)
 	free(drain);
 }
 
-static void put(struct followed_list *list, const struct host_site_key *key,
-		const struct stack *stack, const struct host_site_record *record)
+/* NULL: the thread's number has another user by now. */
+static struct followed_thread *thread_of(struct followed_list *list,
+					 const struct host_site_key *key)
 {
-	uint64_t amount = key->kind == ACTIVITY_CPU ? record->count : record->ns;
 	struct followed_thread *thread =
 		key->thread < HOST_THREADS ? &list->threads[key->thread] : NULL;
+
+	return thread && thread->used && thread->generation == key->generation &&
+			       key->kind < HOST_ACTIVITIES && key->class < HOST_CLASSES ?
+		       thread :
+		       NULL;
+}
+
+static void put(struct followed_thread *thread, const struct waiting_key *key,
+		const struct stack *stack, const struct host_site_record *record)
+{
 	const struct location_key location = {
-		.activity = (enum host_activity)key->kind,
-		.class = (enum host_class)key->class,
-		.call = key->kind == ACTIVITY_OTHER ? key->call : ~0u,
+		.activity = (enum host_activity)key->site.kind,
+		.class = (enum host_class)key->site.class,
+		.call = key->site.kind == ACTIVITY_OTHER ? key->site.call : ~0u,
+	};
+	const struct location_count count = {
+		.amount = key->site.kind == ACTIVITY_CPU ? record->count : record->ns,
+		.times = record->count,
+		.marks_made = key->marks_made,
 	};
 
-	if (!thread || !thread->used || thread->generation != key->generation ||
-	    key->kind >= HOST_ACTIVITIES || key->class >= HOST_CLASSES)
-		return;
-	code_locations__add(thread->locations, &location, stack, amount, record->count);
+	code_locations__add(thread->locations, &location, stack, &count);
 }
 
 /* Returns NULL if there is no memory or no room; the site then counts without a stack. */
-static struct waiting_site *wait_for(struct drain *drain, const struct host_site_key *key)
+static struct waiting_site *wait_for(struct drain *drain, const struct waiting_key *key)
 {
 	struct waiting_site *site = TABLE_FIND(drain->waiting, key, key);
 
@@ -81,18 +99,25 @@ static struct waiting_site *wait_for(struct drain *drain, const struct host_site
 	return TABLE_ADD_NEW(drain->waiting, key, key);
 }
 
-static void take(struct drain *drain, struct followed_list *list, const struct host_site_key *key,
-		 const struct host_site_record *record)
+static void take(struct drain *drain, struct followed_list *list,
+		 const struct host_site_key *site_key, const struct host_site_record *record)
 {
-	const struct stack *stack = drain->stacks ? stacks__find(drain->stacks, key->stack) : NULL;
-	struct waiting_site *site =
-		stack || !drain->stacks || !key->stack ? NULL : wait_for(drain, key);
+	struct followed_thread *thread = thread_of(list, site_key);
+	struct waiting_key key = {.site = *site_key};
+	struct waiting_site *site = NULL;
+	const struct stack *stack;
 
+	if (!thread)
+		return;
+	key.marks_made = code_locations__marks_made(thread->locations);
+	stack = drain->stacks ? stacks__find(drain->stacks, site_key->stack) : NULL;
+	if (!stack && drain->stacks && site_key->stack)
+		site = wait_for(drain, &key);
 	if (site) {
 		site->record.count += record->count;
 		site->record.ns += record->ns;
 	} else {
-		put(list, key, stack, record);
+		put(thread, &key, stack, record);
 	}
 }
 
@@ -101,11 +126,13 @@ static void settle(struct drain *drain, struct followed_list *list, bool final)
 	struct waiting_site *site, *next;
 
 	HASH_ITER (hh, drain->waiting, site, next) {
-		const struct stack *stack = stacks__find(drain->stacks, site->key.stack);
+		struct followed_thread *thread = thread_of(list, &site->key.site);
+		const struct stack *stack = stacks__find(drain->stacks, site->key.site.stack);
 
-		if (!stack && !final && site->tries++ < PATIENCE)
+		if (thread && !stack && !final && site->tries++ < PATIENCE)
 			continue;
-		put(list, &site->key, stack, &site->record);
+		if (thread)
+			put(thread, &site->key, stack, &site->record);
 		forget(drain, site);
 	}
 }

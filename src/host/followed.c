@@ -167,30 +167,34 @@ void followed_list__look(struct followed_list *list)
 	}
 }
 
-void followed_thread__mark(struct followed_list *list, size_t number,
-			   const struct steady_marks *steady, uint64_t now_ns)
+void followed_list__read(struct followed_list *list, uint64_t now_ns)
 {
-	struct followed_thread *thread = &list->threads[number];
+	for (size_t i = 0; i < HOST_THREADS; i++)
+		if (list->threads[i].used && list->threads[i].marked)
+			host_counts__read(&list->threads[i].counts, &list->profiles[i], now_ns);
+}
 
+void followed_thread__mark(struct followed_thread *thread, const struct steady_marks *steady)
+{
 	for (int mark = 0; mark < SITE_MARKS; mark++) {
 		bool none = steady->ns[mark] <= thread->began_ns;
 
 		if (!steady->ns[mark] || steady->ns[mark] == thread->steady.ns[mark])
 			continue;
-		thread->marks[mark] = (struct host_counts){.at_ns = thread->began_ns};
-		if (!none)
-			host_counts__read(&thread->marks[mark], &list->profiles[number], now_ns);
+		thread->marks[mark] =
+			none ? (struct host_counts){.at_ns = thread->began_ns} : thread->counts;
 		code_locations__mark(thread->locations, mark, none);
 	}
 	thread->steady = *steady;
+	/* The thread's mark is later than its process's if gpuprobe was kept from the CPU between. */
+	if (steady->mark >= 0 &&
+	    steady->end_ns < thread->marks[steady->mark].at_ns + STEADY_LEAST_NS)
+		thread->steady.mark = -1;
 }
 
-void followed_thread__count(const struct followed_list *list, size_t number, uint64_t now_ns,
-			    struct host_counts *counts)
+void followed_thread__count(const struct followed_thread *thread, struct host_counts *counts)
 {
-	const struct followed_thread *thread = &list->threads[number];
-
-	host_counts__read(counts, &list->profiles[number], now_ns);
+	*counts = thread->counts;
 	if (thread->steady.mark >= 0)
 		host_counts__since(counts, &thread->marks[thread->steady.mark]);
 	host_counts__share_cpu(counts);

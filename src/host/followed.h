@@ -42,6 +42,7 @@ struct followed_thread {
 	struct code_locations *locations;
 	uint64_t began_ns; /* start of being followed */
 	struct socket_wait socket;
+	struct host_counts counts; /* as last read */
 	/* The marks of the process because of which it is followed, as last reported. */
 	struct steady_marks steady;
 	struct host_counts marks[SITE_MARKS]; /* its counts at each mark */
@@ -77,15 +78,16 @@ void followed_list__promote(struct followed_list *list, size_t number,
 /* Starts following the threads that the iterator has marked since the last call. */
 void followed_list__look(struct followed_list *list);
 
-/* Stores the thread's current counts for each of the marks that it does not have yet. */
-void followed_thread__mark(struct followed_list *list, size_t number,
-			   const struct steady_marks *steady, uint64_t now_ns);
+/* Reads the counts of all threads. */
+void followed_list__read(struct followed_list *list, uint64_t now_ns);
+
+/* Stores the thread's counts, as last read, for each of the marks that it does not have yet. */
+void followed_thread__mark(struct followed_thread *thread, const struct steady_marks *steady);
 
 /*
  * Returns in `counts` what a thread has done since it is followed, or since its process is steady
- * if that is known. CPU time is distributed among the classes.
+ * if that is known, as last read. CPU time is distributed among the classes.
  */
-void followed_thread__count(const struct followed_list *list, size_t number, uint64_t now_ns,
-			    struct host_counts *counts);
+void followed_thread__count(const struct followed_thread *thread, struct host_counts *counts);
 
 #endif

@@ -155,7 +155,7 @@ static void make_thread(const struct making *making, size_t index)
 	struct host_counts counts;
 	long count;
 
-	followed_thread__count(list, number, making->source->now_ns, &counts);
+	followed_thread__count(from, &counts);
 	thread->tid = from->who.tid;
 	thread->pid = from->who.pid;
 	thread->submits = from->submits;

@@ -29,7 +29,6 @@ struct result_source {
 	const struct partners *partners;
 	const struct limited_process *limited;
 	size_t limited_count;
-	uint64_t now_ns;
 };
 
 /*

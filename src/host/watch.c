@@ -27,10 +27,12 @@
 #define SEARCH_EVERY 5 /* looks, after the first ones */
 #define WAKERS_EVERY 2 /* looks */
 #define SOCKETS_EVERY 10
-#define WAKER_SHARE 50	 /* a waker is followed if it ends sleeps of 1/50 of a thread's time */
-#define SLEEP_SHARE 10	 /* or of 1/10 of the sleeps of a thread that mostly lacks a CPU */
-#define LIMITED_MAX 64	 /* processes whose control group is read */
-#define LISTENS_EVERY 60 /* looks at sockets, at the latest */
+#define WAKER_SHARE 50	   /* a waker is followed if it ends sleeps of 1/50 of a thread's time */
+#define SLEEP_SHARE 10	   /* or of 1/10 of the sleeps of a thread that mostly lacks a CPU */
+#define LIMITED_MAX 64	   /* processes whose control group is read */
+#define LISTENS_EVERY 60   /* looks at sockets, at the latest */
+#define MOMENT_NS 10000000 /* samples and times are of one moment if taking them took no longer */
+#define MOMENT_TRIES 3
 
 struct host_watch {
 	struct host_watch_options options;
@@ -304,17 +306,34 @@ void host_watch__look(struct host_watch *watch)
 	drain__take(watch->drain, &watch->list, false);
 }
 
-static void mark_threads(struct host_watch *watch, uint64_t now_ns)
+/*
+ * Takes samples and times of one moment. If gpuprobe itself lost the CPU between them, the threads
+ * went on meanwhile, and it takes them again.
+ */
+static void take_counts(struct host_watch *watch, bool final)
+{
+	for (int tries = 0; tries < MOMENT_TRIES; tries++) {
+		uint64_t began_ns = clock__boot_ns(), now_ns;
+
+		drain__take(watch->drain, &watch->list, final);
+		now_ns = clock__boot_ns();
+		followed_list__read(&watch->list, now_ns);
+		if (clock__boot_ns() - began_ns < MOMENT_NS)
+			return;
+	}
+}
+
+static void mark_threads(struct host_watch *watch)
 {
 	const struct host_watch_options *options = &watch->options;
 	struct steady_marks marks;
 
 	for (size_t i = 0; i < HOST_THREADS; i++) {
-		const struct followed_thread *thread = &watch->list.threads[i];
+		struct followed_thread *thread = &watch->list.threads[i];
 
 		if (thread->used && thread->marked &&
 		    options->steady(thread->for_pid, thread->for_start_ns, &marks, options->arg))
-			followed_thread__mark(&watch->list, i, &marks, now_ns);
+			followed_thread__mark(thread, &marks);
 	}
 }
 
@@ -342,12 +361,11 @@ const struct host_side *host_watch__report(struct host_watch *watch, bool final)
 		.partners = &watch->partners,
 		.limited = watch->limited,
 		.limited_count = watch->limited_count,
-		.now_ns = clock__boot_ns(),
 	};
 
 	host_result__clear(&watch->side);
-	drain__take(watch->drain, &watch->list, final);
-	mark_threads(watch, source.now_ns);
+	take_counts(watch, final);
+	mark_threads(watch);
 	mark_limits(watch);
 	partners__read(&watch->partners, watch->skeleton);
 	host_result__make(&source, &watch->side);

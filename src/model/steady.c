@@ -195,7 +195,10 @@ void steady__marks(const struct process *process, uint64_t now_ns, struct steady
 {
 	const struct steady *steady = process->profile ? process->profile->steady : NULL;
 
-	*marks = (struct steady_marks){.mark = steady__mark(process, now_ns)};
+	*marks = (struct steady_marks){
+		.mark = steady__mark(process, now_ns),
+		.end_ns = process->ended ? process->ended_ns : now_ns,
+	};
 	for (size_t i = 0; steady && i < steady->count; i++)
 		marks->ns[steady->bases[i]->mark] = steady->bases[i]->ns;
 }

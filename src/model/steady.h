@@ -53,6 +53,7 @@ bool steady__load(const struct process *process, uint64_t now_ns, struct load *l
 struct steady_marks {
 	uint64_t ns[SITE_MARKS]; /* when each was made; 0: it was not made */
 	int mark;		 /* as returned by steady__mark */
+	uint64_t end_ns;	 /* the end of the process, or else now */
 };
 
 void steady__marks(const struct process *process, uint64_t now_ns, struct steady_marks *marks);

@@ -37,6 +37,14 @@ static struct code_locations *new_locations(void)
 	return code_locations__new(&budget);
 }
 
+static void add_stack(struct code_locations *locations, const struct location_key *key,
+		      const struct stack *stack, uint64_t amount)
+{
+	const struct location_count count = {amount, 2, code_locations__marks_made(locations)};
+
+	code_locations__add(locations, key, stack, &count);
+}
+
 static void add(struct code_locations *locations, const struct location_key *key,
 		const char *function, uint32_t line, uint64_t amount)
 {
@@ -47,7 +55,7 @@ static void add(struct code_locations *locations, const struct location_key *key
 	};
 	const struct stack stack = {.count = 3, .frames = frames};
 
-	code_locations__add(locations, key, &stack, amount, 2);
+	add_stack(locations, key, &stack, amount);
 }
 
 static void shares_times_out(void **state)
@@ -143,8 +151,8 @@ static void goes_by_the_innermost_frame(void **state)
 
 	(void)state;
 	ns[ACTIVITY_LOCK][HOST_OUTSIDE] = 40;
-	code_locations__add(locations, &locked, &stacks[0], 3, 1);
-	code_locations__add(locations, &locked, &stacks[1], 1, 1);
+	add_stack(locations, &locked, &stacks[0], 3);
+	add_stack(locations, &locked, &stacks[1], 1);
 	assert_int_equal(code_locations__rank(locations, -1, ns, &found), 2);
 	assert_string_equal(found[0].stack->frames[0].function, "futex_wait");
 	assert_int_equal(found[0].ns, 30);
@@ -274,6 +282,41 @@ static void counts_from_a_mark(void **state)
 	code_locations__free(locations);
 }
 
+/* Counts whose stack got its names after a mark are before it, at a location old or new. */
+static void late_names_stay_before_a_mark(void **state)
+{
+	const struct stack_frame frames[] = {PYTHON("load_model", "/home/user/train.py", 7)};
+	const struct stack stack = {.count = 1, .frames = frames};
+	struct code_locations *locations = new_locations();
+	const struct location_count early = {900, 900, code_locations__marks_made(locations)};
+	uint64_t ns[HOST_ACTIVITIES][HOST_CLASSES] = {0};
+	struct host_location *found;
+
+	(void)state;
+	add(locations, &on_cpu, "normalise", 31, 10);
+	code_locations__mark(locations, 2, false);
+	add(locations, &on_cpu, "normalise", 31, 30);
+	code_locations__add(locations, &on_cpu, &stack, &early);
+	ns[ACTIVITY_CPU][HOST_OUTSIDE] = 30 * MS;
+	assert_int_equal(code_locations__rank(locations, 2, ns, &found), 1);
+	assert_int_equal(line_of(&found[0])->line, 31);
+	assert_int_equal(found[0].times, 2);
+	free(found);
+	/* Nothing is before a mark of zeros. */
+	code_locations__mark(locations, 1, true);
+	assert_int_equal(code_locations__rank(locations, 1, ns, &found), 2);
+	assert_int_equal(line_of(&found[0])->line, 7);
+	assert_int_equal(found[0].times, 900);
+	free(found);
+	code_locations__add(locations, &on_cpu, &stack, &early);
+	assert_int_equal(code_locations__rank(locations, 2, ns, &found), 1);
+	free(found);
+	assert_int_equal(code_locations__rank(locations, 1, ns, &found), 2);
+	assert_int_equal(found[0].times, 1800);
+	free(found);
+	code_locations__free(locations);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -286,6 +329,7 @@ int main(void)
 		cmocka_unit_test(has_a_budget),
 		cmocka_unit_test(keeps_whole_stacks),
 		cmocka_unit_test(counts_from_a_mark),
+		cmocka_unit_test(late_names_stay_before_a_mark),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
