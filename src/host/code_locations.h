@@ -31,8 +31,9 @@ struct code_locations *code_locations__new(struct code_locations_budget *budget)
 void code_locations__free(struct code_locations *locations);
 
 /*
- * `times` samples or sleeps of total weight `amount` (samples, or nanoseconds). `marks_made` is what
- * code_locations__marks_made returned when they were counted: their stack may get its names later.
+ * `times` samples or sleeps of total weight `amount` (samples, or nanoseconds). `marks_made` is
+ * what code_locations__marks_made returned when they were counted: their stack may get its names
+ * later.
  */
 struct location_count {
 	uint64_t amount, times;
@@ -41,7 +42,7 @@ struct location_count {
 
 /*
  * Counts at a stack, and may keep a copy of it. `stack` is NULL if unknown. Without memory or room
- * they are counted without a line. They are before every mark that was made after they were counted.
+ * they are counted without a line. A mark that was made after they were counted includes them.
  */
 void code_locations__add(struct code_locations *locations, const struct location_key *key,
 			 const struct stack *stack, const struct location_count *count);

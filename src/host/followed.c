@@ -186,7 +186,7 @@ void followed_thread__mark(struct followed_thread *thread, const struct steady_m
 		code_locations__mark(thread->locations, mark, none);
 	}
 	thread->steady = *steady;
-	/* The thread's mark is later than its process's if gpuprobe was kept from the CPU between. */
+	/* The thread's mark is later than its process's if gpuprobe lost the CPU in between. */
 	if (steady->mark >= 0 &&
 	    steady->end_ns < thread->marks[steady->mark].at_ns + STEADY_LEAST_NS)
 		thread->steady.mark = -1;
