@@ -189,19 +189,6 @@ const char *label_words__flag(const struct name_part *kernel, unsigned int numbe
 	return NULL;
 }
 
-size_t label_words__kernel(const struct name_part *kernel)
-{
-	static const char *const suffixes[] = {"_params_"};
-	size_t length = kernel->length;
-
-	if (length > 6 && !memcmp(kernel->text, "flash_", 6) &&
-	    ends_with(kernel->text, length, "_kernel"))
-		length -= strlen("_kernel");
-	if (ends_with(kernel->text, length, suffixes[0]))
-		length -= strlen(suffixes[0]);
-	return length;
-}
-
 /* Removes suffixes while something is left. */
 static size_t without_suffixes(const char *text, size_t length, const char *const *suffixes,
 			       size_t count)
@@ -213,6 +200,17 @@ static size_t without_suffixes(const char *text, size_t length, const char *cons
 		}
 	}
 	return length;
+}
+
+size_t label_words__kernel(const struct name_part *kernel)
+{
+	static const char *const suffixes[] = {"_params_"};
+	size_t length = kernel->length;
+
+	if (length > 6 && !memcmp(kernel->text, "flash_", 6) &&
+	    ends_with(kernel->text, length, "_kernel"))
+		length -= strlen("_kernel");
+	return without_suffixes(kernel->text, length, suffixes, COUNT(suffixes));
 }
 
 size_t label_words__functor(const struct name_part *part, char *out, size_t size)
