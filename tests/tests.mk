@@ -94,7 +94,7 @@ $(UNIT_TESTS): $(BUILD)/libgpuprobe.a
 
 $(BUILD)/tests/obj/%.o: tests/unit/%.c | $(SKELETONS)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Ibpf -Itests/unit $(ALL_CFLAGS) -Wno-format-nonliteral -MMD -MP \
-		-c -o $@ $<
+	$(CC) $(CPPFLAGS) -Ibpf -Itests/unit $(ALL_CFLAGS) $(TEST_CFLAGS) -Wno-format-nonliteral \
+		-MMD -MP -c -o $@ $<
 
 -include $(wildcard $(BUILD)/tests/obj/*/*.d $(BUILD)/tests/obj/*/*/*.d)
