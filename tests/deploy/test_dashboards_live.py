@@ -9,42 +9,23 @@ import itertools
 import os
 import re
 import shutil
-import signal
 import subprocess
 
 import pytest
 from grafana_pages import VALUES, dashboards, filled, panels, variables
 from lib import paths
 from lib.paths import workload
-from lib.probe import environment
 from lib.prometheus import Prometheus
-from lib.scrape import Endpoint
+from live_series import PROGRAM, gpuprobe, in_time, surroundings
 
 from conftest import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not shutil.which("prometheus"),
                                                    reason="prometheus is missing")]
 RULES = ROOT / "deploy" / "monitoring" / "gpuprobe.rules.yml"
-PROGRAMS = ROOT / "tests" / "integration" / "programs"
 PAGES = {page["uid"]: page for page in dashboards()}
-# Short enough for a test. 1h: since when memory is held without work.
-TIMES = {"$__rate_interval": "8s", "$__range": "60s", "[1h]": "[4s]", "offset 1h": "offset 4s"}
 # The labels that a program may have, in legends: those without a value are left out.
 NAMES = {"namespace", "pod", "container", "user", "slurm_job_id", "comm", "pid"}
-# A program for every kind of series.
-PROGRAM = f"""
-    exec 2>/dev/null >/dev/null
-    '{paths.SIM}/mix' --threads 2 --seconds 3600 --children 0 --calm --pause 0.02 &
-    export CUDA_SIM_CLOCK=kernel=20us
-    '{paths.SIM}/idle-holder' --bytes 1048576 --count 3 --launch 5 &
-    '{paths.SIM}/training' --seconds 3600 &
-    '{paths.PYTHON}' '{PROGRAMS}/host_steps.py' sleep 3600 &
-    '{paths.SIM}/memory' --kind pool --keep 9 --hold 3600 &
-    '{paths.SIM}/copy' --in-flight 3 --hold 3600 &
-    CUDA_SIM_HANG=cuStreamSynchronize=futex:3 '{paths.SIM}/steps' --wait stream &
-    sleep 3600 | CUDA_SIM_MEMORY=1G '{paths.PYTHON}' '{PROGRAMS}/oom.py' large &
-    wait
-"""
 # Panels without an answer. Groups lack some series of processes, and together are never idle.
 EMPTY = {"process": {"Older than gpuprobe"},  # see test_older_than_gpuprobe
          "user": {"Older than gpuprobe", "GPU provably idle", "Processes", "Duration of a step",
@@ -56,30 +37,6 @@ SOMETIMES_EMPTY = {"process": set(), "user": {"What findings cost"}}
 
 # A panel of each dashboard that has all programs.
 MEMORY = {"Largest programs", "Programs", "Live memory by kind"}
-
-
-@contextlib.contextmanager
-def gpuprobe(by, options, targets):
-    """
-    A gpuprobe with a machine of its own, until the block ends. `targets`: a command, or options.
-    """
-    endpoint = Endpoint()
-    process = subprocess.Popen(
-        [paths.GPUPROBE, "--service", "--metrics-by", by, *options, *endpoint.option,
-         "--libcuda-path", paths.LIBCUDA, "--libcudart-path", paths.LIBCUDART, *targets],
-        env=surroundings(f"{by}-{endpoint.port}"), stderr=subprocess.DEVNULL,
-        start_new_session=True)
-    try:
-        endpoint.wait()
-        yield endpoint
-    finally:
-        os.killpg(process.pid, signal.SIGTERM)
-        process.wait(60)
-
-
-def surroundings(machine):
-    return environment(CUDA_SIM_MACHINE=machine, CUDA_SIM_DIRECTORY=str(paths.SIM),
-                       LD_LIBRARY_PATH=str(paths.SIM), CUDA_SIM_TRUTH=None)
 
 
 @contextlib.contextmanager
@@ -125,12 +82,6 @@ def fixture_server(tmp_path_factory):
             yield server
         finally:
             server.close()
-
-
-def in_time(expression):
-    for word, value in TIMES.items():
-        expression = expression.replace(word, value)
-    return expression
 
 
 def values_of(page, server, node):
