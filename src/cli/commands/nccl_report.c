@@ -20,13 +20,10 @@
 
 /* A finding that has been printed. */
 struct told {
-	uint32_t comm; /* its number */
-	enum nccl_verdict verdict;
-	enum nccl_cause cause;
-	uint64_t sequence; /* 0 for those of a whole communicator */
-	char *text;	   /* NULL without memory */
-	bool present;	   /* in the latest judgement */
-	bool asked;	   /* NCCL itself */
+	struct nccl_finding_key key;
+	char *text;   /* NULL without memory */
+	bool present; /* in the latest judgement */
+	bool asked;   /* NCCL itself */
 	struct ras_opinion *opinion;
 };
 
@@ -97,23 +94,13 @@ void nccl_report__free(struct nccl_report *report)
 
 /* --- what has been told --- */
 
-/* Lateness is one finding for a communicator, whatever its latest collective is. */
-static uint64_t sequence_of(const struct nccl_finding *finding)
-{
-	return finding->verdict == NCCL_HANG || finding->verdict == NCCL_MISMATCH ?
-		       finding->sequence :
-		       0;
-}
-
 static struct told *find_told(const struct nccl_report *report, const struct nccl_finding *finding)
 {
-	for (size_t i = 0; i < report->told_count; i++) {
-		struct told *told = &report->told[i];
+	const struct nccl_finding_key key = nccl_finding__key(finding);
 
-		if (told->comm == finding->comm->number && told->verdict == finding->verdict &&
-		    told->cause == finding->cause && told->sequence == sequence_of(finding))
-			return told;
-	}
+	for (size_t i = 0; i < report->told_count; i++)
+		if (nccl_finding_key__equal(&report->told[i].key, &key))
+			return &report->told[i];
 	return NULL;
 }
 
@@ -161,12 +148,7 @@ static bool note_findings(struct nccl_report *report)
 	for (size_t i = 0; i < report->findings.count; i++) {
 		struct nccl_finding *finding = &report->findings.items[i];
 		struct told *told = find_told(report, finding);
-		const struct told first = {
-			.comm = finding->comm->number,
-			.verdict = finding->verdict,
-			.cause = finding->cause,
-			.sequence = sequence_of(finding),
-		};
+		const struct told first = {.key = nccl_finding__key(finding)};
 
 		if (!told) {
 			if (report->told_count >= MOST_TOLD ||
@@ -189,7 +171,7 @@ static void print_earlier(FILE *out, const struct nccl_report *report)
 	const char *head = "\nFound earlier, and over since:\n";
 
 	for (size_t i = 0; i < report->told_count; i++) {
-		enum nccl_verdict verdict = report->told[i].verdict;
+		uint32_t verdict = report->told[i].key.verdict;
 
 		/* Lateness that went away was none of the job. */
 		if (report->told[i].present || !report->told[i].text || verdict == NCCL_STRAGGLER ||
