@@ -155,3 +155,10 @@ def test_nothing_is_probed_twice_without_nccl():
         probed.append(sorted(line.split(": ", 1)[1] for line in done.stderr.splitlines()
                              if "functions probed" in line))
     assert probed[0] and len(probed[0]) == len(probed[1])
+
+
+@pytest.mark.parametrize("option", ("--memleak", "--no-return-probes"))
+def test_options_that_exclude_each_other(option):
+    done = subprocess.run([paths.GPUPROBE, "--nccl", option, "--duration", "0.1"], timeout=60,
+                          check=False, capture_output=True, text=True)
+    assert done.returncode == 2 and "--nccl" in done.stderr and "not go together" in done.stderr
