@@ -71,7 +71,7 @@ static int add(const struct finding_input *input, const struct nccl_note *note,
 	}
 	add_numbers(finding, note);
 	finding->weight = (double)note->ns;
-	/* What its threads do instead is why it is late. */
+	/* It is late because its threads do something else. */
 	finding->has_reasons = note->key.verdict == NCCL_STRAGGLER && process && process->host;
 	if (note->subject && finding__subject(finding, "%s", note->subject))
 		return -ENOMEM;

@@ -454,6 +454,8 @@ int live_model__attach(struct live_model *live, struct error *err)
 		ret = session__attach(live->session, err);
 	if (ret)
 		return ret;
+	if (live->nccl)
+		live_nccl__attach(live->nccl);
 	collector__attached(live->collector);
 	session__find_earlier(live->session, live->options.api, live->collector);
 	if (live->overhead)

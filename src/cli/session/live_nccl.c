@@ -8,17 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/quantity.h"
 #include "cli/options/trace_options.h"
 #include "cli/session/nccl_watch.h"
+#include "nccl/intake.h"
 #include "output/nccl/note.h"
 
 #define MOST_NOTES 256
-#define MOST_UNFINISHED 64
 
-/* A process whose files did not all get their probes in one turn. */
-struct unfinished {
+/* A process whose files wait for their probes. */
+struct waiting {
 	pid_t pid;
 	enum process_scan scan;
 	uint64_t since_ns;
@@ -30,8 +31,9 @@ struct live_nccl {
 	bool failed;		  /* it cannot be loaded, and is not tried again */
 	struct nccl_watch *watch; /* NULL: no process maps NCCL so far */
 	struct attacher *attacher;
-	struct unfinished unfinished[MOST_UNFINISHED];
-	size_t unfinished_count;
+	bool attached; /* what ran already has its probes */
+	struct waiting *waiting;
+	size_t waiting_count;
 	struct nccl_findings findings;
 	struct nccl_note *notes;
 	bool *present; /* by note: in the latest judgement */
@@ -65,6 +67,7 @@ void live_nccl__free(struct live_nccl *nccl)
 	nccl_watch__free(nccl->watch);
 	for (size_t i = 0; i < nccl->note_count; i++)
 		nccl_note__clear(&nccl->notes[i]);
+	free(nccl->waiting);
 	free(nccl->notes);
 	free(nccl->present);
 	free(nccl);
@@ -112,7 +115,7 @@ static int load(struct live_nccl *nccl, struct session *session, struct error *e
 		ret = make_attacher(nccl, err);
 	if (!ret)
 		ret = nccl_watch__listen(nccl->watch, session__loop(session), err);
-	if (!ret)
+	if (!ret && nccl->attached)
 		nccl_watch__begin(nccl->watch);
 	return ret;
 }
@@ -136,23 +139,43 @@ static bool is_loaded(struct live_nccl *nccl, struct session *session)
 	return false;
 }
 
-static void attach(struct live_nccl *nccl, const struct unfinished *process)
+/* Without memory or room the process is judged by the calls of its files that have probes. */
+static void wait_for_turn(struct live_nccl *nccl, const struct waiting *process)
+{
+	if (nccl->waiting_count == NCCL_INTAKE_PROCESSES ||
+	    ARRAY_APPEND(nccl->waiting, nccl->waiting_count, *process))
+		log__warn(nccl->log, "cannot trace NCCL in process %d: there are too many",
+			  process->pid);
+}
+
+static void attach(struct live_nccl *nccl, const struct waiting *process)
 {
 	struct attach_failure failure;
 	uint64_t ready_ns;
 
 	attacher__add_process(nccl->attacher, process->pid, process->scan, process->since_ns,
 			      &failure);
-	/* The scan of the others has told why a file cannot be attached. */
-	if (attacher__is_unfinished(nccl->attacher, &ready_ns) &&
-	    nccl->unfinished_count < MOST_UNFINISHED)
-		nccl->unfinished[nccl->unfinished_count++] = *process;
+	/* The session's scan has told why a file cannot be attached. */
+	if (attacher__is_unfinished(nccl->attacher, &ready_ns))
+		wait_for_turn(nccl, process);
+}
+
+static void attach_waiting(struct live_nccl *nccl)
+{
+	struct waiting *waiting = nccl->waiting;
+	size_t count = nccl->waiting_count;
+
+	nccl->waiting = NULL;
+	nccl->waiting_count = 0;
+	for (size_t i = 0; i < count; i++)
+		attach(nccl, &waiting[i]);
+	free(waiting);
 }
 
 void live_nccl__see_process(struct live_nccl *nccl, struct session *session, pid_t pid,
 			    enum process_scan scan, uint64_t since_ns)
 {
-	const struct unfinished process = {.pid = pid, .scan = scan, .since_ns = since_ns};
+	const struct waiting process = {.pid = pid, .scan = scan, .since_ns = since_ns};
 	uint8_t state = WATCHED;
 	int32_t key = pid;
 
@@ -161,26 +184,30 @@ void live_nccl__see_process(struct live_nccl *nccl, struct session *session, pid
 	if (bpf_map__update_elem(nccl->watch->programs.watched, &key, sizeof(key), &state,
 				 sizeof(state), BPF_ANY))
 		log__warn(nccl->log, "cannot trace NCCL in process %d: %s", pid, strerror(errno));
-	else
+	else if (nccl->attached)
 		attach(nccl, &process);
+	else
+		wait_for_turn(nccl, &process);
 }
 
-static void go_on(struct live_nccl *nccl)
+/* Calls are numbered from the attach on, so all ranks get their probes at the same time. */
+void live_nccl__attach(struct live_nccl *nccl)
 {
-	struct unfinished again[MOST_UNFINISHED];
-	size_t count = nccl->unfinished_count;
-
-	memcpy(again, nccl->unfinished, count * sizeof(*again));
-	nccl->unfinished_count = 0;
-	for (size_t i = 0; i < count; i++)
-		attach(nccl, &again[i]);
+	nccl->attached = true;
+	if (!nccl->watch)
+		return;
+	for (size_t i = 0; i < nccl->waiting_count; i++)
+		attacher__expect_process(nccl->attacher, nccl->waiting[i].pid);
+	attach_waiting(nccl);
+	attacher__forget_expected(nccl->attacher);
+	nccl_watch__begin(nccl->watch);
 }
 
 void live_nccl__second(struct live_nccl *nccl, uint64_t unused_ns)
 {
 	if (!nccl->watch || nccl->finished)
 		return;
-	go_on(nccl);
+	attach_waiting(nccl);
 	attacher__release_unused(nccl->attacher, unused_ns, clock__boot_ns());
 	attacher__finish_sharing(nccl->attacher, clock__boot_ns());
 	nccl_watch__second(nccl->watch);
@@ -274,7 +301,7 @@ static void judge(struct live_nccl *nccl)
 	for (size_t i = 0; i < nccl->findings.count; i++)
 		missing += !note(nccl, &nccl->findings.items[i]);
 	drop_past(nccl);
-	/* What they point to is valid until the next event. */
+	/* They point to ranks, which the next event may change. */
 	nccl_findings__free(&nccl->findings);
 	if ((ret || missing) && !nccl->warned)
 		log__warn(nccl->log, "some findings about NCCL are missing: %s",

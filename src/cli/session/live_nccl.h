@@ -32,11 +32,14 @@ struct live_nccl *live_nccl__new(const struct live_nccl_options *options, const 
 void live_nccl__free(struct live_nccl *nccl);
 
 /*
- * A process of the session's maps NCCL: its calls are traced from now on. `scan` and `since_ns` as
+ * A process of the session's maps NCCL: its calls are to be traced. `scan` and `since_ns` as
  * attacher__add_process.
  */
 void live_nccl__see_process(struct live_nccl *nccl, struct session *session, pid_t pid,
 			    enum process_scan scan, uint64_t since_ns);
+
+/* Attaches for the processes that were seen so far. Later ones are attached when they are seen. */
+void live_nccl__attach(struct live_nccl *nccl);
 
 /* Call it every second. A file that nobody maps for `unused_ns` loses its probes. */
 void live_nccl__second(struct live_nccl *nccl, uint64_t unused_ns);
