@@ -197,6 +197,7 @@ static int set_up(struct record_summary *summary, struct error *err)
 				.api = API_AUTO,
 				.needs = SUMMARY_NEEDS,
 				.nccl_keeps_past = true,
+				.nccl_rarely = true,
 				.steps = STEP_RECORDS,
 				.host_rate = HOST_RATE,
 				.max_overhead = summary->options->max_overhead,

@@ -259,6 +259,7 @@ static int make_nccl(struct live_model *live, const struct features *features, e
 		.links = links,
 		.hang_ns = live->options.nccl_hang_ns,
 		.keeps_past = live->options.nccl_keeps_past,
+		.rarely = live->options.nccl_rarely,
 	};
 
 	live->nccl = live_nccl__new(&options, live->log);

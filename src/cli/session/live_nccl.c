@@ -17,6 +17,7 @@
 #include "output/nccl/note.h"
 
 #define MOST_NOTES 256
+#define GROWN 1.1 /* times the time or the collectives in a note: it is written anew */
 
 /* A process whose files wait for their probes. */
 struct waiting {
@@ -226,13 +227,24 @@ static struct nccl_note *find_note(struct live_nccl *nccl, const struct nccl_fin
 	return NULL;
 }
 
+/* Whether what a note says is old, so that texts of what goes on do not fill a recording. */
+static bool is_due(const struct live_nccl *nccl, const struct nccl_note *note,
+		   const struct nccl_finding *finding)
+{
+	return !nccl->options.rarely || nccl->finished || note->over ||
+	       (double)finding->ns > GROWN * (double)note->ns ||
+	       (double)finding->compared > GROWN * (double)note->compared;
+}
+
 /* Returns whether there was memory and room for it. */
 static bool note(struct live_nccl *nccl, const struct nccl_finding *finding)
 {
 	struct nccl_note *found = find_note(nccl, finding);
 	size_t at = found ? (size_t)(found - nccl->notes) : nccl->note_count;
 
-	if (at == MOST_NOTES || nccl_note__write(&nccl->notes[at], finding))
+	if (at == MOST_NOTES)
+		return false;
+	if ((!found || is_due(nccl, found, finding)) && nccl_note__write(&nccl->notes[at], finding))
 		return false;
 	nccl->note_count += !found;
 	nccl->present[at] = true;

@@ -23,6 +23,7 @@ struct live_nccl_options {
 	enum link_kind links;
 	uint64_t hang_ns; /* as in struct nccl_patience */
 	bool keeps_past;  /* findings stay when they are over */
+	bool rarely;	  /* what goes on gets new texts only when it has grown by a tenth */
 };
 
 /* What the options point to and `log` must outlive it. NULL without memory. */
