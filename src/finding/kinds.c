@@ -757,7 +757,7 @@ const struct finding_kind finding_kinds[] = {
 		.title = "ranks of an NCCL communicator wait and do not go on",
 		.advice = "Look at the rank that is named first: it has not come to the collective "
 			  "that the others "
-			  "are in. Where it is instead, and what it waits for, is in the evidence; "
+			  "are in. The evidence says where it is instead and what it waits for; "
 			  "gpuprobe dump -p PID "
 			  "shows all its threads. A rank whose process has ended has failed: read "
 			  "its output. If all "
@@ -843,7 +843,7 @@ const struct finding_kind finding_kinds[] = {
 		.advice =
 			"The communicator is of no more use in that rank: ncclCommAbort ends it "
 			"in the other ranks, "
-			"which otherwise wait. The cause is in NCCL's own messages: set "
+			"which otherwise wait. NCCL's own messages have the cause: set "
 			"NCCL_DEBUG=WARN. "
 			"ncclRemoteError and ncclSystemError point to a process that has ended or "
 			"to the network, "
