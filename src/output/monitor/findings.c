@@ -17,7 +17,7 @@
 #define FINDINGS_SHOWN 3
 #define INDENT 10
 #define EVIDENCE_LINES 2
-#define RANK_LINES 4 /* the same, where it says which rank is missing and what that does */
+#define RANK_LINES 4  /* the same, where it says which rank is missing and what that does */
 #define LINES_SHOWN 3 /* of a stack */
 #define OTHERS_NAMED 4
 
