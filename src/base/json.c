@@ -211,6 +211,12 @@ void json__null(struct json *json)
 	fputs("null", json->out);
 }
 
+void json__ready(struct json *json, const char *text)
+{
+	separate(json);
+	fputs(text, json->out);
+}
+
 void json__key_string(struct json *json, const char *key, const char *value)
 {
 	json__key(json, key);

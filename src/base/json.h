@@ -39,6 +39,8 @@ void json__i64(struct json *json, int64_t value);
 void json__double(struct json *json, double value);
 void json__bool(struct json *json, bool value);
 void json__null(struct json *json);
+/* A value that is JSON already, on one line. */
+void json__ready(struct json *json, const char *text);
 
 /* Key and value in one call. */
 void json__key_string(struct json *json, const char *key, const char *value);

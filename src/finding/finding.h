@@ -66,6 +66,7 @@ struct finding_list;
 #define NEEDS_ASKS 0x2	  /* error queries are probed */
 #define NEEDS_GETTERS 0x4
 #define NEEDS_TENSORS 0x8 /* of no finding: for readings of a recording */
+#define NEEDS_NCCL 0x10	  /* model->nccl: calls of NCCL are traced where it is in use */
 
 struct finding_kind {
 	const char *id; /* "alloc-churn" */
@@ -134,6 +135,7 @@ struct finding {
 	char *subject;
 	char *title;	/* a title of its own; NULL: the kind's. Escaped on output */
 	char *evidence; /* one sentence; numbers have units. Escaped on output */
+	char *details;	/* more of it for programs, a JSON object on one line; NULL: none */
 	struct finding_number numbers[FINDING_NUMBERS];
 	size_t number_count;
 	bool has_cost;
@@ -258,6 +260,9 @@ bool findings__has_full_names(const struct findings *findings);
 /* The value in use, by kind and index in its list: for help and JSON. */
 double findings__threshold(const struct findings *findings, const struct finding_kind *kind,
 			   size_t index);
+
+/* How long ranks of NCCL wait before they hang (nccl-hang.time), in nanoseconds. */
+uint64_t findings__nccl_hang_ns(const struct findings *findings);
 
 /* Call it when the probes are attached. */
 void findings__begin(struct findings *findings, uint64_t began_ns);

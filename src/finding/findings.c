@@ -79,6 +79,11 @@ double findings__threshold(const struct findings *findings, const struct finding
 	return findings->thresholds[kind - finding_kinds][index];
 }
 
+uint64_t findings__nccl_hang_ns(const struct findings *findings)
+{
+	return (uint64_t)findings__threshold(findings, finding_kind__find("nccl-hang"), 0);
+}
+
 void findings__begin(struct findings *findings, uint64_t began_ns)
 {
 	findings->began_ns = began_ns;

@@ -169,6 +169,7 @@ static void release(struct finding *finding)
 	free(finding->subject);
 	free(finding->title);
 	free(finding->evidence);
+	free(finding->details);
 }
 
 void finding_list__retain(struct finding_list *list,

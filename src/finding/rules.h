@@ -109,6 +109,9 @@ int chatty_getters__detect(const struct finding_input *input, const struct proce
 /* device_imbalance.c */
 int device_imbalance__detect(const struct finding_input *input, struct finding_list *out);
 
+/* nccl.c; `input->kind` says which verdict */
+int nccl__detect(const struct finding_input *input, struct finding_list *out);
+
 /* stuck.c */
 int stuck__detect(const struct finding_input *input, const struct process *process,
 		  struct finding_list *out);

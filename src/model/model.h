@@ -35,6 +35,7 @@ struct host_side;
 struct process_steps;
 struct at_failure;
 struct tensors;
+struct nccl_note;
 struct oom;
 struct workload;
 
@@ -489,6 +490,9 @@ struct model {
 	uint64_t live_at_exit_bytes; /* sum over all ended processes */
 	const struct oom *ooms;	     /* reports so far; not owned by the model */
 	size_t oom_count;
+	/* what is wrong with NCCL's ranks; not owned by the model, and valid until its update */
+	const struct nccl_note *nccl;
+	size_t nccl_count;
 };
 
 /* Whether the process's calls of the family include estimates. */

@@ -3,7 +3,7 @@
  * Where NCCL's functions read a communicator, from their machine code (x86-64). NCCL's structure is
  * private and differs by version, but ncclCommUserRank loads the rank from it and stores it for its
  * caller: the displacement of that load is the member's offset. The code comes from a file that may
- * be hostile. What does not have one of the few forms that compilers make is refused.
+ * be hostile. Code is refused unless it has one of the few forms that compilers make.
  */
 #ifndef NCCL_GETTER_CODE_H
 #define NCCL_GETTER_CODE_H

@@ -436,7 +436,7 @@ static void take_cuda(struct nccl_intake *intake, const struct trace_line *line,
 	struct nccl_process_key key = key_of(line->process);
 	struct caller *caller = TABLE_FIND(intake->callers, key, &key);
 
-	/* Of a process without NCCL nothing is of interest. */
+	/* Nothing of a process without NCCL is of interest. */
 	if (!caller)
 		return;
 	if (begins_with(symbol, "cuStreamSynchronize") ||

@@ -133,6 +133,26 @@ int nccl_jobs__judge(struct nccl_jobs *jobs, const struct nccl_patience *patienc
 	return findings->left_out && findings->count < MOST_FINDINGS ? -ENOMEM : 0;
 }
 
+/* Lateness is one finding for a communicator, whatever its latest collective is. */
+struct nccl_finding_key nccl_finding__key(const struct nccl_finding *finding)
+{
+	bool of_one = finding->verdict == NCCL_HANG || finding->verdict == NCCL_MISMATCH;
+
+	return (struct nccl_finding_key){
+		.comm = finding->comm->number,
+		.verdict = finding->verdict,
+		.cause = finding->cause,
+		.sequence = of_one ? finding->sequence : 0,
+	};
+}
+
+bool nccl_finding_key__equal(const struct nccl_finding_key *one,
+			     const struct nccl_finding_key *other)
+{
+	return one->comm == other->comm && one->verdict == other->verdict &&
+	       one->cause == other->cause && one->sequence == other->sequence;
+}
+
 void nccl_findings__free(struct nccl_findings *findings)
 {
 	free(findings->items);

@@ -65,6 +65,17 @@ struct nccl_finding {
 	const struct ras_opinion *opinion; /* the caller's, from NCCL itself; NULL: none */
 };
 
+/* Which finding it is: equal for the same one at another time. */
+struct nccl_finding_key {
+	uint32_t comm; /* its number */
+	uint32_t verdict, cause;
+	uint64_t sequence; /* 0 for those of a whole communicator */
+};
+
+struct nccl_finding_key nccl_finding__key(const struct nccl_finding *finding);
+bool nccl_finding_key__equal(const struct nccl_finding_key *one,
+			     const struct nccl_finding_key *other);
+
 /* Zeros take the defaults in brackets. */
 struct nccl_patience {
 	uint64_t hang_ns;  /* [10 s] */

@@ -138,6 +138,15 @@ static int link_new(struct attacher *attacher, int fd, struct attached_file *att
 	return ret;
 }
 
+static bool has_nccl(const struct probe_point *sites, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (sites[i].layer == LAYER_LIBRARY && sites[i].row < api_function_count &&
+		    !strncmp(api_functions[sites[i].row].symbol, "nccl", 4))
+			return true;
+	return false;
+}
+
 /*
  * Probes the wanted functions of a library, of CUDA or above; `attached` has a new number. Returns
  * 1, 0 if it has none of them, or a negative errno.
@@ -186,6 +195,7 @@ static int attach_library(struct attacher *attacher, const struct open_file *ope
 	}
 	for (size_t i = 0; i < count; i++)
 		attached->sites[sites[i].layer]++;
+	attached->has_nccl = has_nccl(sites, count);
 	warn_of_slow_sites(attacher, elf_file__name(file), sites, count);
 	log__info(attacher->log, "%s: %zu functions probed, %zu not in this library",
 		  elf_file__name(file), count, attached->missing);

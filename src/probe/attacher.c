@@ -137,6 +137,12 @@ int attacher__new(const struct selection *selection, enum link_kind links,
 	return 0;
 }
 
+void attacher__tell_nccl(struct attacher *attacher, attacher_nccl_fn fn, void *arg)
+{
+	attacher->nccl = fn;
+	attacher->nccl_arg = arg;
+}
+
 bool attacher__wants_tensors(const struct attacher *attacher)
 {
 	return attacher->selection.tensors || attacher->selection.exhaustion;

@@ -55,6 +55,9 @@ enum process_scan {
 	SCAN_FORKED,
 };
 
+/* A process maps a probed file that has NCCL's functions. It may be told again. */
+typedef void (*attacher_nccl_fn)(pid_t pid, enum process_scan scan, uint64_t since_ns, void *arg);
+
 /* `log` must outlive the attacher. */
 int attacher__new(const struct selection *selection, enum link_kind links,
 		  const struct probe_programs *programs, const struct log *log,
@@ -62,6 +65,12 @@ int attacher__new(const struct selection *selection, enum link_kind links,
 
 /* Detaches everything. */
 void attacher__free(struct attacher *attacher);
+
+/*
+ * From now on attacher__add_process ends with this call if the process uses NCCL, with what it was
+ * itself called with. A held process is still held.
+ */
+void attacher__tell_nccl(struct attacher *attacher, attacher_nccl_fn fn, void *arg);
 
 /* Whether libraries of frameworks' allocators get probes. */
 bool attacher__wants_tensors(const struct attacher *attacher);

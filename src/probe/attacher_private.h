@@ -33,6 +33,7 @@ struct attached_file {
 	bool risk_reported;   /* the warning that these may end a process was printed */
 	uid_t user;	      /* the user whose share of files it uses, see file_shares.h */
 	bool says_exhaustion; /* has the function by which an allocator says that memory ran out */
+	bool has_nccl;	      /* has functions of NCCL */
 	bool is_kept;	      /* was not found in a process: keeps its probes if unmapped */
 	size_t sites[LAYER_COUNT];
 	size_t missing;
@@ -55,7 +56,9 @@ struct attacher {
 	struct family_links *apart[APART_KINDS]; /* NULL if they cannot be detached separately */
 	struct identity_reader *identities;
 	struct hooks *hooks;
-	bool expects; /* the running processes have been noted for their hooks */
+	bool expects;	       /* the running processes have been noted for their hooks */
+	attacher_nccl_fn nccl; /* NULL: nobody asks */
+	void *nccl_arg;
 	const struct log *log;
 	struct allocator_points points; /* with selection.tensors */
 	bool *wanted;			/* by row */

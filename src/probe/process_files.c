@@ -38,6 +38,7 @@ struct scan {
 	pid_t pid;
 	struct candidates found;
 	bool has_probes;      /* one of its files has probes */
+	bool has_nccl;	      /* one of these has functions of NCCL */
 	int late[FILE_ROLES]; /* files without probes at since_ns */
 	const char *at_risk;  /* a file with return probes that may end the process */
 	uint64_t began_ns;    /* of scanning new files; 0: there was none yet */
@@ -67,6 +68,7 @@ static void note_file(struct scan *scan, enum file_role role, struct attached_fi
 		return;
 	file->unmapped_ns = 0;
 	scan->has_probes = true;
+	scan->has_nccl |= file->has_nccl;
 	scan->late[role] += attacher__probed_ns(scan->attacher, file, scan->pid) > scan->since_ns;
 }
 
@@ -403,6 +405,8 @@ int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_sca
 	ret = scan.late[ROLE_OF_PROGRAM];
 	if (what != SCAN_PROGRAM)
 		ret += scan.late[ROLE_OF_DRIVER] + scan.late[ROLE_OF_LIBRARY];
+	if (scan.has_nccl && attacher->nccl)
+		attacher->nccl(pid, what, since_ns, attacher->nccl_arg);
 out:
 	if (is_lack(ret))
 		report_lack(&scan, ret, "cannot read its mappings");

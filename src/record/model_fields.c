@@ -110,6 +110,8 @@ static const struct recorded_field model_fields[] = {
 	TOTAL(live_at_exit_bytes),
 	LIST(ooms, oom_count, oom),
 	COUNTED(oom_count),
+	LIST(nccl, nccl_count, nccl_note),
+	COUNTED(nccl_count),
 };
 RECORDED_TYPE(model, 0);
 #undef T

@@ -4,6 +4,7 @@
 #include "record/types.h"
 
 #include "model/host.h"
+#include "model/nccl_note.h"
 #include "model/oom.h"
 #include "model/tensors.h"
 
@@ -204,4 +205,34 @@ static const struct recorded_field oom_fields[] = {
 	BELOW(cause, OOM_CAUSES),
 };
 RECORDED_TYPE(oom, 2);
+#undef T
+
+#define T struct nccl_finding_key
+static const struct recorded_field nccl_finding_key_fields[] = {
+	VALUE(comm),
+	BELOW(verdict, NCCL_VERDICTS),
+	VALUE(cause),
+	VALUE(sequence),
+};
+RECORDED_TYPE(nccl_finding_key, 0);
+#undef T
+
+#define T struct nccl_note
+static const struct recorded_field nccl_note_fields[] = {
+	STRUCTS(key, nccl_finding_key),
+	VALUE(over),
+	VALUE(pid),
+	VALUE(start_ns),
+	VALUE(ns),
+	VALUE(late),
+	VALUE(compared),
+	VALUE(share),
+	VALUE(blamed),
+	VALUE(waiting),
+	VALUE(count),
+	HIDDEN_STRING(subject, ""),
+	HIDDEN_STRING(evidence, ""),
+	HIDDEN_STRING(details, ""),
+};
+RECORDED_TYPE(nccl_note, 0);
 #undef T

@@ -35,6 +35,8 @@ extern const struct recorded_type recorded_target_process;
 extern const struct recorded_type recorded_sampling;
 extern const struct recorded_type recorded_timespec;
 extern const struct recorded_type recorded_model;
+extern const struct recorded_type recorded_nccl_finding_key;
+extern const struct recorded_type recorded_nccl_note;
 extern const struct recorded_type recorded_slow_row;
 extern const struct recorded_type recorded_recorded_reading;
 extern const struct recorded_type recorded_process;

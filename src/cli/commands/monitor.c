@@ -59,6 +59,12 @@ struct monitor {
 
 /* --- findings --- */
 
+/* NEEDS_* that the options ask for. */
+static unsigned int needs_of(const struct monitor_options *options)
+{
+	return (options->verdict ? NEEDS_PROFILE : 0) | (options->nccl ? NEEDS_NCCL : 0);
+}
+
 /*
  * Sets up findings. Without --verdict there is no profile, so only the kinds that need none are
  * detected. Returns 0, -ENOMEM, or -EINVAL for an invalid threshold.
@@ -66,7 +72,7 @@ struct monitor {
 static int make_findings(struct monitor *monitor, struct error *err)
 {
 	const struct findings_options options = {
-		.needs = monitor->options->verdict ? NEEDS_PROFILE : 0,
+		.needs = needs_of(monitor->options),
 		.latest = true,
 		.full_names = monitor->options->full_names && !monitor->options->json,
 		.window_ns = GROWTH_WINDOW_NS,
@@ -388,7 +394,8 @@ static int set_up(struct monitor *monitor, struct error *err)
 				.duration = options->duration,
 				.sections = options->sections,
 				.api = options->api,
-				.needs = options->verdict ? NEEDS_PROFILE : 0,
+				.needs = needs_of(options),
+				.nccl_hang_ns = findings__nccl_hang_ns(monitor->findings),
 				.check_launches = options->check_launches,
 				.no_returns = options->no_returns,
 				.steps =

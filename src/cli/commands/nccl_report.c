@@ -17,18 +17,13 @@
 #include "output/nccl/nccl.h"
 
 #define MOST_TOLD 256
-#define TIMES_NS (3 * NS_PER_S)	      /* before that, ranks that start look late */
-#define LOOK_AGAIN_NS (15 * NS_PER_S) /* at processes that hang */
 
 /* A finding that has been printed. */
 struct told {
-	uint32_t comm; /* its number */
-	enum nccl_verdict verdict;
-	enum nccl_cause cause;
-	uint64_t sequence; /* 0 for those of a whole communicator */
-	char *text;	   /* NULL without memory */
-	bool present;	   /* in the latest judgement */
-	bool asked;	   /* NCCL itself */
+	struct nccl_finding_key key;
+	char *text;   /* NULL without memory */
+	bool present; /* in the latest judgement */
+	bool asked;   /* NCCL itself */
 	struct ras_opinion *opinion;
 };
 
@@ -99,23 +94,13 @@ void nccl_report__free(struct nccl_report *report)
 
 /* --- what has been told --- */
 
-/* Lateness is one finding for a communicator, whatever its latest collective is. */
-static uint64_t sequence_of(const struct nccl_finding *finding)
-{
-	return finding->verdict == NCCL_HANG || finding->verdict == NCCL_MISMATCH ?
-		       finding->sequence :
-		       0;
-}
-
 static struct told *find_told(const struct nccl_report *report, const struct nccl_finding *finding)
 {
-	for (size_t i = 0; i < report->told_count; i++) {
-		struct told *told = &report->told[i];
+	const struct nccl_finding_key key = nccl_finding__key(finding);
 
-		if (told->comm == finding->comm->number && told->verdict == finding->verdict &&
-		    told->cause == finding->cause && told->sequence == sequence_of(finding))
-			return told;
-	}
+	for (size_t i = 0; i < report->told_count; i++)
+		if (nccl_finding_key__equal(&report->told[i].key, &key))
+			return &report->told[i];
 	return NULL;
 }
 
@@ -163,12 +148,7 @@ static bool note_findings(struct nccl_report *report)
 	for (size_t i = 0; i < report->findings.count; i++) {
 		struct nccl_finding *finding = &report->findings.items[i];
 		struct told *told = find_told(report, finding);
-		const struct told first = {
-			.comm = finding->comm->number,
-			.verdict = finding->verdict,
-			.cause = finding->cause,
-			.sequence = sequence_of(finding),
-		};
+		const struct told first = {.key = nccl_finding__key(finding)};
 
 		if (!told) {
 			if (report->told_count >= MOST_TOLD ||
@@ -191,7 +171,7 @@ static void print_earlier(FILE *out, const struct nccl_report *report)
 	const char *head = "\nFound earlier, and over since:\n";
 
 	for (size_t i = 0; i < report->told_count; i++) {
-		enum nccl_verdict verdict = report->told[i].verdict;
+		uint32_t verdict = report->told[i].key.verdict;
 
 		/* Lateness that went away was none of the job. */
 		if (report->told[i].present || !report->told[i].text || verdict == NCCL_STRAGGLER ||
@@ -210,9 +190,9 @@ static void print_text(FILE *out, const struct nccl_report *report, uint64_t now
 
 	fprintf(out, "%s%s\n", final ? "at the end, after " : "after ",
 		quantity__time((double)(now_ns - scene->begin_ns)).text);
-	if (!nccl_jobs__next(scene->jobs, NULL))
+	if (!nccl_jobs__next(scene->watch->jobs, NULL))
 		fputs("no call of NCCL seen since attach\n", out);
-	nccl_output__text(out, scene->jobs, &report->findings, now_ns);
+	nccl_output__text(out, scene->watch->jobs, &report->findings, now_ns);
 	if (final)
 		print_earlier(out, report);
 	if (lost)
@@ -233,7 +213,7 @@ static void print_json(FILE *out, const struct nccl_report *report, uint64_t now
 	json__key_double(&json, "seconds", (double)(now_ns - scene->begin_ns) / (double)NS_PER_S);
 	json__key_bool(&json, "final", final);
 	json__key_string(&json, "host", report->host[0] ? report->host : NULL);
-	nccl_output__json(&json, scene->jobs, &report->findings, now_ns);
+	nccl_output__json(&json, scene->watch->jobs, &report->findings, now_ns);
 	json__key_u64(&json, "lost_calls", scene->lost(scene->arg));
 	json__object_end(&json);
 	fputc('\n', out);
@@ -253,27 +233,18 @@ static void print(struct nccl_report *report, uint64_t now_ns, bool final)
 		console__write(report->console, text, length);
 	else
 		log__warn(report->scene.log, "out of memory: a report is missing");
-	nccl_jobs__begin_period(report->scene.jobs, now_ns);
+	nccl_jobs__begin_period(report->scene.watch->jobs, now_ns);
 }
 
-static int judge(struct nccl_report *report, uint64_t now_ns)
+/* `least_ns` as nccl_watch__judge. */
+static int judge(struct nccl_report *report, uint64_t now_ns, uint64_t least_ns)
 {
 	const struct nccl_patience patience = {.hang_ns = report->scene.options->hang_ns,
-					       .times_ns = TIMES_NS};
+					       .times_ns = NCCL_TIMES_NS};
 
-	nccl_findings__free(&report->findings);
 	report->judgements++;
-	return nccl_jobs__judge(report->scene.jobs, &patience, now_ns, &report->findings);
-}
-
-static bool judge_and_look(struct nccl_report *report, uint64_t now_ns, uint64_t least_ns)
-{
-	if (judge(report, now_ns))
-		return false;
-	/* What ranks are doing decides whether they are missing at all. */
-	if (nccl_looks__look(report->scene.looks, &report->findings, now_ns, least_ns))
-		return !judge(report, now_ns);
-	return true;
+	return nccl_watch__judge(report->scene.watch, &patience, now_ns, least_ns,
+				 &report->findings);
 }
 
 static bool has_new_hang(const struct nccl_report *report)
@@ -290,9 +261,9 @@ void nccl_report__judge(struct nccl_report *report, uint64_t now_ns)
 	const struct nccl_options *options = report->scene.options;
 	bool due = options->interval > 0 && now_ns >= report->due_ns;
 
-	if (!judge_and_look(report, now_ns, LOOK_AGAIN_NS))
+	if (judge(report, now_ns, NCCL_LOOK_AGAIN_NS))
 		return;
-	if (has_new_hang(report) && !judge_and_look(report, now_ns, 1))
+	if (has_new_hang(report) && judge(report, now_ns, 1))
 		return;
 	if (!note_findings(report) && !due)
 		return;
@@ -309,10 +280,10 @@ int nccl_report__metrics(void *arg, enum exposition form, bool anew, uint64_t *r
 	struct nccl_report *report = arg;
 
 	/* What the findings point to is valid until the next event, so they are judged anew. */
-	if ((anew || report->findings.count) && judge(report, clock__boot_ns()))
+	if ((anew || report->findings.count) && judge(report, clock__boot_ns(), NCCL_LOOK_AGAIN_NS))
 		return -ENOMEM;
 	*reading = report->judgements;
-	nccl_output__metrics(out, report->scene.jobs, &report->findings,
+	nccl_output__metrics(out, report->scene.watch->jobs, &report->findings,
 			     report->scene.lost(report->scene.arg), form);
 	return ferror(out) ? -EIO : 0;
 }
@@ -322,7 +293,7 @@ int nccl_report__finish(struct nccl_report *report, uint64_t now_ns, struct erro
 	const char *file = report->scene.options->file;
 
 	if (!console__finish(report->console)) {
-		if (!judge_and_look(report, now_ns, 1))
+		if (judge(report, now_ns, 1))
 			log__warn(report->scene.log, "out of memory: findings are missing");
 		note_findings(report);
 		print(report, now_ns, true);

@@ -10,8 +10,8 @@
 
 #include "base/log.h"
 #include "cli/options/nccl_options.h"
-#include "cli/session/nccl_looks.h"
 #include "cli/session/nccl_ras.h"
+#include "cli/session/nccl_watch.h"
 #include "output/metrics/exposition.h"
 
 struct nccl_report;
@@ -19,8 +19,7 @@ struct nccl_report;
 struct nccl_report_scene {
 	const struct nccl_options *options;
 	const struct log *log;
-	struct nccl_jobs *jobs;
-	struct nccl_looks *looks;
+	struct nccl_watch *watch;
 	struct nccl_ras *ras; /* NULL: NCCL is not asked */
 	uint64_t begin_ns;
 	/* Calls that were lost so far. */

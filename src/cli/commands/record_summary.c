@@ -21,7 +21,7 @@
 #include "record/writer.h"
 
 #define SUMMARY_TOP 20 /* live allocations of a process */
-#define SUMMARY_NEEDS (NEEDS_PROFILE | NEEDS_ASKS)
+#define SUMMARY_NEEDS (NEEDS_PROFILE | NEEDS_ASKS | NEEDS_NCCL)
 
 struct record_summary {
 	const struct record_command *options;
@@ -196,6 +196,8 @@ static int set_up(struct record_summary *summary, struct error *err)
 				.sections = SECTION_ALL,
 				.api = API_AUTO,
 				.needs = SUMMARY_NEEDS,
+				.nccl_keeps_past = true,
+				.nccl_rarely = true,
 				.steps = STEP_RECORDS,
 				.host_rate = HOST_RATE,
 				.max_overhead = summary->options->max_overhead,

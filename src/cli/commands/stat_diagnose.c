@@ -160,6 +160,8 @@ static int set_up(struct profile_run *run, struct error *err)
 				.sections = SECTION_ALL,
 				.api = options->api,
 				.needs = run->needs,
+				.nccl_hang_ns = findings__nccl_hang_ns(run->findings),
+				.nccl_keeps_past = true,
 				.idle_time = options->idle_file ? add_idle_time : NULL,
 				.idle_arg = run,
 				.steps = STEP_RECORDS,
@@ -248,7 +250,7 @@ static int run_command(const struct profile_command *options, int *status, struc
 	struct profile_run run = {
 		.options = options,
 		.log = &log,
-		.needs = NEEDS_PROFILE | (options->diagnose ? NEEDS_ASKS : 0) |
+		.needs = NEEDS_PROFILE | (options->diagnose ? NEEDS_ASKS | NEEDS_NCCL : 0) |
 			 (options->getters ? NEEDS_GETTERS : 0),
 	};
 	char silence[SILENT_TEXT_SIZE];

@@ -201,7 +201,7 @@ static int set_up(struct top *top, struct error *err)
 				.targets = &options->targets,
 				.sections = SECTION_ALL,
 				.api = options->api,
-				.needs = NEEDS_PROFILE,
+				.needs = NEEDS_PROFILE | NEEDS_NCCL,
 				.watch_gpus = true,
 				.steps = STEP_THREADS_WATCHED,
 				.max_overhead = options->max_overhead,

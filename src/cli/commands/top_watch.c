@@ -17,7 +17,7 @@ void top_watch__clear(struct top_watch *watch)
 int top_watch__begin(struct top_watch *watch, uint64_t began_ns)
 {
 	const struct findings_options findings = {
-		.needs = NEEDS_PROFILE,
+		.needs = NEEDS_PROFILE | NEEDS_NCCL,
 		.latest = true,
 		.full_names = watch->full_names,
 		.window_ns = GROWTH_WINDOW_NS,

@@ -82,6 +82,10 @@ static const struct option_row rows[] = {
 	 "profile calls as diagnose does, to prove who waits for\n"
 	 "whom: the GPU or the program",
 	 option__flag, FIELD(verdict)},
+	{"nccl", 0, NULL,
+	 "also trace calls of NCCL, where it is in use, to find\n"
+	 "which rank hangs, differs or is late",
+	 option__flag, FIELD(nccl)},
 	{.rows = tensor_rows, FIELD(tensors)},
 	{"no-return-probes", 0, NULL, "probe only the start of calls: no results, no times",
 	 option__flag, FIELD(no_returns)},
@@ -154,6 +158,21 @@ static int check_verdict(const struct monitor_options *options, struct error *er
 		return error__set(err, -EINVAL,
 				  "--verdict and --no-return-probes do not go together: a verdict "
 				  "needs to know how long calls take");
+	return 0;
+}
+
+/* NCCL is noticed by its handles, and what hangs by returns. */
+static int check_nccl(struct monitor_options *options, struct error *err)
+{
+	if (options->nccl && options->chosen)
+		return error__set(err, -EINVAL,
+				  "--nccl does not go together with --memleak, --cudatrace and "
+				  "--bandwidth-util: their report has no communicators");
+	if (options->nccl && options->no_returns)
+		return error__set(err, -EINVAL,
+				  "--nccl and --no-return-probes do not go together: ranks are "
+				  "judged by the returns of their calls");
+	options->input.needs |= options->nccl ? NEEDS_NCCL : 0;
 	return 0;
 }
 
@@ -245,6 +264,8 @@ int monitor_options__parse(struct monitor_options *options, int argc, char **arg
 		ret = check_service(options, err);
 	if (!ret)
 		ret = check_tensors(options, err);
+	if (!ret)
+		ret = check_nccl(options, err);
 	if (!ret)
 		ret = stack_choice__check(&options->stacks, err);
 	if (ret)

@@ -96,11 +96,20 @@ static void on_late_process(pid_t pid, uint64_t time_ns, void *arg)
 	collector__mark_late(live->collector, pid, time_ns);
 }
 
+static void on_nccl(pid_t pid, enum process_scan scan, uint64_t since_ns, void *arg)
+{
+	const struct live_model *live = arg;
+
+	live_nccl__see_process(live->nccl, live->session, pid, scan, since_ns);
+}
+
 static void on_second(void *arg)
 {
 	struct live_model *live = arg;
 
 	collector__rest(live->collector);
+	if (live->nccl)
+		live_nccl__second(live->nccl, session__unused_ns(live->session));
 }
 
 /* --- setting up --- */
@@ -158,6 +167,7 @@ int live_model__new(const struct live_model_options *options, const struct log *
 		.late = on_late_process,
 		.late_sharer = on_late_process,
 		.second = on_second,
+		.nccl = options->needs & NEEDS_NCCL ? on_nccl : NULL,
 		.arg = live,
 	};
 	int ret;
@@ -239,6 +249,23 @@ static bool is_held_to_budget(struct live_model *live, enum link_kind links)
 	return options->max_overhead > 0;
 }
 
+static int make_nccl(struct live_model *live, const struct features *features, enum link_kind links,
+		     struct error *err)
+{
+	const struct live_nccl_options options = {
+		.targets = live->options.targets,
+		.filter = &live->filter,
+		.features = *features,
+		.links = links,
+		.hang_ns = live->options.nccl_hang_ns,
+		.keeps_past = live->options.nccl_keeps_past,
+		.rarely = live->options.nccl_rarely,
+	};
+
+	live->nccl = live_nccl__new(&options, live->log);
+	return live->nccl ? 0 : error__set(err, -ENOMEM, "out of memory");
+}
+
 static int load_object(struct live_model *live, struct session_probes *probes,
 		       uint32_t *launch_sample, struct error *err)
 {
@@ -287,6 +314,10 @@ static int load_object(struct live_model *live, struct session_probes *probes,
 		ret = object__load(&object, &features, &live->skeleton, err);
 	if (!ret && object.rates)
 		ret = make_overhead(live, &object, &features, err);
+	if (ret)
+		return ret;
+	if (options->needs & NEEDS_NCCL)
+		ret = make_nccl(live, &features, object.links, err);
 	if (ret)
 		return ret;
 	object__programs(live->skeleton, &live->programs);
@@ -424,6 +455,8 @@ int live_model__attach(struct live_model *live, struct error *err)
 		ret = session__attach(live->session, err);
 	if (ret)
 		return ret;
+	if (live->nccl)
+		live_nccl__attach(live->nccl);
 	collector__attached(live->collector);
 	session__find_earlier(live->session, live->options.api, live->collector);
 	if (live->overhead)
@@ -445,6 +478,7 @@ void live_model__free(struct live_model *live)
 	free_event(live->reap);
 	tensor_watch__free(live->tensor_watch);
 	live_host__end(&live->host);
+	live_nccl__free(live->nccl);
 	shortages__free(live->shortages);
 	overhead__free(live->overhead);
 	session__free(live->session);

@@ -61,6 +61,9 @@ struct live_model_options {
 	void *idle_arg;
 	/* detect steps in at most this many threads, at most STEP_RECORDS; 0: off */
 	uint32_t steps;
+	uint64_t nccl_hang_ns; /* with NEEDS_NCCL: when ranks that wait hang */
+	/* with NEEDS_NCCL: findings stay when they are over; and see struct live_nccl_options */
+	bool nccl_keeps_past, nccl_rarely;
 	bool check_launches;	   /* check the result of every launch */
 	bool no_returns;	   /* only watch call entries, see struct selection */
 	bool oom_reports;	   /* report allocations that fail for good, see shortages.h */

@@ -5,6 +5,7 @@
 
 #include "cli/session/live_host.h"
 #include "cli/session/live_model.h"
+#include "cli/session/live_nccl.h"
 #include "govern/ask_probes.h"
 #include "probe/object.h"
 
@@ -21,6 +22,7 @@ struct live_model {
 	struct ask_probes asks;	   /* with NEEDS_ASKS, if they can be detached */
 	bool asks_stay;		   /* probes of error queries cannot be detached */
 	struct live_host host;
+	struct live_nccl *nccl;		   /* NULL: not with these needs */
 	struct shortages *shortages;	   /* NULL: not reported */
 	struct tensor_watch *tensor_watch; /* NULL: no events of tensors are kept */
 	struct event *ring, *reap;

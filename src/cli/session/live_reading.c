@@ -102,6 +102,8 @@ int live_model__update(struct live_model *live, bool with_lists)
 	live_model__warn_unread(live, ret);
 	refresh_counts(live);
 	live_host__refresh(&live->host);
+	if (live->nccl)
+		live_nccl__refresh(live->nccl, collector__model(live->collector));
 	if (live->options.needs & NEEDS_ASKS && !live->asks_stay)
 		ask_probes__look(&live->asks, collector__model(live->collector),
 				 live_model__watch_asks, live);
@@ -118,6 +120,8 @@ void live_model__finish(struct live_model *live)
 	live_model__warn_unread(live, collector__reap(live->collector, true));
 	refresh_counts(live);
 	live_host__refresh(&live->host);
+	if (live->nccl)
+		live_nccl__refresh(live->nccl, collector__model(live->collector));
 	if (live->shortages)
 		shortages__finish(live->shortages);
 	left_out__report(&live->filter, collector__filtered(live->collector), live->log);

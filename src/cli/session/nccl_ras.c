@@ -73,7 +73,7 @@ void nccl_ras__identify(struct nccl_ras *ras, uint64_t now_ns)
 	const struct nccl_comm *comm = NULL;
 	size_t before = ras->asked_count;
 
-	/* Of a communicator whose hash is unknown, only one rank is. */
+	/* Only one rank is known of a communicator whose hash is unknown. */
 	while (!ras->silent && (comm = nccl_jobs__next(ras->jobs, comm))) {
 		const struct nccl_rank *rank = comm->known ? NULL : nccl_comm__rank(comm, 0);
 

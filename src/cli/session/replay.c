@@ -155,6 +155,10 @@ static int check_needs(const struct replay *replay, struct error *err)
 				  "%s has no tensors: they are recorded by gpuprobe record "
 				  "--level summary --tensors",
 				  replay->choice->path);
+	if (missing & NEEDS_NCCL)
+		return error__set(err, -ENODATA,
+				  "%s has nothing of NCCL: it is from an older gpuprobe",
+				  replay->choice->path);
 	if (missing & NEEDS_GETTERS)
 		return error__set(err, -ENODATA,
 				  "%s has no calls of getters: gpuprobe record does not count "

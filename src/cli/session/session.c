@@ -215,6 +215,8 @@ int session__prepare(struct session *session, const struct session_probes *probe
 	if (!ret)
 		ret = attacher__new(probes->selection, probes->links, programs, session->log,
 				    &session->attacher, err);
+	if (!ret && session->hooks.nccl)
+		attacher__tell_nccl(session->attacher, session->hooks.nccl, session->hooks.arg);
 	if (!ret)
 		process_changes__start(session->changes, programs, session->attacher,
 				       session->command, session->waker);
@@ -262,6 +264,11 @@ int session__attach(struct session *session, struct error *err)
 void session__process_changed(struct session *session, const struct record_library *record)
 {
 	process_changes__add(session->changes, record);
+}
+
+uint64_t session__unused_ns(const struct session *session)
+{
+	return session->unused_ns;
 }
 
 struct event_base *session__loop(const struct session *session)

@@ -32,6 +32,8 @@ struct session_hooks {
 	void (*late_sharer)(pid_t pid, uint64_t time_ns, void *arg);
 	/* Called every second once the probes are attached. Optional. */
 	void (*second)(void *arg);
+	/* As attacher__tell_nccl. Optional. */
+	attacher_nccl_fn nccl;
 	void *arg;
 	/* Milliseconds that COMMAND has to end after a signal was passed on to it; 0: no limit. */
 	unsigned int grace_ms;
@@ -67,6 +69,9 @@ int session__prepare(struct session *session, const struct session_probes *probe
 
 /* Attaches the probes. Only session__run handles events of the loop. */
 int session__attach(struct session *session, struct error *err);
+
+/* How long a file that no process maps keeps its probes. */
+uint64_t session__unused_ns(const struct session *session);
 
 /* Handles a BPF record about a process: probes its new files and, if it was stopped, resumes it. */
 void session__process_changed(struct session *session, const struct record_library *record);

@@ -17,7 +17,11 @@ static struct quantity value_text(const struct finding_threshold *threshold)
 
 static void print_needs(FILE *out, const struct finding_kind *kind)
 {
-	if (kind->needs & NEEDS_GETTERS)
+	if (kind->needs & NEEDS_NCCL)
+		fputs("Looked for by: gpuprobe diagnose, the monitor with --nccl and gpuprobe "
+		      "nccl\n",
+		      out);
+	else if (kind->needs & NEEDS_GETTERS)
 		fputs("Looked for by: gpuprobe stat and gpuprobe diagnose with --getters\n", out);
 	else if (kind->needs & NEEDS_ASKS)
 		fputs("Looked for by: gpuprobe diagnose\n", out);

@@ -89,6 +89,11 @@ static void write_finding(struct json *j, const struct finding *finding)
 	json__key_string(j, "assumption", finding->assumption);
 	json_stack__write(j, finding->stack);
 	write_other_location(j, finding);
+	/* Only for kinds that have them. */
+	if (finding->details) {
+		json__key(j, "details");
+		json__ready(j, finding->details);
+	}
 	json__object_end(j);
 }
 

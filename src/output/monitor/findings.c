@@ -17,6 +17,7 @@
 #define FINDINGS_SHOWN 3
 #define INDENT 10
 #define EVIDENCE_LINES 2
+#define RANK_LINES 4  /* the same, where it says which rank is missing and what that does */
 #define LINES_SHOWN 3 /* of a stack */
 #define OTHERS_NAMED 4
 
@@ -168,7 +169,8 @@ static void print_finding(FILE *out, const struct monitor_page *page, size_t ind
 
 	print_part(out, page, findings_text__severity_word(finding->severity), write_title, finding,
 		   1);
-	print_part(out, page, "", write_evidence, finding, EVIDENCE_LINES);
+	print_part(out, page, "", write_evidence, finding,
+		   finding->kind->needs & NEEDS_NCCL ? RANK_LINES : EVIDENCE_LINES);
 	if (page->options->form == QUANTITY_EXACT)
 		print_part(out, page, "", write_numbers, finding, 0);
 	print_location(out, page, finding);

@@ -11,10 +11,8 @@
 
 #define INDENT "    "
 
-static void print_head(FILE *out, const struct nccl_finding *finding)
+void nccl_text__subject(FILE *out, const struct nccl_finding *finding)
 {
-	fprintf(out, "%-8s  %s: ", nccl_verdict__severity(finding->verdict),
-		nccl_verdict__word(finding->verdict));
 	nccl_text__comm(out, finding->comm);
 	if (finding->pair)
 		fprintf(out, ", %s %s from rank %" PRId32 " to rank %" PRId32,
@@ -27,7 +25,6 @@ static void print_head(FILE *out, const struct nccl_finding *finding)
 		fprintf(out, ", collective %s ", quantity__count(finding->sequence).text);
 		nccl_text__operation(out, &finding->operation);
 	}
-	fputc('\n', out);
 }
 
 /* "rank 3 (pid 5120, GPU 3), rank 5 (...)"; " and 12 more" */
@@ -250,7 +247,7 @@ static void print_activities(FILE *out, const struct nccl_finding *finding)
 	}
 }
 
-void nccl_output__finding(FILE *out, const struct nccl_finding *finding)
+void nccl_text__lines(FILE *out, const struct nccl_finding *finding)
 {
 	static void (*const hangs[])(FILE *, const struct nccl_finding *) = {
 		[NCCL_RANK_MISSING] = print_missing, [NCCL_RANK_EXTRA] = print_extra,
@@ -258,7 +255,6 @@ void nccl_output__finding(FILE *out, const struct nccl_finding *finding)
 		[NCCL_ALL_HERE] = print_all_here,    [NCCL_PEER_MISSING] = print_peer,
 	};
 
-	print_head(out, finding);
 	switch (finding->verdict) {
 	case NCCL_HANG: hangs[finding->cause](out, finding); break;
 	case NCCL_MISMATCH:
@@ -274,4 +270,13 @@ void nccl_output__finding(FILE *out, const struct nccl_finding *finding)
 	print_activities(out, finding);
 	if (finding->opinion)
 		nccl_ras_text__print(out, finding->opinion);
+}
+
+void nccl_output__finding(FILE *out, const struct nccl_finding *finding)
+{
+	fprintf(out, "%-8s  %s: ", nccl_verdict__severity(finding->verdict),
+		nccl_verdict__word(finding->verdict));
+	nccl_text__subject(out, finding);
+	fputc('\n', out);
+	nccl_text__lines(out, finding);
 }

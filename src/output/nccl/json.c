@@ -159,7 +159,7 @@ static void write_blamed(struct json *json, const struct nccl_finding *finding)
 	json__array_end(json);
 }
 
-static void write_finding(struct json *json, const struct nccl_finding *finding)
+void nccl_output__finding_json(struct json *json, const struct nccl_finding *finding)
 {
 	json__object_begin(json);
 	json__key_string(json, "id", nccl_verdict__word(finding->verdict));
@@ -222,7 +222,7 @@ void nccl_output__json(struct json *json, const struct nccl_jobs *jobs,
 	json__key(json, "findings");
 	json__array_begin(json);
 	for (size_t i = 0; i < findings->count; i++)
-		write_finding(json, &findings->items[i]);
+		nccl_output__finding_json(json, &findings->items[i]);
 	json__array_end(json);
 	write_losses(json, &losses, findings);
 }

@@ -18,8 +18,10 @@
  */
 void nccl_output__text(FILE *out, const struct nccl_jobs *jobs,
 		       const struct nccl_findings *findings, uint64_t now_ns);
-/* One finding; for `diagnose` and the monitor, too. */
+/* One finding. */
 void nccl_output__finding(FILE *out, const struct nccl_finding *finding);
+/* The same as an object. */
+void nccl_output__finding_json(struct json *json, const struct nccl_finding *finding);
 
 /* Writes the members "communicators", "findings" and "lost" into an open object. */
 void nccl_output__json(struct json *json, const struct nccl_jobs *jobs,

@@ -25,7 +25,7 @@ OPTIONS = ("--memleak", "--cudatrace", "--bandwidth-util", "--metrics-addr", "--
            "--max-allocations", "--max-kernels", "--max-inflight", "--libcudart-path",
            "--libcuda-path", "--json", "-v, --verbose", "-q, --quiet", "-h, --help",
            "-V, --version", "--top", "--full-names", "--metrics-kernels", "--threshold ID=VALUE",
-           "--verdict")
+           "--verdict", "--nccl")
 
 
 @pytest.mark.parametrize("option", ["-h", "--help"])

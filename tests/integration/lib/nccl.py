@@ -19,16 +19,16 @@ TYPE_BYTES = {7: 4, 9: 2, 6: 2}
 
 
 class Watched:
-    """A run of gpuprobe nccl --json; what it and the ranks print."""
+    """A run of gpuprobe nccl --json, or of another command; what it and the ranks print."""
 
-    def __init__(self, *arguments, ranks=(), settings=None, program=None):
+    def __init__(self, *arguments, ranks=(), settings=None, program=None, command="nccl"):
         self.lines, self.known, self.rest = [], [], ""
         # Not on the ranks' standard output: their lines would come between.
         self.file = tempfile.NamedTemporaryFile("r", encoding="utf-8")
-        command = ["--", program or paths.SIM / "ranks", *map(str, ranks)] if ranks else []
+        program = ["--", program or paths.SIM / "ranks", *map(str, ranks)] if ranks else []
         self.process = subprocess.Popen(
-            [paths.GPUPROBE, "nccl", "--json", "-O", self.file.name, *map(str, arguments),
-             *command],
+            [paths.GPUPROBE, command, "--json", "-O", self.file.name, *map(str, arguments),
+             *program],
             env=environment(**{"CUDA_SIM_CLOCK": "kernel=1us", **(settings or {})}), text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.stderr = ""
