@@ -14,7 +14,7 @@ const PLOTS = [["Memory", "memory_bytes", bytes], ["Launches", "launches_per_sec
 const plots = PLOTS.map(([title, key, form]) =>
 	({ key, plot: new Plot(document.getElementById("plots"), title, form) }));
 let details = null;
-let overview = null;
+let overview = null; // the latest one
 
 async function ask(path) {
 	const answer = await fetch(`/api/v1/${path}`, { cache: "no-store" });
@@ -50,10 +50,16 @@ async function askDetails() {
 		asked.showGone();
 }
 
+function labelOf(process, key) {
+	const least = key === "memory_bytes" && process.memory_at_least ? ", at least" : "";
+
+	return `${process.comm} (${process.pid})${least}`;
+}
+
 function showHistory(history) {
 	for (const { key, plot } of plots)
 		plot.show(history.times, history.processes.map((process) => ({ key: process.id,
-			label: `${process.comm} (${process.pid})`, values: process[key] })));
+			label: labelOf(process, key), values: process[key] })));
 	if (!history.profile)
 		plots.at(-1).plot.rest.textContent =
 			"unknown: start gpuprobe with --verdict to prove idle time";
@@ -74,9 +80,15 @@ function showProblem(error) {
 }
 
 async function update() {
-	const [now, history] = await Promise.all([ask("overview"), ask("history")]);
+	let history;
 
-	overview = now;
+	try {
+		[overview, history] = await Promise.all([ask("overview"), ask("history")]);
+	} catch (error) {
+		showProblem(error);
+		return;
+	}
+	showProblem(null);
 	showWatched();
 	showProcesses(overview, details?.id, choose);
 	showFindings(overview);
@@ -84,13 +96,13 @@ async function update() {
 	showHistory(history);
 	if (details)
 		await askDetails();
-	showProblem(null);
 }
 
 async function run() {
-	if (!document.hidden)
-		await update().catch(showProblem);
+	// Also after an error in an update, which the browser's console has.
 	setTimeout(run, PERIOD_MS);
+	if (!document.hidden)
+		await update();
 }
 
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {

@@ -26,6 +26,7 @@ function row(process, chosen, choose) {
 	const copied = process.rates ?
 		rates.bytes_to_device_per_second + rates.bytes_to_host_per_second : null;
 
+	button.dataset.id = process.id;
 	button.addEventListener("click", () => choose(process.id));
 	return element("tr", { className: process.id === chosen ? "chosen" : "" }, name,
 		cell(process.user ?? "unknown", "name"), cell(containerOf(process), "name"),
@@ -71,7 +72,13 @@ export function showProcesses(overview, chosen, choose) {
 	const hidden = overview.process_count - overview.processes.length;
 	fill("process-title", `Processes that use CUDA: ${overview.process_count}` +
 		(hidden ? `, ${hidden} of them not shown` : ""));
+	const focused = document.activeElement?.dataset.id;
+
 	fill("processes", ...rows);
+	// New rows have taken the place of what a keyboard's user was at.
+	if (focused)
+		document.querySelector(`#processes button[data-id="${focused}"]`)
+			?.focus({ preventScroll: true });
 }
 
 export function findingElement(finding, advice) {

@@ -9,17 +9,21 @@ export function visible(text) {
 		"\\u" + hidden.charCodeAt(0).toString(16).padStart(4, "0"));
 }
 
-// A child that is no element becomes visible text.
+// Children that are no elements become visible text.
+function nodes(children) {
+	return children.map((child) => child instanceof Node ? child : visible(child));
+}
+
 export function element(tag, properties, ...children) {
 	const made = document.createElement(tag);
 
 	Object.assign(made, properties);
-	made.append(...children.map((child) => child instanceof Node ? child : visible(child)));
+	made.append(...nodes(children));
 	return made;
 }
 
 export function fill(id, ...children) {
-	document.getElementById(id).replaceChildren(...children);
+	document.getElementById(id).replaceChildren(...nodes(children));
 }
 
 function scaled(value, step, units) {

@@ -19,6 +19,7 @@
 	extern const char web_file_##name[], web_file_##name##_end[]
 
 EMBED(index, "web/index.html");
+EMBED(icon, "web/icon.svg");
 EMBED(style, "web/style.css");
 EMBED(text, "web/text.js");
 EMBED(plots, "web/plots.js");
@@ -36,6 +37,7 @@ EMBED(uplot_license, "third_party/uplot-1.6.32/LICENSE");
 
 static const struct web_file files[] = {
 	{"/", HTML, FILE_OF(index)},
+	{"/web/icon.svg", "image/svg+xml", FILE_OF(icon)},
 	{"/web/style.css", STYLE, FILE_OF(style)},
 	{"/web/text.js", SCRIPT, FILE_OF(text)},
 	{"/web/plots.js", SCRIPT, FILE_OF(plots)},

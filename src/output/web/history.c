@@ -42,6 +42,7 @@ struct process_series {
 	int32_t pid;
 	char comm[16];
 	uint64_t seen_ns; /* its latest point */
+	bool at_least;	  /* it may hold more memory, from before gpuprobe */
 	double values[VALUES][HISTORY_POINTS];
 	struct site_series *sites[HISTORY_SITES];
 };
@@ -351,7 +352,6 @@ static void add_process(struct history *history, const struct history_input *inp
 	struct process_series *series = find_series(history, process->serial);
 	size_t at = latest(history);
 	struct process_rate rate;
-	bool at_least;
 
 	if (!series)
 		series = add_series(history, process, input->model->now_ns);
@@ -360,7 +360,8 @@ static void add_process(struct history *history, const struct history_input *inp
 	series->seen_ns = input->model->now_ns;
 	memcpy(series->comm, process->comm, sizeof(series->comm));
 	if (input->model->sections & SECTION_MEMORY)
-		series->values[LIVE_BYTES][at] = (double)process__held_bytes(process, &at_least);
+		series->values[LIVE_BYTES][at] =
+			(double)process__held_bytes(process, &series->at_least);
 	process_rates__of(input->rates, process, &rate);
 	if (rate.interval_ns) {
 		series->values[LAUNCHES][at] = rate.launches;
@@ -424,6 +425,7 @@ void history__write(const struct history *history, struct json *j)
 		json__key_u64(j, "id", series->serial);
 		json__key_i64(j, "pid", series->pid);
 		json__key_string(j, "comm", series->comm);
+		json__key_bool(j, "memory_at_least", series->at_least);
 		for (int value = 0; value < VALUES; value++)
 			write_values(history, j, value_names[value], series->values[value]);
 		json__object_end(j);
