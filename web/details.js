@@ -45,7 +45,7 @@ function frameText(frame) {
 
 function sites(process) {
 	const rows = process.live_sites.map((site) => {
-		const frames = (site.stack ?? []).map((frame) =>
+		const frames = (site.stack?.frames ?? []).map((frame) =>
 			element("div", {}, frameText(frame)));
 
 		return element("tr", {},

@@ -35,13 +35,19 @@ function close() {
 function choose(id) {
 	details = new Details(id, close);
 	showProcesses(overview, id, choose);
-	askDetails().catch(showProblem);
+	askDetails();
 }
 
 async function askDetails() {
 	const asked = details;
-	const process = await ask(`processes/${asked.id}`);
+	let process;
 
+	try {
+		process = await ask(`processes/${asked.id}`);
+	} catch (error) {
+		showProblem(error);
+		return;
+	}
 	if (details !== asked)
 		return;
 	if (process)

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Plots over time by uPlot. The legend is our own, because it has names of watched programs.
-import { element } from "/web/text.js";
+import { bandwidth, bytes, element } from "/web/text.js";
 
 const HEIGHT = 190;
 const MOST_LINES = 8;
+const LEAST_SECONDS = 60; // of the axis, while there are few points
+// Steps of an axis of bytes.
+const BYTE_STEPS = [0, 1, 2, 3, 4].flatMap((power) =>
+	[1, 2, 4, 8, 16, 32, 64, 128, 256, 512].map((step) => step * 1024 ** power));
 const COLORS = ["#3b7ddd", "#e0662b", "#2a9d5c", "#b14fc5", "#c9a227", "#d6436e", "#28a3b3",
 	"#8a6d5a"];
 
@@ -23,6 +27,7 @@ function latest(values, at) {
 export class Plot {
 	constructor(parent, title, form) {
 		this.form = form;
+		this.steps = form === bytes || form === bandwidth ? { incrs: BYTE_STEPS } : {};
 		this.area = element("div", {});
 		this.legend = element("ul", { className: "legend" });
 		this.rest = element("p", { className: "note" });
@@ -93,11 +98,15 @@ export class Plot {
 		return {
 			width: this.area.clientWidth || 300, height: HEIGHT,
 			legend: { show: false }, cursor: { drag: { x: false, y: false } },
-			scales: { y: { range: (plot, low, high) => [0, high > 0 ? high * 1.05 : 1] } },
-			axes: [axis, { ...axis, size: 78, values: (plot, ticks) =>
+			scales: {
+				x: { range: (plot, low, high) =>
+					[Math.min(low, high - LEAST_SECONDS), high] },
+				y: { range: (plot, low, high) => [0, high > 0 ? high * 1.05 : 1] },
+			},
+			axes: [axis, { ...axis, ...this.steps, size: 78, values: (plot, ticks) =>
 				ticks.map((tick) => this.form(tick)) }],
 			series: [{}, ...this.lines.map((line) => ({
-				stroke: this.colorOf(line.key), width: 1.5, points: { show: false } }))],
+				stroke: this.colorOf(line.key), width: 1.5 }))],
 			hooks: { setCursor: [(plot) => this.label(plot.cursor.idx)] },
 		};
 	}

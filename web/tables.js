@@ -2,7 +2,8 @@
 // What is watched now: the table of processes by GPU, and findings with their advice.
 import { bandwidth, bytes, count, element, fill, rate, seconds, share } from "/web/text.js";
 
-const HEADS = [["process", ""], ["user", ""], ["container", ""], ["memory", "number"],
+// Text and classes. A phone has no room for those that are `extra`: the details have them.
+const HEADS = [["process", ""], ["user", "extra"], ["container", "extra"], ["memory", "number"],
 	["launches", "number"], ["copies", "number"], ["waits", "number"],
 	["proved idle", "number"], ["step", "number"], ["verdict", ""]];
 
@@ -29,7 +30,8 @@ function row(process, chosen, choose) {
 	button.dataset.id = process.id;
 	button.addEventListener("click", () => choose(process.id));
 	return element("tr", { className: process.id === chosen ? "chosen" : "" }, name,
-		cell(process.user ?? "unknown", "name"), cell(containerOf(process), "name"),
+		cell(process.user ?? "unknown", "name extra"),
+		cell(containerOf(process), "name extra"),
 		cell((process.memory_at_least ? "at least " : "") + bytes(process.memory_bytes),
 			"number"),
 		cell(rate(rates.launches_per_second), "number"), cell(bandwidth(copied), "number"),

@@ -102,7 +102,7 @@ class Chromium:
 
     def evaluate(self, expression):
         return self._call("Runtime.evaluate", expression=expression,
-                          returnByValue=True)["result"].get("value")
+                          returnByValue=True, awaitPromise=True)["result"].get("value")
 
     def wait_for(self, expression):
         """Returns the expression's value once it is true."""

@@ -55,6 +55,7 @@ def page(folder, endpoint, profile):
         browser.wait_for("!!document.querySelector('#processes button')")
         yield browser
         assert browser.console == []
+        assert browser.evaluate("document.querySelector('#problem').hidden")
 
 
 @pytest.fixture(name="pictures")
@@ -86,7 +87,8 @@ def test_numbers_clicks_and_looks(chromium_folder, tmp_path, pictures):
             "document.querySelector('#plots .legend').innerText")
         browser.evaluate("document.querySelector('#processes button').click()")
         details = browser.wait_for(
-            "document.querySelector('#details').innerText.includes('memory.c') && "
+            "document.querySelector('#details').innerText.includes('run_thread') && "
+            "document.querySelector('#details').innerText.includes('Kernels: 0') && "
             "document.querySelector('#details').innerText")
         assert "24.0 MiB" in details and "Memory by call site" in details
         browser.wait_for("!!document.querySelector('#details canvas')")
@@ -95,6 +97,9 @@ def test_numbers_clicks_and_looks(chromium_folder, tmp_path, pictures):
         browser.wait_for("!!document.querySelector('iframe')")
         flame = endpoint.request(f"/api/v1/processes/{process['id']}/flame.svg")[2].decode()
         assert "24.0 MiB" in flame and "cudaMalloc" in flame
+        # Enough points for lines to look at.
+        browser.wait_for("fetch('/api/v1/history').then(each => each.json()).then(history => "
+                         "history.times.length >= 4)")
         for name, size, scheme in (("light", WIDE, "light"), ("dark", WIDE, "dark"),
                                    ("phone", PHONE, "dark")):
             browser.look(*size, scheme)
