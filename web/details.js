@@ -92,9 +92,12 @@ export class Details {
 
 		this.plot = new Plot(this.plots, "Memory by call site", bytes);
 		load.addEventListener("click", () => {
-			const frame = element("iframe", { title: "flame graph",
-				src: `/api/v1/processes/${this.id}/flame.svg` });
-			this.flame.replaceChildren(load, frame);
+			const src = `/api/v1/processes/${this.id}/flame.svg`;
+			const alone = element("a", { href: src, target: "_blank", rel: "noopener" },
+				"open it alone");
+
+			this.flame.replaceChildren(load, " ", alone,
+				element("iframe", { title: "flame graph", src }));
 		});
 		this.flame.replaceChildren(load);
 	}

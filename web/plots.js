@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Plots over time by uPlot. The legend is our own, because it has names of watched programs.
-import { bandwidth, bytes, element } from "/web/text.js";
+import { bandwidth, bytes, element, share } from "/web/text.js";
 
 const HEIGHT = 190;
 const MOST_LINES = 8;
@@ -15,6 +15,10 @@ function color(name) {
 	return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
+function timeOf(seconds) {
+	return new Date(1000 * seconds).toLocaleTimeString([], { hourCycle: "h23" });
+}
+
 function most(values) {
 	return values.reduce((top, value) => Math.max(top, value ?? 0), 0);
 }
@@ -27,6 +31,7 @@ function latest(values, at) {
 export class Plot {
 	constructor(parent, title, form) {
 		this.form = form;
+		this.least = form === share ? 0.01 : 1; // of the axis
 		this.steps = form === bytes || form === bandwidth ? { incrs: BYTE_STEPS } : {};
 		this.area = element("div", {});
 		this.legend = element("ul", { className: "legend" });
@@ -101,9 +106,10 @@ export class Plot {
 			scales: {
 				x: { range: (plot, low, high) =>
 					[Math.min(low, high - LEAST_SECONDS), high] },
-				y: { range: (plot, low, high) => [0, high > 0 ? high * 1.05 : 1] },
+				y: { range: (plot, low, high) => [0, Math.max(high * 1.05, this.least)] },
 			},
-			axes: [axis, { ...axis, ...this.steps, size: 78, values: (plot, ticks) =>
+			axes: [{ ...axis, space: 70, values: (plot, ticks) => ticks.map(timeOf) },
+				{ ...axis, ...this.steps, size: 78, values: (plot, ticks) =>
 				ticks.map((tick) => this.form(tick)) }],
 			series: [{}, ...this.lines.map((line) => ({
 				stroke: this.colorOf(line.key), width: 1.5 }))],

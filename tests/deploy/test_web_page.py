@@ -71,6 +71,12 @@ def api(endpoint, path):
     return json.loads(body)
 
 
+def wait_for_points(browser):
+    """Waits until there are lines to look at."""
+    browser.wait_for("fetch('/api/v1/history').then(each => each.json()).then(history => "
+                     "history.times.length >= 4)")
+
+
 def test_numbers_clicks_and_looks(chromium_folder, tmp_path, pictures):
     """A program that keeps a known amount of memory."""
     program = [paths.workload("memory"), "--keep", str(KEPT), "--size", str(SIZE), "--pairs", "50",
@@ -97,9 +103,7 @@ def test_numbers_clicks_and_looks(chromium_folder, tmp_path, pictures):
         browser.wait_for("!!document.querySelector('iframe')")
         flame = endpoint.request(f"/api/v1/processes/{process['id']}/flame.svg")[2].decode()
         assert "24.0 MiB" in flame and "cudaMalloc" in flame
-        # Enough points for lines to look at.
-        browser.wait_for("fetch('/api/v1/history').then(each => each.json()).then(history => "
-                         "history.times.length >= 4)")
+        wait_for_points(browser)
         for name, size, scheme in (("light", WIDE, "light"), ("dark", WIDE, "dark"),
                                    ("phone", PHONE, "dark")):
             browser.look(*size, scheme)
@@ -117,6 +121,7 @@ def test_findings_have_advice(chromium_folder, tmp_path, pictures):
     with watched([paths.workload("demo"), "--seconds", "3600"]) as endpoint, \
             page(chromium_folder, endpoint, tmp_path / "p") as browser:
         browser.wait_for("!!document.querySelector('.finding')")
+        wait_for_points(browser)
         overview = api(endpoint, "overview")
         text = browser.evaluate("document.querySelector('#findings').innerText")
         assert any(advice in text for advice in overview["advice"].values())
