@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The page at / where the one with plots (output/web/) is not served: what is watched, by whom GPUs
- * are used, and what is wrong. Everything that a process can influence is escaped, and the number of rows is bounded.
+ * are used, and what is wrong. Everything that a process can influence is escaped, and the number
+ * of rows is bounded.
  */
 #ifndef OUTPUT_LANDING_PAGE_H
 #define OUTPUT_LANDING_PAGE_H

@@ -33,8 +33,8 @@ struct web_view {
 };
 
 /*
- * Write the data as one JSON object. The first lists at most WEB_PROCESSES processes, those with the
- * most memory first. Errors are those of the stream. 0 or -ENOMEM.
+ * Write the data as one JSON object. The first lists at most WEB_PROCESSES processes, those with
+ * the most memory first. Errors are those of the stream. 0 or -ENOMEM.
  */
 int web_overview__print(FILE *out, const struct web_view *view);
 int web_history__print(FILE *out, const struct web_view *view);
