@@ -168,7 +168,7 @@ static void keep_text(struct web *web, const char *path, char *text, size_t leng
 		return;
 	}
 	free(kept->text);
-	strcpy(kept->path, path);
+	snprintf(kept->path, sizeof(kept->path), "%s", path);
 	kept->text = text;
 	kept->length = length;
 	web->next = (web->next + 1) % TEXTS;
