@@ -5,10 +5,10 @@
 usage: deploy/release/sbom.py --program FILE --map FILE --version VERSION --output FILE
                               [--epoch SECONDS]
 
-It reads facts: third_party/ has the files that are embedded, the linker's map says which static libraries gave code, the program says which
-shared ones it needs, the sources say which headers they include, dpkg says whose these files are
-and of which version, Debian's copyright files say under which licence. A licence that SPDX has no
-name for is in the file as Debian's whole text.
+It reads facts: third_party/ has what is embedded, the linker's map says which static libraries gave
+code, the program says which shared ones it needs, the sources say which headers they include, dpkg
+says whose these files are and of which version, Debian's copyright files say under which licence. A
+licence that SPDX has no name for is in the file as Debian's whole text.
 """
 import argparse
 import fnmatch
