@@ -101,6 +101,9 @@ $(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
+# The files of the page at /, which the assembler embeds.
+$(BUILD)/obj/output/web/files.o: $(wildcard web/* third_party/uplot-*/*)
+
 # The skeletons change with the BPF objects; what includes them follows through -MMD.
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d)
 

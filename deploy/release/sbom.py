@@ -5,10 +5,10 @@
 usage: deploy/release/sbom.py --program FILE --map FILE --version VERSION --output FILE
                               [--epoch SECONDS]
 
-It reads facts: the linker's map says which static libraries gave code, the program says which
-shared ones it needs, the sources say which headers they include, dpkg says whose these files are
-and of which version, Debian's copyright files say under which licence. A licence that SPDX has no
-name for is in the file as Debian's whole text.
+It reads facts: third_party/ has what is embedded, the linker's map says which static libraries gave
+code, the program says which shared ones it needs, the sources say which headers they include, dpkg
+says whose these files are and of which version, Debian's copyright files say under which licence. A
+licence that SPDX has no name for is in the file as Debian's whole text.
 """
 import argparse
 import fnmatch
@@ -168,6 +168,26 @@ def program_package(program, version):
         "checksums": [{"algorithm": "SHA256", "checksumValue": sha256(program)}]}
 
 
+def embedded_packages():
+    """The projects in third_party/, whose files are in the program as they are."""
+    made = []
+    for folder in sorted(path for path in (ROOT / "third_party").iterdir() if path.is_dir()):
+        name, _, version = folder.name.rpartition("-")
+        licence = (folder / "LICENSE").read_text(encoding="utf-8")
+        assert licence.startswith("The MIT License"), f"{folder}: say which licence this is"
+        made.append({
+            "SPDXID": identifier(name), "name": name, "versionInfo": version,
+            "supplier": "NOASSERTION", "downloadLocation": "NOASSERTION", "filesAnalyzed": False,
+            "licenseConcluded": "NOASSERTION", "licenseDeclared": "MIT",
+            "copyrightText": "NOASSERTION",
+            "comment": "Files: " + ", ".join(f"{file.name} (sha256 {sha256(file)})"
+                                             for file in sorted(folder.iterdir())),
+            "externalRefs": [{
+                "referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
+                "referenceLocator": f"pkg:npm/{name}@{version}"}]})
+    return made
+
+
 def relation(of, kind, to):
     return {"spdxElementId": of, "relationshipType": kind, "relatedSpdxElement": to}
 
@@ -186,7 +206,10 @@ def document(program, map_text, version, epoch):
             other = identifier(name.partition(":")[0])
             relations.append(relation(other, kind, main) if kind.endswith("_OF") else
                              relation(main, kind, other))
-    packages = [debian_package(name, paths, licences) for name, paths in sorted(files.items())]
+    embedded = embedded_packages()
+    relations += [relation(main, "CONTAINS", package["SPDXID"]) for package in embedded]
+    packages = [*embedded, *(debian_package(name, paths, licences)
+                             for name, paths in sorted(files.items()))]
     return {
         "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT",
         "name": f"gpuprobe-{version}-x86_64",

@@ -2,6 +2,7 @@
 // Shortens command lines, see command_text.h.
 #include "output/command_text.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static size_t smaller(size_t a, size_t b)
@@ -30,4 +31,14 @@ void command_text__shorten(const char *command, char *text, size_t size)
 		from += word;
 	}
 	text[length] = '\0';
+}
+
+void command_text__public(const char *command, const char *comm, char *text, size_t size)
+{
+	size_t program = strcspn(command, " "), length = program;
+
+	if (program && command[program] && command[program + 1] != '-')
+		length += 1 + strcspn(command + program + 1, " ");
+	snprintf(text, size, "%.*s", (int)(program ? length : strlen(comm)),
+		 program ? command : comm);
 }

@@ -12,4 +12,11 @@
  */
 void command_text__shorten(const char *command, char *text, size_t size);
 
+/*
+ * Copies the program and its first argument, "python3 train.py", or `comm` if the command is
+ * unknown. Options and what follows them are left out: they may be secrets, and this text goes to
+ * the network. Raw as before.
+ */
+void command_text__public(const char *command, const char *comm, char *text, size_t size);
+
 #endif

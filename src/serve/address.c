@@ -170,3 +170,23 @@ int address__of_socket(int fd, char *text, size_t size)
 	snprintf(text, size, "%s%s%s:%s", v6 ? "[" : "", host, v6 ? "]" : "", port);
 	return 0;
 }
+
+static bool is_loopback4(uint32_t address)
+{
+	return address >> 24 == IN_LOOPBACKNET;
+}
+
+bool address__is_loopback(const struct sockaddr *address)
+{
+	const struct sockaddr_in *four = (const struct sockaddr_in *)address;
+	const struct in6_addr *six = &((const struct sockaddr_in6 *)address)->sin6_addr;
+	uint32_t mapped;
+
+	if (address->sa_family == AF_INET)
+		return is_loopback4(ntohl(four->sin_addr.s_addr));
+	if (address->sa_family != AF_INET6)
+		return false;
+	memcpy(&mapped, &six->s6_addr[12], sizeof(mapped));
+	return IN6_IS_ADDR_LOOPBACK(six) ||
+	       (IN6_IS_ADDR_V4MAPPED(six) && is_loopback4(ntohl(mapped)));
+}

@@ -3,6 +3,7 @@
 #ifndef SERVE_ADDRESS_H
 #define SERVE_ADDRESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/socket.h>
 
@@ -33,5 +34,8 @@ int address__listen(const char *text, struct error *err);
  * negative errno.
  */
 int address__of_socket(int fd, char *text, size_t size);
+
+/* Whether the address of a client is a loopback address: the client is on this machine. */
+bool address__is_loopback(const struct sockaddr *address);
 
 #endif

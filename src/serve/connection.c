@@ -113,7 +113,8 @@ static int respond_to_request(struct connection *c, const struct request *reques
 	struct response response;
 	int err;
 
-	err = page__respond(c->options.http, c->options.pages, request, &response);
+	err = page__respond(c->options.http, c->options.pages, request, c->options.local,
+			    &response);
 	if (!err)
 		err = respond(c, &response);
 	response__clear(&response);

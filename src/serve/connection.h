@@ -22,6 +22,7 @@ struct connection_options {
 	struct event_base *base;
 	const struct http_options *http; /* with defaults filled in; outlives the connection */
 	struct pages *pages;		 /* outlives the connection */
+	bool local;			 /* the client is on this machine */
 	/* Called once when the connection is over; must free the connection. */
 	void (*closed)(void *arg, struct connection *connection);
 	/*

@@ -108,6 +108,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
 		.base = s->base,
 		.http = &s->options,
 		.pages = s->pages,
+		.local = address__is_loopback(peer),
 		.closed = on_closed,
 		.responds = on_response,
 		.arg = s,
@@ -115,7 +116,6 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
 	struct connection *c;
 
 	(void)listener;
-	(void)peer;
 	(void)peer_length;
 	make_room(s);
 	c = connection__new(&options, fd);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The HTTP server: /metrics, a landing page at /, /healthz. It runs on the caller's event loop and
- * blocks it only while it makes a page.
+ * The HTTP server: /metrics, a page for a person at / with its files and data, /healthz. It runs on
+ * the caller's event loop and blocks it only while it makes a page.
  *
  * Clients may be hostile. A request's head is at most 8 KiB and it has no body. A client has a
  * fixed time to send a request and a fixed time to receive the response, even if bytes trickle; a
@@ -29,6 +29,20 @@
 struct event_base;
 struct http_server;
 
+/* What http_options.web says about what it has written. */
+struct http_kind {
+	const char *content_type; /* static */
+	const char *policy;	  /* Content-Security-Policy; static */
+};
+
+/* Clients that http_options.web serves. */
+enum http_audience {
+	HTTP_LOCAL = 0, /* on this machine: their address is a loopback address */
+	HTTP_ALL,
+	HTTP_NOBODY,
+	HTTP_AUDIENCES,
+};
+
 struct http_options {
 	const char *address; /* ADDRESS:PORT, as serve/address.h reads it */
 	const char *version; /* of gpuprobe */
@@ -39,10 +53,18 @@ struct http_options {
 	 */
 	int (*render)(void *arg, enum exposition form, bool anew, uint64_t *reading, FILE *out);
 	/*
-	 * Writes the page at /, as HTML; returns like `render`. It limits by itself how often it
-	 * makes a new reading. NULL: the page only has links.
+	 * Writes the page at / for clients that `web` does not serve, as HTML; returns like
+	 * `render`. It limits by itself how often it makes a new reading. NULL: the page only has
+	 * links.
 	 */
 	int (*landing)(void *arg, FILE *out);
+	/*
+	 * Writes what is at the path, "/" included, and sets all of `*kind`; returns like `render`,
+	 * or -ENOENT if nothing is there. It limits by itself how often it makes a new reading.
+	 * NULL: nobody is served.
+	 */
+	int (*web)(void *arg, const char *path, struct http_kind *kind, FILE *out);
+	enum http_audience audience; /* of `web` */
 	void *arg;
 	/* 0 selects the default in parentheses */
 	unsigned int max_connections; /* concurrent (64) */

@@ -84,9 +84,14 @@ static const struct page *find_page(const char *path)
 	return NULL;
 }
 
-/* Returns the page's bytes; none on error. */
-static int write_text(const struct http_options *options, const struct page *page,
-		      struct requested_page *requested, char **text, size_t *length)
+/* Writes a body onto a stream; 0 or a negative errno. */
+struct writer {
+	int (*write)(void *arg, FILE *out);
+	void *arg;
+};
+
+/* Returns the bytes that are written; none on error. */
+static int write_text(const struct writer *writer, char **text, size_t *length)
 {
 	FILE *out = text_stream__open(text, length);
 	int err;
@@ -98,7 +103,7 @@ static int write_text(const struct http_options *options, const struct page *pag
 	 * long as writing the piece.
 	 */
 	__fsetlocking(out, FSETLOCKING_BYCALLER);
-	err = page->write(options, requested, out);
+	err = writer->write(writer->arg, out);
 	if (!err && ferror(out))
 		err = -ENOMEM;
 	if (fclose(out))
@@ -123,12 +128,11 @@ static bool compress(char **text, size_t *length)
 }
 
 /* Makes the body, compressed if `r` says so. */
-static int make_body(const struct http_options *options, struct pages *pages,
-		     const struct page *page, struct requested_page *requested, struct response *r)
+static int make_body(struct pages *pages, const struct writer *writer, struct response *r)
 {
 	size_t length;
 	char *text;
-	int err = write_text(options, page, requested, &text, &length);
+	int err = write_text(writer, &text, &length);
 
 	if (err)
 		return err;
@@ -137,28 +141,43 @@ static int make_body(const struct http_options *options, struct pages *pages,
 	return r->body ? 0 : -ENOMEM;
 }
 
+/* --- the metrics and the fixed pages --- */
+
+struct page_call {
+	const struct http_options *options;
+	const struct page *page;
+	struct requested_page requested;
+};
+
+static int write_page(void *arg, FILE *out)
+{
+	struct page_call *call = arg;
+
+	return call->page->write(call->options, &call->requested, out);
+}
+
 /* Takes a recent page, or makes a new one. */
 static int take_metrics(const struct http_options *options, struct pages *pages,
 			const struct page *page, enum exposition form, struct response *r)
 {
-	struct requested_page requested = {.form = form, .anew = !pages__rest(pages)};
+	struct page_call call = {options, page, {.form = form, .anew = !pages__rest(pages)}};
 	uint64_t began = clock__thread_ns();
 	int err;
 
 	r->body = pages__find(pages, form, r->gzipped);
 	if (r->body)
 		return 0;
-	err = make_body(options, pages, page, &requested, r);
+	err = make_body(pages, &(struct writer){write_page, &call}, r);
 	if (!err)
 		pages__keep(pages, form, r->gzipped, r->body, clock__thread_ns() - began,
-			    requested.reading);
+			    call.requested.reading);
 	return err;
 }
 
 static int send_page(const struct http_options *options, struct pages *pages,
 		     const struct page *page, const struct request *request, struct response *r)
 {
-	struct requested_page plain = {.form = EXPOSITION_PROMETHEUS};
+	struct page_call plain = {options, page, {.form = EXPOSITION_PROMETHEUS}};
 	enum exposition form;
 	int err;
 
@@ -166,7 +185,7 @@ static int send_page(const struct http_options *options, struct pages *pages,
 	r->status = 200;
 	r->content_type = page->content_type;
 	if (page->content_type) {
-		err = make_body(options, pages, page, &plain, r);
+		err = make_body(pages, &(struct writer){write_page, &plain}, r);
 	} else {
 		r->negotiated = true;
 		r->gzipped = negotiate__gzip(request->accept_encoding);
@@ -177,16 +196,68 @@ static int send_page(const struct http_options *options, struct pages *pages,
 	return err ? response__status(r, 500, pages__total(pages)) : 0;
 }
 
+/* --- the page for a person --- */
+
+struct web_call {
+	const struct http_options *options;
+	const char *path;
+	struct http_kind kind;
+};
+
+static int write_web(void *arg, FILE *out)
+{
+	struct web_call *call = arg;
+
+	return call->options->web(call->options->arg, call->path, &call->kind, out);
+}
+
+static bool serves_web(const struct http_options *options, bool local)
+{
+	return options->web &&
+	       (options->audience == HTTP_ALL || (options->audience == HTTP_LOCAL && local));
+}
+
+static int send_web(const struct http_options *options, struct pages *pages,
+		    const struct request *request, struct response *r)
+{
+	struct web_call call = {.options = options, .path = request->path};
+	int err;
+
+	memset(r, 0, sizeof(*r));
+	r->status = 200;
+	r->negotiated = true;
+	r->gzipped = negotiate__gzip(request->accept_encoding);
+	err = make_body(pages, &(struct writer){write_web, &call}, r);
+	r->content_type = call.kind.content_type;
+	r->policy = call.kind.policy;
+	if (!err)
+		return 0;
+	return response__status(r, err == -ENOENT ? 404 : 500, pages__total(pages));
+}
+
+/* --- which one --- */
+
+static bool is_web_path(const char *path)
+{
+	return !strncmp(path, "/api/", strlen("/api/")) || !strncmp(path, "/web/", strlen("/web/"));
+}
+
 static int choose(const struct http_options *options, struct pages *pages,
-		  const struct request *request, struct response *r)
+		  const struct request *request, bool local, struct response *r)
 {
 	const struct page *page = find_page(request->path);
 	const char *foreign = foreign__why(&request->sender);
+	bool web = is_web_path(request->path), serves = serves_web(options, local);
 	int err;
 
 	if (foreign)
 		return response__refuse(r, 403, foreign, pages__total(pages));
-	if (!page)
+	if (web && !serves && options->web && options->audience == HTTP_LOCAL)
+		return response__refuse(r, 403,
+					"only for clients on this machine; start gpuprobe "
+					"with --web all to serve others",
+					pages__total(pages));
+	if (!page && !(web && serves))
 		return response__status(r, 404, pages__total(pages));
 	if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0) {
 		err = response__status(r, 405, pages__total(pages));
@@ -196,13 +267,15 @@ static int choose(const struct http_options *options, struct pages *pages,
 	/* No page accepts a body, so no body must be skipped to find the next request. */
 	if (request->has_body)
 		return response__status(r, 413, pages__total(pages));
+	if (serves && (web || page->write == write_landing))
+		return send_web(options, pages, request, r);
 	return send_page(options, pages, page, request, r);
 }
 
 int page__respond(const struct http_options *options, struct pages *pages,
-		  const struct request *request, struct response *response)
+		  const struct request *request, bool local, struct response *response)
 {
-	int err = choose(options, pages, request, response);
+	int err = choose(options, pages, request, local, response);
 
 	response->head_only = !strcmp(request->method, "HEAD");
 	response->close = !request->keep_alive || request->has_body;

@@ -8,8 +8,11 @@
 #include "serve/request.h"
 #include "serve/response.h"
 
-/* Answers a complete request. Returns 0 or -ENOMEM; the caller clears the response either way. */
+/*
+ * Answers a complete request; `local`: of a client on this machine. Returns 0 or -ENOMEM; the
+ * caller clears the response either way.
+ */
 int page__respond(const struct http_options *options, struct pages *pages,
-		  const struct request *request, struct response *response);
+		  const struct request *request, bool local, struct response *response);
 
 #endif

@@ -75,6 +75,13 @@ static void print_head(FILE *out, const struct response *r, const char *version)
 	fprintf(out, "Content-Type: %s\r\n", r->content_type);
 	fprintf(out, "Content-Length: %zu\r\n", r->body->length);
 	fputs("X-Content-Type-Options: nosniff\r\n", out);
+	if (r->policy)
+		fprintf(out,
+			"Content-Security-Policy: %s\r\n"
+			"Cross-Origin-Resource-Policy: same-origin\r\n"
+			"Referrer-Policy: no-referrer\r\n"
+			"Cache-Control: no-store\r\n",
+			r->policy);
 	if (r->gzipped)
 		fputs("Content-Encoding: gzip\r\n", out);
 	if (r->negotiated)

@@ -11,12 +11,13 @@
 struct response {
 	int status;
 	const char *content_type;
-	struct body *body; /* held */
-	bool head_only;	   /* the head states the body's length, but the body is not sent */
-	bool gzipped;	   /* the body is compressed */
-	bool negotiated;   /* the response depends on the Accept headers */
-	bool allow;	   /* send the list of supported methods */
-	bool close;	   /* the connection ends after it */
+	const char *policy; /* Content-Security-Policy, for a person's page; NULL: none */
+	struct body *body;  /* held */
+	bool head_only;	    /* the head states the body's length, but the body is not sent */
+	bool gzipped;	    /* the body is compressed */
+	bool negotiated;    /* the response depends on the Accept headers */
+	bool allow;	    /* send the list of supported methods */
+	bool close;	    /* the connection ends after it */
 };
 
 /*

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A headless Chromium for tests of web pages, driven by its DevTools protocol over a pipe."""
+import base64
 import fcntl
 import json
 import os
@@ -11,6 +12,8 @@ import time
 OPTIONS = ["--headless", "--no-sandbox", "--single-process", "--no-zygote",
            "--allow-file-access-from-files", "--use-gl=angle", "--use-angle=swiftshader",
            "--enable-unsafe-swiftshader", "--disable-dev-shm-usage", "--remote-debugging-pipe"]
+# In the locale C it has a language that its own JavaScript does not take.
+LANGUAGE = {"LC_ALL": "en_US.UTF-8", "LANGUAGE": "en_US"}
 SECONDS = 60
 
 
@@ -33,7 +36,7 @@ class Chromium:
         self.console = []
         self._process = subprocess.Popen(
             [str(folder / "chromium"), *OPTIONS, f"--user-data-dir={profile}"],
-            env={**os.environ, "LD_LIBRARY_PATH": str(folder / "lib")}, pass_fds=(3, 4),
+            env={**os.environ, "LD_LIBRARY_PATH": str(folder / "lib"), **LANGUAGE}, pass_fds=(3, 4),
             preexec_fn=give_pipes, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         for fd in ours_to, ours_from, read, write:
             os.close(fd)
@@ -70,6 +73,9 @@ class Chromium:
                                              for value in message["params"]["args"]))
             elif message.get("method") == "Runtime.exceptionThrown":
                 self.console.append(f"exception: {message['params']}")
+            elif message.get("method") == "Log.entryAdded":
+                self.console.append(f"{message['params']['entry']['level']}: "
+                                    f"{message['params']['entry']['text']}")
             elif message.get("id") == self._number:
                 assert "error" not in message, message
                 return message["result"]
@@ -79,11 +85,24 @@ class Chromium:
         self._session = self._call("Target.attachToTarget", targetId=target,
                                    flatten=True)["sessionId"]
         self._call("Runtime.enable")
+        self._call("Log.enable")  # has violations of a policy, and requests that failed
         self._call("Page.navigate", url=url)
+
+    def look(self, width, height, scheme="light"):
+        """Sets the size of the page, and whether the user likes it light or dark."""
+        self._call("Emulation.setDeviceMetricsOverride", width=width, height=height,
+                   deviceScaleFactor=1, mobile=width < 500)
+        self._call("Emulation.setEmulatedMedia",
+                   features=[{"name": "prefers-color-scheme", "value": scheme}])
+
+    def screenshot(self, path):
+        """Writes the whole page as PNG."""
+        picture = self._call("Page.captureScreenshot", captureBeyondViewport=True)["data"]
+        path.write_bytes(base64.b64decode(picture))
 
     def evaluate(self, expression):
         return self._call("Runtime.evaluate", expression=expression,
-                          returnByValue=True)["result"].get("value")
+                          returnByValue=True, awaitPromise=True)["result"].get("value")
 
     def wait_for(self, expression):
         """Returns the expression's value once it is true."""

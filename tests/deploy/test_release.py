@@ -26,6 +26,12 @@ SECONDS = 3000
 
 # --- the SBOM's sources, which need no build ---
 
+def test_embedded_projects():
+    package, = sbom.embedded_packages()
+    assert (package["name"], package["licenseDeclared"]) == ("uplot", "MIT")
+    assert "uPlot.iife.js (sha256 " in package["comment"]
+
+
 COPYRIGHT = """Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 
 Files: *

@@ -5,64 +5,28 @@ complaint, and shows the threads and their calls.
 """
 import base64
 import json
-import shutil
-import subprocess
 
 import pytest
 from chromium import Chromium
 from lib import paths
 from lib.probe import Probe
 
-from conftest import CACHE, npm
-
 pytestmark = pytest.mark.slow
 
-PACKAGES = ["speedscope", "@sparticuz/chromium"]
 STEPS = [paths.workload("steps"), "--steps", 30, "--launches", 7, "--wait", "stream", "--cpu", 0]
 # What the importer says of a file that it had to mend.
 COMPLAINTS = ("Tried to end", "still open", "exception", "went wrong", "rror")
-UNPACK = """
-const fs = require("fs"), zlib = require("zlib"), [, from, to] = process.argv;
-for (const name of ["chromium", "swiftshader.tar", "al2023.tar"])
-    fs.writeFileSync(`${to}/${name}`, zlib.brotliDecompressSync(
-        fs.readFileSync(`${from}/${name}.br`)));
-"""
-
-
-@pytest.fixture(scope="session")
-def packages():
-    """The folder node_modules with speedscope and a packed Chromium."""
-    if not shutil.which("node"):
-        pytest.skip("node is missing")
-    folder = CACHE / "node_modules"
-    if not all((folder / package).exists() for package in PACKAGES):
-        npm("install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(CACHE),
-            *PACKAGES)
-    return folder
-
-
-@pytest.fixture(scope="session")
-def chromium_folder(packages):
-    folder = CACHE / "chromium"
-    if not (folder / "lib").exists():
-        folder.mkdir(exist_ok=True)
-        subprocess.run(["node", "-e", UNPACK, packages / "@sparticuz" / "chromium" / "bin",
-                        folder], check=True)
-        for archive in ("swiftshader.tar", "al2023.tar"):  # the last one makes lib
-            shutil.unpack_archive(folder / archive, folder)
-        (folder / "chromium").chmod(0o755)
-    return folder
 
 
 @pytest.fixture
-def shown(packages, chromium_folder, tmp_path):
+def shown(browser_packages, chromium_folder, tmp_path):
     """shown(FILE, NAME): waits until speedscope lists a frame; its page and its console."""
     def show(file, name):
         load = tmp_path / "load.js"
         content = base64.b64encode(file.read_bytes()).decode()
         load.write_text(f"speedscope.loadFileFromBase64({json.dumps(file.name)}, '{content}')",
                         encoding="utf-8")
-        page = packages / "speedscope" / "dist" / "release" / "index.html"
+        page = browser_packages / "speedscope" / "dist" / "release" / "index.html"
         with Chromium(chromium_folder, tmp_path / "profile") as browser:
             browser.open(f"file://{page}#localProfilePath={load}")
             # The sandwich view lists all frames as text.

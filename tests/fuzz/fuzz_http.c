@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a stranger sends to the metrics page: a connection's bytes in pieces through a socket, and
-// the header parser by itself. The first two bytes give the length of a piece.
+// the header parser by itself. The first two bytes give the length of a piece,
+// and whether the client is on this machine.
+#include <errno.h>
 #include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +39,16 @@ static int render(void *arg, enum exposition form, bool anew, uint64_t *reading,
 	return 0;
 }
 
+static int web(void *arg, const char *path, struct http_kind *kind, FILE *out)
+{
+	(void)arg;
+	if (strcmp(path, "/") != 0 && strncmp(path, "/api/v1/processes/", 18) != 0)
+		return -ENOENT;
+	*kind = (struct http_kind){"application/json", "default-src 'none'"};
+	fputs(path, out);
+	return 0;
+}
+
 static void drain(int fd)
 {
 	char buffer[4096];
@@ -55,6 +67,7 @@ static void converse(struct input input)
 		.address = "",
 		.version = "0",
 		.render = render,
+		.web = web,
 		.max_connections = 4,
 		.request_ms = 1000,
 		.idle_ms = 1000,
@@ -62,7 +75,8 @@ static void converse(struct input input)
 	static struct event_base *base;
 	struct connection_options options = {
 		.closed = on_closed, .responds = responds, .http = &http};
-	size_t piece = 1 + input__number(&input, 2) % 1024, n;
+	unsigned int first = (unsigned int)input__number(&input, 2);
+	size_t piece = 1 + first % 1024, n;
 	struct connection *connection;
 	const uint8_t *bytes;
 	int ends[2];
@@ -70,6 +84,7 @@ static void converse(struct input input)
 	if (!base)
 		base = event_base_new();
 	options.base = base;
+	options.local = first & 0x8000;
 	options.pages = base ? pages__new(base) : NULL;
 	MUST(options.pages && !socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends));
 	closed = false;

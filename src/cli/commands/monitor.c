@@ -13,6 +13,7 @@
 #include "cli/commands/otlp.h"
 #include "cli/commands/service.h"
 #include "cli/commands/subcommand.h"
+#include "cli/commands/web.h"
 #include "finding/finding.h"
 #include "model/growth.h"
 #include "output/landing/page.h"
@@ -47,6 +48,7 @@ struct monitor {
 	struct live_run *live;
 	struct metrics *metrics;
 	struct http_server *server;
+	struct web *web;	   /* NULL: nobody is served */
 	struct otlp_export *otlp;  /* NULL: nothing is sent */
 	struct monitor_text *text; /* the report by process; NULL: another form was chosen */
 	struct service *service;   /* NULL: reports are printed */
@@ -214,13 +216,16 @@ static int render_landing(void *arg, FILE *out)
 	struct monitor *monitor = arg;
 	const struct model *model = live_run__model(monitor->live);
 	const struct targets_text watched = targets__text(&monitor->options->targets);
-	const struct landing_page page = {
+	struct landing_page page = {
 		.version = GPUPROBE_VERSION,
 		.watched = watched.text,
 		.began_ns = findings__began_ns(monitor->findings),
 	};
 	uint64_t began = clock__boot_ns();
 
+	if (monitor->web)
+		page.hint = "A page with plots, call sites and details is served to browsers on "
+			    "this machine; --web all serves it to others, too.";
 	if (began - model->now_ns > LANDING_NS + LANDING_REST * monitor->landing_cost_ns) {
 		/* A partial reading lacks something, but nothing in it is wrong. */
 		live_model__update(monitor->live->live, false);
@@ -228,6 +233,18 @@ static int render_landing(void *arg, FILE *out)
 		monitor->landing_cost_ns = clock__boot_ns() - began;
 	}
 	return landing_page__print(out, &page, model, &monitor->list);
+}
+
+static void draw_for_web(void *arg)
+{
+	draw(arg);
+}
+
+static int answer_web(void *arg, const char *path, struct http_kind *kind, FILE *out)
+{
+	const struct monitor *monitor = arg;
+
+	return web__answer(monitor->web, path, kind, out);
 }
 
 /* --- setting up --- */
@@ -323,13 +340,35 @@ static int listen_as_invoker(struct monitor *monitor, const struct http_options 
 	return ret;
 }
 
+static int make_web(struct monitor *monitor, struct error *err)
+{
+	const struct targets_text watched = targets__text(&monitor->options->targets);
+	const struct web_options options = {
+		.live = monitor->live->live,
+		.watched = watched.text,
+		.stacks = monitor->options->stacks.mode != STACK_OFF,
+		.profile = monitor->options->verdict,
+		.state = monitor->findings,
+		.draw = draw_for_web,
+		.findings = &monitor->list,
+		.arg = monitor,
+	};
+
+	if (!monitor->server || monitor->options->web == HTTP_NOBODY)
+		return 0;
+	return web__new(&options, &monitor->web, err);
+}
+
 static int start_server(struct monitor *monitor, struct error *err)
 {
+	const bool web = monitor->options->web != HTTP_NOBODY;
 	struct http_options options = {
 		.address = monitor->options->metrics_address,
 		.version = GPUPROBE_VERSION,
 		.render = render_metrics,
 		.landing = render_landing,
+		.web = web ? answer_web : NULL,
+		.audience = monitor->options->web,
 		.arg = monitor,
 	};
 	const struct metrics_options form = {
@@ -439,6 +478,8 @@ static int set_up(struct monitor *monitor, struct error *err)
 	if (!ret)
 		ret = start_server(monitor, err);
 	if (!ret)
+		ret = make_web(monitor, err);
+	if (!ret)
 		ret = live_run__attach(monitor->live, err);
 	if (ret)
 		return ret;
@@ -485,6 +526,7 @@ static int run(const struct monitor_options *options, int *status, struct error 
 	service__free(monitor.service);
 	otlp_export__free(monitor.otlp);
 	http_server__free(monitor.server);
+	web__free(monitor.web);
 	metrics__free(monitor.metrics);
 	finding_list__clear(&monitor.list);
 	findings__free(monitor.findings);

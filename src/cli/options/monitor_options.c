@@ -47,6 +47,20 @@ static const char *const metrics_by_words[] = {
 	[METRICS_BY_JOB] = "job",
 };
 
+static const char *const web_words[] = {
+	[HTTP_LOCAL] = "local",
+	[HTTP_ALL] = "all",
+	[HTTP_NOBODY] = "off",
+};
+
+static int take_web(const struct option_row *row, void *field, const char *text, struct error *err)
+{
+	struct monitor_options *options = field;
+
+	options->web_given = true;
+	return option__word(row, &options->web, text, err);
+}
+
 static int take_pod_logs(const struct option_row *row, void *field, const char *text,
 			 struct error *err)
 {
@@ -121,6 +135,10 @@ static const struct option_row rows[] = {
 	 option__unsigned, FIELD(metrics_kernels), .max = 1000000},
 	{"metrics-by", 0, "process|container|user|job", "whose series the metrics have [process]",
 	 option__word, FIELD(metrics_by), WORDS(metrics_by_words)},
+	{"web", 0, "local|all|off",
+	 "who gets the page with plots at / of the metrics' port:\n"
+	 "browsers on this machine, all, nobody [local]",
+	 take_web, .offset = 0, WORDS(web_words)},
 	{"otlp-endpoint", 0, "URL",
 	 "also send metrics and findings by OTLP, such as to\n"
 	 "http://localhost:4318; none = off [the variable\n"
@@ -211,6 +229,8 @@ static int check_input(struct monitor_options *options, struct error *err)
 		given = "--service";
 	else if (options->metrics_address_given && options->metrics_address)
 		given = "--metrics-addr";
+	else if (options->web_given && options->web != HTTP_NOBODY)
+		given = "--web";
 	else if (options->otlp_endpoint && strcmp(options->otlp_endpoint, "none") != 0)
 		given = "--otlp-endpoint";
 
@@ -220,6 +240,15 @@ static int check_input(struct monitor_options *options, struct error *err)
 		return error__set(err, -EINVAL, "%s does not go with -i, which shows a recording",
 				  given);
 	options->metrics_address = NULL;
+	return 0;
+}
+
+static int check_web(const struct monitor_options *options, struct error *err)
+{
+	if (options->web_given && options->web != HTTP_NOBODY && !options->metrics_address)
+		return error__set(err, -EINVAL,
+				  "--web and --metrics-addr none do not go together: the page is "
+				  "on the port of the metrics");
 	return 0;
 }
 
@@ -262,6 +291,8 @@ int monitor_options__parse(struct monitor_options *options, int argc, char **arg
 		ret = check_verdict(options, err);
 	if (!ret)
 		ret = check_service(options, err);
+	if (!ret)
+		ret = check_web(options, err);
 	if (!ret)
 		ret = check_tensors(options, err);
 	if (!ret)

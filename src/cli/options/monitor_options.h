@@ -17,6 +17,7 @@
 #include "cli/options/stack_options.h"
 #include "output/metrics/process_groups.h"
 #include "probe/selection.h"
+#include "serve/http.h"
 
 struct monitor_options {
 	unsigned int sections; /* enum section */
@@ -26,6 +27,8 @@ struct monitor_options {
 	const char *metrics_address;
 	bool metrics_address_given;
 	unsigned int metrics_kernels;
+	enum http_audience web; /* who gets the page for a person */
+	bool web_given;
 	const char *otlp_endpoint; /* a URL, or "none"; NULL: not given */
 	enum metrics_by metrics_by;
 	const char *oom_directory;     /* files of out-of-memory reports; NULL: none */

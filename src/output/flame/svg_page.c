@@ -2,7 +2,8 @@
 // Style and script of SVG flame graphs, see parts.h.
 #include "output/flame/parts.h"
 
-const char flame_svg_style[] = "text { font: 12px monospace; fill: #222; white-space: pre }\n"
+const char flame_svg_style[] = ":root { color-scheme: light dark }\n"
+			       "text { font: 12px monospace; fill: #222; white-space: pre }\n"
 			       "#page { fill: #fff }\n"
 			       "#title { font: bold 16px sans-serif }\n"
 			       ".note { fill: #555 }\n"

@@ -10,6 +10,7 @@
 #include "base/quantity.h"
 #include "base/xml.h"
 #include "model/gpu_label.h"
+#include "output/command_text.h"
 #include "output/finding/findings.h"
 #include "output/report/totals.h"
 
@@ -34,22 +35,11 @@ static const char links[] =
 
 /* --- processes --- */
 
-/*
- * The program and its first argument, "python3 train.py". Options and what follows them stay away
- * from the network: they may be secrets.
- */
 static void print_command(FILE *out, const struct process *process)
 {
 	char command[sizeof(process->command)];
-	size_t program = strcspn(process->command, " "), length = program;
 
-	if (!program) {
-		xml__text(out, process->comm);
-		return;
-	}
-	if (process->command[program] && process->command[program + 1] != '-')
-		length += 1 + strcspn(process->command + program + 1, " ");
-	snprintf(command, sizeof(command), "%.*s", (int)length, process->command);
+	command_text__public(process->command, process->comm, command, sizeof(command));
 	xml__text(out, command);
 }
 
@@ -225,6 +215,11 @@ int landing_page__print(FILE *out, const struct landing_page *page, const struct
 	ret = print_processes(out, model);
 	print_findings(out, findings);
 	print_losses(out, model);
+	if (page->hint) {
+		fputs("<p>", out);
+		xml__text(out, page->hint);
+		fputs("</p>\n", out);
+	}
 	fputs(links, out);
 	return ret;
 }

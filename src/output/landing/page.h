@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The page at / for a person with a browser: what is watched, by whom GPUs are used, and what is
- * wrong. Everything that a process can influence is escaped, and the number of rows is bounded.
+ * The page at / where the one with plots (output/web/) is not served: what is watched, by whom GPUs
+ * are used, and what is wrong. Everything that a process can influence is escaped, and the number
+ * of rows is bounded.
  */
 #ifndef OUTPUT_LANDING_PAGE_H
 #define OUTPUT_LANDING_PAGE_H
@@ -18,6 +19,7 @@ struct landing_page {
 	const char *version; /* of gpuprobe */
 	const char *watched; /* "the whole machine" */
 	uint64_t began_ns;   /* CLOCK_BOOTTIME since when it is watched */
+	const char *hint;    /* a sentence at the end; NULL: none */
 };
 
 /*

@@ -222,6 +222,10 @@ def test_no_program(command, program):
     (["bpftrace-script", "--libcuda-path", ""], 2, "the path of a library is empty"),
     (["bpftrace-script", "--libcuda-path", "/nowhere"], 2,
      "/nowhere: No such file or directory; give --libcuda-path"),
+    (["--web", "all", "--metrics-addr", "none"], 2,
+     "--web and --metrics-addr none do not go together: the page is on the port of the metrics"),
+    (["--web", "on"], 2, "--web 'on': choose local, all or off"),
+    (["-i", "x.rec", "--web", "local"], 2, "--web does not go with -i, which shows a recording"),
     (["bpftrace-script", "-e", ""], 2, "-e: a word is missing"),
     (["bpftrace-script", "-e", "!all"], 2, "-e: the selection leaves no function"),
 ])

@@ -42,7 +42,8 @@ def maybe_stacks(rng, options):
 def monitor(rng, port):
     return ["--display-interval", rng.choice(INTERVALS), "--metrics-addr", f"127.0.0.1:{port}",
             *some(rng, ROOM), *maybe_stacks(rng, {**STACKS, "--min-wait": ("1ns", "100us")}),
-            *some(rng, {"--top": (1, 5, 0), "--metrics-kernels": (1, 100), "--max-overhead": (2,)}),
+            *some(rng, {"--top": (1, 5, 0), "--metrics-kernels": (1, 100), "--max-overhead": (2,),
+                        "--web": ("local", "all", "off")}),
             *rng.choice(([], ["--nccl"])), *rng.choice(([], ["--json"]))]
 
 

@@ -231,12 +231,12 @@ def test_head(idle):
 
 # --- pages and manners ---
 
-def test_landing_page(idle):
+def test_page_for_a_person(idle):
+    """test_web_page.py looks at it in a browser."""
     status, answer, body = idle.request("/")
     assert status == 200
     assert answer["Content-Type"].startswith("text/html")
-    assert b'href="/metrics"' in body and b"<h1>gpuprobe " in body
-    assert b"Processes that use CUDA: " in body and b"Findings: " in body
+    assert b'href="/metrics"' in body and b'src="/web/page.js"' in body
 
 
 def test_health(idle):

@@ -104,7 +104,7 @@ def test_container_and_pod(gpuprobe, container):
     """In reports and metrics, and a process outside is counted by neither."""
     identifier, directory = container
     endpoint = Endpoint()
-    args = ["--container", identifier[:12], "--pod", POD, *endpoint.option]
+    args = ["--container", identifier[:12], "--pod", POD, "--web", "off", *endpoint.option]
     with gpuprobe.start(libraries=GIVEN, base=["--json"], args=args) as running:
         running.wait_until_watching()
         with inside(directory, workload("launch"), "--launches", 5, "--hold", 600) as program:
