@@ -16,6 +16,7 @@ import steps
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 READY_SECONDS = 180  # importing PyTorch, setting up GPUs, compiling
+END_SECONDS = 10  # torchrun ends its ranks
 IDLE_SECONDS = 0.5  # so long CPUs are watched to find free ones
 
 
@@ -156,11 +157,23 @@ class Program:
         return [steps.read(path) for path in sorted(glob.glob(f"{self.work}/steps.*"))]
 
     def end(self):
+        """Ends all its processes; torchrun's ranks are in sessions of their own."""
         if self.process:
+            for pid in self.pids():
+                kill(os.kill, pid, signal.SIGKILL)
+            kill(os.kill, self.process.pid, signal.SIGTERM)
             try:
-                os.killpg(self.process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-            self.process.wait()
+                self.process.wait(END_SECONDS)
+            except subprocess.TimeoutExpired:
+                kill(os.killpg, self.process.pid, signal.SIGKILL)
+                self.process.wait()
             self.process.stdout.close()
         shutil.rmtree(self.work, ignore_errors=True)
+
+
+def kill(by, number, what):
+    """Sends a signal to what may have ended."""
+    try:
+        by(number, what)
+    except ProcessLookupError:
+        pass
