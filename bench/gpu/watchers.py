@@ -24,7 +24,8 @@ class Watcher:
     def __init__(self, gpuprobe, title, arguments, work, reports=True):
         self.title, self.arguments, self.reports = title, arguments, reports
         self.gpuprobe, self.work = gpuprobe, work
-        self.process = self.error = None
+        self.process = self.error = self.live = None  # live: when its last probe came in
+        self.cpus = None  # to run on; None: any
         self.starts, self.stops, self.lost, self.failures = [], [], 0, 0
 
     def start(self, pids):
@@ -36,6 +37,8 @@ class Watcher:
         with open(f"{self.work}/said", "w") as said, open(f"{self.work}/error", "w") as error:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said,
                                             stderr=error)
+        if self.cpus:
+            os.sched_setaffinity(self.process.pid, self.cpus)
         self._wait_until_live(began)
         self.starts.append(time.monotonic() - began)
 
@@ -55,6 +58,7 @@ class Watcher:
             if found != links:
                 links, since = found, time.monotonic()
             time.sleep(0.01)
+        self.live = since
 
     def stop(self):
         """What the tool saw: {pid: {"calls", "launches", "waits_ns"}},
@@ -105,8 +109,12 @@ def seen_of(process):
     account = process.get("all_threads")
     calls = sum(function["calls"] for function in process["functions"]
                 if "sampled" not in function.get("flags", []))
+    functions = {}
+    for function in process["functions"]:
+        name = function["function"]
+        functions[name] = functions.get(name, 0) + function["calls"]
     return {"calls": calls if account else calls + process["launches"],
-            "launches": process["launches"],
+            "launches": process["launches"], "functions": functions,
             "waits_ns": account["time"]["wait"]["ns"] if account else None}
 
 
