@@ -21,9 +21,11 @@ struct recording {
 	uint64_t offset; /* of the next chunk */
 	uint64_t number; /* that the next chunk should have */
 	uint64_t latest_ns;
-	bool any_number; /* after a seek every number is right */
-	bool gap;	 /* to be told with the next record */
-	bool complete;	 /* the chunk with the index, the last one, was reached */
+	bool gap;			  /* to be told with the next record */
+	struct recording_gap *latest_gap; /* NULL: none, or it is not listed */
+	bool in_gap;			  /* the latest gap ends with the next record */
+	bool after_gap;			  /* it ended with the latest record */
+	bool complete;			  /* the chunk with the index, the last one, was reached */
 	bool ended;
 
 	/* the current chunk */
@@ -280,6 +282,21 @@ void recording__span(struct recording *recording, uint64_t *first_ns, uint64_t *
 	*last_ns = recording->last_ns;
 }
 
+/* Whether the chunk of an index entry is there and intact: 1 or 0, or a negative errno. */
+static int is_readable(struct recording *recording, const struct recording_index_entry *entry)
+{
+	uint64_t offset = entry->offset;
+	struct recording_chunk chunk;
+	int ret = offset < recording->data || offset > recording->file.size ?
+			  0 :
+			  chunk_file__find(&recording->file, &offset, &chunk);
+
+	if (ret != 1 || offset != entry->offset || chunk.number != entry->number ||
+	    chunk.type != CHUNK_RECORDS)
+		return ret < 0 ? ret : 0;
+	return chunk_body__read(&recording->body, &recording->file, offset, &chunk);
+}
+
 int recording__seek(struct recording *recording, uint64_t time_ns)
 {
 	size_t low = 0, high;
@@ -296,39 +313,74 @@ int recording__seek(struct recording *recording, uint64_t time_ns)
 		else
 			high = middle;
 	}
+	while (low && (ret = is_readable(recording, &recording->entries[low - 1])) == 0)
+		low--;
+	if (ret < 0)
+		return ret;
 	recording->offset = low ? recording->entries[low - 1].offset : recording->data;
-	if (recording->offset < recording->data || recording->offset > recording->file.size)
-		recording->offset = recording->data;
-	recording->any_number = low != 0;
-	recording->number = 0;
-	recording->latest_ns = 0;
-	recording->gap = recording->ended = recording->complete = false;
+	recording->number = low ? recording->entries[low - 1].number : 0;
+	recording->latest_ns = low ? recording->entries[low - 1].first_ns : 0;
+	recording->gap = recording->in_gap = recording->after_gap = false;
+	recording->ended = recording->complete = false;
 	recording->records = (struct varint_reader){0};
 	return 0;
 }
 
 /* --- records --- */
 
-static void note_gap(struct recording *recording, uint64_t to_ns)
+/* The gap that begins there; NULL if it is not among the listed ones. It is listed once. */
+static struct recording_gap *gap_from(struct recording_damage *damage, uint64_t from_ns)
 {
-	struct recording_damage *damage = &recording->damage;
+	size_t listed =
+		damage->gap_count < RECORDING_GAPS_MAX ? damage->gap_count : RECORDING_GAPS_MAX;
 
-	if (damage->gap_count < RECORDING_GAPS_MAX)
-		damage->gaps[damage->gap_count] =
-			(struct recording_gap){recording->latest_ns, to_ns};
-	damage->gap_count++;
+	/* After a seek it is met again. */
+	for (size_t i = 0; i < listed; i++)
+		if (damage->gaps[i].from_ns == from_ns)
+			return &damage->gaps[i];
+	if (damage->gap_count++ >= RECORDING_GAPS_MAX)
+		return NULL;
+	damage->gaps[listed] = (struct recording_gap){.from_ns = from_ns};
+	return &damage->gaps[listed];
+}
+
+/* A gap ends with the next record. */
+static void note_gap(struct recording *recording, uint64_t from_ns)
+{
 	recording->gap = true;
+	if (recording->in_gap)
+		return;
+	recording->in_gap = true;
+	recording->latest_gap = gap_from(&recording->damage, from_ns);
+}
+
+static void end_gap(struct recording *recording, uint64_t to_ns)
+{
+	if (recording->in_gap && recording->latest_gap)
+		recording->latest_gap->to_ns = to_ns;
+	recording->after_gap = recording->in_gap;
+	recording->in_gap = false;
+}
+
+void recording__lose(struct recording *recording, uint64_t from_ns)
+{
+	if (!recording->after_gap) {
+		note_gap(recording, from_ns);
+		return;
+	}
+	recording->gap = recording->in_gap = true;
+	if (recording->latest_gap)
+		recording->latest_gap->to_ns = 0;
 }
 
 /* Compares the number of an intact chunk with the one that should follow. */
 static void follow(struct recording *recording, const struct recording_chunk *chunk)
 {
-	if (!recording->any_number && chunk->number != recording->number) {
+	if (chunk->number != recording->number) {
 		if (chunk->number > recording->number)
 			recording->damage.chunks += chunk->number - recording->number;
-		note_gap(recording, chunk->first_ns);
+		note_gap(recording, recording->latest_ns);
 	}
-	recording->any_number = false;
 	recording->number = chunk->number + 1;
 }
 
@@ -358,7 +410,7 @@ static void note_end(struct recording *recording, uint64_t offset, bool is_last_
 		damage->bytes += end - offset;
 	damage->cut = damage->unclosed;
 	damage->chunks++;
-	note_gap(recording, 0);
+	note_gap(recording, recording->latest_ns);
 }
 
 /*
@@ -426,6 +478,7 @@ static bool take_record(struct recording *recording, struct recorded *out)
 	out->time_ns = recording->time_ns;
 	out->keyframe = recording->keyframe;
 	out->gap = recording->gap;
+	end_gap(recording, recording->time_ns);
 	recording->keyframe = recording->gap = false;
 	return true;
 }

@@ -165,8 +165,9 @@ static int finish(struct replay *replay, int failure, int *status, struct error 
 		.libraries = end ? end->skipped_libraries : 0,
 		.before = trace_sink__earlier_calls(replay->sink),
 	};
-	bool is_partial = damage_report__warn(replay->recording, "calls",
-					      call_reader__unreadable(replay->calls), &replay->log);
+	bool is_partial = damage_report__warn(
+		replay->recording, recording__header(replay->recording)->begin_ns, "calls",
+		call_reader__unreadable(replay->calls), &replay->log);
 	int ret = failure ? error__set(err, failure, "cannot read %s: %s",
 				       replay->options->input.path, strerror(-failure)) :
 			    0;

@@ -77,6 +77,9 @@ static int read_next(struct replay *replay, bool *is_read, struct error *err)
 	if (ret == -ENOMEM)
 		return error__set(err, ret, "out of memory");
 	replay->unreadable += ret == -EINVAL;
+	if (!reading)
+		recording__lose(replay->recording,
+				replay->reading ? replay->reading->model->now_ns : 0);
 	if (reading) {
 		if (!replay->reading)
 			replay->began_ns = reading->began_ns;
@@ -288,7 +291,8 @@ void replay__warn(const struct replay *replay)
 {
 	uint64_t left_out = model_reader__left_out(replay->reader);
 
-	damage_report__warn(replay->recording, "readings", replay->unreadable, replay->log);
+	damage_report__warn(replay->recording, replay->began_ns, "readings", replay->unreadable,
+			    replay->log);
 	if (replay->is_difference)
 		log__warn(replay->log,
 			  "--from: the difference of two readings lacks the startup, and the "
