@@ -24,7 +24,7 @@ TAKES = pytest.mark.waits("a step is found after a second, and counts after two 
 
 
 def diffed(*args, status=0, why=""):
-    """What is printed. `why` is in the only line on standard error, which an exit status of 1 has."""
+    """What is printed. `why` is in the line on standard error, which an exit status of 1 has."""
     done = run("diff", *args)
     assert done.returncode == status, done
     if status == FAILED:
