@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "record/chunks.h"
+#include "record/open_gap.h"
 #include "record/varint.h"
 
 struct recording {
@@ -21,11 +22,9 @@ struct recording {
 	uint64_t offset; /* of the next chunk */
 	uint64_t number; /* that the next chunk should have */
 	uint64_t latest_ns;
-	bool gap;			  /* to be told with the next record */
-	struct recording_gap *latest_gap; /* NULL: none, or it is not listed */
-	bool in_gap;			  /* the latest gap ends with the next record */
-	bool after_gap;			  /* it ended with the latest record */
-	bool complete;			  /* the chunk with the index, the last one, was reached */
+	bool gap; /* to be told with the next record */
+	struct open_gap open_gap;
+	bool complete; /* the chunk with the index, the last one, was reached */
 	bool ended;
 
 	/* the current chunk */
@@ -297,6 +296,25 @@ static int is_readable(struct recording *recording, const struct recording_index
 	return chunk_body__read(&recording->body, &recording->file, offset, &chunk);
 }
 
+/* A hostile index may have thousands that are not. */
+#define UNREADABLE_MAX 16
+
+/*
+ * Makes *count smaller, so that the last of so many entries is readable; 0 if none near by is.
+ * Returns 0 or a negative errno.
+ */
+static int skip_unreadable(struct recording *recording, size_t *count)
+{
+	for (size_t tries = 0; *count && tries < UNREADABLE_MAX; tries++, (*count)--) {
+		int ret = is_readable(recording, &recording->entries[*count - 1]);
+
+		if (ret)
+			return ret < 0 ? ret : 0;
+	}
+	*count = 0;
+	return 0;
+}
+
 int recording__seek(struct recording *recording, uint64_t time_ns)
 {
 	size_t low = 0, high;
@@ -313,64 +331,30 @@ int recording__seek(struct recording *recording, uint64_t time_ns)
 		else
 			high = middle;
 	}
-	while (low && (ret = is_readable(recording, &recording->entries[low - 1])) == 0)
-		low--;
-	if (ret < 0)
+	ret = skip_unreadable(recording, &low);
+	if (ret)
 		return ret;
 	recording->offset = low ? recording->entries[low - 1].offset : recording->data;
 	recording->number = low ? recording->entries[low - 1].number : 0;
 	recording->latest_ns = low ? recording->entries[low - 1].first_ns : 0;
-	recording->gap = recording->in_gap = recording->after_gap = false;
-	recording->ended = recording->complete = false;
+	recording->gap = recording->ended = recording->complete = false;
+	recording->open_gap = (struct open_gap){0};
 	recording->records = (struct varint_reader){0};
 	return 0;
 }
 
 /* --- records --- */
 
-/* The gap that begins there; NULL if it is not among the listed ones. It is listed once. */
-static struct recording_gap *gap_from(struct recording_damage *damage, uint64_t from_ns)
-{
-	size_t listed =
-		damage->gap_count < RECORDING_GAPS_MAX ? damage->gap_count : RECORDING_GAPS_MAX;
-
-	/* After a seek it is met again. */
-	for (size_t i = 0; i < listed; i++)
-		if (damage->gaps[i].from_ns == from_ns)
-			return &damage->gaps[i];
-	if (damage->gap_count++ >= RECORDING_GAPS_MAX)
-		return NULL;
-	damage->gaps[listed] = (struct recording_gap){.from_ns = from_ns};
-	return &damage->gaps[listed];
-}
-
-/* A gap ends with the next record. */
 static void note_gap(struct recording *recording, uint64_t from_ns)
 {
 	recording->gap = true;
-	if (recording->in_gap)
-		return;
-	recording->in_gap = true;
-	recording->latest_gap = gap_from(&recording->damage, from_ns);
-}
-
-static void end_gap(struct recording *recording, uint64_t to_ns)
-{
-	if (recording->in_gap && recording->latest_gap)
-		recording->latest_gap->to_ns = to_ns;
-	recording->after_gap = recording->in_gap;
-	recording->in_gap = false;
+	open_gap__begin(&recording->open_gap, &recording->damage, from_ns);
 }
 
 void recording__lose(struct recording *recording, uint64_t from_ns)
 {
-	if (!recording->after_gap) {
-		note_gap(recording, from_ns);
-		return;
-	}
-	recording->gap = recording->in_gap = true;
-	if (recording->latest_gap)
-		recording->latest_gap->to_ns = 0;
+	recording->gap = true;
+	open_gap__go_on(&recording->open_gap, &recording->damage, from_ns);
 }
 
 /* Compares the number of an intact chunk with the one that should follow. */
@@ -478,7 +462,7 @@ static bool take_record(struct recording *recording, struct recorded *out)
 	out->time_ns = recording->time_ns;
 	out->keyframe = recording->keyframe;
 	out->gap = recording->gap;
-	end_gap(recording, recording->time_ns);
+	open_gap__end(&recording->open_gap, recording->time_ns);
 	recording->keyframe = recording->gap = false;
 	return true;
 }

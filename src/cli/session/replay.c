@@ -250,9 +250,15 @@ int replay__list(struct replay *replay, struct error *err)
 {
 	uint64_t now_ns = replay->reading->model->now_ns;
 	int ret = ARRAY_APPEND(replay->times, replay->time_count, now_ns);
+	bool is_lost = false;
 
 	while (!ret && replay->has_next && replay->time_count < REPLAY_LISTED) {
-		ret = ARRAY_APPEND(replay->times, replay->time_count, replay->next.time_ns);
+		/* A reading is a difference to the one before, up to the next keyframe. */
+		is_lost = !replay->next.keyframe && (is_lost || replay->next.gap);
+		if (is_lost)
+			recording__lose(replay->recording, 0);
+		else
+			ret = ARRAY_APPEND(replay->times, replay->time_count, replay->next.time_ns);
 		if (!ret && look_ahead(replay, err))
 			return -EIO;
 	}
