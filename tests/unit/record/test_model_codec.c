@@ -236,33 +236,6 @@ static void test_gaps(void **state)
 	arena__clear(&arena);
 }
 
-/* What damage costs is bounded by the room that readings take, and the file is at most doubled. */
-static void test_much_change_brings_keyframes(void **state)
-{
-	struct arena arena = {0};
-	struct model_writer *writer;
-	const uint8_t *bytes;
-	size_t length, whole = 0, since = 0;
-	int keyframes = 0;
-
-	(void)state;
-	assert_int_equal(model_writer__new(&writer), 0);
-	for (int i = 0; i < 50; i++) {
-		bool keyframe = model_writer__is_keyframe(writer);
-
-		assert_int_equal(keyframe, !i || since >= whole);
-		/* Nothing is as it was. */
-		assert_int_equal(model_writer__write(writer, make_reading(&arena), &bytes, &length),
-				 0);
-		since = keyframe ? 0 : since + length;
-		whole = keyframe ? length : whole;
-		keyframes += keyframe;
-	}
-	assert_true(keyframes > 1);
-	model_writer__free(writer);
-	arena__clear(&arena);
-}
-
 /* --- hostile bytes --- */
 
 static void test_damaged_bytes(void **state)
@@ -499,7 +472,6 @@ int main(void)
 		cmocka_unit_test(test_random_readings),
 		cmocka_unit_test(test_unchanged_reading_is_small),
 		cmocka_unit_test(test_gaps),
-		cmocka_unit_test(test_much_change_brings_keyframes),
 		cmocka_unit_test(test_damaged_bytes),
 		cmocka_unit_test(test_reports),
 		cmocka_unit_test(test_random_reports),
