@@ -69,14 +69,29 @@ static bool note(struct seen_findings *seen, const struct finding *finding)
 	return true;
 }
 
+void seen_findings__each_new(struct seen_findings *seen, const struct finding_list *list,
+			     enum finding_severity least,
+			     void (*each)(const struct finding *finding, void *arg), void *arg)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i].severity >= least && note(seen, &list->items[i]))
+			each(&list->items[i], arg);
+}
+
+static void keep_first(const struct finding *finding, void *arg)
+{
+	const struct finding **first = arg;
+
+	if (!*first)
+		*first = finding;
+}
+
 const struct finding *seen_findings__note(struct seen_findings *seen,
 					  const struct finding_list *list,
 					  enum finding_severity least)
 {
 	const struct finding *first = NULL;
 
-	for (size_t i = 0; i < list->count; i++)
-		if (list->items[i].severity >= least && note(seen, &list->items[i]) && !first)
-			first = &list->items[i];
+	seen_findings__each_new(seen, list, least, keep_first, &first);
 	return first;
 }

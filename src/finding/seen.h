@@ -25,4 +25,9 @@ const struct finding *seen_findings__note(struct seen_findings *seen,
 					  const struct finding_list *list,
 					  enum finding_severity least);
 
+/* The same, and calls `each` for all that are new or more severe. */
+void seen_findings__each_new(struct seen_findings *seen, const struct finding_list *list,
+			     enum finding_severity least,
+			     void (*each)(const struct finding *finding, void *arg), void *arg);
+
 #endif

@@ -20,7 +20,10 @@ struct model_writer;
 int model_writer__new(struct model_writer **out);
 void model_writer__free(struct model_writer *writer); /* NULL is fine */
 
-/* Makes at least each `count`th reading a keyframe. Without it: each 60th. */
+/*
+ * Makes at least each `count`th reading a keyframe. Without it: each 60th. One comes earlier if the
+ * readings since the latest one take as much room as that one.
+ */
 void model_writer__set_keyframes(struct model_writer *writer, unsigned int count);
 
 /* Hides names from the next keyframe on. Returns 0 or -ENOMEM. Call it at most once. */

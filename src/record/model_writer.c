@@ -8,7 +8,12 @@
 #include "record/flatten.h"
 #include "record/model_codec.h"
 
-/* Readings from one keyframe to the next: a whole one takes some twenty times as much room. */
+/*
+ * Readings from one keyframe to the next, which is what damage costs. A whole reading takes some
+ * twenty times as much room as a difference. So a keyframe comes as soon as the differences since
+ * the latest one have taken as much room as that one: it at most doubles the file. It comes after
+ * this many in any case, when little changes.
+ */
 #define KEYFRAME_EVERY 60
 
 struct model_writer {
@@ -19,7 +24,8 @@ struct model_writer {
 	struct flatten_cache ended;
 	struct tree_list before;
 	unsigned int turn, since_keyframe, keyframe_every;
-	bool fresh; /* `before` is valid */
+	size_t keyframe_bytes, since_bytes; /* of the latest keyframe, and of all after it */
+	bool fresh;			    /* `before` is valid */
 	struct bytes tree, out;
 };
 
@@ -73,7 +79,8 @@ int model_writer__hide_names(struct model_writer *writer)
 
 bool model_writer__is_keyframe(const struct model_writer *writer)
 {
-	return !writer->fresh || writer->since_keyframe >= writer->keyframe_every;
+	return !writer->fresh || writer->since_keyframe >= writer->keyframe_every ||
+	       writer->since_bytes >= writer->keyframe_bytes;
 }
 
 void model_writer__lost(struct model_writer *writer)
@@ -130,14 +137,18 @@ int model_writer__write(struct model_writer *writer, const struct recorded_readi
 			const uint8_t **bytes, size_t *length)
 {
 	struct recorded_reading whole = *reading;
+	bool keyframe = model_writer__is_keyframe(writer);
 	int ret = list_slow_rows(reading->model, &whole);
 
-	begin(writer, model_writer__is_keyframe(writer));
+	begin(writer, keyframe);
 	if (!ret)
 		ret = write_reading(writer, &whole);
 	free(whole.slow_rows);
 	writer->fresh = !ret;
 	writer->since_keyframe++;
+	writer->since_bytes = keyframe ? 0 : writer->since_bytes + writer->out.length;
+	if (keyframe)
+		writer->keyframe_bytes = writer->out.length;
 	*bytes = writer->out.at;
 	*length = writer->out.length;
 	return ret;

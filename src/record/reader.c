@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "record/chunks.h"
+#include "record/open_gap.h"
 #include "record/varint.h"
 
 struct recording {
@@ -21,9 +22,9 @@ struct recording {
 	uint64_t offset; /* of the next chunk */
 	uint64_t number; /* that the next chunk should have */
 	uint64_t latest_ns;
-	bool any_number; /* after a seek every number is right */
-	bool gap;	 /* to be told with the next record */
-	bool complete;	 /* the chunk with the index, the last one, was reached */
+	bool gap; /* to be told with the next record */
+	struct open_gap open_gap;
+	bool complete; /* the chunk with the index, the last one, was reached */
 	bool ended;
 
 	/* the current chunk */
@@ -280,6 +281,40 @@ void recording__span(struct recording *recording, uint64_t *first_ns, uint64_t *
 	*last_ns = recording->last_ns;
 }
 
+/* Whether the chunk of an index entry is there and intact: 1 or 0, or a negative errno. */
+static int is_readable(struct recording *recording, const struct recording_index_entry *entry)
+{
+	uint64_t offset = entry->offset;
+	struct recording_chunk chunk;
+	int ret = offset < recording->data || offset > recording->file.size ?
+			  0 :
+			  chunk_file__find(&recording->file, &offset, &chunk);
+
+	if (ret != 1 || offset != entry->offset || chunk.number != entry->number ||
+	    chunk.type != CHUNK_RECORDS)
+		return ret < 0 ? ret : 0;
+	return chunk_body__read(&recording->body, &recording->file, offset, &chunk);
+}
+
+/* A hostile index may have thousands that are not. */
+#define UNREADABLE_MAX 16
+
+/*
+ * Makes *count smaller, so that the last of so many entries is readable; 0 if none near by is.
+ * Returns 0 or a negative errno.
+ */
+static int skip_unreadable(struct recording *recording, size_t *count)
+{
+	for (size_t tries = 0; *count && tries < UNREADABLE_MAX; tries++, (*count)--) {
+		int ret = is_readable(recording, &recording->entries[*count - 1]);
+
+		if (ret)
+			return ret < 0 ? ret : 0;
+	}
+	*count = 0;
+	return 0;
+}
+
 int recording__seek(struct recording *recording, uint64_t time_ns)
 {
 	size_t low = 0, high;
@@ -296,39 +331,40 @@ int recording__seek(struct recording *recording, uint64_t time_ns)
 		else
 			high = middle;
 	}
+	ret = skip_unreadable(recording, &low);
+	if (ret)
+		return ret;
 	recording->offset = low ? recording->entries[low - 1].offset : recording->data;
-	if (recording->offset < recording->data || recording->offset > recording->file.size)
-		recording->offset = recording->data;
-	recording->any_number = low != 0;
-	recording->number = 0;
-	recording->latest_ns = 0;
+	recording->number = low ? recording->entries[low - 1].number : 0;
+	recording->latest_ns = low ? recording->entries[low - 1].first_ns : 0;
 	recording->gap = recording->ended = recording->complete = false;
+	recording->open_gap = (struct open_gap){0};
 	recording->records = (struct varint_reader){0};
 	return 0;
 }
 
 /* --- records --- */
 
-static void note_gap(struct recording *recording, uint64_t to_ns)
+static void note_gap(struct recording *recording, uint64_t from_ns)
 {
-	struct recording_damage *damage = &recording->damage;
-
-	if (damage->gap_count < RECORDING_GAPS_MAX)
-		damage->gaps[damage->gap_count] =
-			(struct recording_gap){recording->latest_ns, to_ns};
-	damage->gap_count++;
 	recording->gap = true;
+	open_gap__begin(&recording->open_gap, &recording->damage, from_ns);
+}
+
+void recording__lose(struct recording *recording, uint64_t from_ns)
+{
+	recording->gap = true;
+	open_gap__go_on(&recording->open_gap, &recording->damage, from_ns);
 }
 
 /* Compares the number of an intact chunk with the one that should follow. */
 static void follow(struct recording *recording, const struct recording_chunk *chunk)
 {
-	if (!recording->any_number && chunk->number != recording->number) {
+	if (chunk->number != recording->number) {
 		if (chunk->number > recording->number)
 			recording->damage.chunks += chunk->number - recording->number;
-		note_gap(recording, chunk->first_ns);
+		note_gap(recording, recording->latest_ns);
 	}
-	recording->any_number = false;
 	recording->number = chunk->number + 1;
 }
 
@@ -358,7 +394,7 @@ static void note_end(struct recording *recording, uint64_t offset, bool is_last_
 		damage->bytes += end - offset;
 	damage->cut = damage->unclosed;
 	damage->chunks++;
-	note_gap(recording, 0);
+	note_gap(recording, recording->latest_ns);
 }
 
 /*
@@ -426,6 +462,7 @@ static bool take_record(struct recording *recording, struct recorded *out)
 	out->time_ns = recording->time_ns;
 	out->keyframe = recording->keyframe;
 	out->gap = recording->gap;
+	open_gap__end(&recording->open_gap, recording->time_ns);
 	recording->keyframe = recording->gap = false;
 	return true;
 }

@@ -57,8 +57,8 @@ const struct recording_header *recording__header(const struct recording *recordi
 void recording__span(struct recording *recording, uint64_t *first_ns, uint64_t *last_ns);
 
 /*
- * Goes to the last keyframe that begins at or before `time_ns`; to the first chunk if there is
- * none. Returns 0 or a negative errno.
+ * Goes to the last readable keyframe that begins at or before `time_ns`; to the first chunk if
+ * there is none. Returns 0 or a negative errno.
  */
 int recording__seek(struct recording *recording, uint64_t time_ns);
 
@@ -67,6 +67,12 @@ int recording__seek(struct recording *recording, uint64_t time_ns);
  * ran out.
  */
 int recording__next(struct recording *recording, struct recorded *out);
+
+/*
+ * Says that the latest record is of no use, because it is malformed or refers to lost ones. The gap
+ * before it then reaches up to the next record. If there was none, a gap begins at `from_ns`.
+ */
+void recording__lose(struct recording *recording, uint64_t from_ns);
 
 const struct recording_damage *recording__damage(const struct recording *recording);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // `gpuprobe diff`: compares two runs and checks budgets; see subcommand.h.
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -94,18 +95,54 @@ static void print(const struct diff *diff)
 		compare_text__print(stdout, &report, diff->options->all);
 }
 
-/* A gate that could not judge everything must not let the run pass. */
-static int status_of(const struct diff *diff)
+static const struct budget_result *find_limit(const struct diff *diff, enum budget_state state)
 {
-	bool fails = diff->options->fails_on_worse && diff->comparison.worse;
-	bool unsure = diff->comparison.refused ||
-		      (diff->options->fails_on_worse && diff->comparison.refusal_count);
+	for (size_t i = 0; i < diff->limit_count; i++)
+		if (diff->limits[i].state == state)
+			return &diff->limits[i];
+	return NULL;
+}
 
-	for (size_t i = 0; i < diff->limit_count; i++) {
-		fails |= diff->limits[i].state == BUDGET_BROKEN;
-		unsure |= diff->limits[i].state == BUDGET_UNKNOWN;
+static bool lacks_comparison(const struct diff *diff)
+{
+	return diff->comparison.refused ||
+	       (diff->options->fails_on_worse && diff->comparison.refusal_count);
+}
+
+/* Why nothing that is worse was found, but the run does not pass. */
+static int refuse(const struct diff *diff, struct error *err)
+{
+	const struct comparison *comparison = &diff->comparison;
+	const struct budget_result *limit = find_limit(diff, BUDGET_UNKNOWN);
+	char more[48] = "";
+
+	if (!lacks_comparison(diff))
+		return error__set(err, -ENODATA, "--budget: line %u cannot be checked: %.200s: %s",
+				  limit->line, limit->text, limit->why);
+	if (comparison->refusal_count > 1)
+		snprintf(more, sizeof(more), "; and %zu more, see above",
+			 comparison->refusal_count - 1);
+	return error__set(err, -ENODATA, "%s: %s%s",
+			  comparison->refused ?
+				  "the runs cannot be compared" :
+				  "cannot tell whether B is worse, not all was compared",
+			  comparison->refusals[0].text, more);
+}
+
+/* A gate that could not judge everything must not let the run pass. */
+static int pass_or_fail(const struct diff *diff, int *status, struct error *err)
+{
+	if ((diff->options->fails_on_worse && diff->comparison.worse) ||
+	    find_limit(diff, BUDGET_BROKEN)) {
+		*status = EXIT_WORSE;
+		return 0;
 	}
-	return fails ? EXIT_WORSE : unsure ? EXIT_FAILED : 0;
+	if (lacks_comparison(diff) || find_limit(diff, BUDGET_UNKNOWN)) {
+		fflush(stdout);
+		return refuse(diff, err);
+	}
+	*status = 0;
+	return 0;
 }
 
 static int run(struct diff *diff, int *status, struct error *err)
@@ -121,8 +158,7 @@ static int run(struct diff *diff, int *status, struct error *err)
 	if (ret)
 		return ret;
 	print(diff);
-	*status = status_of(diff);
-	return 0;
+	return pass_or_fail(diff, status, err);
 }
 
 int diff_command__run(int argc, char **argv, int *status, struct error *err)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/commands/finding_marks.h"
 #include "cli/commands/recorded_filter.h"
 #include "cli/commands/subcommand.h"
 #include "cli/commands/trace_sink.h"
@@ -24,7 +25,9 @@ struct replay {
 	struct call_reader *calls;
 	struct recorded_filter *filter;
 	struct trace_sink *sink;
-	struct trace_counts counts; /* of the lines that were shown */
+	struct finding_marks *findings; /* NULL: none are wanted */
+	uint64_t first_ns;		/* of the lines that were shown; 0: none */
+	struct trace_counts counts;	/* of the lines that were shown */
 };
 
 /*
@@ -85,6 +88,9 @@ static int set_up(struct replay *replay, struct error *err)
 	ret = recording_choice__open(&options->input, RECORDING_CALLS, &replay->recording, err);
 	if (!ret)
 		ret = check_options(replay, err);
+	if (!ret && options->findings)
+		ret = finding_marks__new(options->findings, recording__header(replay->recording),
+					 &replay->log, &replay->findings, err);
 	if (!ret)
 		ret = open_sink(replay, err);
 	if (!ret)
@@ -128,6 +134,8 @@ static int show_lines(struct replay *replay)
 		if (!recorded_filter__takes(replay->filter, &line))
 			continue;
 		count(&replay->counts, &line);
+		if (!replay->first_ns || line.start_ns < replay->first_ns)
+			replay->first_ns = line.start_ns;
 		if (trace_sink__line(replay->sink, &line))
 			return 0;
 	}
@@ -157,6 +165,17 @@ static void report(const struct replay *replay, const struct trace_missing *miss
 	fputc('\n', stderr);
 }
 
+/* With --until up to then, otherwise also those that appeared after the last call. */
+static int draw_findings(const struct replay *replay, struct error *err)
+{
+	uint64_t to_ns = replay->options->input.to_ns;
+
+	if (to_ns)
+		to_ns += recording__header(replay->recording)->begin_ns;
+	return finding_marks__draw(replay->findings, replay->first_ns, to_ns,
+				   trace_sink__timeline(replay->sink), err);
+}
+
 static int finish(struct replay *replay, int failure, int *status, struct error *err)
 {
 	const struct recorded_calls_end *end = call_reader__end(replay->calls);
@@ -165,12 +184,15 @@ static int finish(struct replay *replay, int failure, int *status, struct error 
 		.libraries = end ? end->skipped_libraries : 0,
 		.before = trace_sink__earlier_calls(replay->sink),
 	};
-	bool is_partial = damage_report__warn(replay->recording, "calls",
-					      call_reader__unreadable(replay->calls), &replay->log);
+	bool is_partial = damage_report__warn(
+		replay->recording, recording__header(replay->recording)->begin_ns, "calls",
+		call_reader__unreadable(replay->calls), &replay->log);
 	int ret = failure ? error__set(err, failure, "cannot read %s: %s",
 				       replay->options->input.path, strerror(-failure)) :
 			    0;
 
+	if (!ret && replay->findings)
+		ret = draw_findings(replay, err);
 	if (trace_sink__finish(replay->sink, &missing, &replay->counts, ret ? NULL : err) && !ret)
 		ret = -EIO;
 	report(replay, &missing);
@@ -193,6 +215,7 @@ int trace_recorded__run(const struct trace_options *options, int *status, struct
 
 	if (!ret)
 		ret = finish(&replay, show_lines(&replay), status, err);
+	finding_marks__free(replay.findings);
 	trace_sink__free(replay.sink);
 	recorded_filter__free(replay.filter);
 	call_reader__free(replay.calls);

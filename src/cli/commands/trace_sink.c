@@ -307,6 +307,11 @@ int trace_sink__finish(struct trace_sink *sink, const struct trace_missing *miss
 			  sink->options->targets.command ? "; COMMAND continues unwatched" : "");
 }
 
+struct timeline *trace_sink__timeline(const struct trace_sink *sink)
+{
+	return sink->timeline;
+}
+
 bool trace_sink__is_closed(const struct trace_sink *sink)
 {
 	return sink->failure == -EPIPE;

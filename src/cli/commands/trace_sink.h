@@ -53,6 +53,9 @@ bool trace_sink__flush(struct trace_sink *sink);
 /* The terminal's size has changed. */
 void trace_sink__resize(struct trace_sink *sink);
 
+/* The timeline that the lines go to, for marks of something else than lines; NULL: none. */
+struct timeline *trace_sink__timeline(const struct trace_sink *sink);
+
 /*
  * Writes the rest, and the summary with the `missing` data; to a recording, with `counts`. Returns
  * 0, also if the reader has gone, or a negative errno with a message that has the number of calls

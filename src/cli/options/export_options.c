@@ -56,6 +56,10 @@ static const struct option_row rows[] = {
 	 "unless FILE ends in .json",
 	 option__file, OPTION(file)},
 	{NULL, 'o', "FILE", NULL, option__file, OPTION(file)},
+	{"findings", 0, "FILE",
+	 "mark when findings appeared, by a recording of the\n"
+	 "same run by gpuprobe record --level summary",
+	 option__file, OPTION(findings)},
 	{.help = "Which calls:"},
 	{"from", 0, "TIME",
 	 "only from this time on, counted from the beginning:\n"

@@ -37,6 +37,7 @@ struct trace_options {
 	const char *file;		    /* output file; NULL: stdout */
 	struct recording_choice input;	    /* the lines come from a recording */
 	bool nested_as_recorded;	    /* config.nested is no wish that may fail */
+	const char *findings; /* with `draws`: of this recording of readings; NULL: none */
 	const struct record_choice *record; /* the lines go to one, `file`; NULL: they do not */
 	uint64_t count;			    /* ends after this many calls; 0: never */
 	double duration;		    /* seconds; 0: until stopped */

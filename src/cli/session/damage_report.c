@@ -5,24 +5,27 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/quantity.h"
+#include "base/clock.h"
 
-/* "12.3 s to 14.1 s", counted from the recording's beginning. */
-static void write_span(const struct recording *recording, const struct recording_gap *gap,
-		       char *text, size_t size)
+/* Seconds after the beginning, as --from and --to take them, also hours later. */
+static double seconds_of(uint64_t time_ns, uint64_t begin_ns)
 {
-	uint64_t begin = recording__header(recording)->begin_ns;
-	uint64_t from = gap->from_ns > begin ? gap->from_ns - begin : 0;
-
-	if (gap->to_ns > begin)
-		snprintf(text, size, "%s to %s", quantity__time((double)from).text,
-			 quantity__time((double)(gap->to_ns - begin)).text);
-	else
-		snprintf(text, size, "%s to the end", quantity__time((double)from).text);
+	return time_ns > begin_ns ? (double)(time_ns - begin_ns) / (double)NS_PER_S : 0;
 }
 
-bool damage_report__warn(const struct recording *recording, const char *what, uint64_t unreadable,
-			 const struct log *log)
+/* "12.3 s to 14.1 s" */
+static void write_span(uint64_t begin_ns, const struct recording_gap *gap, char *text, size_t size)
+{
+	double from = seconds_of(gap->from_ns, begin_ns);
+
+	if (gap->to_ns)
+		snprintf(text, size, "%.1f s to %.1f s", from, seconds_of(gap->to_ns, begin_ns));
+	else
+		snprintf(text, size, "%.1f s to the end", from);
+}
+
+bool damage_report__warn(const struct recording *recording, uint64_t begin_ns, const char *what,
+			 uint64_t unreadable, const struct log *log)
 {
 	const struct recording_damage *damage = recording__damage(recording);
 	size_t shown =
@@ -34,7 +37,7 @@ bool damage_report__warn(const struct recording *recording, const char *what, ui
 	for (size_t i = 0; i < shown; i++) {
 		char span[96];
 
-		write_span(recording, &damage->gaps[i], span, sizeof(span));
+		write_span(begin_ns, &damage->gaps[i], span, sizeof(span));
 		log__warn(log, "the recording is damaged: %s from %s are missing", what, span);
 	}
 	if (damage->gap_count > shown)

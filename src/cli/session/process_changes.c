@@ -85,6 +85,17 @@ static uint64_t on_rescan(const struct rescan *rescan, uint64_t *ready_ns, void 
 	return attacher__reading_ns(changes->attacher);
 }
 
+/*
+ * The guard let go a process that had loaded a CUDA library, because gpuprobe was stalled. It has
+ * ended since then, so nothing tells which of its calls were seen.
+ */
+static void report_let_go(const struct process_changes *changes, const struct rescan *rescan)
+{
+	if (rescan->scan == SCAN_HELD && changes->command && !proc__exists(rescan->pid) &&
+	    child_command__was_let_go(changes->command, rescan->since_ns))
+		report_late(changes, rescan);
+}
+
 /* Looks at a held process at once: it waits for that. */
 static void look_at_held(struct process_changes *changes, const struct rescan *rescan,
 			 uint16_t stopped_above)
@@ -96,6 +107,8 @@ static void look_at_held(struct process_changes *changes, const struct rescan *r
 	attacher__hurry(changes->attacher, false);
 	if (late > 0 && child_command__was_let_go(changes->command, rescan->since_ns))
 		report_late(changes, rescan);
+	else
+		report_let_go(changes, rescan);
 	stopped_parents__letting_go(changes->waker, rescan->pid, stopped_above);
 	holds__note(
 		changes->programs, rescan->pid, rescan->since_ns,
@@ -211,8 +224,10 @@ void process_changes__add(struct process_changes *changes, const struct record_l
 		.shares = record->shares,
 	};
 
-	if (!changes->attacher) /* detached: no process is held any more */
+	if (!changes->attacher) { /* detached: no process is held any more */
+		report_let_go(changes, &rescan);
 		return;
+	}
 	if (changes->command && !record->stopped)
 		widen(changes);
 	if (record->stopped)

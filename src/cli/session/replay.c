@@ -77,6 +77,9 @@ static int read_next(struct replay *replay, bool *is_read, struct error *err)
 	if (ret == -ENOMEM)
 		return error__set(err, ret, "out of memory");
 	replay->unreadable += ret == -EINVAL;
+	if (!reading)
+		recording__lose(replay->recording,
+				replay->reading ? replay->reading->model->now_ns : 0);
 	if (reading) {
 		if (!replay->reading)
 			replay->began_ns = reading->began_ns;
@@ -251,9 +254,15 @@ int replay__list(struct replay *replay, struct error *err)
 {
 	uint64_t now_ns = replay->reading->model->now_ns;
 	int ret = ARRAY_APPEND(replay->times, replay->time_count, now_ns);
+	bool is_lost = false;
 
 	while (!ret && replay->has_next && replay->time_count < REPLAY_LISTED) {
-		ret = ARRAY_APPEND(replay->times, replay->time_count, replay->next.time_ns);
+		/* A reading is a difference to the one before, up to the next keyframe. */
+		is_lost = !replay->next.keyframe && (is_lost || replay->next.gap);
+		if (is_lost)
+			recording__lose(replay->recording, 0);
+		else
+			ret = ARRAY_APPEND(replay->times, replay->time_count, replay->next.time_ns);
 		if (!ret && look_ahead(replay, err))
 			return -EIO;
 	}
@@ -292,7 +301,8 @@ void replay__warn(const struct replay *replay)
 {
 	uint64_t left_out = model_reader__left_out(replay->reader);
 
-	damage_report__warn(replay->recording, "readings", replay->unreadable, replay->log);
+	damage_report__warn(replay->recording, replay->began_ns, "readings", replay->unreadable,
+			    replay->log);
 	if (replay->is_difference)
 		log__warn(replay->log,
 			  "--from: the difference of two readings lacks the startup, and the "

@@ -48,7 +48,8 @@ int replay__next(struct replay *replay, struct error *err);
 /*
  * Reads the rest of the recording once, for its times, and warns of what is missing there. From
  * then on replay__go leads to any of the readings from the current one on, which stays the current
- * one. At most REPLAY_LISTED are listed. Returns 0 or a negative errno with a message.
+ * one; those that refer to missing ones are not listed. At most REPLAY_LISTED are listed. Returns 0
+ * or a negative errno with a message.
  */
 int replay__list(struct replay *replay, struct error *err);
 

@@ -2,7 +2,10 @@
 // The arguments of calls and marks, see arguments.h.
 #include "output/timeline/arguments.h"
 
+#include <string.h>
+
 #include "output/trace/line.h"
+#include "output/trace/text.h"
 
 /* NULL writes nothing. */
 static void write_text(const struct argument_writer *writer, void *to, const char *name,
@@ -50,6 +53,11 @@ void timeline_call__write(const struct timeline_call *call, const struct argumen
 		write_begin(call->line, writer, to);
 	if (call->part != PART_BEGIN)
 		write_end(call, writer, to);
+}
+
+size_t timeline_mark__room(const struct timeline_mark *mark)
+{
+	return (strlen(mark->name) + (mark->note ? strlen(mark->note) : 0)) * TRACE_TEXT_EXPANSION;
 }
 
 void timeline_mark__write(const struct timeline_mark *mark, const struct argument_writer *writer,

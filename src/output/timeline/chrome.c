@@ -11,8 +11,8 @@
 
 #include <stdlib.h>
 
-#include "api/api.h"
 #include "output/timeline/arguments.h"
+#include "output/timeline/kineto.h"
 #include "output/trace/field.h"
 #include "output/trace/text.h"
 #include "trace/function.h"
@@ -28,6 +28,7 @@ struct chrome {
 	bool is_kineto;
 	bool has_parts; /* the next one needs a comma */
 	uint64_t begin_ns;
+	struct kineto_steps steps; /* with is_kineto */
 };
 
 static struct chrome *of_form(struct timeline_form *form)
@@ -170,36 +171,13 @@ static void add_track(struct timeline_form *form, const struct timeline_track *t
 
 static const char *category_of(const struct chrome *chrome, const struct timeline_call *call)
 {
-	if (!chrome->is_kineto)
-		return timeline_call__family(call);
-	return trace_function__layer(call->line->function) == LAYER_DRIVER ? "cuda_driver" :
-									     "cuda_runtime";
+	return chrome->is_kineto ? kineto__category(call) : timeline_call__family(call);
 }
 
-/* Kineto's names are without _ptsz and _ptds. */
 static const char *name_of(const struct chrome *chrome, const struct timeline_call *call)
 {
-	return chrome->is_kineto && call->row ? call->row->base :
-						trace_function__symbol(call->line->function);
-}
-
-/*
- * Readers take calls with "stream" for work of the GPU, so the handle that the host gave has
- * another key.
- */
-static const char *key_of(const struct chrome *chrome, const struct trace_field *field)
-{
-	static const char *const words[][2] = {
-		{"stream", "stream_handle"},
-		{"device", "device_ordinal"},
-		{"size", "bytes"},
-	};
-
-	if (chrome->is_kineto)
-		for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-			if (!strcmp(field->name, words[i][0]))
-				return words[i][1];
-	return field->name;
+	return chrome->is_kineto ? kineto__name(call) :
+				   trace_function__symbol(call->line->function);
 }
 
 /* --- arguments --- */
@@ -244,7 +222,9 @@ static void add_field(void *to, const struct trace_field *field)
 {
 	struct arguments *args = to;
 
-	args->at = trace_field__json(field, write_key(key_of(args->chrome, field), args->at));
+	const char *key = args->chrome->is_kineto ? kineto__key(field->name) : field->name;
+
+	args->at = trace_field__json(field, write_key(key, args->at));
 }
 
 static const struct argument_writer argument_writer = {add_number, add_text, add_field};
@@ -337,7 +317,7 @@ static void add_mark(struct timeline_form *form, const struct timeline_mark *mar
 	if (chrome->is_kineto && mark->track->kind == TRACK_STREAM)
 		return;
 	at = begin_part(chrome, 'i', mark->track->pid, tid_of(mark->track),
-			strlen(mark->name) * TRACE_TEXT_EXPANSION);
+			timeline_mark__room(mark));
 	if (!at)
 		return;
 	at = write_word("cat", chrome->is_kineto ? "cpu_instant_event" : mark->category, at);
@@ -394,24 +374,32 @@ static void add_value(struct timeline_form *form, const struct timeline_value *v
 		write_memory(chrome, value);
 }
 
-/* Kineto's steps are annotations of the program. */
-static void add_span(struct timeline_form *form, const struct timeline_span *span)
+/* On a thread, or on a track of its own. */
+static void write_span(struct chrome *chrome, const struct timeline_span *span, uint64_t tid,
+		       const char *category, const char *name)
 {
-	struct chrome *chrome = of_form(form);
+	char *at = begin_part(chrome, 'X', span->track->pid, tid, 0);
 	struct arguments args;
-	char *at;
 
-	if (chrome->is_kineto)
-		return;
-	at = begin_part(chrome, 'X', span->track->pid, tid_of(span->track), 0);
 	if (!at)
 		return;
-	at = write_word("name", span->name, write_word("cat", span->category, at));
+	at = write_word("name", name, write_word("cat", category, at));
 	at = write_time(chrome, span->begin_ns, at);
 	at = write_us(span->end_ns - span->begin_ns, TRACE_TEXT_CONSTANT(at, ",\"dur\":"));
 	args = begin_arguments(chrome, at);
 	add_number(&args, "launches", span->launches);
 	end_part(chrome, end_arguments(&args));
+}
+
+static void add_span(struct timeline_form *form, const struct timeline_span *span)
+{
+	struct chrome *chrome = of_form(form);
+	char name[KINETO_NAME];
+
+	if (!chrome->is_kineto)
+		write_span(chrome, span, tid_of(span->track), span->category, span->name);
+	else if (kineto_steps__take(&chrome->steps, span, name))
+		write_span(chrome, span, (uint64_t)span->track->tid, "user_annotation", name);
 }
 
 /* --- the file --- */

@@ -30,7 +30,7 @@ enum timeline_track_kind {
 struct timeline_track {
 	uint32_t number;	    /* unique, from 1 on */
 	uint8_t kind;		    /* enum timeline_track_kind */
-	pid_t pid, tid;		    /* 0: of no process; tid of threads only */
+	pid_t pid, tid;		    /* 0: of no process; tid of threads and their steps */
 	uint32_t process;	    /* number of the process's track; 0: none */
 	uint32_t parent;	    /* number of the track that contains it, or 0 */
 	char name[TRACK_NAME_SIZE]; /* of a process or thread: hostile; may be empty */
@@ -81,6 +81,8 @@ struct timeline_call {
 	struct timeline_cover cover;
 };
 
+#define NOTE_MAX 200
+
 /* A moment with a name. */
 struct timeline_mark {
 	const struct timeline_track *track;
@@ -92,7 +94,7 @@ struct timeline_mark {
 	size_t order_count;
 	const char *key; /* of `value`, or NULL */
 	uint64_t value;
-	const char *note; /* our own text, or NULL */
+	const char *note; /* may be hostile; at most NOTE_MAX bytes; or NULL */
 };
 
 /* A step of a thread. Those of a track do not overlap. */
@@ -100,6 +102,7 @@ struct timeline_span {
 	const struct timeline_track *track;
 	uint64_t begin_ns, end_ns;
 	const char *category, *name; /* our own words */
+	bool regular;		     /* it has about as many launches as others */
 	uint64_t launches;
 };
 

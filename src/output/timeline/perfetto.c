@@ -256,8 +256,7 @@ static void add_mark(struct timeline_form *form, const struct timeline_mark *mar
 	struct perfetto *perfetto = of_form(form);
 	struct perfetto_packet packet = perfetto_packet__begin_event(
 		&perfetto->writer,
-		PACKET_ROOM + strlen(mark->name) * TRACE_TEXT_EXPANSION +
-			mark->order_count * PROTOBUF_FIELD_MAX,
+		PACKET_ROOM + timeline_mark__room(mark) + mark->order_count * PROTOBUF_FIELD_MAX,
 		mark->time_ns, TYPE_INSTANT, mark->track->number, mark->category, mark->name);
 
 	if (!packet.at)

@@ -153,6 +153,7 @@ static void draw(struct timeline_steps *steps, struct stepping_thread *thread, u
 		.begin_ns = thread->begin_ns,
 		.end_ns = next_ns - 1,
 		.category = "steps",
+		.regular = regular,
 		.launches = thread->launches,
 	};
 	char name[48] = "irregular step";

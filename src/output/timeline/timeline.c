@@ -147,6 +147,26 @@ static void mark_call(struct timeline *timeline, const struct scene *scene)
 	mark(timeline, &moment);
 }
 
+void timeline__finding(struct timeline *timeline, const struct timeline_finding *finding)
+{
+	const struct timeline_process *process =
+		timeline_tracks__find(timeline->tracks, finding->pid);
+	char title[NOTE_MAX + 1];
+	const struct timeline_mark moment = {
+		.track = process ? &process->track : NULL,
+		.time_ns = finding->time_ns,
+		.category = "findings",
+		.name = finding->name,
+		.note = title,
+	};
+
+	if (!process || timeline->error)
+		return;
+	snprintf(title, sizeof(title), "%s", finding->title);
+	mark(timeline, &moment);
+	timeline->counts.findings++;
+}
+
 /* --- the calls of a thread --- */
 
 /* NULL for a depth that the tracer does not follow. */

@@ -42,6 +42,7 @@ struct timeline_counts {
 	uint64_t calls;			 /* each call once, with its last line */
 	uint64_t arrows;		 /* from a launch or copy to a wait */
 	uint64_t losses;		 /* marks of losses */
+	uint64_t findings;		 /* marks of findings */
 	uint64_t processes;		 /* by pid */
 	uint64_t raw_bytes;		 /* of the file before compression */
 	bool lacks_arrows, lacks_memory; /* as the options say */
@@ -65,6 +66,17 @@ void timeline__stop_by(struct timeline *timeline, int fd);
  * -ENOSPC) or -ENOMEM, after which nothing more is written.
  */
 int timeline__line(struct timeline *timeline, const struct trace_line *line);
+
+/* Something about a process, for a mark on its track. */
+struct timeline_finding {
+	pid_t pid;
+	uint64_t time_ns;  /* CLOCK_BOOTTIME, at which it first held */
+	const char *name;  /* "warning leak" */
+	const char *title; /* what is wrong; may be hostile; the mark has the first 200 bytes */
+};
+
+/* Call it after the lines. Findings of processes without calls in the timeline are left out. */
+void timeline__finding(struct timeline *timeline, const struct timeline_finding *finding);
 
 /* Writes the rest and ends the file. Returns as timeline__line. */
 int timeline__finish(struct timeline *timeline);

@@ -106,6 +106,11 @@ struct timeline_thread *timeline_tracks__thread(struct timeline_tracks *tracks,
 	return thread;
 }
 
+struct timeline_process *timeline_tracks__find(struct timeline_tracks *tracks, pid_t pid)
+{
+	return TABLE_FIND(tracks->processes, pid, &pid);
+}
+
 const struct timeline_track *timeline_tracks__losses(struct timeline_tracks *tracks)
 {
 	if (!tracks->losses.number) {
@@ -151,6 +156,7 @@ void timeline_tracks__add_steps(struct timeline_tracks *tracks, const struct tim
 	*track = (struct timeline_track){
 		.kind = TRACK_STEPS,
 		.pid = thread->pid,
+		.tid = thread->tid,
 		.process = thread->process,
 		.parent = thread->process,
 	};

@@ -59,6 +59,9 @@ struct timeline_thread *timeline_tracks__thread(struct timeline_tracks *tracks,
 						const struct timeline_process *process, pid_t tid,
 						const char *name);
 
+/* NULL: none of its calls is in the timeline. */
+struct timeline_process *timeline_tracks__find(struct timeline_tracks *tracks, pid_t pid);
+
 /* The track of losses. */
 const struct timeline_track *timeline_tracks__losses(struct timeline_tracks *tracks);
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`gpuprobe diff`: runs of a program that does one thing more in each step, and budgets."""
 import json
+import re
 
 import pytest
 
@@ -22,9 +23,14 @@ CHANGES = {  # the figure of the first row, and what it comes from
 TAKES = pytest.mark.waits("a step is found after a second, and counts after two more")
 
 
-def diffed(*args, status=0):
+def diffed(*args, status=0, why=""):
+    """What is printed. `why` is in the line on standard error, which an exit status of 1 has."""
     done = run("diff", *args)
-    assert (done.returncode, done.stderr) == (status, ""), done
+    assert done.returncode == status, done
+    if status == FAILED:
+        assert re.fullmatch(r"gpuprobe: [^\n]+\n", done.stderr) and why in done.stderr, done
+    else:
+        assert done.stderr == "", done
     return done.stdout
 
 
@@ -98,7 +104,8 @@ def test_budget(recorded, tmp_path):
 
 def test_an_unknown_figure_is_no_kept_limit(recorded, tmp_path):
     limits = budget(tmp_path, "allocations per step <= 1000000")
-    text = diffed("--budget", limits, recorded[0], status=FAILED)
+    text = diffed("--budget", limits, recorded[0], status=FAILED,
+                  why="line 1 cannot be checked: allocations per step <= 1000000: no steps")
     assert "unknown: allocations per step <= 1000000: no steps were found" in text
     limits = budget(tmp_path, "allocations per step <= 1000000", "launches in all <= 3")
     assert "1 broken, 1 unknown" in diffed("--budget", limits, recorded[0], status=WORSE)
@@ -143,11 +150,45 @@ def test_nothing_in_it_cannot_be_compared(recorded, tmp_path):
     empty = tmp_path / "empty.json"
     report = json.loads(run("stat", "-i", recorded[0], "--json").stdout)
     empty.write_text(json.dumps({**report, "processes": []}))
-    assert "has no process that used CUDA" in diffed(recorded[0], empty, status=FAILED)
+    why = "has no process that used CUDA"
+    assert why in diffed(recorded[0], empty, status=FAILED, why=why)
     lossy = tmp_path / "lossy.json"
     lossy.write_text(json.dumps({**report, "lost": {**report["lost"], "ring_full": 7}}))
-    text = diffed(recorded[0], lossy, status=FAILED)
+    text = diffed(recorded[0], lossy, status=FAILED, why="cannot be compared: B (")
     assert "is incomplete: 7 lost (ring_full)" in text
+
+
+def changed(directory, file, **members):
+    """A report of the recording with other members in its process, or without some (None)."""
+    report = json.loads(run("stat", "-i", file, "--json").stdout)
+    [process] = report["processes"]
+    process = {**process, **members}
+    new = directory / "changed.json"
+    new.write_text(json.dumps({**report, "processes": [
+        {name: value for name, value in process.items() if value is not None}]}))
+    return new
+
+
+def test_a_gate_that_cannot_tell_says_why(recorded, tmp_path):
+    """What could not be compared is no failure by itself. With --fail-on the exit status is 1, and
+    standard error has the reason, with and without --json; what is worse comes first."""
+    few, many = recorded
+    partial = changed(tmp_path, few, since_attach=True)
+    for form in ((), ("--json",)):
+        diffed(few, partial, *form)
+        diffed(few, partial, *form, "--fail-on", "worse", status=FAILED,
+               why="cannot tell whether B is worse, not all was compared: ")
+        diffed(few, many, *form, "--fail-on", "worse", status=WORSE)
+    limits = budget(tmp_path, "launches in all <= 3")
+    diffed(partial, few, "--fail-on", "worse", "--budget", limits, status=WORSE)
+
+
+def test_a_recording_without_a_process(recorded, tmp_path):
+    nothing = tmp_path / "nothing.rec"
+    done = run("record", "-q", "-o", nothing, "--level", "summary", "--", "true")
+    assert done.returncode == 0, done.stderr
+    for pair in ((recorded[0], nothing), (nothing, recorded[0]), (nothing, nothing)):
+        diffed(*pair, status=FAILED, why="has no process that used CUDA")
 
 
 # --- steps ---

@@ -75,6 +75,10 @@ class Timeline:
     def of(self, *names):
         return [call for call in self.calls if call.name in names]
 
+    @property
+    def findings(self):
+        return [mark for mark in self.marks if mark.category == "findings"]
+
     def on(self, track):
         return [mark for mark in self.marks if track in str(mark.track)]
 
@@ -305,7 +309,8 @@ class Perfetto:
                 timeline.values.append((pid, track["name"], time, event["value"]))
             else:
                 assert event["type"] == INSTANT
-                on = track["thread"]["tid"] if "thread" in track else track["name"]
+                # The thread that is called as its process has the process's marks in Chrome's form.
+                on = track["thread"]["tid"] if "thread" in track else track.get("name", pid)
                 timeline.marks.append(Mark(pid, on, event["name"], event["category"], time,
                                            event["arguments"]))
             for flow in event.get("flows", []):
@@ -513,10 +518,19 @@ def check_steps(timeline):
                                     for time in launches[step.pid, step.tid]), step
 
 
+def check_findings(timeline):
+    """They are on the track of a process that has calls, and say what is wrong."""
+    for mark in timeline.findings:
+        assert re.fullmatch("(info|warning|critical) [a-z-]+", mark.name), mark
+        assert mark.track == mark.pid and mark.pid in timeline.processes, mark
+        assert mark.args.keys() == {"note"} and mark.args["note"], mark
+
+
 def check(timeline):
     """Calls of a thread nest; values come in order."""
     check_queued(timeline)
     check_steps(timeline)
+    check_findings(timeline)
     threads = {}
     for call in timeline.calls:
         threads.setdefault((call.pid, call.tid), []).append(call)

@@ -390,7 +390,8 @@ def test_kineto(recording, tmp_path):
     assert "has the calls of the host and no GPU times" in done.stderr
     loaded = timeline.load(file)
     lines = lines_of(recording, "--nested")
-    calls = [event for event in loaded["traceEvents"] if event["ph"] == "X"]
+    calls = [event for event in loaded["traceEvents"]
+             if event["ph"] == "X" and event["cat"] != "user_annotation"]
     assert len(calls) == len(lines)
     assert Counter(call["cat"] for call in calls).keys() == {"cuda_runtime", "cuda_driver"}
     assert len({call["args"]["correlation"] for call in calls}) == len(calls)
@@ -400,6 +401,31 @@ def test_kineto(recording, tmp_path):
     assert memory and memory[-1]["args"]["Total Reserved"] == sum(
         event["args"]["Bytes"] for event in memory)
     assert loaded["baseTimeNanoseconds"] > 1 << 60 and loaded["schemaVersion"] == 1
+
+
+def test_kineto_has_steps(tmp_path):
+    """They are annotations of the thread, with its calls inside, and count from 1 as the other
+    forms do: HTA finds them by their name."""
+    file, drawn, other = tmp_path / "run.rec", tmp_path / "out.json", tmp_path / "out.pftrace"
+    result = Probe(tmp_path).run(STEPS, "--steps", 20, "--launches", 7, "--wait", "stream",
+                                 "--cpu", 0, base=["record", "-o", str(file)])
+    assert result.status == 0, result.stderr
+    export(file, "kineto", drawn)
+    export(file, "perfetto", other)
+    events = timeline.load(drawn)["traceEvents"]
+    steps = [event for event in events if event.get("cat") == "user_annotation"]
+    assert [step["name"] for step in steps] == [f"ProfilerStep#{i + 1}" for i in range(19)]
+    known = timeline.read_perfetto(other)
+    begin = timeline.load(drawn)["otherData"]["boot_ns"]
+    assert [(step["pid"], step["tid"], begin + step["ts"], begin + step["ts"] + step["dur"])
+            for step in steps] == [(step.pid, step.tid, step.start, step.end)
+                                   for step in known.steps]
+    launches = [event for event in events if event["name"] == "cudaLaunchKernel"]
+    for step in steps:
+        inside = [call for call in launches if call["tid"] == step["tid"] and
+                  step["ts"] <= call["ts"] and
+                  call["ts"] + call["dur"] <= step["ts"] + step["dur"]]
+        assert len(inside) == step["args"]["launches"] == 7
 
 
 def test_a_part(recording, tmp_path):

@@ -107,6 +107,42 @@ static void every_kind_of_line_in_other_forms(void **state)
 	assert_int_equal(counts[0].calls, 30);
 }
 
+/* Its texts are as hostile as a process makes them, in each form; the mark has their beginning. */
+static void findings_of_known_processes_are_marked(void **state)
+{
+	static const enum timeline_format formats[] = {TIMELINE_PERFETTO, TIMELINE_CHROME,
+						       TIMELINE_KINETO};
+	char title[1000];
+	struct timeline_finding finding = {
+		.time_ns = BEGIN_NS + 7, .name = "warning leak", .title = title};
+	struct timeline_counts counts;
+	struct trace_line lines[LINES];
+	struct scene scene;
+	size_t length;
+	char *text;
+
+	(void)state;
+	memset(title, 1, sizeof(title) - 1);
+	title[sizeof(title) - 1] = '\0';
+	build_lines(lines);
+	for (size_t form = 0; form < 3; form++) {
+		begin(&scene, formats[form]);
+		for (size_t i = 0; i < LINES; i++)
+			take(&scene, &lines[i]);
+		finding.pid = lines[0].process->pid;
+		timeline__finding(scene.timeline, &finding);
+		finding.pid = 1;
+		timeline__finding(scene.timeline, &finding);
+		text = end(&scene, &counts, &length);
+		assert_int_equal(counts.findings, 1);
+		if (form) {
+			assert_non_null(strstr(text, "\"name\":\"warning leak\""));
+			assert_null(memchr(text, 1, length));
+		}
+		free(text);
+	}
+}
+
 static struct trace_line launch_at(uint64_t us)
 {
 	return (struct trace_line){CALL(launch, application, us, 5000), .kernel = "vadd", SHAPE};
@@ -340,6 +376,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_of_line),
 		cmocka_unit_test(every_kind_of_line_in_other_forms),
+		cmocka_unit_test(findings_of_known_processes_are_marked),
 		cmocka_unit_test(work_beyond_the_limit_is_counted),
 		cmocka_unit_test(a_wait_covers_earlier_work_only),
 		cmocka_unit_test(memory_counts_from_the_return_on),

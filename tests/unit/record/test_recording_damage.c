@@ -99,12 +99,114 @@ static void test_tells_the_time_of_a_gap(void **state)
 	free(file.bytes);
 }
 
+/* Where chunk `number` of the file begins. */
+static size_t chunk_at(const struct file *file, unsigned int number)
+{
+	size_t at = sizeof(struct recording_file_head) + sizeof(struct recording_header);
+	struct recording_chunk chunk;
+
+	for (unsigned int i = 0; i < number; i++) {
+		memcpy(&chunk, file->bytes + at, sizeof(chunk));
+		at += sizeof(chunk) + chunk.stored_bytes;
+	}
+	return at;
+}
+
+static void damage_chunk(struct file *file, unsigned int number)
+{
+	file->bytes[chunk_at(file, number) + sizeof(struct recording_chunk)] ^= 1;
+}
+
+/* A seek ends at the keyframe before one that is damaged, with and without the index. */
+static void test_seek_passes_damaged_keyframe(void **state)
+{
+	const uint32_t frame = KEYFRAME_EVERY * PER_CHUNK;
+	const uint64_t time_ns = BEGIN + (2ull * frame + 1) * STEP;
+
+	(void)state;
+	for (int closed = 0; closed < 2; closed++) {
+		struct file file = make(closed);
+		struct recording *recording;
+		struct recorded record;
+		uint32_t gaps;
+
+		damage_chunk(&file, 2 * KEYFRAME_EVERY);
+		recording = open_bytes(file.bytes, file.length);
+		for (int i = 0; i < 2; i++) {
+			assert_int_equal(recording__seek(recording, time_ns), 0);
+			assert_int_equal(recording__next(recording, &record), 1);
+			assert_int_equal(check(&record), frame);
+			for (gaps = 0; recording__next(recording, &record) == 1;)
+				gaps += record.gap;
+			assert_int_equal(gaps, 1);
+			/* It is met twice and told once. */
+			assert_int_equal(recording__damage(recording)->gap_count, 1);
+		}
+		recording__free(recording);
+		free(file.bytes);
+	}
+}
+
+/* A gap reaches up to the first record that is of use. */
+static void test_gap_takes_useless_records(void **state)
+{
+	struct file file = make(true);
+	const struct recording_gap *gap;
+	struct recording *recording;
+	struct recorded record;
+	uint32_t lost = 0, number;
+
+	(void)state;
+	damage_chunk(&file, 1);
+	damage_chunk(&file, 3);
+	recording = open_bytes(file.bytes, file.length);
+	gap = recording__damage(recording)->gaps;
+	while (recording__next(recording, &record) == 1) {
+		number = check(&record);
+		if (number >= PER_CHUNK && number < 5 * PER_CHUNK) {
+			recording__lose(recording, 0);
+			assert_int_equal(gap->to_ns, 0);
+			lost++;
+		}
+	}
+	assert_int_equal(lost, 2 * PER_CHUNK);
+	assert_int_equal(recording__damage(recording)->gap_count, 1);
+	assert_int_equal(gap->from_ns, BEGIN + (PER_CHUNK - 1) * STEP);
+	assert_int_equal(gap->to_ns, BEGIN + 5 * PER_CHUNK * STEP);
+	recording__free(recording);
+	free(file.bytes);
+}
+
+/* A record that is malformed by itself begins one. */
+static void test_useless_record_begins_a_gap(void **state)
+{
+	struct file file = make(true);
+	struct recording *recording = open_bytes(file.bytes, file.length);
+	const struct recording_gap *gap = recording__damage(recording)->gaps;
+	struct recorded record;
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(recording__next(recording, &record), 1);
+	recording__lose(recording, BEGIN + STEP);
+	assert_int_equal(recording__next(recording, &record), 1);
+	assert_true(record.gap);
+	assert_int_equal(recording__damage(recording)->gap_count, 1);
+	assert_int_equal(gap->from_ns, BEGIN + STEP);
+	assert_int_equal(gap->to_ns, BEGIN + 3 * STEP);
+	recording__free(recording);
+	free(file.bytes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cut_costs_one_chunk),
 		cmocka_unit_test(test_flipped_byte_costs_one_chunk),
 		cmocka_unit_test(test_tells_the_time_of_a_gap),
+		cmocka_unit_test(test_seek_passes_damaged_keyframe),
+		cmocka_unit_test(test_gap_takes_useless_records),
+		cmocka_unit_test(test_useless_record_begins_a_gap),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

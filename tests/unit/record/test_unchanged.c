@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What has not changed since the reading before takes no time and no room.
+// What has not changed since the reading before takes no time and no room; much change brings
+// keyframes.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -79,11 +80,44 @@ static void test_runs(void **state)
 	model_writer__free(writer);
 }
 
+#define CHANGING 200
+
+/* What damage costs is bounded by the room that readings take, and the file is at most doubled. */
+static void test_much_change_brings_keyframes(void **state)
+{
+	struct process processes[CHANGING] = {0};
+	struct model model = {.processes = processes, .process_count = CHANGING};
+	const struct recorded_reading reading = {.model = &model};
+	size_t length, whole = 0, since = 0;
+	struct model_writer *writer;
+	const uint8_t *bytes;
+	int keyframes = 0;
+
+	(void)state;
+	assert_int_equal(model_writer__new(&writer), 0);
+	for (int i = 0; i < 50; i++) {
+		bool keyframe = model_writer__is_keyframe(writer);
+
+		assert_int_equal(keyframe, !i || since >= whole);
+		for (uint64_t n = 0; n < CHANGING; n++) {
+			processes[n].serial = n + 1;
+			processes[n].launches += n << 20;
+		}
+		assert_int_equal(model_writer__write(writer, &reading, &bytes, &length), 0);
+		since = keyframe ? 0 : since + length;
+		whole = keyframe ? length : whole;
+		keyframes += keyframe;
+	}
+	assert_in_range(keyframes, 2, 25);
+	model_writer__free(writer);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ended_process_is_kept),
 		cmocka_unit_test(test_runs),
+		cmocka_unit_test(test_much_change_brings_keyframes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
