@@ -65,6 +65,7 @@ struct finding_list;
 #define NEEDS_PROFILE 0x1 /* process->profile: stat, diagnose, the monitor's --verdict */
 #define NEEDS_ASKS 0x2	  /* error queries are probed */
 #define NEEDS_GETTERS 0x4
+#define NEEDS_XIDS 0x10	  /* errors of GPUs are watched: the monitor */
 #define NEEDS_TENSORS 0x8 /* of no finding: for readings of a recording */
 
 struct finding_kind {

@@ -113,6 +113,9 @@ int device_imbalance__detect(const struct finding_input *input, struct finding_l
 int stuck__detect(const struct finding_input *input, const struct process *process,
 		  struct finding_list *out);
 
+/* xid.c */
+int xid__detect(const struct finding_input *input, struct finding_list *out);
+
 /* missing_sync.c */
 int missing_sync__detect(const struct finding_input *input, const struct process *process,
 			 struct finding_list *out);

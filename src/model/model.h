@@ -37,6 +37,7 @@ struct at_failure;
 struct tensors;
 struct oom;
 struct workload;
+struct xids;
 
 /*
  * Live allocations are all allocations minus those in never_live, replaced and with_context, and
@@ -489,6 +490,8 @@ struct model {
 	uint64_t live_at_exit_bytes; /* sum over all ended processes */
 	const struct oom *ooms;	     /* reports so far; not owned by the model */
 	size_t oom_count;
+	/* GPU errors that the driver reported, model/xids.h; NULL: not watched; not owned */
+	const struct xids *xids;
 };
 
 /* Whether the process's calls of the family include estimates. */

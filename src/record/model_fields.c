@@ -110,6 +110,7 @@ static const struct recorded_field model_fields[] = {
 	TOTAL(live_at_exit_bytes),
 	LIST(ooms, oom_count, oom),
 	COUNTED(oom_count),
+	SKIPPED(xids, "the monitor's, which records nothing"),
 };
 RECORDED_TYPE(model, 0);
 #undef T

@@ -10,6 +10,7 @@
 #include "cli/files/terminal.h"
 #include "cli/options/monitor_options.h"
 #include "cli/session/live_run.h"
+#include "cli/session/xid_watch.h"
 #include "cli/commands/otlp.h"
 #include "cli/commands/service.h"
 #include "cli/commands/subcommand.h"
@@ -50,6 +51,7 @@ struct monitor {
 	struct otlp_export *otlp;  /* NULL: nothing is sent */
 	struct monitor_text *text; /* the report by process; NULL: another form was chosen */
 	struct service *service;   /* NULL: reports are printed */
+	struct xid_watch *xids;	   /* NULL: none are watched */
 	struct findings *findings;
 	struct finding_list list; /* findings of the latest report or page */
 	uint64_t sampled_ns;
@@ -66,7 +68,8 @@ struct monitor {
 static int make_findings(struct monitor *monitor, struct error *err)
 {
 	const struct findings_options options = {
-		.needs = monitor->options->verdict ? NEEDS_PROFILE : 0,
+		.needs = (monitor->options->verdict ? NEEDS_PROFILE : 0) |
+			 (monitor->options->input.path ? 0 : NEEDS_XIDS),
 		.latest = true,
 		.full_names = monitor->options->full_names && !monitor->options->json,
 		.window_ns = GROWTH_WINDOW_NS,
@@ -103,6 +106,8 @@ static void sample(void *arg)
 /* After an update of the model for a report or a page. */
 static void draw(struct monitor *monitor)
 {
+	if (monitor->xids)
+		xid_watch__look(monitor->xids, live_model__model(monitor->live->live));
 	if (live_run__model(monitor->live)->now_ns - monitor->sampled_ns >= SAMPLE_PERIOD_NS)
 		sample(monitor);
 	warn_memory(monitor, findings__detect(monitor->findings, live_run__model(monitor->live),
@@ -366,6 +371,14 @@ static int make_otlp(struct monitor *monitor, struct error *err)
 	return otlp_export__new(&form, monitor->log, &monitor->otlp, err);
 }
 
+static int watch_xids(struct monitor *monitor, struct error *err)
+{
+	if (monitor->replay)
+		return 0;
+	return xid_watch__new(session__loop(live_model__session(monitor->live->live)),
+			      monitor->options->kernel_log, monitor->log, &monitor->xids, err);
+}
+
 static void begin_replay(struct monitor *monitor)
 {
 	uint64_t began_ns = replay__reading(monitor->replay)->began_ns;
@@ -432,6 +445,8 @@ static int set_up(struct monitor *monitor, struct error *err)
 	if (!ret)
 		ret = start_server(monitor, err);
 	if (!ret)
+		ret = watch_xids(monitor, err);
+	if (!ret)
 		ret = live_run__attach(monitor->live, err);
 	if (ret)
 		return ret;
@@ -482,6 +497,7 @@ static int run(const struct monitor_options *options, int *status, struct error 
 	finding_list__clear(&monitor.list);
 	findings__free(monitor.findings);
 	monitor_text__free(monitor.text);
+	xid_watch__free(monitor.xids);
 	live_run__free(monitor.live);
 	replay__free(monitor.replay);
 	return ret;

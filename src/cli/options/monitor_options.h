@@ -21,6 +21,7 @@
 struct monitor_options {
 	unsigned int sections; /* enum section */
 	bool chosen;	       /* the user selected sections, so that only these are shown */
+	bool kernel_log;       /* read Xids from the kernel's log */
 	bool verdict;	       /* keep the profile, which the verdicts on who waits for whom need */
 	const char *metrics_address;
 	bool metrics_address_given;

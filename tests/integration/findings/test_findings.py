@@ -46,7 +46,8 @@ def listed():
 
 
 def test_each_finding_has_a_pair():
-    assert {fault.id for fault in FAULTS} == set(listed())
+    # No program makes a GPU fail: see test_xids.py.
+    assert {fault.id for fault in FAULTS} == set(listed()) - {"xid"}
 
 
 def test_documented():
