@@ -67,6 +67,7 @@ struct finding_list;
 #define NEEDS_GETTERS 0x4
 #define NEEDS_TENSORS 0x8 /* of no finding: for readings of a recording */
 #define NEEDS_NCCL 0x10	  /* model->nccl: calls of NCCL are traced where it is in use */
+#define NEEDS_XIDS 0x20	  /* errors of GPUs are watched: the monitor */
 
 struct finding_kind {
 	const char *id; /* "alloc-churn" */

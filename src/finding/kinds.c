@@ -885,6 +885,30 @@ const struct finding_kind finding_kinds[] = {
 			},
 		.detect = stuck__detect,
 	},
+	{
+		.id = "xid",
+		/* each number has its own */
+		.severity = SEVERITY_WARNING,
+		.needs = NEEDS_XIDS,
+		.title = "the driver reports an error of a GPU (Xid)",
+		.advice = "The evidence says what the number means, who may have caused it, and "
+			  "what helps. The "
+			  "driver's report in the kernel's log names the process for most errors; "
+			  "--kernel-log makes gpuprobe read it. Otherwise the candidates are the "
+			  "processes on the GPU whose "
+			  "calls began to fail for good at that time, or else all that use the "
+			  "GPU. An error that comes with one program wherever it runs is a fault "
+			  "of the program; "
+			  "one that comes on one GPU with every program is a fault of the GPU or "
+			  "its machine. "
+			  "NVIDIA's catalogue of Xid errors describes each number.",
+		.thresholds =
+			{
+				{"age", 3600e9, UNIT_NS,
+				 "how long it is shown after the latest report"},
+			},
+		.detect_all = xid__detect,
+	},
 };
 
 const size_t finding_kind_count = sizeof(finding_kinds) / sizeof(*finding_kinds);

@@ -116,6 +116,9 @@ int nccl__detect(const struct finding_input *input, struct finding_list *out);
 int stuck__detect(const struct finding_input *input, const struct process *process,
 		  struct finding_list *out);
 
+/* xid.c */
+int xid__detect(const struct finding_input *input, struct finding_list *out);
+
 /* missing_sync.c */
 int missing_sync__detect(const struct finding_input *input, const struct process *process,
 			 struct finding_list *out);

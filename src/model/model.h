@@ -38,6 +38,7 @@ struct tensors;
 struct nccl_note;
 struct oom;
 struct workload;
+struct xids;
 
 /*
  * Live allocations are all allocations minus those in never_live, replaced and with_context, and
@@ -493,6 +494,8 @@ struct model {
 	/* what is wrong with NCCL's ranks; not owned by the model, and valid until its update */
 	const struct nccl_note *nccl;
 	size_t nccl_count;
+	/* GPU errors that the driver reported, model/xids.h; NULL: not watched; not owned */
+	const struct xids *xids;
 };
 
 /* Whether the process's calls of the family include estimates. */

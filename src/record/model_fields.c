@@ -112,6 +112,7 @@ static const struct recorded_field model_fields[] = {
 	COUNTED(oom_count),
 	LIST(nccl, nccl_count, nccl_note),
 	COUNTED(nccl_count),
+	SKIPPED(xids, "the monitor's, which records nothing"),
 };
 RECORDED_TYPE(model, 0);
 #undef T

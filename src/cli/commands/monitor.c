@@ -10,20 +10,18 @@
 #include "cli/files/terminal.h"
 #include "cli/options/monitor_options.h"
 #include "cli/session/live_run.h"
+#include "cli/session/xid_watch.h"
 #include "cli/commands/otlp.h"
 #include "cli/commands/service.h"
+#include "cli/commands/monitor_private.h"
 #include "cli/commands/subcommand.h"
-#include "cli/commands/web.h"
 #include "finding/finding.h"
 #include "model/growth.h"
-#include "output/landing/page.h"
 #include "output/metrics/metrics.h"
 #include "output/monitor/monitor.h"
 #include "output/report/parts.h"
 #include "output/json/report.h"
 #include "output/report/text.h"
-#include "privilege/file_rights.h"
-#include "serve/http.h"
 
 /* minimum time between samples for findings that follow a trend */
 #define SAMPLE_PERIOD_NS NS_PER_S
@@ -32,32 +30,7 @@
 #define VERDICT_PERIOD 4.0 /* the same for verdicts */
 #define SECOND_SAMPLE 1.5  /* seconds */
 
-/*
- * A person's page uses a reading again for so long, and for ten times as long as its own reading
- * took, so that requests cannot keep gpuprobe busy.
- */
-#define LANDING_NS NS_PER_S
-#define LANDING_REST 10
-
 #define STEP_THREADS_WATCHED 16 /* each has a record of about 200 KiB */
-
-struct monitor {
-	const struct monitor_options *options;
-	const struct log *log;
-	struct replay *replay; /* NULL: live */
-	struct live_run *live;
-	struct metrics *metrics;
-	struct http_server *server;
-	struct web *web;	   /* NULL: nobody is served */
-	struct otlp_export *otlp;  /* NULL: nothing is sent */
-	struct monitor_text *text; /* the report by process; NULL: another form was chosen */
-	struct service *service;   /* NULL: reports are printed */
-	struct findings *findings;
-	struct finding_list list; /* findings of the latest report or page */
-	uint64_t sampled_ns;
-	uint64_t landing_cost_ns; /* of the latest reading for the page at / */
-	bool warned;
-};
 
 /* --- findings --- */
 
@@ -74,7 +47,8 @@ static unsigned int needs_of(const struct monitor_options *options)
 static int make_findings(struct monitor *monitor, struct error *err)
 {
 	const struct findings_options options = {
-		.needs = needs_of(monitor->options),
+		.needs = needs_of(monitor->options) |
+			 (monitor->options->input.path ? 0 : NEEDS_XIDS),
 		.latest = true,
 		.full_names = monitor->options->full_names && !monitor->options->json,
 		.window_ns = GROWTH_WINDOW_NS,
@@ -108,9 +82,10 @@ static void sample(void *arg)
 	monitor->sampled_ns = model->now_ns;
 }
 
-/* After an update of the model for a report or a page. */
-static void draw(struct monitor *monitor)
+void monitor__draw(struct monitor *monitor)
 {
+	if (monitor->xids)
+		xid_watch__look(monitor->xids, live_model__model(monitor->live->live));
 	if (live_run__model(monitor->live)->now_ns - monitor->sampled_ns >= SAMPLE_PERIOD_NS)
 		sample(monitor);
 	warn_memory(monitor, findings__detect(monitor->findings, live_run__model(monitor->live),
@@ -123,7 +98,7 @@ static void look(void *arg)
 {
 	struct monitor *monitor = arg;
 
-	draw(monitor);
+	monitor__draw(monitor);
 	report_findings__select(&monitor->list, live_run__model(monitor->live));
 	if (monitor->service)
 		warn_memory(monitor, service__look(monitor->service, live_run__model(monitor->live),
@@ -171,80 +146,6 @@ static int print(FILE *out, void *arg)
 	else
 		print_sections(out, monitor);
 	return 0;
-}
-
-/* Brings the model and the findings up to date for a page of metrics. */
-static int update(void *arg)
-{
-	struct monitor *monitor = arg;
-	/* No page is better than one with counters that decreased: the next one has everything. */
-	int ret = live_model__update(monitor->live->live, false);
-
-	if (!ret)
-		draw(monitor);
-	return ret;
-}
-
-static int update_for_otlp(void *arg)
-{
-	struct monitor *monitor = arg;
-	int ret = update(arg);
-
-	if (!ret)
-		live_model__paged(monitor->live->live);
-	return ret;
-}
-
-static int render_metrics(void *arg, enum exposition form, bool anew, uint64_t *reading, FILE *out)
-{
-	struct monitor *monitor = arg;
-	const struct model *model = live_run__model(monitor->live);
-	int ret = anew || model->broken_off ? update(monitor) : 0;
-
-	if (ret)
-		return ret;
-	otlp_export__count(monitor->otlp);
-	*reading = model->now_ns;
-	ret = metrics__render(monitor->metrics, out, model, &monitor->list, form);
-	if (!ret)
-		live_model__paged(monitor->live->live);
-	return ret;
-}
-
-static int render_landing(void *arg, FILE *out)
-{
-	struct monitor *monitor = arg;
-	const struct model *model = live_run__model(monitor->live);
-	const struct targets_text watched = targets__text(&monitor->options->targets);
-	struct landing_page page = {
-		.version = GPUPROBE_VERSION,
-		.watched = watched.text,
-		.began_ns = findings__began_ns(monitor->findings),
-	};
-	uint64_t began = clock__boot_ns();
-
-	if (monitor->web)
-		page.hint = "A page with plots, call sites and details is served to browsers on "
-			    "this machine; --web all serves it to others, too.";
-	if (began - model->now_ns > LANDING_NS + LANDING_REST * monitor->landing_cost_ns) {
-		/* A partial reading lacks something, but nothing in it is wrong. */
-		live_model__update(monitor->live->live, false);
-		draw(monitor);
-		monitor->landing_cost_ns = clock__boot_ns() - began;
-	}
-	return landing_page__print(out, &page, model, &monitor->list);
-}
-
-static void draw_for_web(void *arg)
-{
-	draw(arg);
-}
-
-static int answer_web(void *arg, const char *path, struct http_kind *kind, FILE *out)
-{
-	const struct monitor *monitor = arg;
-
-	return web__answer(monitor->web, path, kind, out);
 }
 
 /* --- setting up --- */
@@ -321,94 +222,12 @@ static int begin_text(struct monitor *monitor, struct error *err)
 	return error__set(err, -ENOMEM, "out of memory");
 }
 
-/*
- * Listens with the caller's permissions: gpuprobe does not bind a port for them that they may not
- * bind, such as one below 1024.
- */
-static int listen_as_invoker(struct monitor *monitor, const struct http_options *options,
-			     struct error *err)
+static int watch_xids(struct monitor *monitor, struct error *err)
 {
-	struct file_rights rights;
-	int ret = file_rights__take_invokers(&rights);
-
-	if (ret)
-		return error__set(err, ret, "cannot serve metrics on %s: %s", options->address,
-				  strerror(-ret));
-	ret = http_server__new(session__loop(live_model__session(monitor->live->live)), options,
-			       &monitor->server, err);
-	file_rights__give_back(&rights);
-	return ret;
-}
-
-static int make_web(struct monitor *monitor, struct error *err)
-{
-	const struct targets_text watched = targets__text(&monitor->options->targets);
-	const struct web_options options = {
-		.live = monitor->live->live,
-		.watched = watched.text,
-		.stacks = monitor->options->stacks.mode != STACK_OFF,
-		.profile = monitor->options->verdict,
-		.state = monitor->findings,
-		.draw = draw_for_web,
-		.findings = &monitor->list,
-		.arg = monitor,
-	};
-
-	if (!monitor->server || monitor->options->web == HTTP_NOBODY)
+	if (monitor->replay)
 		return 0;
-	return web__new(&options, &monitor->web, err);
-}
-
-static int start_server(struct monitor *monitor, struct error *err)
-{
-	const bool web = monitor->options->web != HTTP_NOBODY;
-	struct http_options options = {
-		.address = monitor->options->metrics_address,
-		.version = GPUPROBE_VERSION,
-		.render = render_metrics,
-		.landing = render_landing,
-		.web = web ? answer_web : NULL,
-		.audience = monitor->options->web,
-		.arg = monitor,
-	};
-	const struct metrics_options form = {
-		.kernels = monitor->options->metrics_kernels,
-		.by = monitor->options->metrics_by,
-		.version = GPUPROBE_VERSION,
-		.verdicts = monitor->options->verdict ? monitor->findings : NULL,
-		.exports = otlp_export__counts(monitor->otlp),
-	};
-	struct error why = {""};
-	int ret;
-
-	if (!options.address)
-		return 0;
-	monitor->metrics = metrics__new(&form);
-	if (!monitor->metrics)
-		return error__set(err, -ENOMEM, "out of memory");
-	ret = listen_as_invoker(monitor, &options, &why);
-	if (!ret)
-		return 0;
-	if (monitor->options->metrics_address_given)
-		return error__set(err, ret, "%s", why.text);
-	log__warn(monitor->log, "%s; continuing without metrics", why.text);
-	return 0;
-}
-
-static int make_otlp(struct monitor *monitor, struct error *err)
-{
-	const struct monitor_options *options = monitor->options;
-	const struct otlp_export_options form = {
-		.endpoint = options->otlp_endpoint,
-		.metrics = {.kernels = options->metrics_kernels,
-			    .version = GPUPROBE_VERSION,
-			    .verdicts = options->verdict ? monitor->findings : NULL},
-		.update = update_for_otlp,
-		.findings = &monitor->list,
-		.arg = monitor,
-	};
-
-	return otlp_export__new(&form, monitor->log, &monitor->otlp, err);
+	return xid_watch__new(session__loop(live_model__session(monitor->live->live)),
+			      monitor->options->kernel_log, monitor->log, &monitor->xids, err);
 }
 
 static void begin_replay(struct monitor *monitor)
@@ -476,9 +295,11 @@ static int set_up(struct monitor *monitor, struct error *err)
 
 	/* A port below 1024 needs privileges that gpuprobe gives up. */
 	if (!ret)
-		ret = start_server(monitor, err);
+		ret = monitor__start_server(monitor, err);
 	if (!ret)
-		ret = make_web(monitor, err);
+		ret = monitor__make_web(monitor, err);
+	if (!ret)
+		ret = watch_xids(monitor, err);
 	if (!ret)
 		ret = live_run__attach(monitor->live, err);
 	if (ret)
@@ -531,6 +352,7 @@ static int run(const struct monitor_options *options, int *status, struct error 
 	finding_list__clear(&monitor.list);
 	findings__free(monitor.findings);
 	monitor_text__free(monitor.text);
+	xid_watch__free(monitor.xids);
 	live_run__free(monitor.live);
 	replay__free(monitor.replay);
 	return ret;

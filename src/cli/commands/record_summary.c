@@ -193,6 +193,7 @@ static int set_up(struct record_summary *summary, struct error *err)
 			{
 				.targets = &options->targets,
 				.duration = options->duration,
+				.watch_gpus = true,
 				.sections = SECTION_ALL,
 				.api = API_AUTO,
 				.needs = SUMMARY_NEEDS,

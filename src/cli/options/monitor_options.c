@@ -101,6 +101,10 @@ static const struct option_row rows[] = {
 	 "which rank hangs, differs or is late",
 	 option__flag, FIELD(nccl)},
 	{.rows = tensor_rows, FIELD(tensors)},
+	{"kernel-log", 0, NULL,
+	 "read GPU errors (Xids) from the kernel's log, which\n"
+	 "names their process, not from the driver's tracepoint",
+	 option__flag, FIELD(kernel_log)},
 	{"no-return-probes", 0, NULL, "probe only the start of calls: no results, no times",
 	 option__flag, FIELD(no_returns)},
 	{.rows = library_rows, FIELD(targets)},
@@ -227,6 +231,8 @@ static int check_input(struct monitor_options *options, struct error *err)
 
 	if (options->service)
 		given = "--service";
+	else if (options->kernel_log)
+		given = "--kernel-log";
 	else if (options->metrics_address_given && options->metrics_address)
 		given = "--metrics-addr";
 	else if (options->web_given && options->web != HTTP_NOBODY)

@@ -22,6 +22,7 @@
 struct monitor_options {
 	unsigned int sections; /* enum section */
 	bool chosen;	       /* the user selected sections, so that only these are shown */
+	bool kernel_log;       /* read Xids from the kernel's log */
 	bool verdict;	       /* keep the profile, which the verdicts on who waits for whom need */
 	bool nccl;	       /* trace NCCL's calls, to judge its ranks */
 	const char *metrics_address;

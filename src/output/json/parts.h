@@ -117,4 +117,7 @@ void json_functions__write(struct json *j, unsigned int sections, const struct p
 void json_object__write(struct json *j, const struct process *p);
 void json_error__write(struct json *j, const struct process *p);
 
+/* Errors of GPUs: nothing if they are not watched. */
+void json_xids__write(struct json *j, const struct model *model);
+
 #endif

@@ -143,6 +143,7 @@ void report_json__print(FILE *out, const struct model *model, const struct findi
 	write_processes(&j, model, verdicts);
 	json_parts__key_without_calls(&j, model);
 	json_process__write_machine(&j, model);
+	json_xids__write(&j, model);
 	if (findings)
 		json_findings__write(&j, findings);
 	write_gpuprobe(&j, model);

@@ -33,6 +33,8 @@ void verdict_series__write(struct metrics_page *page);
 void account_series__write(struct metrics_page *page);
 /* What became of data for OTLP. Writes nothing unless the options have counts of it. */
 void otlp_series__write(struct metrics_page *page);
+/* Errors of GPUs. Writes nothing if they are not watched. */
+void xid_series__write(struct metrics_page *page);
 /* Returns 0 or -ENOMEM. */
 int error_series__write(struct metrics_page *page);
 

@@ -10,6 +10,9 @@ static bool is_reported(const struct finding *finding, const void *arg)
 {
 	const struct process_index *shown = arg;
 
+	/* Errors of GPUs matter whether or not their process is still there. */
+	if (finding->kind->needs & NEEDS_XIDS)
+		return true;
 	if (!finding->pid)
 		return process_index__count(shown);
 	return process_index__find(shown, finding->pid, finding->start_ns);

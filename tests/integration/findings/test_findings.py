@@ -46,9 +46,10 @@ def listed():
 
 
 def test_each_finding_has_a_pair():
-    """Those of NCCL are in nccl/test_nccl_findings.py."""
+    """Those of NCCL are in nccl/test_nccl_findings.py, and no program makes a GPU fail: see
+    test_xids.py."""
     assert {fault.id for fault in FAULTS} == {kind for kind in listed()
-                                              if not kind.startswith("nccl-")}
+                                              if not kind.startswith("nccl-")} - {"xid"}
 
 
 def test_documented():

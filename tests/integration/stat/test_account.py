@@ -123,6 +123,25 @@ def test_a_gpu_that_nobody_uses():
     assert total["byte_seconds"] == pytest.approx((64 << 20) * total["gpu_seconds"], rel=0.001)
 
 
+def test_a_silent_process_alone_in_a_recording(tmp_path):
+    """A process from before the recording that makes no call, and no other uses CUDA: NVML's
+    figure. NVML answers in a thread of its own: a longer recording surely has its answer."""
+    file = tmp_path / "run.rec"
+    with Background(paths.workload("idle-holder"), "--bytes", 64 << 20,
+                    env={**ONE_GPU, "CUDA_SIM_TRUTH": None}) as holder:
+        assert holder.stdout.readline() == "READY\n"
+        for seconds in (1, 8, 32):
+            done = run("record", "-o", file, "--level", "summary", "--interval", 0.1, "-p",
+                       holder.pid, "--duration", seconds, **ONE_GPU)
+            assert done.returncode == 0, done.stderr
+            groups = last_json(run("account", "-i", file, "--json").stdout)["groups"]
+            if groups:
+                break
+    [silent] = groups
+    assert silent["byte_seconds"] == silent["byte_seconds_by_nvml"]
+    assert silent["byte_seconds"] == pytest.approx((64 << 20) * silent["gpu_seconds"], rel=0.001)
+
+
 @pytest.mark.slow
 def test_a_stranger_in_a_recording(tmp_path):
     """A process that made no call while another was recorded: NVML's figure, without a name."""
