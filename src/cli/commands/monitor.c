@@ -8,17 +8,9 @@
 
 #include "base/clock.h"
 #include "cli/files/terminal.h"
-#include "cli/options/monitor_options.h"
-#include "cli/session/live_run.h"
-#include "cli/session/xid_watch.h"
-#include "cli/commands/otlp.h"
-#include "cli/commands/service.h"
 #include "cli/commands/monitor_private.h"
 #include "cli/commands/subcommand.h"
-#include "finding/finding.h"
 #include "model/growth.h"
-#include "output/metrics/metrics.h"
-#include "output/monitor/monitor.h"
 #include "output/report/parts.h"
 #include "output/json/report.h"
 #include "output/report/text.h"
@@ -328,7 +320,7 @@ static int run(const struct monitor_options *options, int *status, struct error 
 		log.priorities = !ret && service__has_journal(monitor.service);
 	}
 	if (!ret && !options->input.path)
-		ret = make_otlp(&monitor, err);
+		ret = monitor__make_otlp(&monitor, err);
 	if (ret == -EINVAL)
 		*status = EXIT_USAGE;
 	if (!ret && options->input.path)
