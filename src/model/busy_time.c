@@ -68,7 +68,7 @@ int busy_time__add(struct busy_time *busy, uint64_t start_ns, uint64_t end_ns)
 		return 0;
 	/* One more than are kept: a span is inserted before earlier ones are closed. */
 	if (!busy->spans)
-		busy->spans = malloc((BUSY_SPANS + 1) * sizeof(*busy->spans));
+		busy->spans = calloc(BUSY_SPANS + 1, sizeof(*busy->spans));
 	if (!busy->spans)
 		return -ENOMEM;
 	note_ends(busy, start_ns, end_ns);

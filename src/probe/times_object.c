@@ -96,7 +96,7 @@ static int attach_each(struct times_object *object, const char *path,
 
 static int attach(struct times_object *object, bool multi, const char *path, struct error *err)
 {
-	uint64_t offsets[POINTS];
+	uint64_t offsets[POINTS] = {0};
 	int ret = find_functions(path, offsets, err);
 
 	if (ret)
