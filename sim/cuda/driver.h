@@ -387,9 +387,11 @@ static inline void stream__settle(const struct CUctx_st *context)
 		stream__slow_settle(context);
 }
 
-/* listener.c: the stream got work, see stream__issue(); call if driver.listened. */
-void listener__tell(const struct CUstream_st *stream, enum work work, uint64_t amount,
-		    uint64_t begin, uint64_t end);
+/*
+ * listener.c: submits work to the stream by the device clock, see stream__issue(), and tells the
+ * simulated CUPTI. Returns when it will end.
+ */
+uint64_t listener__work(struct CUstream_st *stream, enum work work, uint64_t amount);
 /* Loads the library that CUDA_INJECTION64_PATH names, if it is set. */
 void listener__inject(void);
 

@@ -4,7 +4,9 @@
  * which the driver loads.
  */
 #include "cuda/listener.h"
+#include "cuda/clock.h"
 #include "cuda/driver.h"
+#include "cuda/durations.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -19,8 +21,8 @@ void cuda_sim_listen(sim_work_fn fn)
 	driver.listened = fn;
 }
 
-void listener__tell(const struct CUstream_st *stream, enum work work, uint64_t amount,
-		    uint64_t begin, uint64_t end)
+static void tell(const struct CUstream_st *stream, enum work work, uint64_t amount,
+		 uint64_t begin, uint64_t end)
 {
 	struct sim_work done = {
 		.device = stream->context->device, .begin = begin, .end = end, .bytes = amount,
@@ -37,6 +39,15 @@ void listener__tell(const struct CUstream_st *stream, enum work work, uint64_t a
 	done.name = work == WORK_KERNEL ? sim_names__get((uint32_t)amount) : NULL;
 	if (work != WORK_OTHER)
 		listener(&done);
+}
+
+uint64_t listener__work(struct CUstream_st *stream, enum work work, uint64_t amount)
+{
+	uint64_t ns = durations__of(work, amount), end = clock__work(stream, ns);
+
+	if (driver.listened)
+		tell(stream, work, amount, end - ns, end);
+	return end;
 }
 
 void listener__copied(enum sim_copy_kind kind)

@@ -5,7 +5,6 @@
  * not ready. Without either, all work is done when the call returns.
  */
 #include "cuda/clock.h"
-#include "cuda/durations.h"
 #include "cuda/graph.h"
 #include "record/internal.h"
 
@@ -56,20 +55,10 @@ void stream__occupy(struct CUstream_st *stream, uint64_t done)
 		raise_to(&stream->context->legacy->busy_until, done);
 }
 
-/* Returns when it will end. */
-static uint64_t work_by_clock(struct CUstream_st *stream, enum work work, uint64_t amount)
-{
-	uint64_t ns = durations__of(work, amount), end = clock__work(stream, ns);
-
-	if (driver.listened)
-		listener__tell(stream, work, amount, end - ns, end);
-	return end;
-}
-
 void stream__slow_issue(struct CUstream_st *stream, enum work work, uint64_t amount)
 {
 	if (driver.clock)
-		work_by_clock(stream, work, amount);
+		listener__work(stream, work, amount);
 	else
 		stream__occupy(stream, sim_now() + driver.async_ns);
 }
@@ -131,7 +120,7 @@ void stream__wait_default(const struct sim_call *call, enum work work)
 		return;
 	stream = stream__get(call, NULL);
 	if (driver.clock)
-		clock__wait(work_by_clock(stream, work, call->bytes), stream->context->flags);
+		clock__wait(listener__work(stream, work, call->bytes), stream->context->flags);
 	else
 		wait_until(busy_until(stream), 0);
 }
