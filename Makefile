@@ -32,7 +32,7 @@ CLI_SRC := $(wildcard src/cli/*.c src/cli/*/*.c)
 LIB_OBJ := $(LIB_SRC:src/%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/gen/api_tables.o
 CLI_OBJ := $(CLI_SRC:src/%.c=$(BUILD)/obj/%.o)
 SKELETONS := $(BUILD)/gen/gpuprobe.skel.h $(BUILD)/gen/trace.skel.h $(BUILD)/gen/identity.skel.h \
-	$(BUILD)/gen/dump.skel.h $(BUILD)/gen/host.skel.h
+	$(BUILD)/gen/dump.skel.h $(BUILD)/gen/host.skel.h $(BUILD)/gen/times.skel.h
 
 .PHONY: all help clean deps check-deps sim demo test test-full portable
 .DELETE_ON_ERROR:
@@ -40,7 +40,7 @@ SKELETONS := $(BUILD)/gen/gpuprobe.skel.h $(BUILD)/gen/trace.skel.h $(BUILD)/gen
 
 COMPLETIONS := $(addprefix $(BUILD)/completions/,gpuprobe.bash gpuprobe.fish _gpuprobe)
 
-all: check-deps $(BUILD)/gpuprobe $(COMPLETIONS) sim
+all: check-deps $(BUILD)/gpuprobe $(BUILD)/libgpuprobe-times.so $(COMPLETIONS) sim
 
 help:
 	@sed -n 's/^#: //p' $(MAKEFILE_LIST)
@@ -58,6 +58,7 @@ help:
 #: make clean
 
 include api/api.mk
+include inject/inject.mk
 -include sim/sim.mk
 include examples/examples.mk
 -include tests/tests.mk

@@ -7,7 +7,11 @@ PORTABLE := $(BUILD)/portable/gpuprobe
 PORTABLE_LIBS := -Wl,-Bstatic -lbpf -lcap -lseccomp -ldw -lelf -llzma -lbz2 -levent_extra \
 	-levent_core -lz -liberty -lncursesw -ltinfo -Wl,-Bdynamic -ldl -lm -lpthread
 
-portable: check-deps $(PORTABLE)
+portable: check-deps $(PORTABLE) $(dir $(PORTABLE))libgpuprobe-times.so
+
+$(dir $(PORTABLE))libgpuprobe-times.so: $(TIMES_LIBRARY)
+	@mkdir -p $(@D)
+	cp $< $@
 
 $(PORTABLE): $(CLI_OBJ) $(BUILD)/libgpuprobe.a
 	@mkdir -p $(@D)

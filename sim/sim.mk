@@ -26,6 +26,8 @@ SIM_CUDART_12 := $(call sim_objects,cudart,runtime12)
 SIM_CUDART_STATIC := $(call sim_objects,cudart,static) $(call sim_objects,record,static)
 SIM_NVML := $(call sim_objects,nvml,shared) $(SIM_OBJ)/shared/record/parse.o
 
+SIM_CUPTI := $(call sim_objects,cupti,shared)
+
 # commHash is gpuprobe's own, which is checked against NCCL's log.
 SIM_NCCL := $(call sim_objects,nccl,shared) $(SIM_OBJ)/shared/nccl/hash.o
 
@@ -34,7 +36,7 @@ SIM_C10 := $(call sim_objects,c10,shared)
 SIM_LIBRARIES := $(addprefix $(SIM_OUT)/,libcuda.so.1 libcudart.so.13 libcudart.so.12 \
 	libnvidia-ml.so.1 libcudart_static.a libc10_cuda.so libc10.so libcublas.so.13 \
 	libcublasLt.so.13 libcudnn.so.9 libcudnn_graph.so.9 libcufft.so.12 \
-	nccl-handles/libnccl.so.2 nccl/libnccl.so.2)
+	nccl-handles/libnccl.so.2 nccl/libnccl.so.2 libcupti.so.13)
 SIM_LINKS := $(addprefix $(SIM_OUT)/,libcuda.so libcudart.so)
 
 SIM_WORKLOADS := $(patsubst sim/workloads/%.c,$(SIM_OUT)/%, \
@@ -80,6 +82,9 @@ $(SIM_OUT)/libcudart.so.12: $(SIM_CUDART_12) $(SIM_RECORD) sim/cudart/libcudart1
 
 $(SIM_OUT)/libnvidia-ml.so.1: $(SIM_NVML)
 	$(CC) -shared -Wl,-soname,libnvidia-ml.so.1 $(SIM_LDFLAGS) -o $@ $^
+
+$(SIM_OUT)/libcupti.so.13: $(SIM_CUPTI)
+	$(CC) -shared -Wl,-soname,libcupti.so.13 $(SIM_LDFLAGS) -o $@ $^ -ldl
 
 $(SIM_OBJ)/shared/nccl/hash.o: src/nccl/hash.c
 	@mkdir -p $(@D)

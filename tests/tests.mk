@@ -72,6 +72,9 @@ $(BUILD)/tests/obj/bpf/%.o: CPPFLAGS := -Itests/unit/bpf/native $(CPPFLAGS)
 $(patsubst tests/unit/bpf/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/bpf/test_*.c)): \
 	$(NATIVE_BPF_OBJ)
 
+# CUPTI's header is compared with, where there is one.
+$(BUILD)/tests/obj/inject/%.o: CPPFLAGS += -Iinject -isystem /usr/local/cuda/include
+
 # It runs simulated ranks: those of the plain build, also if it is sanitized.
 $(BUILD)/tests/test_nccl_ranks: | $(if $(findstring sanitize,$(HARDENING)),,$(SIM_OUT)/ranks)
 # It loads the simulated libnccl.

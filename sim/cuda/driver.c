@@ -142,6 +142,7 @@ static int make_devices(void)
 static int init(unsigned int flags)
 {
 	int result = CUDA_SUCCESS;
+	bool first;
 
 	if (flags)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -150,11 +151,14 @@ static int init(unsigned int flags)
 	if (!driver.nr_devices)
 		return CUDA_ERROR_NO_DEVICE;
 	pthread_mutex_lock(&driver.lock);
-	if (!driver.initialized) {
+	first = !driver.initialized;
+	if (first) {
 		result = make_pools() ? make_devices() : CUDA_ERROR_OUT_OF_MEMORY;
 		driver.initialized = result == CUDA_SUCCESS;
 	}
 	pthread_mutex_unlock(&driver.lock);
+	if (first && !result)
+		listener__inject();
 	return result;
 }
 

@@ -200,6 +200,7 @@ struct driver {
 	uint64_t memory;	/* per device, in bytes */
 	uint64_t async_ns;	/* CUDA_SIM_ASYNC: duration of work on a stream */
 	bool clock;		/* CUDA_SIM_CLOCK is set: durations.c has the durations */
+	bool listened;		/* the simulated CUPTI wants to know of work: listener.h */
 	bool takes_time;	/* either of them is set */
 	bool objects_cost;	/* CUDA_SIM_OBJECTS is set */
 	pthread_mutex_t lock;	/* contexts, modules, graphs; taken before the memory lock */
@@ -269,6 +270,9 @@ static inline void driver__count_launch(const struct sim_call *call, int result)
 	}
 }
 
+/* listener.c: the calling thread's copy, if it submitted one, was of this kind. */
+void listener__copied(enum sim_copy_kind kind);
+
 static inline void driver__count_move(const struct sim_call *call, enum sim_copy_kind kind,
 				      int result)
 {
@@ -278,6 +282,8 @@ static inline void driver__count_move(const struct sim_call *call, enum sim_copy
 	struct sim_calls_bytes *captured = kind == SIM_SET ? &tallies->captured.sets :
 							     &tallies->captured.copies;
 
+	if (sim_unlikely(driver.listened))
+		listener__copied(kind);
 	sim_add(&moves->calls, 1);
 	if (sim_unlikely(result)) {
 		sim_add(&moves->failures, 1);
@@ -380,6 +386,14 @@ static inline void stream__settle(const struct CUctx_st *context)
 	if (sim_unlikely(driver.clock))
 		stream__slow_settle(context);
 }
+
+/*
+ * listener.c: submits work to the stream by the device clock, see stream__issue(), and tells the
+ * simulated CUPTI. Returns when it will end.
+ */
+uint64_t listener__work(struct CUstream_st *stream, enum work work, uint64_t amount);
+/* Loads the library that CUDA_INJECTION64_PATH names, if it is set. */
+void listener__inject(void);
 
 /* module.c */
 bool image__start(void);

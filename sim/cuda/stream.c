@@ -5,7 +5,6 @@
  * not ready. Without either, all work is done when the call returns.
  */
 #include "cuda/clock.h"
-#include "cuda/durations.h"
 #include "cuda/graph.h"
 #include "record/internal.h"
 
@@ -59,7 +58,7 @@ void stream__occupy(struct CUstream_st *stream, uint64_t done)
 void stream__slow_issue(struct CUstream_st *stream, enum work work, uint64_t amount)
 {
 	if (driver.clock)
-		clock__work(stream, durations__of(work, amount));
+		listener__work(stream, work, amount);
 	else
 		stream__occupy(stream, sim_now() + driver.async_ns);
 }
@@ -121,8 +120,7 @@ void stream__wait_default(const struct sim_call *call, enum work work)
 		return;
 	stream = stream__get(call, NULL);
 	if (driver.clock)
-		clock__wait(clock__work(stream, durations__of(work, call->bytes)),
-			    stream->context->flags);
+		clock__wait(listener__work(stream, work, call->bytes), stream->context->flags);
 	else
 		wait_until(busy_until(stream), 0);
 }

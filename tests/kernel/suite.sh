@@ -366,6 +366,13 @@ follows_threads() {
 	grep -o '"reasons":.*"kind":"on-cpu"' out
 }
 
+# Of a program that gets the library for them.
+gpu_times() {
+	CUDA_SIM_CLOCK=kernel=20us LD_LIBRARY_PATH=$SIM "$GPUPROBE" stat --gpu-times --json -- \
+		"$SIM/launch" --launches 100 > out 2> err
+	grep -o '"all_kernels":{"count":100,"without_time":0,"total_ns":2000000,' out
+}
+
 # With stacks, and with the probes for findings alone. Which findings there are depends on the time,
 # which is different here.
 diagnoses() {
@@ -697,6 +704,7 @@ run call_from_before call_from_before
 run dump_of_what_is_watched dumps_what_is_watched
 run dump_of_python dumps_python
 run follows_threads follows_threads
+run slow_gpu_times gpu_times
 run account_diagnose diagnoses sync-after-every-launch
 
 # All families at once, by threads and processes that die in the middle of calls.

@@ -31,8 +31,9 @@ sys.dont_write_bytecode = True
 from unchanged import Job, Stamps  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
-FORMATTED = ("src", "api", "completions", "bpf", "include", "sim", "bench", "examples", "tests")
-C_FOLDERS = ("src", "api", "completions", "tests/unit", "sim", "bench", "examples")
+FORMATTED = ("src", "api", "completions", "bpf", "include", "inject", "sim", "bench", "examples",
+             "tests")
+C_FOLDERS = ("src", "api", "completions", "inject", "tests/unit", "sim", "bench", "examples")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
 
 # Of warnings that only clang has.
@@ -73,8 +74,10 @@ class Flags:
         self.states = states
 
     def of(self, path):
-        if path.startswith(("src/", "api/", "completions/")):
+        if path.startswith(("src/", "api/", "completions/", "inject/")):
             return self.flags
+        if path.startswith("tests/unit/inject/"):
+            return [*self.flags, "-Iinject"]
         if path.startswith("tests/unit/bpf/"):
             return ["-Itests/unit/bpf/native", *self.flags, "-Ibpf", "-Itests/unit",
                     "-Wno-format-nonliteral"]
@@ -96,7 +99,7 @@ def c_files():
 
 def is_tidied(path):
     """Whether clang-tidy looks at it: what is installed."""
-    return path.startswith(("src/", "api/"))
+    return path.startswith(("src/", "api/", "inject/"))
 
 
 @lru_cache(maxsize=None)
@@ -165,9 +168,9 @@ def cppcheck_jobs(flags):
                "--suppressions-list=tests/static/cppcheck.txt",
                "--template={file}:{line}: {severity}: {message} [{id}]", "-Itests/static",
                "-DLIBBPF_OPTS(type, name, ...)=struct type name = {0}", *defines, "src", "api",
-               "completions"]
-    return [Job(command, files=sources("src", "api", "completions", "include", "tests/static",
-                                       suffixes=(".c", ".h")))]
+               "completions", "inject"]
+    return [Job(command, files=sources("src", "api", "completions", "include", "inject",
+                                       "tests/static", suffixes=(".c", ".h")))]
 
 
 def shell_jobs(flags):

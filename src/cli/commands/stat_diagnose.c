@@ -12,6 +12,7 @@
 #include "cli/commands/idle_times.h"
 #include "cli/commands/stat_files.h"
 #include "cli/files/terminal.h"
+#include "cli/session/gpu_times_watch.h"
 #include "cli/session/live_run.h"
 #include "cli/commands/subcommand.h"
 #include "finding/finding.h"
@@ -34,6 +35,7 @@ struct profile_run {
 	struct finding_list list; /* findings of the latest report */
 	unsigned long number;	  /* number of reports so far */
 	bool warned;
+	bool gpu_times;		   /* COMMAND gets the library for them */
 	struct stack_break broken; /* in stacks of the latest list */
 };
 
@@ -79,6 +81,7 @@ static struct stat_report report_of(const struct profile_run *run)
 		.state = run->findings,
 		.findings = &run->list,
 		.options = &run->options->output,
+		.gpu_times = run->live->live ? live_model__gpu_times(run->live->live) : NULL,
 		.getters = run->needs & NEEDS_GETTERS,
 		.number = run->number,
 		.width = run->options->file ? 0 : terminal__width(STDOUT_FILENO),
@@ -147,6 +150,18 @@ static int make_findings(struct profile_run *run, struct error *err)
 	return ret ? error__prefix(err, ret, "--threshold") : 0;
 }
 
+/* The program runs without GPU times rather than not at all. */
+static void begin_gpu_times(struct profile_run *run)
+{
+	struct error err;
+
+	if (!run->options->gpu_times)
+		return;
+	run->gpu_times = !gpu_times_watch__set_variable(&err);
+	if (!run->gpu_times)
+		log__warn(run->log, "%s", err.text);
+}
+
 static int set_up(struct profile_run *run, struct error *err)
 {
 	const struct profile_command *options = run->options;
@@ -173,6 +188,7 @@ static int set_up(struct profile_run *run, struct error *err)
 				.oom_reports = true,
 				.oom_directory = options->oom_directory,
 				.tensor_python = true,
+				.gpu_times = run->gpu_times,
 				.top = 1,
 				.stacks = options->stacks,
 				.stack_sites = (1u << SITE_KINDS) - 1,
@@ -261,6 +277,8 @@ static int run_command(const struct profile_command *options, int *status, struc
 		if (ret == -EINVAL)
 			*status = EXIT_USAGE;
 	}
+	if (!ret)
+		begin_gpu_times(&run);
 	if (!ret)
 		ret = set_up(&run, err);
 	if (!ret)

@@ -139,6 +139,10 @@ static const struct option_row stat_rows[] = {
 	 take_csv, .offset = 0, .min = PROFILE_CSV},
 	{.rows = watched_rows},
 	{.rows = tensor_rows, FIELD(tensors)},
+	{"gpu-times", 0, NULL,
+	 "also show how long kernels and copies of COMMAND ran\n"
+	 "on the GPU; loads a library into COMMAND (CUPTI)",
+	 option__flag, FIELD(gpu_times)},
 	{.rows = overhead_rows, FIELD(max_overhead)},
 	{.rows = library_rows, FIELD(targets)},
 	{.help = "Call stacks (off by default):"},
@@ -241,6 +245,18 @@ static int check_reported(const struct profile_command *options, struct error *e
 	return finding_kind__unknown(options->explain, strlen(options->explain), err);
 }
 
+/* Only a program that gpuprobe starts gets the library. */
+static int check_gpu_times(const struct profile_command *options, struct error *err)
+{
+	if (!options->gpu_times || options->targets.command)
+		return 0;
+	if (options->input.path)
+		return error__set(err, -EINVAL, "--gpu-times needs a run: it does not go with -i");
+	return error__set(err, -EINVAL,
+			  "--gpu-times needs COMMAND: a running process is not injected into; "
+			  "without it, stat and diagnose show when the GPU had nothing to do");
+}
+
 static void set_defaults(struct profile_command *options, bool diagnose)
 {
 	*options = (struct profile_command){
@@ -283,6 +299,8 @@ int profile_options__parse(struct profile_command *options, bool diagnose, int a
 		ret = targets__take_command(&options->targets, argc, argv, table->program, err);
 	if (!ret && options->idle_file && options->input.path)
 		ret = error__set(err, -EINVAL, "--idle-times needs a run: it does not go with -i");
+	if (!ret)
+		ret = check_gpu_times(options, err);
 	if (!ret)
 		ret = recording_choice__check_targets(&options->input, &options->targets,
 						      options->duration, err);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "cli/session/gpu_times_watch.h"
 #include "cli/session/live_private.h"
 #include "cli/session/overhead.h"
 #include "cli/session/privileges.h"
@@ -405,7 +406,11 @@ int live_model__prepare(struct live_model *live, struct error *err)
 		return ret;
 	live_host__begin(&live->host, options->host_rate, live->skeleton, live->collector,
 			 live->log);
-	ret = session__prepare(live->session, &probes, err);
+	if (options->gpu_times)
+		ret = gpu_times_watch__new(session__loop(live->session), live->skeleton,
+					   probes.links, &live->gpu_times, err);
+	if (!ret)
+		ret = session__prepare(live->session, &probes, err);
 	if (!ret)
 		ret = make_events(live, err);
 	return ret;
@@ -477,6 +482,7 @@ void live_model__free(struct live_model *live)
 	free_event(live->ring);
 	free_event(live->reap);
 	tensor_watch__free(live->tensor_watch);
+	gpu_times_watch__free(live->gpu_times);
 	live_host__end(&live->host);
 	live_nccl__free(live->nccl);
 	shortages__free(live->shortages);

@@ -26,6 +26,7 @@
 
 struct live_model;
 struct tensor_trace;
+struct gpu_times;
 struct gpuprobe_bpf; /* the generated skeleton */
 
 struct live_model_limits {
@@ -73,6 +74,8 @@ struct live_model_options {
 	struct live_model_limits limits;
 	size_t top; /* live allocations listed per process; 0: all */
 	struct stack_choice stacks;
+	/* sum up what COMMAND's library for GPU times reports; its variable is set already */
+	bool gpu_times;
 	size_t tensor_events;	  /* keep this many events of tensors; 0: none */
 	bool tensor_python;	  /* tensors get Python frames alone, where there are any */
 	unsigned int stack_sites; /* calls whose stacks are taken, 1 << enum site_kind */
@@ -140,6 +143,9 @@ void live_model__finish(struct live_model *live);
  */
 const struct tensor_trace *live_model__tensor_trace(struct live_model *live);
 const struct stack *live_model__stack(void *live, uint64_t id);
+
+/* The GPU times up to now, until the next call; NULL: they are not asked for. */
+const struct gpu_times *live_model__gpu_times(const struct live_model *live);
 
 /* How many processes --comm and the like have taken and left out so far. */
 const struct filtered_processes *live_model__filtered(const struct live_model *live);

@@ -5,6 +5,7 @@
 
 #include "api/api.h"
 #include "cli/session/left_out.h"
+#include "cli/session/gpu_times_watch.h"
 #include "cli/session/live_private.h"
 #include "cli/session/overhead.h"
 #include "cli/session/shortages.h"
@@ -28,6 +29,11 @@ struct session *live_model__session(const struct live_model *live)
 const struct tensor_trace *live_model__tensor_trace(struct live_model *live)
 {
 	return live->tensor_watch ? tensor_watch__trace(live->tensor_watch) : NULL;
+}
+
+const struct gpu_times *live_model__gpu_times(const struct live_model *live)
+{
+	return live->gpu_times ? gpu_times_watch__times(live->gpu_times) : NULL;
 }
 
 const struct stack *live_model__stack(void *live, uint64_t id)

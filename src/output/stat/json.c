@@ -2,6 +2,7 @@
 // The JSON of `gpuprobe stat` and `gpuprobe diagnose`, see stat.h.
 #include "model/profile.h"
 #include "output/finding/findings.h"
+#include "output/json/gpu_times.h"
 #include "output/json/profile.h"
 #include "output/json/parts.h"
 #include "output/report/totals.h"
@@ -66,6 +67,8 @@ static void write_process(struct json *j, const struct stat_report *report, cons
 	json_launch__write(j, report->model, p);
 	json_copy__write(j, p);
 	json_wait__write(j, p);
+	if (report->gpu_times)
+		json_gpu_times__write(j, report->gpu_times, p);
 	json_open_calls__write(j, report->model, p);
 	json_error__write(j, p);
 	if (report->model->stacks)
@@ -94,6 +97,8 @@ void stat_json__print(FILE *out, const struct stat_report *report)
 			write_process(&j, report, &model->processes[i]);
 	json__array_end(&j);
 	json_parts__key_without_calls(&j, model);
+	if (report->gpu_times)
+		json_gpu_times__write_losses(&j, report->gpu_times);
 	oom_json__write(&j, model);
 	json_findings__write(&j, report->findings);
 	json_findings__write_limits(&j, report->state, report->findings);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "finding/finding.h"
+#include "model/gpu_times.h"
 #include "model/model.h"
 #include "output/report/text.h"
 
@@ -28,9 +29,10 @@ struct stat_report {
 	const struct findings *state;
 	const struct finding_list *findings;
 	const struct report_options *options;
-	bool getters;	      /* getters are probed, so chatty-getters is checked */
-	unsigned long number; /* of the report in this run, from 0 */
-	unsigned int width;   /* of the terminal in columns; 0: none, and names are not cut */
+	const struct gpu_times *gpu_times; /* NULL: not asked for */
+	bool getters;			   /* getters are probed, so chatty-getters is checked */
+	unsigned long number;		   /* of the report in this run, from 0 */
+	unsigned int width; /* of the terminal in columns; 0: none, and names are not cut */
 };
 
 /* Columns of the lines for people: the terminal's, at least 80; without a terminal STAT_WIDTH. */

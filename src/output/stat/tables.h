@@ -16,6 +16,7 @@ void stat_threads__print(FILE *out, const struct stat_report *report, const stru
 void stat_launches__print(FILE *out, const struct stat_report *report, const struct process *p);
 void stat_functions__print(FILE *out, const struct stat_report *report, const struct process *p);
 void stat_kernels__print(FILE *out, const struct stat_report *report, const struct process *p);
+void stat_gpu_times__print(FILE *out, const struct stat_report *report, const struct process *p);
 void stat_copies__print(FILE *out, const struct stat_report *report, const struct process *p);
 void stat_memory__print(FILE *out, const struct stat_report *report, const struct process *p);
 void stat_sites__print(FILE *out, const struct stat_report *report, const struct process *p);
@@ -23,6 +24,9 @@ void stat_sites__print(FILE *out, const struct stat_report *report, const struct
 /* Where the time of several processes goes: `count` of them, in the given order. */
 void stat_processes__print(FILE *out, const struct stat_report *report,
 			   const struct process *const *processes, size_t count);
+
+/* What was lost of the GPU times of all processes; nothing if nothing was. */
+void stat_gpu_times__print_losses(FILE *out, const struct stat_report *report);
 
 /* --- shared parts --- */
 

@@ -95,6 +95,9 @@ static void test_values(void **state)
 	assert_int_equal(line.options.form, PROFILE_JSON);
 	assert_string_equal(line.options.targets.command[0], "ls");
 	profile_options__clear(&line.options);
+	accept(&line, "stat --gpu-times -- ls");
+	assert_true(line.options.gpu_times);
+	profile_options__clear(&line.options);
 	accept(&line, "stat --csv=out -p 1");
 	assert_string_equal(line.options.csv_directory, "out");
 	assert_int_equal(line.options.form, PROFILE_TEXT);
@@ -228,6 +231,10 @@ static void test_refused(void **state)
 	refuse("stat --stack-sample 8", "--stack-sample has no effect with --stack off");
 	refuse("stat -p 1 -- ls", "do not go together");
 	refuse("stat ls", "unexpected 'ls'");
+	refuse("stat --gpu-times", "a running process is not injected into");
+	refuse("stat --gpu-times -p 1", "a running process is not injected into");
+	refuse("stat --gpu-times -i x", "--gpu-times needs a run");
+	refuse("diagnose --gpu-times -- ls", "unknown option '--gpu-times'");
 	refuse("stat --max-kernels 0", "--max-kernels '0'");
 }
 

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Work for the simulated CUPTI, see listener.h; and the library that CUDA_INJECTION64_PATH names,
+ * which the driver loads.
+ */
+#include "cuda/listener.h"
+#include "cuda/clock.h"
+#include "cuda/driver.h"
+#include "cuda/durations.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+static sim_work_fn listener;
+/* The thread's copy whose kind is not known before its call ends. */
+static __thread struct sim_work copy __attribute__((tls_model("initial-exec")));
+
+void cuda_sim_listen(sim_work_fn fn)
+{
+	listener = fn;
+	driver.listened = fn;
+}
+
+static void tell(const struct CUstream_st *stream, enum work work, uint64_t amount,
+		 uint64_t begin, uint64_t end)
+{
+	struct sim_work done = {
+		.device = stream->context->device, .begin = begin, .end = end, .bytes = amount,
+	};
+
+	if (work == WORK_COPY) {
+		done.kind = SIM_WORK_COPY;
+		copy = done;
+		return;
+	}
+	done.kind = work == WORK_KERNEL ? SIM_WORK_KERNEL :
+		    work == WORK_SET    ? SIM_WORK_SET :
+					  SIM_WORK_GRAPH;
+	done.name = work == WORK_KERNEL ? sim_names__get((uint32_t)amount) : NULL;
+	if (work != WORK_OTHER)
+		listener(&done);
+}
+
+uint64_t listener__work(struct CUstream_st *stream, enum work work, uint64_t amount)
+{
+	uint64_t ns = durations__of(work, amount), end = clock__work(stream, ns);
+
+	if (driver.listened)
+		tell(stream, work, amount, end - ns, end);
+	return end;
+}
+
+void listener__copied(enum sim_copy_kind kind)
+{
+	if (copy.end && kind != SIM_SET) {
+		copy.copy = kind;
+		listener(&copy);
+	}
+	copy.end = 0;
+}
+
+/* As in the real driver, nobody learns of a library that cannot be loaded. */
+void listener__inject(void)
+{
+	const char *path = getenv("CUDA_INJECTION64_PATH");
+	void *library = path && *path ? dlopen(path, RTLD_NOW) : NULL;
+	int (*begin)(void);
+
+	if (!library)
+		return;
+	*(void **)&begin = dlsym(library, "InitializeInjection");
+	if (begin)
+		begin();
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// GPU times while the loop runs, see gpu_times_watch.h.
+#include "cli/session/gpu_times_watch.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/ring.h"
+#include "probe/times_object.h"
+
+#define VARIABLE "CUDA_INJECTION64_PATH"
+#define LIBRARY "libgpuprobe-times.so"
+
+struct gpu_times_watch {
+	struct times_object *object;
+	struct ring ring;
+	struct event *readable;
+	struct gpu_times times;
+};
+
+/* --- the variable --- */
+
+/* Beside gpuprobe, or in lib/gpuprobe/ of the prefix that it is installed in. */
+static int find_library(char path[PATH_MAX])
+{
+	static const char *const places[] = {"/" LIBRARY, "/../lib/gpuprobe/" LIBRARY};
+	char self[PATH_MAX], place[PATH_MAX + 64];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	while (length > 0 && self[length - 1] != '/')
+		length--;
+	if (length <= 0)
+		return -ENOENT;
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		snprintf(place, sizeof(place), "%.*s%s", (int)length - 1, self, places[i]);
+		if (realpath(place, path))
+			return 0;
+	}
+	return -ENOENT;
+}
+
+int gpu_times_watch__set_variable(struct error *err)
+{
+	char path[PATH_MAX];
+
+	if (getenv(VARIABLE))
+		return error__set(err, -EEXIST,
+				  "no GPU times: " VARIABLE " is set already, so COMMAND gets that "
+				  "library; unset it to have GPU times");
+	if (find_library(path))
+		return error__set(err, -ENOENT,
+				  "no GPU times: " LIBRARY " is neither beside gpuprobe nor in "
+				  "../lib/gpuprobe; install gpuprobe again");
+	return setenv(VARIABLE, path, 1) ? error__set(err, -ENOMEM, "out of memory") : 0;
+}
+
+/* --- the ring --- */
+
+static int take(const void *record, size_t size, void *arg)
+{
+	gpu_times__take(arg, record, size);
+	return 0;
+}
+
+static void read_ring(struct gpu_times_watch *watch)
+{
+	ring__read(&watch->ring, ring__written(&watch->ring), take, &watch->times);
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	read_ring(arg);
+}
+
+int gpu_times_watch__new(struct event_base *loop, const struct gpuprobe_bpf *monitor,
+			 enum link_kind links, struct gpu_times_watch **out, struct error *err)
+{
+	struct gpu_times_watch *watch = calloc(1, sizeof(*watch));
+	int ret;
+
+	if (!watch)
+		return error__set(err, -ENOMEM, "out of memory");
+	ret = times_object__new(monitor, links, getenv(VARIABLE), &watch->object, err);
+	if (!ret) {
+		ret = ring__map(&watch->ring, times_object__ring_fd(watch->object));
+		if (ret)
+			error__set(err, ret, "cannot map the ring of GPU times: %s",
+				   strerror(-ret));
+	}
+	if (!ret) {
+		watch->readable = event_new(loop, times_object__ring_fd(watch->object),
+					    EV_READ | EV_PERSIST, on_readable, watch);
+		if (!watch->readable || event_add(watch->readable, NULL))
+			ret = error__set(err, -ENOMEM, "out of memory");
+	}
+	if (ret)
+		gpu_times_watch__free(watch);
+	else
+		*out = watch;
+	return ret;
+}
+
+void gpu_times_watch__free(struct gpu_times_watch *watch)
+{
+	if (!watch)
+		return;
+	if (watch->readable)
+		event_free(watch->readable);
+	ring__unmap(&watch->ring);
+	times_object__free(watch->object);
+	gpu_times__clear(&watch->times);
+	free(watch);
+}
+
+const struct gpu_times *gpu_times_watch__times(struct gpu_times_watch *watch)
+{
+	uint64_t lost[GPU_TIMES_LOSSES];
+
+	read_ring(watch);
+	times_object__lost(watch->object, lost);
+	watch->times.unread_work = lost[GPU_TIMES_LOST_WORK];
+	watch->times.unread_names = lost[GPU_TIMES_LOST_NAMES];
+	return &watch->times;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * --gpu-times: gives COMMAND the library libgpuprobe-times.so, and sums up what comes from it while
+ * the loop runs.
+ */
+#ifndef CLI_GPU_TIMES_WATCH_H
+#define CLI_GPU_TIMES_WATCH_H
+
+#include "base/error.h"
+#include "gpuprobe/state.h"
+#include "model/gpu_times.h"
+
+struct event_base;
+struct gpuprobe_bpf; /* the generated skeleton */
+struct gpu_times_watch;
+
+/*
+ * Sets CUDA_INJECTION64_PATH for what this process starts from now on. Returns 0, or with a message
+ * -EEXIST if the variable is set already, -ENOENT if the library is not installed, or -ENOMEM.
+ */
+int gpu_times_watch__set_variable(struct error *err);
+
+/*
+ * Loads and attaches the probes for the library that the variable names. `monitor` must be loaded;
+ * it and `loop` must outlive the watch. Returns 0, or a negative errno with a message.
+ */
+int gpu_times_watch__new(struct event_base *loop, const struct gpuprobe_bpf *monitor,
+			 enum link_kind links, struct gpu_times_watch **out, struct error *err);
+
+/* Before the loop. NULL ok. */
+void gpu_times_watch__free(struct gpu_times_watch *watch);
+
+/* The times up to now; valid until the loop runs on, or the next call. */
+const struct gpu_times *gpu_times_watch__times(struct gpu_times_watch *watch);
+
+#endif

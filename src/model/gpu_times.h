@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * GPU times of processes (--gpu-times): by kernel, by kind of copy, and how long each GPU worked.
+ * All of it comes from a library in the watched program, which may say anything: what is kept is
+ * bounded for a process and for all.
+ */
+#ifndef MODEL_GPU_TIMES_H
+#define MODEL_GPU_TIMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/table.h"
+#include "gpuprobe/gpu_times.h"
+#include "model/busy_time.h"
+
+#define GPU_TIMES_PROCESSES 1024
+#define GPU_TIMES_KERNELS 4096	    /* of a process */
+#define GPU_TIMES_ALL_KERNELS 16384 /* of all processes: up to 16 MiB of names */
+#define GPU_TIMES_DEVICES 16	    /* of a process */
+#define GPU_TIMES_ALL_DEVICES 256   /* of all processes: up to 16 MiB */
+
+struct gpu_time_sum {
+	uint64_t count;
+	uint64_t untimed;	     /* of them, those whose time CUPTI did not know */
+	uint64_t ns, min_ns, max_ns; /* of the others */
+	uint64_t bytes;
+};
+
+/* A kernel of a process, by its name. */
+struct gpu_kernel_time {
+	uint64_t number; /* that its name has in the process */
+	char *name;	 /* mangled, raw; NULL: it was lost */
+	struct gpu_time_sum sum;
+	UT_hash_handle hh;
+};
+
+struct gpu_times_key {
+	int64_t pid;
+	uint64_t start_ns; /* CLOCK_BOOTTIME */
+};
+
+struct gpu_process_times {
+	struct gpu_times_key key;
+	struct gpu_kernel_time *kernels; /* a table */
+	size_t kernel_count;
+	struct gpu_time_sum other_kernels; /* those for which there was no room */
+	struct gpu_time_sum all_kernels;
+	struct gpu_time_sum copies[GPU_COPY_KINDS];
+	struct gpu_time_sum sets, graphs;
+	struct busy_time busy[GPU_TIMES_DEVICES]; /* by device */
+	uint64_t unknown_devices; /* pieces of work on GPUs for which there was no room */
+	uint64_t dropped;	  /* records that CUPTI lost */
+	uint64_t refused;	  /* pieces of work of no known kind */
+	bool failed;		  /* the library could not start */
+	int64_t code;		  /* CUPTI's result; 0: none */
+	char reason[GPU_TIMES_REASON_SIZE];
+	UT_hash_handle hh;
+};
+
+struct gpu_times {
+	struct gpu_process_times *processes; /* a table */
+	size_t process_count, kernel_count, device_count;
+	uint64_t lost_work;  /* pieces of work that no process has, for lack of room */
+	uint64_t lost_names; /* the same for names and failures */
+	uint64_t unread_work, unread_names; /* what BPF could not hand over */
+};
+
+void gpu_times__clear(struct gpu_times *times);
+
+/* Adds a record of BPF's ring, `size` bytes of any content. */
+void gpu_times__take(struct gpu_times *times, const void *record, size_t size);
+
+/* The process's times; NULL if nothing came from it. */
+const struct gpu_process_times *gpu_times__find(const struct gpu_times *times, pid_t pid,
+						uint64_t start_ns);
+
+/*
+ * The process's kernels that ran, the longest in all first: an array of *count that the caller
+ * frees; NULL without memory, and *count is 0.
+ */
+const struct gpu_kernel_time **gpu_times__sort(const struct gpu_process_times *process,
+					       size_t *count);
+
+/* The mean of those with a time; 0 if there are none. */
+uint64_t gpu_time_sum__mean(const struct gpu_time_sum *sum);
+
+#endif

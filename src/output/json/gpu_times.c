@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// GPU times in JSON, see gpu_times.h.
+#include "output/json/gpu_times.h"
+
+#include <stdlib.h>
+
+#include "output/gpu_copy_text.h"
+#include "symbol/kernel_name.h"
+
+static void write_sum(struct json *j, const struct gpu_time_sum *sum)
+{
+	json__key_u64(j, "count", sum->count);
+	json__key_u64(j, "without_time", sum->untimed);
+	json__key_u64(j, "total_ns", sum->ns);
+	json__key_u64(j, "min_ns", sum->min_ns);
+	json__key_u64(j, "mean_ns", gpu_time_sum__mean(sum));
+	json__key_u64(j, "max_ns", sum->max_ns);
+}
+
+static void key_sum(struct json *j, const char *key, const struct gpu_time_sum *sum)
+{
+	json__key(j, key);
+	json__object_begin(j);
+	write_sum(j, sum);
+	json__object_end(j);
+}
+
+static void write_kernels(struct json *j, const struct gpu_process_times *times)
+{
+	size_t count;
+	const struct gpu_kernel_time **sorted = gpu_times__sort(times, &count);
+	uint64_t spent_ns = 0;
+
+	json__key(j, "kernels");
+	json__array_begin(j);
+	for (size_t i = 0; i < count; i++) {
+		const struct gpu_kernel_time *kernel = sorted[i];
+		char *name =
+			kernel->name ? kernel_name__demangle_within(&spent_ns, kernel->name) : NULL;
+
+		json__object_begin(j);
+		json__key_string(j, "name", name);
+		write_sum(j, &kernel->sum);
+		json__object_end(j);
+		free(name);
+	}
+	json__array_end(j);
+	free(sorted);
+}
+
+static void write_copies(struct json *j, const struct gpu_process_times *times)
+{
+	json__key(j, "copies");
+	json__array_begin(j);
+	for (unsigned int i = 0; i < GPU_COPY_KINDS; i++) {
+		if (!times->copies[i].count)
+			continue;
+		json__object_begin(j);
+		json__key_string(j, "kind", gpu_copy_text__kind(i));
+		write_sum(j, &times->copies[i]);
+		json__key_u64(j, "bytes", times->copies[i].bytes);
+		json__object_end(j);
+	}
+	json__array_end(j);
+}
+
+static void write_devices(struct json *j, const struct gpu_process_times *times)
+{
+	json__key(j, "devices");
+	json__array_begin(j);
+	for (unsigned int i = 0; i < GPU_TIMES_DEVICES; i++) {
+		const struct busy_time *busy = &times->busy[i];
+
+		if (!busy->spans)
+			continue;
+		json__object_begin(j);
+		json__key_u64(j, "device", i);
+		json__key_u64(j, "busy_ns", busy_time__ns(busy));
+		json__key_u64(j, "span_ns", busy->last_ns - busy->first_ns);
+		json__key_u64(j, "left_out", busy->late);
+		json__object_end(j);
+	}
+	json__array_end(j);
+}
+
+static void write_failure(struct json *j, const struct gpu_process_times *times)
+{
+	json__key(j, "failure");
+	if (!times->failed) {
+		json__null(j);
+		return;
+	}
+	json__object_begin(j);
+	json__key_i64(j, "code", times->code);
+	json__key_string(j, "text", times->reason);
+	json__object_end(j);
+}
+
+void json_gpu_times__write(struct json *j, const struct gpu_times *all, const struct process *p)
+{
+	const struct gpu_process_times *times = gpu_times__find(all, p->pid, p->start_ns);
+
+	json__key(j, "gpu_times");
+	if (!times) {
+		json__null(j);
+		return;
+	}
+	json__object_begin(j);
+	write_failure(j, times);
+	key_sum(j, "all_kernels", &times->all_kernels);
+	write_kernels(j, times);
+	key_sum(j, "unlisted_kernels", &times->other_kernels);
+	write_copies(j, times);
+	json__key(j, "sets");
+	json__object_begin(j);
+	write_sum(j, &times->sets);
+	json__key_u64(j, "bytes", times->sets.bytes);
+	json__object_end(j);
+	key_sum(j, "graphs", &times->graphs);
+	write_devices(j, times);
+	json__key_u64(j, "dropped", times->dropped);
+	json__key_u64(j, "unknown_devices", times->unknown_devices);
+	json__key_u64(j, "unknown_records", times->refused);
+	json__object_end(j);
+}
+
+void json_gpu_times__write_losses(struct json *j, const struct gpu_times *times)
+{
+	json__key(j, "gpu_times_lost");
+	json__object_begin(j);
+	json__key_u64(j, "records", times->unread_work + times->lost_work);
+	json__key_u64(j, "names", times->unread_names + times->lost_names);
+	json__object_end(j);
+}

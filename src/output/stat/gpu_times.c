@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// GPU times in the text of `gpuprobe stat`; see tables.h.
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "output/gpu_copy_text.h"
+#include "output/prose.h"
+#include "output/report/line.h"
+#include "output/report/parts.h"
+#include "output/stat/tables.h"
+#include "symbol/kernel_label.h"
+#include "symbol/kernel_name.h"
+
+/* --- a table of all work --- */
+
+#define COLUMN_MIN 3 /* the one that a narrow terminal does not show */
+
+static const char *const heads[] = {"GPU time", "share", "count",    "min",
+				    "average",	"max",	 "bandwidth"};
+
+static uint64_t sum_all(const struct gpu_process_times *times)
+{
+	uint64_t ns = times->all_kernels.ns + times->sets.ns + times->graphs.ns;
+
+	for (size_t i = 0; i < GPU_COPY_KINDS; i++)
+		ns += times->copies[i].ns;
+	return ns;
+}
+
+static void add_cells(struct stat_table *table, const struct gpu_time_sum *sum, uint64_t all_ns)
+{
+	stat_table__time(table, "", sum->ns);
+	stat_table__text(table,
+			 all_ns ? quantity__share((double)sum->ns / (double)all_ns).text : "-");
+	stat_table__count(table, "", sum->count);
+	stat_table__time(table, "", sum->min_ns);
+	stat_table__time(table, "", gpu_time_sum__mean(sum));
+	stat_table__time(table, "", sum->max_ns);
+	stat_table__bandwidth(table, sum->bytes, sum->bytes ? sum->ns : 0);
+}
+
+static void write_kernel_name(struct stat_table *table, const char *mangled, uint64_t *spent_ns)
+{
+	char *name = mangled ? kernel_name__demangle_within(spent_ns, mangled) : NULL;
+	char label[KERNEL_LABEL_SIZE];
+
+	if (name && !table->report->options->full_names) {
+		kernel_label__write(name, label);
+		escape__text(stat_table__name(table), label);
+	} else {
+		escape__text(stat_table__name(table), name ? name : "(its name is unknown)");
+	}
+	free(name);
+}
+
+static size_t add_kernels(struct stat_table *table, const struct gpu_process_times *times,
+			  uint64_t all_ns)
+{
+	size_t count;
+	const struct gpu_kernel_time **sorted = gpu_times__sort(times, &count);
+	size_t shown = report_line__cut(table->report->options, count);
+	uint64_t spent_ns = 0;
+
+	for (size_t i = 0; i < shown; i++) {
+		add_cells(table, &sorted[i]->sum, all_ns);
+		write_kernel_name(table, sorted[i]->name, &spent_ns);
+		stat_table__end_row(table);
+	}
+	free(sorted);
+	return count - shown;
+}
+
+static void add_row(struct stat_table *table, const struct gpu_time_sum *sum, uint64_t all_ns,
+		    const char *first, const char *second)
+{
+	if (!sum->count)
+		return;
+	add_cells(table, sum, all_ns);
+	fprintf(stat_table__name(table), "%s%s", first, second);
+	stat_table__end_row(table);
+}
+
+static void print_table(FILE *out, const struct stat_report *report,
+			const struct gpu_process_times *times)
+{
+	uint64_t all_ns = sum_all(times);
+	struct stat_table table;
+	size_t rest;
+
+	if (!stat_table__begin(&table, report, heads, sizeof(heads) / sizeof(*heads), "on the GPU"))
+		return;
+	table.optional = 1u << COLUMN_MIN;
+	rest = add_kernels(&table, times, all_ns);
+	add_row(&table, &times->other_kernels, all_ns, "(kernels beyond the limit of names)", "");
+	for (unsigned int i = 0; i < GPU_COPY_KINDS; i++)
+		add_row(&table, &times->copies[i], all_ns, "copy ", gpu_copy_text__kind(i));
+	add_row(&table, &times->sets, all_ns, "set", "");
+	add_row(&table, &times->graphs, all_ns, "graph launches, as wholes", "");
+	stat_table__print(&table, out);
+	stat_cell__rest(out, rest, "kernel");
+}
+
+/* --- the lines below it --- */
+
+static void print_busy(FILE *out, const struct stat_report *report,
+		       const struct gpu_process_times *times)
+{
+	for (unsigned int i = 0; i < GPU_TIMES_DEVICES; i++) {
+		const struct busy_time *busy = &times->busy[i];
+		uint64_t span_ns = busy->last_ns - busy->first_ns, ns = busy_time__ns(busy);
+
+		if (!busy->spans || !span_ns)
+			continue;
+		fprintf(out, REPORT_INDENT "GPU %u busy: %s, ", i,
+			stat_cell__time(report, ns).text);
+		fprintf(out, "%s of the %s from its first work to its last",
+			quantity__share((double)ns / (double)span_ns).text,
+			stat_cell__time(report, span_ns).text);
+		if (busy->late)
+			fprintf(out, "; %s pieces of work came too late to count",
+				quantity__count(busy->late).text);
+		fputc('\n', out);
+	}
+}
+
+static uint64_t untimed(const struct gpu_process_times *times)
+{
+	uint64_t count = times->all_kernels.untimed + times->sets.untimed + times->graphs.untimed;
+
+	for (size_t i = 0; i < GPU_COPY_KINDS; i++)
+		count += times->copies[i].untimed;
+	return count;
+}
+
+static void print_lacking(FILE *out, const struct gpu_process_times *times)
+{
+	uint64_t without = untimed(times);
+
+	if (without)
+		fprintf(out, REPORT_INDENT "without a time: %s, as CUPTI did not know it\n",
+			quantity__count(without).text);
+	if (times->dropped)
+		fprintf(out,
+			REPORT_INDENT "lost by CUPTI: %s record%s, which no GPU time includes\n",
+			quantity__count(times->dropped).text, report_line__plural(times->dropped));
+	if (times->unknown_devices)
+		fprintf(out, REPORT_INDENT "busy times leave out %s piece%s of work\n",
+			quantity__count(times->unknown_devices).text,
+			report_line__plural(times->unknown_devices));
+}
+
+/* At most so many: one that failed in both layers counts twice. */
+static uint64_t failed_launches(const struct process *p)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < p->failure_count; i++)
+		if (!p->failures[i].is_rest && strstr(p->failures[i].function, "Launch"))
+			count += p->failures[i].count;
+	return count;
+}
+
+/* Work that was still in CUPTI's buffers when the program ended is known by its launches alone. */
+static void print_missing(FILE *out, const struct process *p, const struct gpu_process_times *times)
+{
+	uint64_t known = times->all_kernels.count + times->dropped + failed_launches(p);
+
+	if (p->ended && p->launches > known && !process__is_estimated(p, RATE_LAUNCH))
+		fprintf(out, REPORT_INDENT "launches without a GPU time: %s of %s\n",
+			quantity__count(p->launches - known).text,
+			quantity__count(p->launches).text);
+}
+
+static void print_failure(FILE *out, const struct gpu_process_times *times)
+{
+	fputs(REPORT_INDENT "no GPU times: ", out);
+	escape__text(out, times->reason);
+	if (times->code == 39)
+		fputs("; another profiler uses CUPTI in this process: stop it", out);
+	else if (times->code == 15)
+		fputs("; CUPTI is newer than the GPU's driver: install the CUPTI of the driver's "
+		      "CUDA version",
+		      out);
+	else if (!times->code)
+		fputs("; install CUPTI, or add its folder to LD_LIBRARY_PATH", out);
+	if (times->code)
+		fprintf(out, " (CUPTI's error %" PRId64 ")", times->code);
+	fputc('\n', out);
+}
+
+void stat_gpu_times__print(FILE *out, const struct stat_report *report, const struct process *p)
+{
+	const struct gpu_process_times *times;
+	struct prose prose;
+	FILE *text;
+
+	if (!report->gpu_times)
+		return;
+	times = gpu_times__find(report->gpu_times, p->pid, p->start_ns);
+	if (times && !times->failed)
+		print_table(out, report, times);
+	text = prose__begin(&prose, out, stat__width(report));
+	if (!times)
+		fputs("\n" REPORT_INDENT "no GPU times: nothing has come from this process\n",
+		      text);
+	else if (times->failed)
+		print_failure(text, times);
+	if (times && !times->failed) {
+		print_busy(text, report, times);
+		print_missing(text, p, times);
+		print_lacking(text, times);
+	}
+	prose__end(&prose, text);
+}
+
+void stat_gpu_times__print_losses(FILE *out, const struct stat_report *report)
+{
+	const struct gpu_times *times = report->gpu_times;
+
+	if (times && times->unread_work + times->lost_work)
+		fprintf(out, "GPU times lack %s piece%s of work, for which gpuprobe had no room\n",
+			quantity__count(times->unread_work + times->lost_work).text,
+			report_line__plural(times->unread_work + times->lost_work));
+	if (times && times->unread_names + times->lost_names)
+		fprintf(out, "GPU times lack %s name%s, for which gpuprobe had no room\n",
+			quantity__count(times->unread_names + times->lost_names).text,
+			report_line__plural(times->unread_names + times->lost_names));
+}

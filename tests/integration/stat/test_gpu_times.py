@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""
+gpuprobe stat --gpu-times against the simulated GPU's truth: counts and times exactly, and what is
+said where there are none.
+"""
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lib import paths
+from lib.probe import environment
+from lib.script import script
+from lib.truth import read_truths
+
+KERNEL_NS, COPY_NS, SET_NS, NODE_NS = 20_000, 5_000, 2_000, 1_000
+CLOCK = "kernel=20us,copy=5us,set=2us,graph_node=1us"
+IN_BUFFER = (64 << 10) // 216  # records of kernels in a buffer of the library
+TOOLKIT = Path("/usr/local/cuda/extras/CUPTI/lib64")
+
+
+class Runs:
+    """Runs gpuprobe stat --gpu-times with the simulated GPU's clock."""
+
+    def __init__(self, directory):
+        self.directory = directory
+
+    def run(self, *command, options=(), **env):
+        env = {"CUDA_SIM_CLOCK": CLOCK, "CUDA_SIM_DIRECTORY": paths.SIM,
+               "LD_LIBRARY_PATH": paths.SIM, "CUDA_INJECTION64_PATH": None,
+               "CUDA_SIM_TRUTH": self.directory / "truth.%p.json", **env}
+        return subprocess.run([paths.GPUPROBE, "stat", "--gpu-times", *options, "--",
+                               *map(str, command)], env=environment(**env), text=True,
+                              capture_output=True, timeout=120, check=False)
+
+    def report(self, *command, **env):
+        """The last report, as JSON."""
+        done = self.run(*command, options=("--json",), **env)
+        return json.loads([line for line in done.stdout.splitlines()
+                           if line.startswith('{"schema"')][-1])
+
+    def only(self, *command, **env):
+        """The GPU times of the only process, and the report."""
+        report = self.report(*command, **env)
+        process, = report["processes"]
+        return process["gpu_times"], report
+
+    def truth(self):
+        truth, = [truth for truth in read_truths(self.directory) if not truth.idle]
+        return truth
+
+
+@pytest.fixture
+def runs(tmp_path):
+    return Runs(tmp_path)
+
+
+def expect_sum(total, count, ns, untimed=0):
+    assert (total["count"], total["without_time"], total["total_ns"]) == (count, untimed,
+                                                                        ns * (count - untimed))
+    assert {total["min_ns"], total["mean_ns"], total["max_ns"]} == {ns}
+
+
+def expect_no_loss(times, report):
+    assert report["gpu_times_lost"] == {"records": 0, "names": 0}
+    assert (times["failure"], times["dropped"], times["unknown_records"]) == (None, 0, 0)
+
+
+@pytest.mark.parametrize("links", ["", pytest.param("perf", marks=pytest.mark.slow)])
+def test_steps(runs, links):
+    times, report = runs.only(paths.workload("steps"), "--steps", 40, "--copy", 4096, "--wait",
+                              "stream", GPUPROBE_LINKS=links or None)
+    truth = runs.truth()
+    expect_no_loss(times, report)
+    expect_sum(times["all_kernels"], 400, KERNEL_NS)
+    assert {each["name"]: each["count"] for each in times["kernels"]} == truth.launches()
+    for each in times["kernels"]:
+        expect_sum(each, 40, KERNEL_NS)
+    copy, = times["copies"]
+    assert (copy["kind"], copy["bytes"]) == ("H2D", 40 * 4096)
+    expect_sum(copy, 40, COPY_NS)
+    device, = times["devices"]
+    assert device["busy_ns"] == truth.data["devices"]["0"]["busy"]["ns"]
+
+
+def test_copies_and_sets(runs):
+    times, report = runs.only(*script("""
+        start()
+        device = made(driver.cuMemAlloc_v2, 1 << 20)
+        host = made(driver.cuMemAllocHost_v2, 1 << 20)
+        for i in range(3):
+            need(driver.cuMemcpyHtoD_v2(device, host, 1000))
+            need(driver.cuMemcpyDtoH_v2(host, device, 500))
+        need(driver.cuMemcpyDtoD_v2(device, device + 4096, 64))
+        need(driver.cuMemsetD8_v2(device, 0, 256))
+        need(driver.cuCtxSynchronize())
+    """))
+    expect_no_loss(times, report)
+    copies = {copy["kind"]: copy for copy in times["copies"]}
+    assert {kind: copy["bytes"] for kind, copy in copies.items()} == {"H2D": 3000, "D2H": 1500,
+                                                                     "D2D": 64}
+    expect_sum(copies["H2D"], 3, COPY_NS)
+    expect_sum(copies["D2H"], 3, COPY_NS)
+    expect_sum(copies["D2D"], 1, COPY_NS)
+    expect_sum(times["sets"], 1, SET_NS)
+    assert times["sets"]["bytes"] == 256
+
+
+@pytest.mark.slow
+def test_graphs_as_wholes(runs):
+    times, report = runs.only(paths.workload("launch"), "--launches", 50, "--function", "graph")
+    expect_no_loss(times, report)
+    expect_sum(times["graphs"], 50, KERNEL_NS + NODE_NS)
+    assert times["kernels"] == []
+
+
+@pytest.mark.slow
+def test_many_threads_and_names(runs):
+    times, report = runs.only(paths.workload("launch"), "--threads", 4, "--launches", 2000,
+                              "--kernels", 100, "--name-length", 900)
+    expect_no_loss(times, report)
+    expect_sum(times["all_kernels"], 8000, KERNEL_NS)
+    assert {each["name"]: each["count"] for each in times["kernels"]} == runs.truth().launches()
+
+
+@pytest.mark.slow
+def test_late_records(runs):
+    times, report = runs.only(paths.workload("launch"), "--launches", 2000,
+                              CUDA_SIM_CUPTI="late=3")
+    expect_no_loss(times, report)
+    expect_sum(times["all_kernels"], 2000, KERNEL_NS)
+    assert [device["busy_ns"] for device in times["devices"]] == [2000 * KERNEL_NS]
+
+
+@pytest.mark.slow
+def test_dropped_records(runs):
+    times, _ = runs.only(paths.workload("launch"), "--launches", 2000, CUDA_SIM_CUPTI="drop=10")
+    assert times["dropped"] == 200
+    expect_sum(times["all_kernels"], 1800, KERNEL_NS)
+
+
+@pytest.mark.slow
+def test_records_without_times(runs):
+    times, _ = runs.only(paths.workload("launch"), "--launches", 700, CUDA_SIM_CUPTI="untimed=7")
+    expect_sum(times["all_kernels"], 700, KERNEL_NS, untimed=100)
+
+
+def test_text(runs):
+    done = runs.run(paths.workload("launch"), "--launches", 1000,
+                    CUDA_SIM_CUPTI="drop=10,untimed=9")
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"\n +GPU time +share +count +min +average +max +on the GPU\n"
+                     r" +16\.0 ms +100\.0 % +900 +20\.0 us +20\.0 us +20\.0 us +kernel_0\n",
+                     done.stdout), done.stdout
+    assert re.search(r"GPU 0 busy: 16\.0 ms, ", done.stdout)
+    assert "without a time: 100, as CUPTI did not know it\n" in done.stdout
+    assert "lost by CUPTI: 100 records, which no GPU time includes\n" in done.stdout
+    assert "launches without a GPU time" not in done.stdout
+
+
+# --- no GPU times: the program runs on, and a line says why ---
+
+def expect_failure(done, text):
+    assert done.returncode == 0, done.stderr
+    assert re.search(text, re.sub(r"\s+", " ", done.stdout)), done.stdout
+    assert "launches" in done.stdout
+
+
+def test_another_profiler(runs):
+    done = runs.run(paths.workload("launch"), "--launches", 10, CUDA_SIM_CUPTI="error=39")
+    expect_failure(done, "no GPU times: CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED; another "
+                         r"profiler uses CUPTI in this process: stop it \(CUPTI's error 39\)")
+
+
+@pytest.mark.slow
+def test_an_old_driver(runs):
+    done = runs.run(paths.workload("launch"), "--launches", 10, CUDA_SIM_CUPTI="error=15")
+    expect_failure(done, "no GPU times: CUPTI_ERROR_NOT_INITIALIZED; CUPTI is newer than the GPU's "
+                         "driver")
+
+
+@pytest.mark.slow
+def test_records_cannot_be_had(runs):
+    times, _ = runs.only(paths.workload("launch"), "--launches", 10, CUDA_SIM_CUPTI="refuse=51")
+    assert times["failure"]["code"] == 2
+    assert times["all_kernels"]["count"] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(TOOLKIT.exists(), reason="the machine has a real CUPTI")
+def test_no_cupti(runs, tmp_path):
+    directory = tmp_path / "sim"
+    directory.mkdir()
+    for name in ("libcuda.so.1", "libcudart.so.13"):
+        (directory / name).symlink_to(paths.SIM / name)
+    for name in ("libcupti.so.13", "libcupti.so.12"):  # instead of any that the loader knows
+        (directory / name).touch()
+    times, _ = runs.only(paths.workload("launch"), "--launches", 10, LD_LIBRARY_PATH=directory)
+    assert times["failure"] == {
+        "code": 0, "text": "libcupti.so.13 and libcupti.so.12 were not found"}
+
+
+def test_variable_is_set(runs):
+    done = runs.run(paths.workload("launch"), "--launches", 10, options=("--json",),
+                    CUDA_INJECTION64_PATH="/nowhere")
+    assert done.stderr == ("gpuprobe: warning: no GPU times: CUDA_INJECTION64_PATH is set already, "
+                           "so COMMAND gets that library; unset it to have GPU times\n")
+    assert '"gpu_times"' not in done.stdout
+    assert '"name":"kernel_0"' in done.stdout
+
+
+@pytest.mark.parametrize("options, message", [
+    (("-p", "1"), "--gpu-times needs COMMAND: a running process is not injected into"),
+    (("-i", "x"), "--gpu-times needs a run: it does not go with -i")])
+def test_no_command(options, message):
+    done = subprocess.run([paths.GPUPROBE, "stat", "--gpu-times", *options], text=True,
+                          capture_output=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+# --- ends: what was in CUPTI's buffers is missing, and counted ---
+
+ENDS = """
+    start()
+    _, (kernel,) = module("add")
+    for i in range(1000):
+        need(launch(kernel))
+    need(driver.cuCtxSynchronize())
+"""
+
+
+@pytest.mark.parametrize("end", ["os.kill(os.getpid(), 9)",
+                                 pytest.param("os._exit(0)", marks=pytest.mark.slow)])
+def test_ends_without_exit(runs, end):
+    done = runs.run(*script(ENDS + f"    {end}\n"))
+    kept = 1000 // IN_BUFFER * IN_BUFFER
+    assert f"launches without a GPU time: {1000 - kept} of 1,000\n" in done.stdout
+
+
+@pytest.mark.slow
+def test_forked_child(runs):
+    times, report = runs.only(*script(ENDS + """
+    child = os.fork()
+    if not child:
+        sys.exit(0)
+    os.waitpid(child, 0)
+    """))
+    expect_no_loss(times, report)
+    expect_sum(times["all_kernels"], 1000, KERNEL_NS)
+
+
+@pytest.mark.slow
+def test_processes_by_themselves(runs):
+    """A program that starts two others: each has its own times."""
+    launch = paths.workload("launch")
+    report = runs.report("sh", "-c", f"{launch} --launches 300 & {launch} --launches 500; wait")
+    counts = sorted(process["gpu_times"]["all_kernels"]["count"] for process in report["processes"])
+    assert counts == [300, 500]
