@@ -68,6 +68,8 @@ $(BUILD)/tests/test_nvml: | $(BUILD)/tests/fake/libnvidia-ml.so.1
 NATIVE_BPF_OBJ := $(patsubst tests/unit/%.c,$(BUILD)/tests/obj/%.o, \
 	$(filter-out tests/unit/bpf/test_%, \
 		$(wildcard tests/unit/bpf/*.c tests/unit/bpf/native/*.c)))
+# Its frames have the sizes that an optimised program has.
+$(BUILD)/tests/obj/stack/test_unwind.o: override TEST_CFLAGS :=
 $(BUILD)/tests/obj/bpf/%.o: CPPFLAGS := -Itests/unit/bpf/native $(CPPFLAGS)
 $(patsubst tests/unit/bpf/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/bpf/test_*.c)): \
 	$(NATIVE_BPF_OBJ)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Kinds that were not checked, or not for long enough to be judged, see findings.h.
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/quantity.h"
 #include "base/text_stream.h"
@@ -10,19 +11,30 @@
 /* How to enable the check. */
 static const char *remedy(const struct finding_kind *kind)
 {
+	if (kind->needs & NEEDS_XIDS)
+		return "run gpuprobe without a command";
 	return kind->needs & NEEDS_GETTERS ? "use --getters" : "use gpuprobe diagnose";
+}
+
+/* The kinds about NCCL's ranks, which follow one another, have one name together. */
+static const char *name_of(const struct finding_kind *kind)
+{
+	return kind->needs & NEEDS_NCCL ? "nccl-*" : kind->id;
 }
 
 static void write_unlooked(FILE *out, const struct findings *findings,
 			   const struct finding_list *list)
 {
-	const char *before = "not looked for: ";
+	const char *before = "not looked for: ", *last = "";
 
 	(void)list;
 	for (size_t i = 0; i < finding_kind_count; i++) {
-		if (findings__looks_for(findings, &finding_kinds[i]))
+		const struct finding_kind *kind = &finding_kinds[i];
+
+		if (findings__looks_for(findings, kind) || !strcmp(name_of(kind), last))
 			continue;
-		fprintf(out, "%s%s (%s)", before, finding_kinds[i].id, remedy(&finding_kinds[i]));
+		last = name_of(kind);
+		fprintf(out, "%s%s (%s)", before, last, remedy(kind));
 		before = ", ";
 	}
 }

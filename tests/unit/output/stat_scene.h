@@ -203,10 +203,12 @@ static inline void scene__findings(struct scene *scene)
 	finding_list__sort(&scene->list);
 }
 
-static inline struct findings *scene_state(bool asks, bool getters)
+#define NEEDS_ALL (NEEDS_PROFILE | NEEDS_ASKS | NEEDS_GETTERS | NEEDS_NCCL | NEEDS_XIDS)
+
+static inline struct findings *scene_state(unsigned int needs)
 {
 	const struct findings_options options = {
-		.needs = NEEDS_PROFILE | (asks ? NEEDS_ASKS : 0) | (getters ? NEEDS_GETTERS : 0),
+		.needs = needs,
 		.window_ns = 60 * NS_PER_S,
 	};
 	struct findings *findings = findings__new(&options);
@@ -218,10 +220,10 @@ static inline struct findings *scene_state(bool asks, bool getters)
 }
 
 /* By default everything is looked for. */
-static inline void scene__look_for(struct scene *scene, bool asks, bool getters)
+static inline void scene__look_for(struct scene *scene, unsigned int needs)
 {
 	findings__free(scene->findings);
-	scene->findings = scene_state(asks, getters);
+	scene->findings = scene_state(needs);
 	scene->report.state = scene->findings;
 }
 
@@ -229,7 +231,7 @@ static inline void scene__begin(struct scene *scene)
 {
 	*scene = (struct scene){.options = {.top = 10},
 				.profile = profile__new(),
-				.findings = scene_state(true, true)};
+				.findings = scene_state(NEEDS_ALL)};
 	scene__profile(scene);
 	scene__process(scene);
 	scene->model.processes = scene->processes;

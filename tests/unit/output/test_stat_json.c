@@ -148,8 +148,7 @@ static void test_findings(void **state)
 	scene__begin(&scene);
 	assert_int_equal(findings__set_threshold(scene.findings, "alloc-churn=50%", &err), 0);
 	expect(&scene, "\"findings\":",
-	       "[],\"not_looked_for\":[\"nccl-hang\",\"nccl-mismatch\",\"nccl-straggler\","
-	       "\"nccl-imbalance\",\"nccl-error\"],\"not_judged\":[],\"thresholds\":{"
+	       "[],\"not_looked_for\":[],\"not_judged\":[],\"thresholds\":{"
 	       "\"cuda-unavailable\":{"
 	       "\"calls\":1},"
 	       "\"alloc-churn\":{\"share\":0.5,\"pairs\":10},");

@@ -198,7 +198,7 @@ static void test_diagnose(void **state)
 	scene.processes[0].since_attach = false;
 	expect(&scene, diagnose_text__print, HEAD, "no findings\n");
 	scene__findings(&scene);
-	scene__look_for(&scene, true, false);
+	scene__look_for(&scene, NEEDS_ALL & ~NEEDS_GETTERS);
 	scene.processes[0].since_attach = true;
 	scene.model.lost[LOSS_RING_FULL] = 3;
 	assert_int_equal(strncmp(findings, "findings", 8), 0);
@@ -239,10 +239,13 @@ static void test_limits(void **state)
 	finding_list__follow(&scene.list, &input, false, 1200 * NS_PER_MS, 40 * NS_PER_S);
 	expect_part(&scene, "), fragmentation in 1 of\n  1 place: too little data (1.2 s of 40.0 "
 			    "s); shorten --window\n" RULE);
-	scene__look_for(&scene, false, false);
+	scene__look_for(&scene, NEEDS_ALL & ~(NEEDS_ASKS | NEEDS_GETTERS));
 	expect_part(&scene, "x 1\n\nnot looked for: unchecked-errors (use gpuprobe "
 			    "diagnose), chatty-getters "
 			    "(use --getters)\n\nnot judged");
+	scene__look_for(&scene, NEEDS_ALL & ~(NEEDS_NCCL | NEEDS_XIDS));
+	expect_part(&scene, "x 1\n\nnot looked for: nccl-* (use gpuprobe diagnose), xid (run "
+			    "gpuprobe without a command)\n\nnot judged");
 	scene__end(&scene);
 }
 
