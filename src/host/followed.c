@@ -181,8 +181,9 @@ void followed_thread__mark(struct followed_thread *thread, const struct steady_m
 
 		if (!steady->ns[mark] || steady->ns[mark] == thread->steady.ns[mark])
 			continue;
-		thread->marks[mark] =
-			none ? (struct host_counts){.at_ns = thread->began_ns} : thread->counts;
+		thread->marks[mark] = thread->counts;
+		if (none)
+			thread->marks[mark] = (struct host_counts){.at_ns = thread->began_ns};
 		code_locations__mark(thread->locations, mark, none);
 	}
 	thread->steady = *steady;

@@ -151,14 +151,15 @@ static void test_other_formats(void **state)
 	static const char *const texts[] = {
 		"",
 		COMMON,
-		"\tfield:u32 dev;\toffset:8;\tsize:4;\n\tfield:u32 "
-		"error_code;\toffset:12;\tsize:4;\n"
-		"\tfield:__data_loc char[] msg;\toffset:16;\tsize:4;\n",
-		"\tfield:__data_loc char[] dev;\toffset:8;\tsize:4;\n\tfield:u64 "
-		"error_code;\toffset:12;"
-		"\tsize:8;\n\tfield:__data_loc char[] msg;\toffset:16;\tsize:4;\n",
-		"\tfield:__data_loc char[] dev;\toffset:99999999;\tsize:4;\n\tfield:u32 error_code;"
-		"\toffset:12;\tsize:4;\n\tfield:__data_loc char[] msg;\toffset:16;\tsize:4;\n",
+		("\tfield:u32 dev;\toffset:8;\tsize:4;\n"
+		 "\tfield:u32 error_code;\toffset:12;\tsize:4;\n"
+		 "\tfield:__data_loc char[] msg;\toffset:16;\tsize:4;\n"),
+		("\tfield:__data_loc char[] dev;\toffset:8;\tsize:4;\n"
+		 "\tfield:u64 error_code;\toffset:12;\tsize:8;\n"
+		 "\tfield:__data_loc char[] msg;\toffset:16;\tsize:4;\n"),
+		("\tfield:__data_loc char[] dev;\toffset:99999999;\tsize:4;\n"
+		 "\tfield:u32 error_code;\toffset:12;\tsize:4;\n"
+		 "\tfield:__data_loc char[] msg;\toffset:16;\tsize:4;\n"),
 	};
 
 	(void)state;
