@@ -9,11 +9,37 @@
 #include "cuda/durations.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 static sim_work_fn listener;
-/* The thread's copy whose kind is not known before its call ends. */
-static __thread struct sim_work copy __attribute__((tls_model("initial-exec")));
+/*
+ * The thread's copy whose kind is not known before its call ends (struct sim_work, malloc). Not a
+ * __thread variable: the static block, which this library's are in, would have no room for those of
+ * several copies of the library.
+ */
+static pthread_key_t copies;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void make_key(void)
+{
+	if (pthread_key_create(&copies, free))
+		abort();
+}
+
+static struct sim_work *own_copy(void)
+{
+	struct sim_work *copy;
+
+	pthread_once(&once, make_key);
+	copy = pthread_getspecific(copies);
+	if (copy)
+		return copy;
+	copy = calloc(1, sizeof(*copy));
+	if (!copy || pthread_setspecific(copies, copy))
+		abort();
+	return copy;
+}
 
 void cuda_sim_listen(sim_work_fn fn)
 {
@@ -30,7 +56,7 @@ static void tell(const struct CUstream_st *stream, enum work work, uint64_t amou
 
 	if (work == WORK_COPY) {
 		done.kind = SIM_WORK_COPY;
-		copy = done;
+		*own_copy() = done;
 		return;
 	}
 	done.kind = work == WORK_KERNEL ? SIM_WORK_KERNEL :
@@ -52,11 +78,15 @@ uint64_t listener__work(struct CUstream_st *stream, enum work work, uint64_t amo
 
 void listener__copied(enum sim_copy_kind kind)
 {
-	if (copy.end && kind != SIM_SET) {
-		copy.copy = kind;
-		listener(&copy);
+	struct sim_work *copy = driver.listened ? own_copy() : NULL;
+
+	if (!copy)
+		return;
+	if (copy->end && kind != SIM_SET) {
+		copy->copy = kind;
+		listener(copy);
 	}
-	copy.end = 0;
+	copy->end = 0;
 }
 
 /* As in the real driver, nobody learns of a library that cannot be loaded. */
