@@ -140,7 +140,7 @@ static const struct option_row rows[] = {
 	{"metrics-by", 0, "process|container|user|job", "whose series the metrics have [process]",
 	 option__word, FIELD(metrics_by), WORDS(metrics_by_words)},
 	{"web", 0, "local|all|off",
-	 "who gets the page with plots at / of the metrics' port:\n"
+	 "who gets the page with plots at / of the metrics port:\n"
 	 "browsers on this machine, all, nobody [local]",
 	 take_web, .offset = 0, WORDS(web_words)},
 	{"otlp-endpoint", 0, "URL",

@@ -161,7 +161,7 @@ def test_manual():
     text = (paths.ROOT / "man" / "gpuprobe-diagnose.8").read_text(encoding="utf-8")
     text = re.sub(r"\\f.", " ", text).replace("\\-", "-")
     section = text[text.index(".SH FINDINGS"):text.index(".SH OUTPUT")]
-    assert set(re.findall(r"[a-z]+(?:-[a-z]+)+|\boom\b|\bfragmentation\b|\bstuck\b", " ".join(
+    assert set(re.findall(r"[a-z]+(?:-[a-z]+)+|\b(?:oom|fragmentation|stuck|xid)\b", " ".join(
         line for line in section.splitlines() if line.startswith(".B ")))) == set(listed())
 
 
