@@ -51,7 +51,7 @@ def place(told):
     """Function and line of the innermost frame of the program itself;
     two None where the stack has none."""
     frames = (told["stack"] or {"frames": []})["frames"]
-    return next(((frame["function"], frame["line"]) for frame in frames
+    return next(((frame["function"], frame.get("line")) for frame in frames
                  if frame.get("file") == str(STEPS)), (None, None))
 
 
