@@ -16,8 +16,8 @@
 #define EXPORTED __attribute__((visibility("default"), noinline))
 
 /*
- * CUPTI fills buffers of this size. What is in a buffer that is not full is lost if the program
- * is killed, so they are small.
+ * CUPTI fills buffers of this size. They are small: the records of a buffer that is not full are
+ * lost if the program is killed.
  */
 #define BUFFER_SIZE (64u << 10)
 #define BUFFERS 512 /* at most in CUPTI's hands: 32 MiB; not with an old CUPTI */

@@ -69,7 +69,7 @@ static void hold(struct process *process, uint64_t bytes)
 	process->memory[MEMORY_DEVICE].live_bytes = bytes;
 }
 
-/* Of the history, or of the sites of the process with that serial. */
+/* The answer has the history, or the sites of the process with that serial. */
 static char *text_of(const struct history *history, uint64_t serial)
 {
 	size_t length;

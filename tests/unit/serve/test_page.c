@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who gets the page for a person and its data (serve/page.h), and with which headers.
+// The page for a person and its data (serve/page.h): which clients get them, with which headers.
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
