@@ -28,6 +28,7 @@ from confined import test_confined
 from diff import DIFF_TESTS
 from dump import test_dump, test_dump_collective
 from frameworks import test_cupy, test_jax
+from gpu_times import test_gpu_times
 from leaks import test_leaks
 from machine import Machine, Results, shown
 from nccl import test_nccl, test_nccl_faults
@@ -44,6 +45,7 @@ from timeline import test_timeline
 from trace import test_trace
 from verdicts import test_contention, test_late_rank
 from workloads import test_static_runtime, test_workloads
+from xid import test_xid
 
 TESTS = {
     "workloads": test_workloads,
@@ -65,6 +67,8 @@ TESTS = {
     "handles": test_handles,
     "cupy": test_cupy,
     "jax": test_jax,
+    "gpu_times": test_gpu_times,
+    "xid": test_xid,
     "trace": test_trace,
     "timeline": test_timeline,
     "stacks": test_stacks,
