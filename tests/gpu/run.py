@@ -21,6 +21,7 @@ import subprocess
 import sys
 import traceback
 
+from account import test_account
 from allocated import test_allocated
 from beside import test_beside
 from cases import CASE_TESTS, page as studies_page
@@ -69,6 +70,7 @@ TESTS = {
     "jax": test_jax,
     "gpu_times": test_gpu_times,
     "xid": test_xid,
+    "account": test_account,
     "trace": test_trace,
     "timeline": test_timeline,
     "stacks": test_stacks,

@@ -16,7 +16,7 @@ def test_xid(machine, results):
     program = f"{machine.work}/illegal"
     subprocess.run(["nvcc", "-o", program, f"{machine.python('illegal.cu')[-1]}"], check=True)
     watch = subprocess.Popen([machine.gpuprobe, "--kernel-log", "--json", "--display-interval", "1",
-                              "--duration", str(WATCHED_SECONDS), "--metrics-addr", "off"],
+                              "--duration", str(WATCHED_SECONDS), "--metrics-addr", "none"],
                              stdout=subprocess.PIPE, text=True)
     bystander = subprocess.Popen([sys.executable, "-c", BYSTANDER])
     watch.stdout.readline()

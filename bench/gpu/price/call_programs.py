@@ -3,7 +3,7 @@
 """Loops of one kind of call to the driver, to learn what gpuprobe adds to a call:
 call_programs.py KIND STEPS. Without a GPU, on the simulated CUDA as well.
 
-Writes the start times of its steps to STEPS.0 until it is killed. Prints a line of JSON once it
+Writes its steps to STEPS.0 (steps.py) until it is killed. Prints a line of JSON once it
 runs. A step is a batch of calls, and a launch's batch ends with a wait.
 """
 import ctypes

@@ -152,7 +152,7 @@ class Program:
             raise Failed(f"it ended with status {self.process.returncode}: {self._said()}")
 
     def times(self):
-        """The start times of the steps, of each thread or process; waits for the latest ones."""
+        """The Steps of each thread or process; waits for the latest ones."""
         time.sleep(2 * steps.WRITE_NS / 1e9)
         return [steps.read(path) for path in sorted(glob.glob(f"{self.work}/steps.*"))]
 

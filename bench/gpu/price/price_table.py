@@ -62,14 +62,14 @@ def price_rows(programs, costs):
             yield [kind.title, f"not measured: {one['failed']}", *["-"] * 7]
             continue
         step, calls = outcome.plain_step(pairs)["mean"], outcome.calls_of_step(pairs)
-        steady = outcome.slowdown(pairs)
+        steady = outcome.paced(pairs)
         share = outcome.predicted(calls, costs, step)
         rest = None if share is None else {key: steady[key] if steady[key] is None
                                            else steady[key] - share
                                            for key in ("mean", "low", "high")}
         yield [kind.title, f"{step / 1e3:,.1f}", f"{sum(calls.values()):,.1f}", span(steady),
                "-" if share is None else percent(share), span(rest),
-               span(outcome.slowdown(pairs, "first")), len(pairs), verdict(steady, kind.bar)]
+               span(outcome.paced(pairs, "first")), len(pairs), verdict(steady, kind.bar)]
 
 
 def detail_rows(programs):
@@ -78,8 +78,9 @@ def detail_rows(programs):
             continue
         pairs, bpf = one["pairs"], one["bpf"]
         by_length = "; ".join(
-            f"{seconds:g} s: {span(outcome.slowdown(some))}" for seconds, some in lengths(pairs))
-        yield [KINDS[name].title, span(outcome.slowdown(pairs, "steady_mean", "plain_mean")),
+            f"{seconds:g} s: {span(outcome.paced(some))}" for seconds, some in lengths(pairs))
+        yield [KINDS[name].title, span(outcome.slowdown(pairs)),
+               span(outcome.slowdown(pairs, "steady_mean", "plain_mean")),
                by_length,
                f"{max(one['slowest'] for one in pairs) / 1e6:,.1f} "
                f"({max(one['slowest_plain'] for one in pairs) / 1e6:,.1f})",
@@ -102,11 +103,13 @@ def call_rows(programs, costs):
 
 HOW = """gpuprobe is attached to a running program and detached in turn. A figure is the mean of the
 pairs with its 95 % interval (Student's t): the trimmed mean of a window's steps over that of the
-time without gpuprobe around it. "First second" is the second after the last probe came in, which
-is not part of the window. "Predicted" is the calls of a step times what the loops of calls below
+time without gpuprobe around it. Between two steps a program runs a fixed piece of Python, and
+a step counts by the time of that, since CPUs change their speed (not so in the loops of calls, and
+where a program has several threads). "First second" is the second after the last probe came in,
+which is not part of the window. "Predicted" is the calls of a step times what the loops of calls below
 cost; "rest" is what was measured less that."""
-DETAILS = """Untrimmed means; windows of each length by themselves; the slowest step while gpuprobe
-came, was there or went (and without it); runs of BPF programs and their time in a step, as the
+DETAILS = """Steps by the clock alone, trimmed and untrimmed means; windows of each length by
+themselves; the slowest step while gpuprobe came, was there or went (and without it); runs of BPF programs and their time in a step, as the
 kernel counts."""
 
 
@@ -127,7 +130,7 @@ def page(lines):
              table(["program", "µs a step", "calls a step", "slower", "predicted", "rest",
                     "first second", "pairs", "bar"], price_rows(programs, costs)),
              DETAILS,
-             table(["program", "slower, untrimmed", "by window", "slowest step, ms",
+             table(["program", "slower, by the clock", "untrimmed", "by window", "slowest step, ms",
                     "BPF in a step"], detail_rows(programs)),
              table(["loop of calls", "ns a call", "pairs"], call_rows(programs, costs))]
     return "\n\n".join(parts) + "\n"

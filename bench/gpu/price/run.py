@@ -183,7 +183,7 @@ def measure(options):
             line = turn(name, options, work, time.monotonic() + left / (len(names) - number))
             with open(options.output, "a") as file:
                 file.write(json.dumps(line) + "\n")
-            shown = line["failed"] or price_table.span(outcome.slowdown(line["pairs"]))
+            shown = line["failed"] or price_table.span(outcome.paced(line["pairs"]))
             print(f"{name}: {shown}, {len(line['pairs'])} pairs", flush=True)
             failed += [name] if line["failed"] else []
     finally:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Programs of PyTorch whose steps are timed: torch_programs.py KIND STEPS [--device cpu].
 
-Each thread or rank N writes the start times of its steps to STEPS.N until it is killed, and each
+Each thread or rank N writes its steps to STEPS.N (steps.py) until it is killed, and each
 process prints a line of JSON once it runs. torchrun starts `parallel`, in a process for each GPU.
 With --device cpu the models are small and run without a GPU, to try this script.
 """
@@ -10,16 +10,19 @@ import argparse
 import gc
 import json
 import os
+import pathlib
 import platform
+import sys
 import threading
 
 import torch
 
-from steps import StepFile
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+import torch_loops  # noqa: E402  pylint: disable=wrong-import-position
+from steps import StepFile, Yardstick
 
 WARM_UP = 20  # steps: workspaces, choice of algorithms, compilation
 LAYERS, WIDTH, BATCH = 8, 512, 256  # training that waits for Python to launch
-BUSY_LAYERS, BUSY_WIDTH, BUSY_INNER, BUSY_BATCH = 2, 4096, 16384, 8192
 DECODE_LAYERS, DECODE_WIDTH, HEADS, CONTEXT, WORDS = 12, 768, 12, 512, 32000
 THREADS = 4
 SMALL = 64  # width and rows without a GPU
@@ -44,27 +47,6 @@ def training(device, compiled=False, wrapped=lambda model: model):
         optimizer.zero_grad(set_to_none=True)
         run(batch).square().mean().backward()
         optimizer.step()
-    return step
-
-
-def busy(device):
-    """A large model: milliseconds of GPU time for some tens of launches. It reads its loss in each
-    step, as programs do."""
-    width, inner, rows = ((BUSY_WIDTH, BUSY_INNER, BUSY_BATCH)
-                          if device.type == "cuda" else (SMALL, SMALL, SMALL))
-    parts = []
-    for _ in range(BUSY_LAYERS):
-        parts += [torch.nn.Linear(width, inner), torch.nn.GELU(), torch.nn.Linear(inner, width)]
-    model = torch.nn.Sequential(*parts).to(device, torch.bfloat16)
-    optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
-    batch = torch.randn(rows, width, device=device, dtype=torch.bfloat16)
-
-    def step():
-        optimizer.zero_grad(set_to_none=True)
-        loss = model(batch).float().square().mean()
-        loss.backward()
-        optimizer.step()
-        loss.item()
     return step
 
 
@@ -169,7 +151,7 @@ KINDS = {
     "decoding_graph": lambda device: decoding(device, graph=True),
     "inference": inference,
     "parallel": parallel,
-    "busy": busy,
+    "busy": lambda device: torch_loops.busy(device.type),
 }
 
 
@@ -185,8 +167,8 @@ def own_device(kind, name):
     return torch.device(name, rank), rank
 
 
-def run(step, path):
-    steps = StepFile(path)
+def run(step, path, yardstick=None):
+    steps = StepFile(path, yardstick)
     while True:
         steps.mark()
         step()
@@ -214,13 +196,14 @@ def main():
     for step in made:
         for _ in range(WARM_UP):
             step()
+    yardstick = Yardstick() if threads == 1 else None
     gc.collect()
     gc.freeze()
     gc.disable()
     tell()
     for number, step in enumerate(made[1:], 1):
         threading.Thread(target=run, args=(step, f"{options.steps}.{number}"), daemon=True).start()
-    run(made[0], f"{options.steps}.{rank}")
+    run(made[0], f"{options.steps}.{rank}", yardstick)
 
 
 if __name__ == "__main__":

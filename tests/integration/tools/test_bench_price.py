@@ -19,21 +19,28 @@ import steps  # noqa: E402
 from windows import Visit, counted  # noqa: E402
 
 STEP = 2_000_000  # ns
+YARD = 100_000
 SPAN = 500 * STEP  # of a window
 
 
-def made_up(effect, numbers, pairs=60):
+def made_up(effect, numbers, pairs=60, jumps=False):
     """Pairs of a program whose steps take longer by `effect` while gpuprobe is there. Steps differ
     by a tenth, each visit by some percent, all become slower with time, and one in a hundred takes
-    five times as long."""
-    now, starts, visits = 0, [], []
+    five times as long. With `jumps` the CPU runs at half its speed every now and then, and
+    yardsticks show it."""
+    now, made, visits, speed = 0, steps.Steps(), [], 1
 
     def steps_of(span, factor):
-        nonlocal now
+        nonlocal now, speed
         begin = now
         while now < begin + span:
-            starts.append(now)
-            length = STEP * factor * numbers.gauss(1, 0.1) * (1 + now / 1e13)
+            if jumps and numbers.random() < 0.002:
+                speed = 3 - speed
+            yard = int(YARD * speed * numbers.gauss(1, 0.1)) if jumps else 0
+            now += yard
+            made.starts.append(now)
+            made.yardsticks.append(yard)
+            length = STEP * speed * factor * numbers.gauss(1, 0.1) * (1 + now / 1e13)
             now += int(length * (5 if numbers.random() < 0.01 else 1))
         return begin, now
 
@@ -45,7 +52,7 @@ def made_up(effect, numbers, pairs=60):
         visits.append(Visit(1.0, before, (first[0], first[0]), first, steady,
                             (steady[1], steady[1]), after, (first[0], steady[1]),
                             {"launch": 70 * (first[1] - first[0]) / STEP}))
-    return [outcome.pair([starts], visit) for visit in visits]
+    return [outcome.pair([made], visit) for visit in visits]
 
 
 @pytest.mark.parametrize("effect", [0, 0.03])
@@ -54,6 +61,14 @@ def test_a_known_effect(effect):
     assert found["low"] <= effect <= found["high"]
     assert found["high"] - found["low"] < 0.02, "the bars want at most one point either way"
     assert (found["low"] <= 0) == (effect == 0)
+
+
+def test_the_yardstick_shows_an_effect_behind_a_cpu_of_two_speeds():
+    pairs = made_up(0.03, random.Random(2), jumps=True)
+    found, clock = outcome.paced(pairs), outcome.slowdown(pairs)
+    assert found["low"] <= 0.03 <= found["high"]
+    assert found["high"] - found["low"] < 0.02
+    assert clock["high"] - clock["low"] > 3 * (found["high"] - found["low"])
 
 
 def test_intervals_contain_the_effect_in_19_of_20_runs():
@@ -65,8 +80,9 @@ def test_intervals_contain_the_effect_in_19_of_20_runs():
 
 
 def test_durations_are_those_of_whole_steps_of_each_thread():
-    times = [[0, 10, 20, 30, 40], [5, 15, 45]]
-    assert outcome.durations(times, (5, 40)) == [10, 10, 10, 10]
+    times = [steps.Steps([0, 10, 20, 30, 40], [0] * 5), steps.Steps([5, 15, 45], [1, 2, 3])]
+    assert outcome.durations(times, (5, 40)) == [10, 10, 10, 8]
+    assert outcome.yardsticks(times, (5, 40)) == [0, 0, 0, 2]
     assert outcome.steps_in(times, (5, 35)) == pytest.approx(0.5 + 2 + 0.5 + 1 + 20 / 30)
     assert outcome.trimmed([1] + 8 * [2] + [1000]) == 2
 
@@ -74,7 +90,7 @@ def test_durations_are_those_of_whole_steps_of_each_thread():
 def test_a_visit_of_few_steps_is_no_pair():
     span = (0, 100)
     visit = Visit(1, *[span] * 7)
-    assert outcome.pair([[0, 30, 60, 90]], visit) is None
+    assert outcome.pair([steps.Steps([0, 30, 60, 90], [0] * 4)], visit) is None
 
 
 def pairs_of(calls, plain, steady):
@@ -109,13 +125,27 @@ def test_cpus_of_cores_that_nobody_shares():
 def test_steps_of_a_file_that_is_being_written(tmp_path):
     path = tmp_path / "steps.0"
     file = steps.StepFile(path)
+    file.mark()
     file.written = 0  # long ago
     file.mark()
     first = steps.read(path)
-    assert len(first) == 1
+    assert (len(first.starts), first.yardsticks.tolist()) == (1, [0])
     with open(path, "ab") as partial:
         partial.write(b"abc")
     assert steps.read(path) == first
+
+
+def test_a_yardstick_is_no_part_of_a_step(tmp_path):
+    path = tmp_path / "steps.0"
+    file = steps.StepFile(path, steps.Yardstick())
+    for _ in range(3):
+        file.mark()
+    file.written = 0
+    file.mark()
+    found = steps.read(path)
+    took = outcome.durations([found], (0, found.starts[-1]))
+    assert len(took) == 2 and min(took) >= 0
+    assert min(found.yardsticks) > 0
 
 
 def line(program, pairs, failed=None):
