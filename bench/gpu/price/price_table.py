@@ -106,11 +106,11 @@ pairs with its 95 % interval (Student's t): the trimmed mean of a window's steps
 time without gpuprobe around it. Between two steps a program runs a fixed piece of Python, and
 a step counts by the time of that, since CPUs change their speed (not so in the loops of calls, and
 where a program has several threads). "First second" is the second after the last probe came in,
-which is not part of the window. "Predicted" is the calls of a step times what the loops of calls below
-cost; "rest" is what was measured less that."""
+which is not part of the window. "Predicted" is the calls of a step times what the loops of calls
+below cost; "rest" is what was measured less that."""
 DETAILS = """Steps by the clock alone, trimmed and untrimmed means; windows of each length by
-themselves; the slowest step while gpuprobe came, was there or went (and without it); runs of BPF programs and their time in a step, as the
-kernel counts."""
+themselves; the slowest step while gpuprobe came, was there or went (and without it); runs of BPF programs and their time in a step, as the kernel
+counts."""
 
 
 def machine(line):
