@@ -109,8 +109,8 @@ where a program has several threads). "First second" is the second after the las
 which is not part of the window. "Predicted" is the calls of a step times what the loops of calls
 below cost; "rest" is what was measured less that."""
 DETAILS = """Steps by the clock alone, trimmed and untrimmed means; windows of each length by
-themselves; the slowest step while gpuprobe came, was there or went (and without it); runs of BPF programs and their time in a step, as the kernel
-counts."""
+themselves; the slowest step while gpuprobe came, was there or went (and without it); runs of BPF
+programs and their time in a step, as the kernel counts."""
 
 
 def machine(line):
