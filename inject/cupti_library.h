@@ -33,6 +33,8 @@ struct cupti_kernel {
 	uint32_t device;
 	uint8_t skipped_more[60];
 	const char *name;
+	uint8_t skipped_last[32];
+	uint64_t graph_node; /* 0: not in a graph */
 };
 
 struct cupti_copy { /* also the peer copy's, up to `device` */

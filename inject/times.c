@@ -97,7 +97,7 @@ static struct gpu_work kernel_work(const struct cupti_kernel *kernel)
 		.end_ns = kernel->end,
 		.name = tell_name(kernel->name),
 		.device = kernel->device,
-		.kind = GPU_WORK_KERNEL,
+		.kind = kernel->graph_node ? GPU_WORK_GRAPH_KERNEL : GPU_WORK_KERNEL,
 	};
 }
 
@@ -202,12 +202,19 @@ static void flush_at_exit(void)
 
 /* --- starting --- */
 
-/* All kinds or none. */
+static bool wants_graph_nodes(void)
+{
+	const char *wanted = getenv(GPU_TIMES_VARIABLE);
+
+	return wanted && !strcmp(wanted, GPU_TIMES_GRAPH_NODES);
+}
+
+/* All kinds or none. Without records of graphs, CUPTI has those of the nodes. */
 static int enable_records(void)
 {
 	static const int kinds[] = {CUPTI_KERNEL, CUPTI_COPY, CUPTI_PEER_COPY, CUPTI_SET,
 				    CUPTI_GRAPH};
-	size_t count = sizeof(kinds) / sizeof(*kinds), i = 0;
+	size_t count = sizeof(kinds) / sizeof(*kinds) - wants_graph_nodes(), i = 0;
 	int result = 0;
 
 	while (i < count && !(result = cupti.enable(kinds[i])))

@@ -12,11 +12,16 @@
 #define GPU_TIMES_NAME_SIZE 1024  /* of a kernel's name; a longer one is cut */
 #define GPU_TIMES_REASON_SIZE 256 /* of the text of a failure */
 
+/* The library finds in this variable of the environment what it is to do. */
+#define GPU_TIMES_VARIABLE "GPUPROBE_GPU_TIMES"
+#define GPU_TIMES_GRAPH_NODES "graph-nodes" /* times of kernels in graphs, not of graphs */
+
 enum gpu_work_kind {
 	GPU_WORK_KERNEL = 1,
 	GPU_WORK_COPY,
 	GPU_WORK_SET,
-	GPU_WORK_GRAPH, /* a launch of a graph, as a whole */
+	GPU_WORK_GRAPH,	       /* a launch of a graph, as a whole */
+	GPU_WORK_GRAPH_KERNEL, /* a kernel in a graph */
 };
 
 /* What a copy went from and to, as CUPTI numbers it. */

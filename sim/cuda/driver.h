@@ -392,6 +392,9 @@ static inline void stream__settle(const struct CUctx_st *context)
  * simulated CUPTI. Returns when it will end.
  */
 uint64_t listener__work(struct CUstream_st *stream, enum work work, uint64_t amount);
+/* Tells it of a graph's node, besides the graph. */
+void listener__node(const struct CUstream_st *stream, enum work work, enum sim_copy_kind copy,
+		    uint64_t amount, uint64_t begin, uint64_t end);
 /* Loads the library that CUDA_INJECTION64_PATH names, if it is set. */
 void listener__inject(void);
 

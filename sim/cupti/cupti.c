@@ -115,6 +115,7 @@ static struct record make_record(const struct sim_work *work)
 		record.words[2] = end;
 		record.words[4] = (uint64_t)work->device;
 		record.words[12] = (uintptr_t)work->name;
+		record.words[17] = work->in_graph;
 		return record;
 	case SIM_WORK_GRAPH:
 		record.kind = GRAPH_KIND;
@@ -174,6 +175,8 @@ static void take_work(const struct sim_work *work)
 	struct record record = { 0 };
 	bool late;
 
+	if (work->in_graph && enabled[GRAPH_KIND]) /* the graph has a record as a whole */
+		return;
 	pthread_mutex_lock(&lock);
 	made++;
 	record = make_record(work);

@@ -110,13 +110,16 @@ static void add_kernel(struct gpu_times *times, struct gpu_process_times *proces
 
 	add(kernel ? &kernel->sum : &process->other_kernels, work);
 	add(&process->all_kernels, work);
+	if (work->kind == GPU_WORK_GRAPH_KERNEL)
+		add(&process->graph_kernels, work);
 }
 
 static void add_work(struct gpu_times *times, struct gpu_process_times *process,
 		     const struct gpu_work *work)
 {
 	switch (work->kind) {
-	case GPU_WORK_KERNEL: add_kernel(times, process, work); break;
+	case GPU_WORK_KERNEL:
+	case GPU_WORK_GRAPH_KERNEL: add_kernel(times, process, work); break;
 	case GPU_WORK_COPY:
 		add(&process->copies[work->copy < GPU_COPY_KINDS ? work->copy : GPU_COPY_UNKNOWN],
 		    work);

@@ -48,6 +48,7 @@ struct gpu_process_times {
 	size_t kernel_count;
 	struct gpu_time_sum other_kernels; /* those for which there was no room */
 	struct gpu_time_sum all_kernels;
+	struct gpu_time_sum graph_kernels; /* of these, those in graphs */
 	struct gpu_time_sum copies[GPU_COPY_KINDS];
 	struct gpu_time_sum sets, graphs;
 	struct busy_time busy[GPU_TIMES_DEVICES]; /* by device */

@@ -143,6 +143,10 @@ static const struct option_row stat_rows[] = {
 	 "also show how long kernels and copies of COMMAND ran\n"
 	 "on the GPU; loads a library into COMMAND (CUPTI)",
 	 option__flag, FIELD(gpu_times)},
+	{"gpu-graph-nodes", 0, NULL,
+	 "with --gpu-times, also of each kernel in CUDA graphs,\n"
+	 "instead of graphs as wholes (costs more)",
+	 option__flag, FIELD(gpu_graph_nodes)},
 	{.rows = overhead_rows, FIELD(max_overhead)},
 	{.rows = library_rows, FIELD(targets)},
 	{.help = "Call stacks (off by default):"},
@@ -248,6 +252,9 @@ static int check_reported(const struct profile_command *options, struct error *e
 /* Only a program that gpuprobe starts gets the library. */
 static int check_gpu_times(const struct profile_command *options, struct error *err)
 {
+	if (options->gpu_graph_nodes && !options->gpu_times)
+		return error__set(err, -EINVAL,
+				  "--gpu-graph-nodes has no effect without --gpu-times");
 	if (!options->gpu_times || options->targets.command)
 		return 0;
 	if (options->input.path)

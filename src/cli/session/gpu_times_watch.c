@@ -42,7 +42,7 @@ static int find_library(char path[PATH_MAX])
 	return -ENOENT;
 }
 
-int gpu_times_watch__set_variable(struct error *err)
+int gpu_times_watch__set_variables(bool graph_nodes, struct error *err)
 {
 	char path[PATH_MAX];
 
@@ -54,7 +54,10 @@ int gpu_times_watch__set_variable(struct error *err)
 		return error__set(err, -ENOENT,
 				  "no GPU times: " LIBRARY " is neither beside gpuprobe nor in "
 				  "../lib/gpuprobe; install gpuprobe again");
-	return setenv(VARIABLE, path, 1) ? error__set(err, -ENOMEM, "out of memory") : 0;
+	if (setenv(VARIABLE, path, 1) ||
+	    setenv(GPU_TIMES_VARIABLE, graph_nodes ? GPU_TIMES_GRAPH_NODES : "", 1))
+		return error__set(err, -ENOMEM, "out of memory");
+	return 0;
 }
 
 /* --- the ring --- */

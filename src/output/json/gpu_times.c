@@ -108,6 +108,7 @@ void json_gpu_times__write(struct json *j, const struct gpu_times *all, const st
 	json__object_begin(j);
 	write_failure(j, times);
 	key_sum(j, "all_kernels", &times->all_kernels);
+	key_sum(j, "graph_kernels", &times->graph_kernels);
 	write_kernels(j, times);
 	key_sum(j, "unlisted_kernels", &times->other_kernels);
 	write_copies(j, times);

@@ -163,14 +163,22 @@ static uint64_t failed_launches(const struct process *p)
 }
 
 /* Work that was still in CUPTI's buffers when the program ended is known by its launches alone. */
-static void print_missing(FILE *out, const struct process *p, const struct gpu_process_times *times)
+static void print_missing(FILE *out, const struct stat_report *report, const struct process *p,
+			  const struct gpu_process_times *times)
 {
-	uint64_t known = times->all_kernels.count + times->dropped + failed_launches(p);
+	uint64_t in_graphs = times->graph_kernels.count,
+		 known = times->all_kernels.count - in_graphs + times->dropped + failed_launches(p);
 
-	if (p->ended && p->launches > known && !process__is_estimated(p, RATE_LAUNCH))
+	if (!p->ended || process__is_estimated(p, RATE_LAUNCH))
+		return;
+	if (p->launches > known)
 		fprintf(out, REPORT_INDENT "launches without a GPU time: %s of %s\n",
 			quantity__count(p->launches - known).text,
 			quantity__count(p->launches).text);
+	if (report->gpu_graph_nodes && p->graph_kernels > in_graphs + times->dropped)
+		fprintf(out, REPORT_INDENT "kernels in graphs without a GPU time: %s of %s\n",
+			quantity__count(p->graph_kernels - in_graphs).text,
+			quantity__count(p->graph_kernels).text);
 }
 
 static void print_failure(FILE *out, const struct gpu_process_times *times)
@@ -209,7 +217,7 @@ void stat_gpu_times__print(FILE *out, const struct stat_report *report, const st
 		print_failure(text, times);
 	if (times && !times->failed) {
 		print_busy(text, report, times);
-		print_missing(text, p, times);
+		print_missing(text, report, p, times);
 		print_lacking(text, times);
 	}
 	prose__end(&prose, text);

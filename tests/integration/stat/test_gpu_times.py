@@ -116,6 +116,19 @@ def test_graphs_as_wholes(runs):
     assert times["kernels"] == []
 
 
+def test_graph_nodes(runs):
+    """Each kernel of a graph has its own times, and is not taken for a launch that has none."""
+    done = runs.run(paths.workload("launch"), "--launches", 50, "--kernels", 3, "--function",
+                    "graph", options=("--gpu-graph-nodes", "--json"))
+    process, = json.loads(done.stdout.splitlines()[-1])["processes"]
+    times = process["gpu_times"]
+    expect_sum(times["all_kernels"], 150, KERNEL_NS)
+    expect_sum(times["graph_kernels"], 150, KERNEL_NS)
+    assert {each["name"]: each["count"] for each in times["kernels"]} == {
+        f"kernel_{i}": 50 for i in range(3)}
+    assert times["graphs"]["count"] == 0
+
+
 @pytest.mark.slow
 def test_many_threads_and_names(runs):
     times, report = runs.only(paths.workload("launch"), "--threads", 4, "--launches", 2000,

@@ -97,6 +97,10 @@ static void test_values(void **state)
 	profile_options__clear(&line.options);
 	accept(&line, "stat --gpu-times -- ls");
 	assert_true(line.options.gpu_times);
+	assert_false(line.options.gpu_graph_nodes);
+	profile_options__clear(&line.options);
+	accept(&line, "stat --gpu-times --gpu-graph-nodes -- ls");
+	assert_true(line.options.gpu_graph_nodes);
 	profile_options__clear(&line.options);
 	accept(&line, "stat --csv=out -p 1");
 	assert_string_equal(line.options.csv_directory, "out");
@@ -234,6 +238,7 @@ static void test_refused(void **state)
 	refuse("stat --gpu-times", "a running process is not injected into");
 	refuse("stat --gpu-times -p 1", "a running process is not injected into");
 	refuse("stat --gpu-times -i x", "--gpu-times needs a run");
+	refuse("stat --gpu-graph-nodes -- ls", "has no effect without --gpu-times");
 	refuse("diagnose --gpu-times -- ls", "unknown option '--gpu-times'");
 	refuse("stat --max-kernels 0", "--max-kernels '0'");
 }
