@@ -16,6 +16,9 @@
 
 #define CUPTI_CAN_REFUSE 27 /* the version since which a tool may refuse CUPTI a buffer: 12.9 */
 
+#define CUPTI_DRIVER 1 /* the domain of callbacks of the driver's functions */
+#define CUPTI_EXIT 1   /* the site of a callback at the end of a call */
+
 /* Kinds of records. */
 enum cupti_kind {
 	CUPTI_COPY = 1,
@@ -33,6 +36,8 @@ struct cupti_kernel {
 	uint32_t device;
 	uint8_t skipped_more[60];
 	const char *name;
+	uint8_t skipped_last[32];
+	uint64_t graph_node; /* 0: not in a graph */
 };
 
 struct cupti_copy { /* also the peer copy's, up to `device` */
@@ -54,6 +59,11 @@ struct cupti_graph {
 	uint32_t device;
 };
 
+/* The beginning of what a callback gets. */
+struct cupti_call {
+	int site;
+};
+
 typedef void (*cupti_request_fn)(uint8_t **buffer, size_t *size, size_t *max_records);
 typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 				  size_t valid);
@@ -63,6 +73,7 @@ typedef void (*cupti_callback_fn)(void *arg, int domain, uint32_t id, const void
 struct cupti {
 	int (*subscribe)(void **subscriber, cupti_callback_fn callback, void *arg);
 	int (*unsubscribe)(void *subscriber);
+	int (*enable_callback)(uint32_t on, void *subscriber, int domain, uint32_t function);
 	int (*register_callbacks)(cupti_request_fn request, cupti_complete_fn complete);
 	int (*enable)(int kind);
 	int (*disable)(int kind);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cupti_library.h"
+#include "sampling.h"
 
 #define EXPORTED __attribute__((visibility("default"), noinline))
 
@@ -97,7 +98,7 @@ static struct gpu_work kernel_work(const struct cupti_kernel *kernel)
 		.end_ns = kernel->end,
 		.name = tell_name(kernel->name),
 		.device = kernel->device,
-		.kind = GPU_WORK_KERNEL,
+		.kind = kernel->graph_node ? GPU_WORK_GRAPH_KERNEL : GPU_WORK_KERNEL,
 	};
 }
 
@@ -140,9 +141,12 @@ static void hand_over(uint8_t *buffer, size_t valid, uint64_t dropped)
 	struct gpu_work work[GPU_TIMES_BATCH] = {0};
 	const void *record = NULL;
 	uint64_t count = 0;
+	uint16_t burst = sampling__burst();
 
 	while (!cupti.next_record(buffer, valid, &record)) {
 		work[count] = work_of(record);
+		if (work[count].kind != GPU_WORK_GRAPH)
+			work[count].burst = burst;
 		if (work[count].kind)
 			count++;
 		if (count < GPU_TIMES_BATCH)
@@ -184,15 +188,6 @@ static void complete_buffer(void *context, uint32_t stream, uint8_t *buffer, siz
 	__atomic_sub_fetch(&buffers_out, 1, __ATOMIC_RELAXED);
 }
 
-/* No callback is enabled: the subscription is there to notice another profiler. */
-static void ignore_callback(void *arg, int domain, uint32_t id, const void *data)
-{
-	(void)arg;
-	(void)domain;
-	(void)id;
-	(void)data;
-}
-
 /* CUPTI hangs in a child of fork. */
 static void flush_at_exit(void)
 {
@@ -202,18 +197,43 @@ static void flush_at_exit(void)
 
 /* --- starting --- */
 
-/* All kinds or none. */
-static int enable_records(void)
+static bool wants_graph_nodes(void)
 {
-	static const int kinds[] = {CUPTI_KERNEL, CUPTI_COPY, CUPTI_PEER_COPY, CUPTI_SET,
-				    CUPTI_GRAPH};
-	size_t count = sizeof(kinds) / sizeof(*kinds), i = 0;
-	int result = 0;
+	const char *wanted = getenv(GPU_TIMES_VARIABLE);
 
-	while (i < count && !(result = cupti.enable(kinds[i])))
-		i++;
-	while (result && i > 0)
-		cupti.disable(kinds[--i]);
+	return wanted && !strcmp(wanted, GPU_TIMES_GRAPH_NODES);
+}
+
+/* Of the time that is to be recorded; 1: all. */
+static double wanted_share(void)
+{
+	const char *wanted = getenv(GPU_TIMES_VARIABLE);
+	size_t length = strlen(GPU_TIMES_SHARE);
+	long millionths = 0;
+
+	if (wanted && !strncmp(wanted, GPU_TIMES_SHARE, length))
+		millionths = strtol(wanted + length, NULL, 10);
+	return millionths > 0 && millionths < 1000000 ? (double)millionths / 1e6 : 1;
+}
+
+/*
+ * Without records of graphs, CUPTI has those of the nodes. Graphs are always recorded, also between
+ * bursts: CUPTI does not know those that were made before.
+ */
+static int enable_records(void *subscriber)
+{
+	double share = wanted_share();
+	int result = wants_graph_nodes() ? 0 : cupti.enable(CUPTI_GRAPH);
+
+	if (result)
+		return result;
+	result = sampling__enable_work(&cupti);
+	if (!result && share < 1)
+		result = sampling__begin(&cupti, subscriber, share);
+	if (!result)
+		return 0;
+	sampling__disable_work(&cupti);
+	cupti.disable(CUPTI_GRAPH);
 	return result;
 }
 
@@ -221,7 +241,7 @@ static int start(void)
 {
 	void *subscriber = NULL;
 	uint32_t version = 0;
-	int result = cupti.subscribe(&subscriber, ignore_callback, NULL);
+	int result = cupti.subscribe(&subscriber, sampling__called, NULL);
 
 	if (result)
 		return result;
@@ -229,7 +249,7 @@ static int start(void)
 	owner = getpid();
 	result = cupti.register_callbacks(request_buffer, complete_buffer);
 	if (!result)
-		result = enable_records();
+		result = enable_records(subscriber);
 	if (result)
 		cupti.unsubscribe(subscriber);
 	else

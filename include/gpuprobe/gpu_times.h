@@ -12,11 +12,17 @@
 #define GPU_TIMES_NAME_SIZE 1024  /* of a kernel's name; a longer one is cut */
 #define GPU_TIMES_REASON_SIZE 256 /* of the text of a failure */
 
+/* The library finds in this variable of the environment what it is to do. */
+#define GPU_TIMES_VARIABLE "GPUPROBE_GPU_TIMES"
+#define GPU_TIMES_GRAPH_NODES "graph-nodes" /* times of kernels in graphs, not of graphs */
+#define GPU_TIMES_SHARE "share="	    /* then how many millionths of the time are recorded */
+
 enum gpu_work_kind {
 	GPU_WORK_KERNEL = 1,
 	GPU_WORK_COPY,
 	GPU_WORK_SET,
-	GPU_WORK_GRAPH, /* a launch of a graph, as a whole */
+	GPU_WORK_GRAPH,	       /* a launch of a graph, as a whole */
+	GPU_WORK_GRAPH_KERNEL, /* a kernel in a graph */
 };
 
 /* What a copy went from and to, as CUPTI numbers it. */
@@ -43,7 +49,7 @@ struct gpu_work {
 	__u32 device;		/* as the program numbers it */
 	__u8 kind;		/* enum gpu_work_kind */
 	__u8 copy;		/* enum gpu_copy_kind */
-	__u16 unused;
+	__u16 burst;		/* in which it was recorded; 0: everything of its kind is */
 };
 
 /* The functions of the library that have probes; the cookies of these. */

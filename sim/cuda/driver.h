@@ -29,7 +29,10 @@
 		sim_enter(&call, &function_##name, SIM_DRIVER, moved, ptds)
 
 #define DRIVER_EPILOGUE									\
-		return (CUresult)sim_leave(&call, SIM_DRIVER, result);			\
+		result = sim_leave(&call, SIM_DRIVER, result);				\
+		if (sim_unlikely(driver.listened))					\
+			listener__called(&call);					\
+		return (CUresult)result;						\
 	}										\
 	_Static_assert(1, "")
 
@@ -392,6 +395,11 @@ static inline void stream__settle(const struct CUctx_st *context)
  * simulated CUPTI. Returns when it will end.
  */
 uint64_t listener__work(struct CUstream_st *stream, enum work work, uint64_t amount);
+/* Tells it of a graph's node, besides the graph. */
+void listener__node(const struct CUstream_st *stream, enum work work, enum sim_copy_kind copy,
+		    uint64_t amount, uint64_t begin, uint64_t end);
+/* Tells it that a call ends. */
+void listener__called(const struct sim_call *call);
 /* Loads the library that CUDA_INJECTION64_PATH names, if it is set. */
 void listener__inject(void);
 

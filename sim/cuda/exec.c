@@ -1,30 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Instantiated graphs and their launches. Kernels compute nothing and no bytes move, but host
- * functions are called, events recorded and memory allocated. The nodes of child graphs are in the
- * same list as the others.
+ * functions are called, events recorded and memory allocated.
  */
-#include "cuda/durations.h"
 #include "cuda/graph.h"
 #include "cuda/memory.h"
+#include "cuda/step.h"
 
 #include <stdlib.h>
 
 #define MAX_EXECS (1u << 16)
-
-/* A node as it was when the graph was instantiated. */
-struct step {
-	const struct CUgraphNode_st *node;
-	uint64_t id;
-	uint64_t kernels;
-	uint64_t device_ns;	/* with the device clock */
-	CUgraphNodeType type;
-	bool enabled;
-	CUDA_HOST_NODE_PARAMS host;
-	CUevent event;		/* the event that it records */
-	CUevent awaited;	/* the event that it waits for */
-	uint64_t allocates;	/* the address at which it allocates */
-};
 
 struct CUgraphExec_st {
 	struct object object;
@@ -43,69 +28,6 @@ bool exec__start(void)
 {
 	execs = pool__new(sizeof(struct CUgraphExec_st), MAX_EXECS);
 	return execs != NULL;
-}
-
-static size_t count_steps(const struct CUgraph_st *graph)
-{
-	size_t count = graph->nr_nodes;
-
-	for (const struct CUgraphNode_st *node = graph->first; node; node = node->next)
-		if (node->type == CU_GRAPH_NODE_TYPE_GRAPH && node->child)
-			count += count_steps(node->child);
-	return count;
-}
-
-static uint64_t kernel_ns(const CUDA_KERNEL_NODE_PARAMS *params)
-{
-	const void *handle = params->func ? (void *)params->func : (void *)params->kern;
-
-	return durations__of(WORK_KERNEL, kernel__name_id(handle)) + durations__of_node();
-}
-
-/* The node's time with the device clock; the nodes of a child graph are separate steps. */
-static uint64_t device_ns(const struct CUgraphNode_st *node)
-{
-	const CUDA_MEMSET_NODE_PARAMS *set = &node->set;
-	const CUDA_MEMCPY3D *copy = &node->copy;
-	uint64_t bytes;
-
-	switch ((int)node->type) {
-	case CU_GRAPH_NODE_TYPE_KERNEL:
-		return kernel_ns(&node->kernel);
-	case CU_GRAPH_NODE_TYPE_MEMCPY:
-		bytes = node->bytes ?: copy->WidthInBytes * copy->Height * copy->Depth;
-		return durations__of(WORK_COPY, bytes) + durations__of_node();
-	case CU_GRAPH_NODE_TYPE_MEMSET:
-		bytes = node->bytes ?: set->elementSize * set->width * set->height;
-		return durations__of(WORK_SET, bytes) + durations__of_node();
-	case CU_GRAPH_NODE_TYPE_GRAPH:
-		return node->device_ns;
-	}
-	return 0;
-}
-
-static struct step *fill_steps(struct step *step, const struct CUgraph_st *graph)
-{
-	for (const struct CUgraphNode_st *node = graph->first; node; node = node->next) {
-		*step = (struct step){
-			.node = node, .id = node->id, .kernels = node->kernels,
-			.type = node->type, .enabled = true,
-		};
-		if (node->type == CU_GRAPH_NODE_TYPE_HOST)
-			step->host = node->host;
-		if (node->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
-			step->event = node->event;
-		if (node->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT)
-			step->awaited = node->event;
-		if (driver.clock)
-			step->device_ns = device_ns(node);
-		if (node->owns_memory)
-			step->allocates = node->allocation.dptr;
-		step++;
-		if (node->type == CU_GRAPH_NODE_TYPE_GRAPH && node->child)
-			step = fill_steps(step, node->child);
-	}
-	return step;
 }
 
 static void sum_up(struct CUgraphExec_st *exec)
@@ -128,20 +50,6 @@ static void sum_up(struct CUgraphExec_st *exec)
 	__atomic_store_n(&exec->device_ns, device_ns, __ATOMIC_RELAXED);
 }
 
-/* Makes the steps of a graph, NULL if out of memory. */
-static struct step *make_steps(struct CUgraph_st *graph, size_t *count)
-{
-	struct step *steps;
-
-	pthread_mutex_lock(&driver.lock);
-	*count = count_steps(graph);
-	steps = calloc(*count + 1, sizeof(*steps));
-	if (steps)
-		fill_steps(steps, graph);
-	pthread_mutex_unlock(&driver.lock);
-	return steps;
-}
-
 static int instantiate(CUgraphExec *out, struct CUgraph_st *graph, uint64_t flags)
 {
 	struct CUgraphExec_st *exec;
@@ -152,7 +60,7 @@ static int instantiate(CUgraphExec *out, struct CUgraph_st *graph, uint64_t flag
 	if (!exec)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	exec->flags = flags;
-	exec->steps = make_steps(graph, &exec->nr_steps);
+	exec->steps = steps__new(graph, &exec->nr_steps);
 	if (!exec->steps) {
 		pool__give(execs, exec);
 		return CUDA_ERROR_OUT_OF_MEMORY;
@@ -194,9 +102,17 @@ static void run(const struct CUgraphExec_st *exec, struct CUstream_st *stream)
  */
 static void issue(const struct CUgraphExec_st *exec, struct CUstream_st *stream)
 {
-	for (size_t i = 0; driver.clock && i < exec->nr_steps; i++)
+	uint64_t ns = __atomic_load_n(&exec->device_ns, __ATOMIC_RELAXED), end;
+
+	if (!driver.clock) {
+		stream__issue(stream, WORK_GRAPH, ns);
+		return;
+	}
+	for (size_t i = 0; i < exec->nr_steps; i++)
 		event__await(exec->steps[i].awaited, stream);
-	stream__issue(stream, WORK_GRAPH, __atomic_load_n(&exec->device_ns, __ATOMIC_RELAXED));
+	end = listener__work(stream, WORK_GRAPH, ns);
+	if (driver.listened)
+		steps__tell(exec->steps, exec->nr_steps, stream, end - ns);
 }
 
 static int launch(struct sim_call *call, struct CUgraphExec_st *exec, CUstream handle)
@@ -287,7 +203,7 @@ static int set_kernel(struct CUgraphExec_st *exec, CUgraphNode node,
 		return CUDA_ERROR_INVALID_VALUE;
 	result = node__check_kernel(params);
 	if (!result && driver.clock) {
-		step->device_ns = kernel_ns(params);
+		step__set_kernel(step, params);
 		sum_up(exec);
 	}
 	return result;
@@ -372,6 +288,8 @@ static CUgraphExecUpdateResult update_steps(struct CUgraphExec_st *exec,
 		exec->steps[i].host = steps[i].host;
 		exec->steps[i].event = steps[i].event;
 		exec->steps[i].awaited = steps[i].awaited;
+		exec->steps[i].amount = steps[i].amount;
+		exec->steps[i].copy = steps[i].copy;
 		exec->steps[i].device_ns = steps[i].device_ns;
 	}
 	sum_up(exec);
@@ -386,7 +304,7 @@ static int update(struct CUgraphExec_st *exec, struct CUgraph_st *graph,
 
 	if (!pool__holds(execs, exec) || !graph || graph->capture_id || !out)
 		return CUDA_ERROR_INVALID_VALUE;
-	steps = make_steps(graph, &count);
+	steps = steps__new(graph, &count);
 	if (!steps)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	*out = update_steps(exec, steps, count);

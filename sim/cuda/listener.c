@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 static sim_work_fn listener;
+static sim_called_fn call_listener;
 /*
  * The thread's copy whose kind is not known before its call ends (struct sim_work, malloc). Not a
  * __thread variable: the static block, which this library's are in, would have no room for those of
@@ -41,30 +42,59 @@ static struct sim_work *own_copy(void)
 	return copy;
 }
 
-void cuda_sim_listen(sim_work_fn fn)
+void cuda_sim_listen(sim_work_fn work, sim_called_fn called)
 {
-	listener = fn;
-	driver.listened = fn;
+	listener = work;
+	call_listener = called;
+	driver.listened = work;
+}
+
+void listener__called(const struct sim_call *call)
+{
+	call_listener(call->function->name);
+}
+
+static enum sim_work_kind kind_of(enum work work)
+{
+	switch (work) {
+	case WORK_KERNEL:
+		return SIM_WORK_KERNEL;
+	case WORK_COPY:
+		return SIM_WORK_COPY;
+	case WORK_SET:
+		return SIM_WORK_SET;
+	default:
+		return SIM_WORK_GRAPH;
+	}
 }
 
 static void tell(const struct CUstream_st *stream, enum work work, uint64_t amount,
 		 uint64_t begin, uint64_t end)
 {
 	struct sim_work done = {
-		.device = stream->context->device, .begin = begin, .end = end, .bytes = amount,
+		.kind = kind_of(work), .device = stream->context->device, .begin = begin,
+		.end = end, .bytes = amount,
 	};
 
 	if (work == WORK_COPY) {
-		done.kind = SIM_WORK_COPY;
 		*own_copy() = done;
 		return;
 	}
-	done.kind = work == WORK_KERNEL ? SIM_WORK_KERNEL :
-		    work == WORK_SET    ? SIM_WORK_SET :
-					  SIM_WORK_GRAPH;
 	done.name = work == WORK_KERNEL ? sim_names__get((uint32_t)amount) : NULL;
 	if (work != WORK_OTHER)
 		listener(&done);
+}
+
+void listener__node(const struct CUstream_st *stream, enum work work, enum sim_copy_kind copy,
+		    uint64_t amount, uint64_t begin, uint64_t end)
+{
+	struct sim_work node = {
+		.kind = kind_of(work), .device = stream->context->device, .begin = begin,
+		.end = end, .bytes = amount, .copy = copy, .in_graph = true,
+	};
+
+	node.name = work == WORK_KERNEL ? sim_names__get((uint32_t)amount) : NULL;
+	listener(&node);
 }
 
 uint64_t listener__work(struct CUstream_st *stream, enum work work, uint64_t amount)

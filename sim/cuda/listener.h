@@ -8,6 +8,7 @@
 
 #include "record/record.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum sim_work_kind { SIM_WORK_KERNEL, SIM_WORK_COPY, SIM_WORK_SET, SIM_WORK_GRAPH };
@@ -19,11 +20,16 @@ struct sim_work {
 	uint64_t bytes;		/* of copies and sets */
 	const char *name;	/* of kernels */
 	enum sim_copy_kind copy;
+	bool in_graph;		/* a node of a graph, which was told of as a whole */
 };
 
 typedef void (*sim_work_fn)(const struct sim_work *work);
+typedef void (*sim_called_fn)(const char *function);
 
-/* Exported by libcuda: `fn` is called for each piece of work from now on. */
-SIM_EXPORT void cuda_sim_listen(sim_work_fn fn);
+/*
+ * Exported by libcuda: from now on `work` is called for each piece of work, `called` at the end of
+ * each call of the driver.
+ */
+SIM_EXPORT void cuda_sim_listen(sim_work_fn work, sim_called_fn called);
 
 #endif

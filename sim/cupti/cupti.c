@@ -37,12 +37,22 @@ struct buffer {
 	size_t size, used;
 };
 
+/* What a callback gets. */
+struct call {
+	int site;
+	const char *function;
+	const void *params, *result;
+	const char *symbol;
+};
+
+typedef void (*callback_fn)(void *arg, int domain, uint32_t function, const void *data);
 typedef void (*request_fn)(uint8_t **buffer, size_t *size, size_t *max_records);
 typedef void (*complete_fn)(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 			    size_t valid);
 
-SIM_EXPORT int cuptiSubscribe(void **subscriber, void *callback, void *arg);
+SIM_EXPORT int cuptiSubscribe(void **subscriber, void *fn, void *arg);
 SIM_EXPORT int cuptiUnsubscribe(void *subscriber);
+SIM_EXPORT int cuptiEnableCallback(uint32_t on, void *subscriber, int domain, uint32_t function);
 SIM_EXPORT int cuptiActivityRegisterCallbacks(request_fn request, complete_fn complete);
 SIM_EXPORT int cuptiActivityEnable(int kind);
 SIM_EXPORT int cuptiActivityDisable(int kind);
@@ -59,6 +69,34 @@ static complete_fn complete_buffer;
 static bool enabled[KINDS];
 static size_t dropped;
 static unsigned long made; /* records so far */
+
+/* Functions that can have callbacks, by CUPTI's number. */
+static struct function {
+	const char *name;
+	uint32_t number;
+	bool on;
+} functions[] = {
+	{ "cuCtxSynchronize", 17, false },
+	{ "cuEventSynchronize", 121, false },
+	{ "cuStreamSynchronize", 126, false },
+	{ "cuStreamSynchronize_ptsz", 440, false },
+	{ "cuMemcpyHtoD_v2", 276, false },
+	{ "cuMemcpyHtoD_v2_ptds", 397, false },
+	{ "cuMemcpyHtoDAsync_v2", 277, false },
+	{ "cuMemcpyHtoDAsync_v2_ptsz", 421, false },
+	{ "cuMemcpyDtoH_v2", 278, false },
+	{ "cuMemcpyDtoH_v2_ptds", 398, false },
+	{ "cuMemcpyDtoHAsync_v2", 279, false },
+	{ "cuMemcpyDtoHAsync_v2_ptsz", 422, false },
+	{ "cuLaunchKernel", 307, false },
+	{ "cuLaunchKernel_ptsz", 442, false },
+	{ "cuGraphLaunch", 514, false },
+	{ "cuGraphLaunch_ptsz", 515, false },
+	{ "cuLaunchKernelEx", 652, false },
+	{ "cuLaunchKernelEx_ptsz", 653, false },
+};
+static callback_fn callback;
+static void *callback_arg;
 
 /* The number of an item of CUDA_SIM_CUPTI; 0: it is not set. */
 static unsigned long setting(const char *name)
@@ -115,6 +153,7 @@ static struct record make_record(const struct sim_work *work)
 		record.words[2] = end;
 		record.words[4] = (uint64_t)work->device;
 		record.words[12] = (uintptr_t)work->name;
+		record.words[17] = work->in_graph;
 		return record;
 	case SIM_WORK_GRAPH:
 		record.kind = GRAPH_KIND;
@@ -174,6 +213,8 @@ static void take_work(const struct sim_work *work)
 	struct record record = { 0 };
 	bool late;
 
+	if (work->in_graph && enabled[GRAPH_KIND]) /* the graph has a record as a whole */
+		return;
 	pthread_mutex_lock(&lock);
 	made++;
 	record = make_record(work);
@@ -187,29 +228,55 @@ static void take_work(const struct sim_work *work)
 		keep(&record, late);
 }
 
+/* --- callbacks --- */
+
+#define DRIVER_DOMAIN 1
+#define EXIT_SITE 1
+
+static void take_call(const char *name)
+{
+	const struct call call = { .site = EXIT_SITE, .function = name };
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+		if (functions[i].on && !strcmp(functions[i].name, name))
+			callback(callback_arg, DRIVER_DOMAIN, functions[i].number, &call);
+}
+
 /* --- what is exported --- */
 
-int cuptiSubscribe(void **subscriber, void *callback, void *arg)
+int cuptiSubscribe(void **subscriber, void *fn, void *arg)
 {
 	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-	void (*listen)(sim_work_fn fn);
+	void (*listen)(sim_work_fn work, sim_called_fn called);
 	int error = (int)setting("error");
 
-	(void)callback;
-	(void)arg;
+	callback = (callback_fn)(uintptr_t)fn;
+	callback_arg = arg;
 	if (error)
 		return error;
 	*(void **)&listen = driver ? dlsym(driver, "cuda_sim_listen") : NULL;
 	if (!listen)
 		return 15;
 	*subscriber = &buffers;
-	listen(take_work);
+	listen(take_work, take_call);
 	return 0;
 }
 
 int cuptiUnsubscribe(void *subscriber)
 {
 	return subscriber == &buffers ? 0 : INVALID_PARAMETER;
+}
+
+int cuptiEnableCallback(uint32_t on, void *subscriber, int domain, uint32_t function)
+{
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
+		if (subscriber != &buffers || domain != DRIVER_DOMAIN ||
+		    functions[i].number != function)
+			continue;
+		__atomic_store_n(&functions[i].on, on != 0, __ATOMIC_RELAXED);
+		return 0;
+	}
+	return INVALID_PARAMETER;
 }
 
 int cuptiActivityRegisterCallbacks(request_fn request, complete_fn done)

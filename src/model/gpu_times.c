@@ -24,7 +24,7 @@ static void free_process(struct gpu_process_times *process)
 void gpu_times__clear(struct gpu_times *times)
 {
 	TABLE_CLEAR(times->processes, free_process);
-	*times = (struct gpu_times){0};
+	*times = (struct gpu_times){.share = times->share};
 }
 
 /* NULL: there is no room. */
@@ -81,6 +81,8 @@ static void add(struct gpu_time_sum *sum, const struct gpu_work *work)
 	if (ns > sum->max_ns)
 		sum->max_ns = ns;
 	saturate__add(&sum->ns, ns);
+	if (work->burst)
+		gpu_sample__add(&sum->sample, work->burst, ns);
 }
 
 static void add_busy(struct gpu_times *times, struct gpu_process_times *process,
@@ -110,13 +112,20 @@ static void add_kernel(struct gpu_times *times, struct gpu_process_times *proces
 
 	add(kernel ? &kernel->sum : &process->other_kernels, work);
 	add(&process->all_kernels, work);
+	if (work->kind == GPU_WORK_GRAPH_KERNEL)
+		add(&process->graph_kernels, work);
 }
 
 static void add_work(struct gpu_times *times, struct gpu_process_times *process,
 		     const struct gpu_work *work)
 {
+	if (work->burst && work->burst != process->burst) {
+		process->burst = work->burst;
+		process->bursts++;
+	}
 	switch (work->kind) {
-	case GPU_WORK_KERNEL: add_kernel(times, process, work); break;
+	case GPU_WORK_KERNEL:
+	case GPU_WORK_GRAPH_KERNEL: add_kernel(times, process, work); break;
 	case GPU_WORK_COPY:
 		add(&process->copies[work->copy < GPU_COPY_KINDS ? work->copy : GPU_COPY_UNKNOWN],
 		    work);

@@ -15,6 +15,7 @@
 #include "base/table.h"
 #include "gpuprobe/gpu_times.h"
 #include "model/busy_time.h"
+#include "model/gpu_sample.h"
 
 #define GPU_TIMES_PROCESSES 1024
 #define GPU_TIMES_KERNELS 4096	    /* of a process */
@@ -27,6 +28,7 @@ struct gpu_time_sum {
 	uint64_t untimed;	     /* of them, those whose time CUPTI did not know */
 	uint64_t ns, min_ns, max_ns; /* of the others */
 	uint64_t bytes;
+	struct gpu_sample sample; /* of those with a time that bursts have */
 };
 
 /* A kernel of a process, by its name. */
@@ -48,9 +50,12 @@ struct gpu_process_times {
 	size_t kernel_count;
 	struct gpu_time_sum other_kernels; /* those for which there was no room */
 	struct gpu_time_sum all_kernels;
+	struct gpu_time_sum graph_kernels; /* of these, those in graphs */
 	struct gpu_time_sum copies[GPU_COPY_KINDS];
 	struct gpu_time_sum sets, graphs;
 	struct busy_time busy[GPU_TIMES_DEVICES]; /* by device */
+	uint16_t burst;				  /* the latest; 0: none */
+	uint64_t bursts;			  /* so far */
 	uint64_t unknown_devices; /* pieces of work on GPUs for which there was no room */
 	uint64_t dropped;	  /* records that CUPTI lost */
 	uint64_t refused;	  /* pieces of work of no known kind */
@@ -61,6 +66,7 @@ struct gpu_process_times {
 };
 
 struct gpu_times {
+	double share; /* of the time that is recorded, in bursts; 0: all of it */
 	struct gpu_process_times *processes; /* a table */
 	size_t process_count, kernel_count, device_count;
 	uint64_t lost_work;  /* pieces of work that no process has, for lack of room */

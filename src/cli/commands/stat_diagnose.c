@@ -82,6 +82,7 @@ static struct stat_report report_of(const struct profile_run *run)
 		.findings = &run->list,
 		.options = &run->options->output,
 		.gpu_times = run->live->live ? live_model__gpu_times(run->live->live) : NULL,
+		.gpu_graph_nodes = run->options->gpu_graph_nodes,
 		.getters = run->needs & NEEDS_GETTERS,
 		.number = run->number,
 		.width = run->options->file ? 0 : terminal__width(STDOUT_FILENO),
@@ -157,7 +158,8 @@ static void begin_gpu_times(struct profile_run *run)
 
 	if (!run->options->gpu_times)
 		return;
-	run->gpu_times = !gpu_times_watch__set_variable(&err);
+	run->gpu_times = !gpu_times_watch__set_variables(run->options->gpu_share,
+							 run->options->gpu_graph_nodes, &err);
 	if (!run->gpu_times)
 		log__warn(run->log, "%s", err.text);
 }
@@ -189,6 +191,7 @@ static int set_up(struct profile_run *run, struct error *err)
 				.oom_directory = options->oom_directory,
 				.tensor_python = true,
 				.gpu_times = run->gpu_times,
+				.gpu_share = options->gpu_share,
 				.top = 1,
 				.stacks = options->stacks,
 				.stack_sites = (1u << SITE_KINDS) - 1,

@@ -65,24 +65,42 @@ int arguments__seconds(const char *name, const char *text, double min, double *v
 	return 0;
 }
 
-int arguments__overhead(const char *text, double *fraction, struct error *err)
+/* "5" or "5%", from 0.1 to 100. Returns whether it is that; the value is a fraction. */
+static bool take_percent(const char *text, double *fraction)
 {
 	double percent;
 	char *end;
 
-	*fraction = 0;
-	if (!strcmp(text, "off"))
-		return 0;
 	errno = 0;
 	percent = strtod(text, &end);
 	if (*end == '%' && end != text)
 		end++;
-	if (errno || end == text || *end || !(percent >= 0.1 && percent <= 100))
-		return error__set(
-			err, -EINVAL,
-			"--max-overhead '%.100s': give percent from 0.1 to 100, such as 5, or off",
-			text);
 	*fraction = percent / 100;
+	return !errno && end != text && !*end && percent >= 0.1 && percent <= 100;
+}
+
+int arguments__overhead(const char *text, double *fraction, struct error *err)
+{
+	if (!strcmp(text, "off")) {
+		*fraction = 0;
+		return 0;
+	}
+	return take_percent(text, fraction) ?
+		       0 :
+		       error__set(err, -EINVAL,
+				  "--max-overhead '%.100s': give percent from 0.1 to 100, such as "
+				  "5, or off",
+				  text);
+}
+
+int arguments__share(const char *name, const char *text, double *fraction, struct error *err)
+{
+	if (!take_percent(text, fraction))
+		return error__set(err, -EINVAL,
+				  "%s '%.100s': give percent from 0.1 to 100, such as 5", name,
+				  text);
+	if (*fraction >= 1)
+		*fraction = 0;
 	return 0;
 }
 

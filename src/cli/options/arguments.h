@@ -24,6 +24,12 @@ int arguments__seconds(const char *name, const char *text, double min, double *v
 /* Sets the message that these are not such seconds. Returns -EINVAL. */
 int arguments__refuse_seconds(const char *name, const char *text, double min, struct error *err);
 
+/*
+ * A part of the time that is watched, "5" or "5%", from 0.1 percent to below 100. The value is a
+ * fraction; 100 gives 0: all of it.
+ */
+int arguments__share(const char *name, const char *text, double *fraction, struct error *err);
+
 /* --max-overhead: "5" or "5%", from 0.1 to 100 percent. The value is a fraction, 0 for "off". */
 int arguments__overhead(const char *text, double *fraction, struct error *err);
 

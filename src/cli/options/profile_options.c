@@ -71,6 +71,18 @@ static int take_overhead(const struct option_row *row, void *field, const char *
 	return shared_rows__take_overhead(row, &options->max_overhead, text, err);
 }
 
+/* The row's field is the whole structure. */
+static int take_gpu_times(const struct option_row *row, void *field, const char *text,
+			  struct error *err)
+{
+	struct profile_command *options = field;
+
+	(void)row;
+	options->gpu_times = true;
+	options->gpu_share = 0;
+	return text ? arguments__share("--gpu-times", text, &options->gpu_share, err) : 0;
+}
+
 /* --- rows of both commands --- */
 
 static const struct option_row report_rows[] = {
@@ -139,10 +151,16 @@ static const struct option_row stat_rows[] = {
 	 take_csv, .offset = 0, .min = PROFILE_CSV},
 	{.rows = watched_rows},
 	{.rows = tensor_rows, FIELD(tensors)},
-	{"gpu-times", 0, NULL,
+	{"gpu-times", 0, "[SHARE]",
 	 "also show how long kernels and copies of COMMAND ran\n"
-	 "on the GPU; loads a library into COMMAND (CUPTI)",
-	 option__flag, FIELD(gpu_times)},
+	 "on the GPU; loads a library into COMMAND (CUPTI);\n"
+	 "SHARE, such as 5%, records that part of the time only\n"
+	 "and estimates the rest, which costs less",
+	 take_gpu_times, .offset = 0},
+	{"gpu-graph-nodes", 0, NULL,
+	 "with --gpu-times, also of each kernel in CUDA graphs,\n"
+	 "instead of graphs as wholes (costs more)",
+	 option__flag, FIELD(gpu_graph_nodes)},
 	{.rows = overhead_rows, FIELD(max_overhead)},
 	{.rows = library_rows, FIELD(targets)},
 	{.help = "Call stacks (off by default):"},
@@ -248,6 +266,13 @@ static int check_reported(const struct profile_command *options, struct error *e
 /* Only a program that gpuprobe starts gets the library. */
 static int check_gpu_times(const struct profile_command *options, struct error *err)
 {
+	if (options->gpu_graph_nodes && !options->gpu_times)
+		return error__set(err, -EINVAL,
+				  "--gpu-graph-nodes has no effect without --gpu-times");
+	if (options->gpu_graph_nodes && options->gpu_share > 0)
+		return error__set(err, -EINVAL,
+				  "--gpu-graph-nodes does not go with a share of --gpu-times: how "
+				  "often kernels in graphs run is known from their records alone");
 	if (!options->gpu_times || options->targets.command)
 		return 0;
 	if (options->input.path)

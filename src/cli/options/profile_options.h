@@ -52,6 +52,8 @@ struct profile_command {
 	bool getters;		       /* also probe getters */
 	bool tensors;		       /* watch tensors; only for stat */
 	bool gpu_times;		       /* have COMMAND's GPU work timed; only for stat */
+	double gpu_share;	       /* of the time that this is done for; 0: all */
+	bool gpu_graph_nodes;	       /* and that in graphs by kernel */
 	struct option_list thresholds; /* "ID=VALUE"; belongs to argv */
 	const char *explain;	       /* an id, or "all"; belongs to argv; NULL: not given */
 	bool list;

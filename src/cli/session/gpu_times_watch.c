@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -42,7 +43,17 @@ static int find_library(char path[PATH_MAX])
 	return -ENOENT;
 }
 
-int gpu_times_watch__set_variable(struct error *err)
+/* For the library; see GPU_TIMES_VARIABLE. */
+static int set_wishes(double share, bool graph_nodes)
+{
+	char text[64] = "";
+
+	if (share > 0)
+		snprintf(text, sizeof(text), GPU_TIMES_SHARE "%ld", lround(share * 1e6));
+	return setenv(GPU_TIMES_VARIABLE, graph_nodes ? GPU_TIMES_GRAPH_NODES : text, 1);
+}
+
+int gpu_times_watch__set_variables(double share, bool graph_nodes, struct error *err)
 {
 	char path[PATH_MAX];
 
@@ -54,7 +65,9 @@ int gpu_times_watch__set_variable(struct error *err)
 		return error__set(err, -ENOENT,
 				  "no GPU times: " LIBRARY " is neither beside gpuprobe nor in "
 				  "../lib/gpuprobe; install gpuprobe again");
-	return setenv(VARIABLE, path, 1) ? error__set(err, -ENOMEM, "out of memory") : 0;
+	if (setenv(VARIABLE, path, 1) || set_wishes(share, graph_nodes))
+		return error__set(err, -ENOMEM, "out of memory");
+	return 0;
 }
 
 /* --- the ring --- */
@@ -78,13 +91,15 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 }
 
 int gpu_times_watch__new(struct event_base *loop, const struct gpuprobe_bpf *monitor,
-			 enum link_kind links, struct gpu_times_watch **out, struct error *err)
+			 enum link_kind links, double share, struct gpu_times_watch **out,
+			 struct error *err)
 {
 	struct gpu_times_watch *watch = calloc(1, sizeof(*watch));
 	int ret;
 
 	if (!watch)
 		return error__set(err, -ENOMEM, "out of memory");
+	watch->times.share = share;
 	ret = times_object__new(monitor, links, getenv(VARIABLE), &watch->object, err);
 	if (!ret) {
 		ret = ring__map(&watch->ring, times_object__ring_fd(watch->object));

@@ -6,6 +6,8 @@
 #ifndef CLI_GPU_TIMES_WATCH_H
 #define CLI_GPU_TIMES_WATCH_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 #include "gpuprobe/state.h"
 #include "model/gpu_times.h"
@@ -15,17 +17,20 @@ struct gpuprobe_bpf; /* the generated skeleton */
 struct gpu_times_watch;
 
 /*
- * Sets CUDA_INJECTION64_PATH for what this process starts from now on. Returns 0, or with a message
- * -EEXIST if the variable is set already, -ENOENT if the library is not installed, or -ENOMEM.
+ * Sets CUDA_INJECTION64_PATH, and GPU_TIMES_VARIABLE for the library, for what this process starts
+ * from now on. Of the time, `share` is recorded; 0: all. With `graph_nodes`, kernels in graphs have
+ * times instead of graphs; it does not go with a share. Returns 0, or with a message -EEXIST if CUDA's variable is set already, -ENOENT if the library is not
+ * installed, or -ENOMEM.
  */
-int gpu_times_watch__set_variable(struct error *err);
+int gpu_times_watch__set_variables(double share, bool graph_nodes, struct error *err);
 
 /*
- * Loads and attaches the probes for the library that the variable names. `monitor` must be loaded;
- * it and `loop` must outlive the watch. Returns 0, or a negative errno with a message.
+ * Loads and attaches the probes for the library that the variable names, which records this share.
+ * `monitor` must be loaded; it and `loop` must outlive the watch. Returns 0, or a negative errno with a message.
  */
 int gpu_times_watch__new(struct event_base *loop, const struct gpuprobe_bpf *monitor,
-			 enum link_kind links, struct gpu_times_watch **out, struct error *err);
+			 enum link_kind links, double share, struct gpu_times_watch **out,
+			 struct error *err);
 
 /* Before the loop. NULL ok. */
 void gpu_times_watch__free(struct gpu_times_watch *watch);

@@ -408,7 +408,7 @@ int live_model__prepare(struct live_model *live, struct error *err)
 			 live->log);
 	if (options->gpu_times)
 		ret = gpu_times_watch__new(session__loop(live->session), live->skeleton,
-					   probes.links, &live->gpu_times, err);
+					   probes.links, options->gpu_share, &live->gpu_times, err);
 	if (!ret)
 		ret = session__prepare(live->session, &probes, err);
 	if (!ret)

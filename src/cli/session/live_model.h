@@ -76,6 +76,7 @@ struct live_model_options {
 	struct stack_choice stacks;
 	/* sum up what COMMAND's library for GPU times reports; its variable is set already */
 	bool gpu_times;
+	double gpu_share;	  /* of the time that the library records; 0: all */
 	size_t tensor_events;	  /* keep this many events of tensors; 0: none */
 	bool tensor_python;	  /* tensors get Python frames alone, where there are any */
 	unsigned int stack_sites; /* calls whose stacks are taken, 1 << enum site_kind */

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "model/gpu_estimate.h"
 #include "output/gpu_copy_text.h"
 #include "symbol/kernel_name.h"
 
@@ -23,6 +24,46 @@ static void key_sum(struct json *j, const char *key, const struct gpu_time_sum *
 	json__object_begin(j);
 	write_sum(j, sum);
 	json__object_end(j);
+}
+
+/* What is estimated of all calls from those in bursts. */
+static void write_estimate(struct json *j, const struct gpu_estimate *estimate)
+{
+	json__key(j, "calls");
+	if (estimate->known)
+		json__u64(j, estimate->calls);
+	else
+		json__null(j);
+	json__key(j, "estimated_ns");
+	if (estimate->known)
+		json__u64(j, estimate->ns);
+	else
+		json__null(j);
+	json__key(j, "error");
+	if (estimate->error < 0)
+		json__null(j);
+	else
+		json__double(j, estimate->error);
+}
+
+static void write_sampled_kernels(struct json *j, const struct gpu_process_times *times,
+				  const struct process *p)
+{
+	struct gpu_kernel_estimates estimates = {0};
+
+	gpu_kernel_estimates__make(times, p, &estimates);
+	json__key(j, "kernels");
+	json__array_begin(j);
+	for (size_t i = 0; i < estimates.count; i++) {
+		json__object_begin(j);
+		json__key_string(j, "name", estimates.list[i].name);
+		write_sum(j, &estimates.list[i].kernel->sum);
+		write_estimate(j, &estimates.list[i].estimate);
+		json__object_end(j);
+	}
+	json__array_end(j);
+	json__key_u64(j, "unsampled_launches", estimates.unseen_launches);
+	gpu_kernel_estimates__clear(&estimates);
 }
 
 static void write_kernels(struct json *j, const struct gpu_process_times *times)
@@ -48,7 +89,8 @@ static void write_kernels(struct json *j, const struct gpu_process_times *times)
 	free(sorted);
 }
 
-static void write_copies(struct json *j, const struct gpu_process_times *times)
+static void write_copies(struct json *j, const struct gpu_process_times *times,
+			 const struct process *p, bool sampled)
 {
 	json__key(j, "copies");
 	json__array_begin(j);
@@ -59,14 +101,24 @@ static void write_copies(struct json *j, const struct gpu_process_times *times)
 		json__key_string(j, "kind", gpu_copy_text__kind(i));
 		write_sum(j, &times->copies[i]);
 		json__key_u64(j, "bytes", times->copies[i].bytes);
+		if (sampled) {
+			const struct gpu_estimate estimate = gpu_estimate__copies(times, p, i);
+
+			write_estimate(j, &estimate);
+		}
 		json__object_end(j);
 	}
 	json__array_end(j);
 }
 
-static void write_devices(struct json *j, const struct gpu_process_times *times)
+/* Bursts do not tell how busy a GPU was. */
+static void write_devices(struct json *j, const struct gpu_process_times *times, bool sampled)
 {
 	json__key(j, "devices");
+	if (sampled) {
+		json__null(j);
+		return;
+	}
 	json__array_begin(j);
 	for (unsigned int i = 0; i < GPU_TIMES_DEVICES; i++) {
 		const struct busy_time *busy = &times->busy[i];
@@ -96,9 +148,39 @@ static void write_failure(struct json *j, const struct gpu_process_times *times)
 	json__object_end(j);
 }
 
+static void write_sets(struct json *j, const struct gpu_process_times *times,
+		       const struct process *p, bool sampled)
+{
+	json__key(j, "sets");
+	json__object_begin(j);
+	write_sum(j, &times->sets);
+	json__key_u64(j, "bytes", times->sets.bytes);
+	if (sampled) {
+		const struct gpu_estimate estimate = gpu_estimate__sets(times, p);
+
+		write_estimate(j, &estimate);
+	}
+	json__object_end(j);
+}
+
+static void write_sample(struct json *j, const struct gpu_times *all,
+			 const struct gpu_process_times *times)
+{
+	json__key(j, "sampled");
+	if (!(all->share > 0)) {
+		json__null(j);
+		return;
+	}
+	json__object_begin(j);
+	json__key_double(j, "share", all->share);
+	json__key_u64(j, "bursts", times->bursts);
+	json__object_end(j);
+}
+
 void json_gpu_times__write(struct json *j, const struct gpu_times *all, const struct process *p)
 {
 	const struct gpu_process_times *times = gpu_times__find(all, p->pid, p->start_ns);
+	bool sampled = all->share > 0;
 
 	json__key(j, "gpu_times");
 	if (!times) {
@@ -107,17 +189,18 @@ void json_gpu_times__write(struct json *j, const struct gpu_times *all, const st
 	}
 	json__object_begin(j);
 	write_failure(j, times);
+	write_sample(j, all, times);
 	key_sum(j, "all_kernels", &times->all_kernels);
-	write_kernels(j, times);
+	key_sum(j, "graph_kernels", &times->graph_kernels);
+	if (sampled)
+		write_sampled_kernels(j, times, p);
+	else
+		write_kernels(j, times);
 	key_sum(j, "unlisted_kernels", &times->other_kernels);
-	write_copies(j, times);
-	json__key(j, "sets");
-	json__object_begin(j);
-	write_sum(j, &times->sets);
-	json__key_u64(j, "bytes", times->sets.bytes);
-	json__object_end(j);
+	write_copies(j, times, p, sampled);
+	write_sets(j, times, p, sampled);
 	key_sum(j, "graphs", &times->graphs);
-	write_devices(j, times);
+	write_devices(j, times, sampled);
 	json__key_u64(j, "dropped", times->dropped);
 	json__key_u64(j, "unknown_devices", times->unknown_devices);
 	json__key_u64(j, "unknown_records", times->refused);

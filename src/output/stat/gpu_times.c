@@ -41,18 +41,17 @@ static void add_cells(struct stat_table *table, const struct gpu_time_sum *sum, 
 	stat_table__bandwidth(table, sum->bytes, sum->bytes ? sum->ns : 0);
 }
 
-static void write_kernel_name(struct stat_table *table, const char *mangled, uint64_t *spent_ns)
+void stat_cell__kernel(struct stat_table *table, const char *demangled)
 {
-	char *name = mangled ? kernel_name__demangle_within(spent_ns, mangled) : NULL;
 	char label[KERNEL_LABEL_SIZE];
 
-	if (name && !table->report->options->full_names) {
-		kernel_label__write(name, label);
+	if (demangled && !table->report->options->full_names) {
+		kernel_label__write(demangled, label);
 		escape__text(stat_table__name(table), label);
 	} else {
-		escape__text(stat_table__name(table), name ? name : "(its name is unknown)");
+		escape__text(stat_table__name(table),
+			     demangled ? demangled : "(its name is unknown)");
 	}
-	free(name);
 }
 
 static size_t add_kernels(struct stat_table *table, const struct gpu_process_times *times,
@@ -64,9 +63,14 @@ static size_t add_kernels(struct stat_table *table, const struct gpu_process_tim
 	uint64_t spent_ns = 0;
 
 	for (size_t i = 0; i < shown; i++) {
+		char *name = sorted[i]->name ?
+				     kernel_name__demangle_within(&spent_ns, sorted[i]->name) :
+				     NULL;
+
 		add_cells(table, &sorted[i]->sum, all_ns);
-		write_kernel_name(table, sorted[i]->name, &spent_ns);
+		stat_cell__kernel(table, name);
 		stat_table__end_row(table);
+		free(name);
 	}
 	free(sorted);
 	return count - shown;
@@ -163,14 +167,22 @@ static uint64_t failed_launches(const struct process *p)
 }
 
 /* Work that was still in CUPTI's buffers when the program ended is known by its launches alone. */
-static void print_missing(FILE *out, const struct process *p, const struct gpu_process_times *times)
+static void print_missing(FILE *out, const struct stat_report *report, const struct process *p,
+			  const struct gpu_process_times *times)
 {
-	uint64_t known = times->all_kernels.count + times->dropped + failed_launches(p);
+	uint64_t in_graphs = times->graph_kernels.count,
+		 known = times->all_kernels.count - in_graphs + times->dropped + failed_launches(p);
 
-	if (p->ended && p->launches > known && !process__is_estimated(p, RATE_LAUNCH))
+	if (!p->ended || process__is_estimated(p, RATE_LAUNCH))
+		return;
+	if (p->launches > known)
 		fprintf(out, REPORT_INDENT "launches without a GPU time: %s of %s\n",
 			quantity__count(p->launches - known).text,
 			quantity__count(p->launches).text);
+	if (report->gpu_graph_nodes && p->graph_kernels > in_graphs + times->dropped)
+		fprintf(out, REPORT_INDENT "kernels in graphs without a GPU time: %s of %s\n",
+			quantity__count(p->graph_kernels - in_graphs).text,
+			quantity__count(p->graph_kernels).text);
 }
 
 static void print_failure(FILE *out, const struct gpu_process_times *times)
@@ -190,6 +202,25 @@ static void print_failure(FILE *out, const struct gpu_process_times *times)
 	fputc('\n', out);
 }
 
+static void print_times(FILE *out, const struct stat_report *report, const struct process *p,
+			const struct gpu_process_times *times)
+{
+	struct prose prose;
+	FILE *text;
+
+	if (report->gpu_times->share > 0)
+		stat_gpu_sample__print(out, report, p, times);
+	else
+		print_table(out, report, times);
+	text = prose__begin(&prose, out, stat__width(report));
+	if (!(report->gpu_times->share > 0)) {
+		print_busy(text, report, times);
+		print_missing(text, report, p, times);
+	}
+	print_lacking(text, times);
+	prose__end(&prose, text);
+}
+
 void stat_gpu_times__print(FILE *out, const struct stat_report *report, const struct process *p)
 {
 	const struct gpu_process_times *times;
@@ -199,19 +230,16 @@ void stat_gpu_times__print(FILE *out, const struct stat_report *report, const st
 	if (!report->gpu_times)
 		return;
 	times = gpu_times__find(report->gpu_times, p->pid, p->start_ns);
-	if (times && !times->failed)
-		print_table(out, report, times);
+	if (times && !times->failed) {
+		print_times(out, report, p, times);
+		return;
+	}
 	text = prose__begin(&prose, out, stat__width(report));
-	if (!times)
+	if (times)
+		print_failure(text, times);
+	else
 		fputs("\n" REPORT_INDENT "no GPU times: nothing has come from this process\n",
 		      text);
-	else if (times->failed)
-		print_failure(text, times);
-	if (times && !times->failed) {
-		print_busy(text, report, times);
-		print_missing(text, p, times);
-		print_lacking(text, times);
-	}
 	prose__end(&prose, text);
 }
 

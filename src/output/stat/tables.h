@@ -17,6 +17,9 @@ void stat_launches__print(FILE *out, const struct stat_report *report, const str
 void stat_functions__print(FILE *out, const struct stat_report *report, const struct process *p);
 void stat_kernels__print(FILE *out, const struct stat_report *report, const struct process *p);
 void stat_gpu_times__print(FILE *out, const struct stat_report *report, const struct process *p);
+/* The table of those that come from a sample, and a line about it. */
+void stat_gpu_sample__print(FILE *out, const struct stat_report *report, const struct process *p,
+			    const struct gpu_process_times *times);
 void stat_copies__print(FILE *out, const struct stat_report *report, const struct process *p);
 void stat_memory__print(FILE *out, const struct stat_report *report, const struct process *p);
 void stat_sites__print(FILE *out, const struct stat_report *report, const struct process *p);
@@ -34,6 +37,9 @@ void stat_gpu_times__print_losses(FILE *out, const struct stat_report *report);
 struct quantity stat_cell__bytes(const struct stat_report *report, uint64_t bytes);
 struct quantity stat_cell__time(const struct stat_report *report, uint64_t ns);
 struct quantity stat_cell__bandwidth(const struct stat_report *report, uint64_t bytes, uint64_t ns);
+
+/* A kernel's name in a table's row: its label, or with --full-names all of it. NULL: unknown. */
+void stat_cell__kernel(struct stat_table *table, const char *demangled);
 
 /* "        ... and 3 more WHAT(s)"; nothing if `rest` is 0. */
 void stat_cell__rest(FILE *out, size_t rest, const char *what);

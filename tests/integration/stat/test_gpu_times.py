@@ -116,6 +116,19 @@ def test_graphs_as_wholes(runs):
     assert times["kernels"] == []
 
 
+def test_graph_nodes(runs):
+    """Each kernel of a graph has its own times, and is not taken for a launch that has none."""
+    done = runs.run(paths.workload("launch"), "--launches", 50, "--kernels", 3, "--function",
+                    "graph", options=("--gpu-graph-nodes", "--json"))
+    process, = json.loads(done.stdout.splitlines()[-1])["processes"]
+    times = process["gpu_times"]
+    expect_sum(times["all_kernels"], 150, KERNEL_NS)
+    expect_sum(times["graph_kernels"], 150, KERNEL_NS)
+    assert {each["name"]: each["count"] for each in times["kernels"]} == {
+        f"kernel_{i}": 50 for i in range(3)}
+    assert times["graphs"]["count"] == 0
+
+
 @pytest.mark.slow
 def test_many_threads_and_names(runs):
     times, report = runs.only(paths.workload("launch"), "--threads", 4, "--launches", 2000,
@@ -158,6 +171,73 @@ def test_text(runs):
     assert "without a time: 100, as CUPTI did not know it\n" in done.stdout
     assert "lost by CUPTI: 100 records, which no GPU time includes\n" in done.stdout
     assert "launches without a GPU time" not in done.stdout
+
+
+# --- a share of the time (--gpu-times=SHARE): a program repeats its steps, so that the first burst
+# --- has all kernels; when later ones come depends on the machine, and no count here does
+
+def sampled(runs, *command, share="10%", options=("--json",)):
+    done = runs.run(*command, options=(f"--gpu-times={share}", *options),
+                    CUDA_SIM_CLOCK=CLOCK + ",kernel:step_0=200us,kernel:step_1=1us")
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def test_share(runs):
+    """Calls are exact, and so are totals of kernels whose times do not differ."""
+    done = sampled(runs, paths.workload("steps"), "--steps", 1500, "--copy", 4096, "--wait",
+                   "stream")
+    report = json.loads(done.stdout.splitlines()[-1])
+    process, = report["processes"]
+    times = process["gpu_times"]
+    expect_no_loss(times, report)
+    assert times["sampled"]["share"] == 0.1
+    assert times["sampled"]["bursts"] >= 1
+    assert times["devices"] is None
+    assert times["unsampled_launches"] == 0
+    assert [each["name"] for each in times["kernels"]][::9] == ["step_0", "step_1"]
+    expected = {f"step_{i}": KERNEL_NS for i in range(10)} | {"step_0": 200_000, "step_1": 1_000}
+    for each in times["kernels"]:
+        assert each["calls"] == 1500
+        assert each["estimated_ns"] == 1500 * expected[each["name"]]
+        assert each["count"] <= 1500
+        if times["sampled"]["bursts"] > 2:  # one at an edge may lack a kernel
+            assert each["error"] < 1e-6
+    copy, = times["copies"]
+    assert (copy["calls"], copy["estimated_ns"]) == (1500, 1500 * COPY_NS)
+
+
+@pytest.mark.slow
+def test_share_of_graphs(runs):
+    """Graphs are all recorded."""
+    done = sampled(runs, paths.workload("launch"), "--launches", 50, "--function", "graph")
+    process, = json.loads(done.stdout.splitlines()[-1])["processes"]
+    expect_sum(process["gpu_times"]["graphs"], 50, KERNEL_NS + NODE_NS)
+
+
+@pytest.mark.slow
+def test_share_without_waits(runs):
+    """Nothing asks for a second burst: the error is unknown, and the text says so."""
+    done = sampled(runs, paths.workload("launch"), "--launches", 3000, options=())
+    assert re.search(r"\n +GPU time +error +share +count +sampled +average +on the GPU\n"
+                     r" +~?60\.0 ms +(unknown|-) +100\.0 % +3,000 +[0-9,]+ +20\.0 us +kernel_0\n",
+                     done.stdout), done.stdout
+    assert re.search(r"sampled: 10\.0 % of the time, in 1 burst;", done.stdout)
+    assert "busy" not in done.stdout.split("on the GPU")[1].split("blocks")[0]
+
+
+@pytest.mark.slow
+def test_share_of_unseen_kernels(runs):
+    """A kernel that first runs when records are off has no time."""
+    done = runs.run(*script("""
+    start()
+    _, (first, second) = module("first", "second")
+    for i in range(100000):
+        need(launch(first))
+    need(launch(second))
+    need(driver.cuCtxSynchronize())
+    """), options=("--gpu-times=1%",), CUDA_SIM_CLOCK=CLOCK + ",kernel=1us")
+    assert "launches of kernels that no burst has: 1 of 100,001\n" in done.stdout
 
 
 # --- no GPU times: the program runs on, and a line says why ---

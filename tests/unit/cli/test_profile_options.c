@@ -97,6 +97,17 @@ static void test_values(void **state)
 	profile_options__clear(&line.options);
 	accept(&line, "stat --gpu-times -- ls");
 	assert_true(line.options.gpu_times);
+	assert_false(line.options.gpu_graph_nodes);
+	assert_true(line.options.gpu_share == 0);
+	profile_options__clear(&line.options);
+	accept(&line, "stat --gpu-times=5% -- ls");
+	assert_true(line.options.gpu_times && line.options.gpu_share == 0.05);
+	profile_options__clear(&line.options);
+	accept(&line, "stat --gpu-times=100 -- ls");
+	assert_true(line.options.gpu_times && line.options.gpu_share == 0);
+	profile_options__clear(&line.options);
+	accept(&line, "stat --gpu-times --gpu-graph-nodes -- ls");
+	assert_true(line.options.gpu_graph_nodes);
 	profile_options__clear(&line.options);
 	accept(&line, "stat --csv=out -p 1");
 	assert_string_equal(line.options.csv_directory, "out");
@@ -234,6 +245,11 @@ static void test_refused(void **state)
 	refuse("stat --gpu-times", "a running process is not injected into");
 	refuse("stat --gpu-times -p 1", "a running process is not injected into");
 	refuse("stat --gpu-times -i x", "--gpu-times needs a run");
+	refuse("stat --gpu-times=0 -- ls", "--gpu-times '0': give percent from 0.1 to 100");
+	refuse("stat --gpu-times=5x -- ls", "--gpu-times '5x': give percent from 0.1 to 100");
+	refuse("stat --gpu-times=5 --gpu-graph-nodes -- ls",
+	       "does not go with a share of --gpu-times");
+	refuse("stat --gpu-graph-nodes -- ls", "has no effect without --gpu-times");
 	refuse("diagnose --gpu-times -- ls", "unknown option '--gpu-times'");
 	refuse("stat --max-kernels 0", "--max-kernels '0'");
 }

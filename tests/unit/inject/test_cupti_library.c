@@ -24,6 +24,7 @@ static void test_offsets(void **state)
 	assert_int_equal(offsetof(struct cupti_kernel, end), 24);
 	assert_int_equal(offsetof(struct cupti_kernel, device), 40);
 	assert_int_equal(offsetof(struct cupti_kernel, name), 104);
+	assert_int_equal(offsetof(struct cupti_kernel, graph_node), 144);
 	assert_int_equal(offsetof(struct cupti_copy, copy_kind), 4);
 	assert_int_equal(offsetof(struct cupti_copy, bytes), 8);
 	assert_int_equal(offsetof(struct cupti_copy, start), 16);
@@ -74,7 +75,9 @@ static void test_header(void **state)
 	assert_int_equal(CUPTI_OTHER_SUBSCRIBER, CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
 	SAME_KERNEL(CUpti_ActivityKernel4);
 	SAME_KERNEL(CUpti_ActivityKernel9);
+	SAME(cupti_kernel, graph_node, CUpti_ActivityKernel9, graphNodeId);
 	SAME_KERNEL(CUpti_ActivityKernel10);
+	SAME(cupti_kernel, graph_node, CUpti_ActivityKernel10, graphNodeId);
 	SAME_COPY(CUpti_ActivityMemcpy5);
 	SAME_COPY(CUpti_ActivityMemcpy6);
 	SAME_COPY(CUpti_ActivityMemcpyPtoP4);

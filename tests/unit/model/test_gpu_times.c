@@ -53,18 +53,23 @@ static void test_sums(void **state)
 				       .bytes = 50,
 				       .start_ns = 400,
 				       .end_ns = 405});
+	add(&record,
+	    (struct gpu_work){
+		    .kind = GPU_WORK_GRAPH_KERNEL, .name = 1, .start_ns = 500, .end_ns = 520});
 	gpu_times__take(&times, &record, sizeof(record));
 	tell_name(&times, 7, 2, "two");
 	tell_name(&times, 7, 2, "another");
 	process = gpu_times__find(&times, 7, 0);
 	assert_non_null(process);
 	assert_int_equal(process->kernel_count, 2);
-	assert_int_equal(process->all_kernels.count, 4);
+	assert_int_equal(process->all_kernels.count, 5);
+	assert_int_equal(process->graph_kernels.count, 1);
+	assert_int_equal(process->graph_kernels.ns, 20);
 	assert_int_equal(process->all_kernels.untimed, 1);
-	assert_int_equal(process->all_kernels.ns, 140);
+	assert_int_equal(process->all_kernels.ns, 160);
 	assert_int_equal(process->copies[GPU_COPY_D2H].bytes, 50);
 	assert_int_equal(process->copies[GPU_COPY_D2H].ns, 5);
-	assert_int_equal(busy_time__ns(&process->busy[0]), 135);
+	assert_int_equal(busy_time__ns(&process->busy[0]), 155);
 	tell_name(&times, 7, 3, "never ran");
 	sorted = gpu_times__sort(process, &count);
 	assert_int_equal(count, 2);
