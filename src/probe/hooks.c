@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "api/api.h"
 #include "target/memory_reader.h"
+#include "target/page_origin.h"
 
 #define MAPPINGS_MAX 16384
 #define COMPARED 8 /* bytes: enough for a jump, and only the first instruction matters */
@@ -162,10 +163,21 @@ bool hooks__differ(const unsigned char *code, const unsigned char *of_file, size
 	return false;
 }
 
-/* A page of a process's memory, cached because sites are close together. */
-struct page {
-	uint64_t address; /* 0: none was read */
-	int error;	  /* of reading it */
+/* The code of a file at its sites. */
+struct file_code {
+	const struct elf_file *file;
+	const struct probe_point *sites;
+	size_t count;
+	unsigned char (*code)[COMPARED]; /* of each site */
+	bool *is_known;
+};
+
+/* The memory of a process. */
+struct process_code {
+	struct page_origin origin;
+	/* A page of it, cached because sites are close together. */
+	uint64_t page; /* 0: none was read */
+	int error;     /* of reading it */
 	unsigned char bytes[PAGE];
 };
 
@@ -178,20 +190,27 @@ static int read_memory(struct hooks *hooks, pid_t pid, uint64_t address, void *b
 }
 
 /* Reads code that is within one page. */
-static int read_code(struct hooks *hooks, pid_t pid, struct page *page, uint64_t address,
+static int read_code(struct hooks *hooks, pid_t pid, struct process_code *process, uint64_t address,
 		     unsigned char *code)
 {
 	uint64_t start = address & ~(uint64_t)(PAGE - 1);
 
 	if (address - start > PAGE - COMPARED)
 		return read_memory(hooks, pid, address, code, COMPARED);
-	if (page->address != start) {
-		page->address = start;
-		page->error = read_memory(hooks, pid, start, page->bytes, PAGE);
+	if (process->page != start) {
+		process->page = start;
+		process->error = read_memory(hooks, pid, start, process->bytes, PAGE);
 	}
-	if (!page->error)
-		memcpy(code, page->bytes + (address - start), COMPARED);
-	return page->error;
+	if (!process->error)
+		memcpy(code, process->bytes + (address - start), COMPARED);
+	return process->error;
+}
+
+/* Whether the process has the file's own pages there, which spares reading its memory. */
+static bool is_unchanged(struct process_code *process, uint64_t address)
+{
+	return page_origin__is_file(&process->origin, address) &&
+	       page_origin__is_file(&process->origin, address + COMPARED - 1);
 }
 
 /* The address of the site's code in the process; 0 if it is not in this mapping. */
@@ -321,54 +340,78 @@ static void report(struct hooks *hooks, const struct noted *noted, const struct 
 			  found->count == 1 ? "" : ", …", hooker.path);
 }
 
-/* Marks in `hooked` the functions that the process has hooked, if its hooks count. */
-static void look_at(struct hooks *hooks, const struct noted *noted, const struct elf_file *file,
-		    const struct probe_point *sites, size_t count, bool *hooked)
+/*
+ * Compares the code at a site. Returns 1 if the process has hooked it, 0 if not, -EFAULT if it is
+ * not there, or another negative errno.
+ */
+static int is_hooked(struct hooks *hooks, const struct noted *noted, struct process_code *process,
+		     const struct file_code *file, size_t site, uint64_t address)
 {
-	bool says = has_say(hooks, noted->pid, file);
-	unsigned char code[COMPARED], of_file[COMPARED];
+	unsigned char code[COMPARED];
+	int ret;
+
+	if (!file->is_known[site] || is_unchanged(process, address))
+		return 0;
+	ret = read_code(hooks, noted->pid, process, address, code);
+	return ret ? ret : hooks__differ(code, file->code[site], COMPARED);
+}
+
+/* Marks in `hooked` the functions that the process has hooked, if its hooks count. */
+static void look_at(struct hooks *hooks, const struct noted *noted, const struct file_code *file,
+		    bool *hooked)
+{
+	bool says = has_say(hooks, noted->pid, file->file);
 	struct process_hooks found = {0};
-	struct page page = {0};
+	struct process_code process = {.page = 0};
 
-	for (size_t i = 0; i < count; i++) {
-		uint64_t address = address_of(&noted->mapping, &sites[i]);
-		int ret;
+	page_origin__open(&process.origin, noted->pid);
+	for (size_t i = 0; i < file->count; i++) {
+		uint64_t address = address_of(&noted->mapping, &file->sites[i]);
+		int ret = address ? is_hooked(hooks, noted, &process, file, i, address) : 0;
 
-		if (!address || elf_file__read(file, sites[i].file_offset, of_file,
-					       sizeof(of_file)) != sizeof(of_file))
-			continue;
-		ret = read_code(hooks, noted->pid, &page, address, code);
-		if (ret == -EFAULT)
-			continue;
-		if (ret)
+		if (ret < 0 && ret != -EFAULT)
 			break; /* gone or unreadable: reported elsewhere */
-		if (!hooks__differ(code, of_file, sizeof(code)))
+		if (ret <= 0)
 			continue;
 		if (!found.count++) {
-			found.first = &sites[i];
+			found.first = &file->sites[i];
 			found.address = address;
 		}
 		hooked[i] |= says;
 	}
+	page_origin__close(&process.origin);
 	if (found.count)
-		report(hooks, noted, file, &found, says);
+		report(hooks, noted, file->file, &found, says);
+}
+
+/* Looks at all processes that map the file. */
+static void look_at_all(struct hooks *hooks, const struct file_identity *identity,
+			const struct file_code *file, bool *hooked)
+{
+	for (size_t i = 0; i < file->count; i++)
+		file->is_known[i] = elf_file__read(file->file, file->sites[i].file_offset,
+						   file->code[i], COMPARED) == COMPARED;
+	for (size_t i = 0; i < hooks->count; i++)
+		if (is_of_file(&hooks->noted[i], identity))
+			look_at(hooks, &hooks->noted[i], file, hooked);
 }
 
 size_t hooks__leave_out(struct hooks *hooks, const struct elf_file *file,
 			const struct file_identity *identity, struct probe_point *sites,
 			size_t count)
 {
-	bool *hooked = count ? calloc(count, sizeof(*hooked)) : NULL;
+	struct file_code code = {.file = file, .sites = sites, .count = count};
+	bool *hooked = calloc(2 * count + 1, sizeof(*hooked));
 	size_t kept = 0;
 
-	if (!hooked)
-		return count;
-	for (size_t i = 0; i < hooks->count; i++)
-		if (is_of_file(&hooks->noted[i], identity))
-			look_at(hooks, &hooks->noted[i], file, sites, count, hooked);
+	code.is_known = hooked ? hooked + count : NULL;
+	code.code = calloc(count + 1, sizeof(*code.code));
+	if (hooked && code.code && hooks__map(hooks, identity))
+		look_at_all(hooks, identity, &code, hooked);
 	for (size_t i = 0; i < count; i++)
-		if (!hooked[i])
+		if (!hooked || !hooked[i])
 			sites[kept++] = sites[i];
+	free(code.code);
 	free(hooked);
 	return kept;
 }
