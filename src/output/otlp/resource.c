@@ -58,7 +58,8 @@ static void write_workload(struct protobuf_buffer *out, const struct workload *w
 	write_text(out, "k8s.pod.name", workload->pod);
 	write_text(out, workload->pod[0] ? "k8s.container.name" : "container.name",
 		   workload->container);
-	/* There are no conventions for these. */
+	/* There are no conventions for these; container.image.name is a name without its tag. */
+	write_text(out, "gpuprobe.container.image", workload->image);
 	write_text(out, "gpuprobe.systemd.unit", workload->unit);
 	write_text(out, "gpuprobe.slurm.job.id", workload->slurm_job);
 	write_text(out, "gpuprobe.slurm.step", workload->slurm_step);
