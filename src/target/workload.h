@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a process belongs to, by the names that people use: its pod and container in Kubernetes, its
- * machine under LXC or systemd-nspawn, its systemd unit, its job under Slurm, its image. All come from the
- * names of control groups and from other files that a user cannot change for another process, but
- * anyone who may create control groups may choose these: the results are well formed, but not
- * trustworthy.
+ * machine under LXC or systemd-nspawn, its systemd unit, its job under Slurm, its image. All come
+ * from the names of control groups and from other files that a user cannot change for another
+ * process, but anyone who may create control groups may choose these: the results are well formed,
+ * but not trustworthy.
  */
 #ifndef TARGET_WORKLOAD_H
 #define TARGET_WORKLOAD_H

@@ -3,6 +3,7 @@
 #include "output/otlp/resource.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -132,4 +133,37 @@ void otlp_resource__end(struct protobuf_buffer *out, struct otlp_scope scope)
 {
 	protobuf_buffer__end(out, scope.scope);
 	protobuf_buffer__end(out, scope.resource);
+}
+
+struct process *otlp_resource__copy_process(const struct process *process)
+{
+	struct process *copy = calloc(1, sizeof(*copy));
+
+	if (!copy)
+		return NULL;
+	copy->serial = process->serial;
+	copy->pid = process->pid;
+	copy->start_ns = process->start_ns;
+	memcpy(copy->comm, process->comm, sizeof(copy->comm));
+	copy->identified = process->identified;
+	copy->parent = process->parent;
+	memcpy(copy->user, process->user, sizeof(copy->user));
+	memcpy(copy->container, process->container, sizeof(copy->container));
+	memcpy(copy->pod, process->pod, sizeof(copy->pod));
+	if (!process->workload)
+		return copy;
+	copy->workload = malloc(sizeof(*copy->workload));
+	if (copy->workload)
+		*copy->workload = *process->workload;
+	if (copy->workload)
+		return copy;
+	free(copy);
+	return NULL;
+}
+
+void otlp_resource__free_process(struct process *process)
+{
+	if (process)
+		process__clear(process);
+	free(process);
 }
