@@ -18,6 +18,7 @@ const char *const account_by_words[ACCOUNT_BYS] = {
 	[ACCOUNT_BY_JOB] = "job",
 	[ACCOUNT_BY_USER] = "user",
 	[ACCOUNT_BY_CONTAINER] = "container",
+	[ACCOUNT_BY_IMAGE] = "image",
 	[ACCOUNT_BY_PROCESS] = "process",
 };
 

@@ -21,6 +21,7 @@ enum account_by {
 	ACCOUNT_BY_JOB = 0, /* of Slurm or PBS, pod, systemd unit; or else by user */
 	ACCOUNT_BY_USER,
 	ACCOUNT_BY_CONTAINER, /* or else by user */
+	ACCOUNT_BY_IMAGE,     /* of the container; ACCOUNT_UNKNOWN by user; or else by user */
 	ACCOUNT_BY_PROCESS,   /* by the name of its program, and user */
 	ACCOUNT_BYS,
 };
@@ -33,6 +34,7 @@ enum account_job {
 	ACCOUNT_UNIT, /* of systemd */
 };
 
+#define ACCOUNT_UNKNOWN "unknown" /* the image of a container that no runtime's file names */
 #define ACCOUNT_NAME_SIZE (WORKLOAD_NAME_SIZE + 2 * WORKLOAD_LONG_NAME_SIZE + 3)
 
 /* Those who have something in common. All texts come from processes and are raw. */

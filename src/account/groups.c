@@ -68,6 +68,19 @@ static void name_container(struct account_group *shown, const struct process *pr
 		snprintf(shown->name, sizeof(shown->name), "%.12s", process->container);
 }
 
+static const char *image_of(const struct process *process)
+{
+	return process->workload ? process->workload->image : "";
+}
+
+static void name_image(struct account_group *shown, const struct process *process)
+{
+	const char *image = image_of(process);
+	bool is_unknown = !image[0] && process->container[0];
+
+	snprintf(shown->name, sizeof(shown->name), "%s", is_unknown ? ACCOUNT_UNKNOWN : image);
+}
+
 void group__name(struct group *group, enum account_by by, const struct process *process)
 {
 	struct account_group *shown = &group->shown;
@@ -82,6 +95,7 @@ void group__name(struct group *group, enum account_by by, const struct process *
 	switch (by) {
 	case ACCOUNT_BY_JOB: name_job(shown, process); break;
 	case ACCOUNT_BY_CONTAINER: name_container(shown, process); break;
+	case ACCOUNT_BY_IMAGE: name_image(shown, process); break;
 	case ACCOUNT_BY_PROCESS:
 		snprintf(shown->name, sizeof(shown->name), "%.16s", process->comm);
 		break;
@@ -106,6 +120,8 @@ static void key_of(enum account_by by, const struct process *process, char key[A
 		common = process->pod;
 	if (by == ACCOUNT_BY_JOB || by == ACCOUNT_BY_CONTAINER)
 		with_user = !common[0];
+	if (by == ACCOUNT_BY_IMAGE)
+		with_user = !image_of(process)[0];
 	memset(key, 0, ACCOUNT_KEY_SIZE);
 	snprintf(key, ACCOUNT_KEY_SIZE, "%d/%s/%s", (int)named.shown.job,
 		 with_user ? process->user : "", common);

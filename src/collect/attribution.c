@@ -26,6 +26,7 @@ _Static_assert(sizeof(((struct process *)0)->user) == USER_NAME_SIZE, "names of 
 struct attribution {
 	struct nvml *nvml;
 	struct user_names *users;
+	struct image_names *images;
 	struct memory_reader *memory;
 	struct pod_logs logs;
 	bool watches_gpus; /* also without a process */
@@ -42,7 +43,8 @@ struct attribution *attribution__new(struct memory_reader *memory, const struct 
 	attribution->logs = *logs;
 	attribution->nvml = nvml__new();
 	attribution->users = user_names__new();
-	if (attribution->nvml && attribution->users)
+	attribution->images = image_names__new();
+	if (attribution->nvml && attribution->users && attribution->images)
 		return attribution;
 	attribution__free(attribution);
 	return NULL;
@@ -54,6 +56,7 @@ void attribution__free(struct attribution *attribution)
 		return;
 	nvml__free(attribution->nvml);
 	user_names__free(attribution->users);
+	image_names__free(attribution->images);
 	free(attribution);
 }
 
@@ -104,7 +107,7 @@ static void read_proc(const struct attribution *attribution, struct process *pro
 		environment = NULL;
 		memcpy(process->command, command, sizeof(command));
 		if (cgroups)
-			workloads__learn(&attribution->logs, process, cgroups);
+			workloads__learn(&attribution->logs, attribution->images, process, cgroups);
 	}
 	free(environment);
 	free(cgroups);

@@ -25,7 +25,8 @@ static void keep(struct process *process, const struct workload *workload)
 		*process->workload = *workload;
 }
 
-void workloads__learn(const struct pod_logs *logs, struct process *process, const char *cgroups)
+void workloads__learn(const struct pod_logs *logs, struct image_names *images,
+		      struct process *process, const char *cgroups)
 {
 	struct workload workload = {0};
 	struct cgroup_names names;
@@ -37,6 +38,8 @@ void workloads__learn(const struct pod_logs *logs, struct process *process, cons
 	workload__parse(cgroups, &names, &workload);
 	workload__find_job(process->pid, &workload);
 	pod_names__find(logs, &names, &workload);
+	if (names.container[0])
+		strcpy(workload.image, image_names__find(images, names.container));
 	keep(process, &workload);
 }
 

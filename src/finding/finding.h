@@ -67,7 +67,7 @@ struct finding_list;
 #define NEEDS_GETTERS 0x4
 #define NEEDS_TENSORS 0x8 /* of no finding: for readings of a recording */
 #define NEEDS_NCCL 0x10	  /* model->nccl: calls of NCCL are traced where it is in use */
-#define NEEDS_XIDS 0x20	  /* errors of GPUs are watched: the monitor */
+#define NEEDS_XIDS 0x20	  /* model->xids: errors of GPUs are watched */
 
 struct finding_kind {
 	const char *id; /* "alloc-churn" */
@@ -254,6 +254,9 @@ int findings__set_thresholds(struct findings *findings, const char *const *texts
 
 /* Whether the kind's needs are available: other kinds are skipped. */
 bool findings__looks_for(const struct findings *findings, const struct finding_kind *kind);
+
+/* Adds needs that are available after all. Call it before the first sample. */
+void findings__add_needs(struct findings *findings, unsigned int needs);
 
 /* As in the options. */
 bool findings__has_full_names(const struct findings *findings);

@@ -266,6 +266,11 @@ bool findings__has_full_names(const struct findings *findings)
 	return findings->options.full_names;
 }
 
+void findings__add_needs(struct findings *findings, unsigned int needs)
+{
+	findings->options.needs |= needs;
+}
+
 bool findings__looks_for(const struct findings *findings, const struct finding_kind *kind)
 {
 	return has_needs(findings, kind);

@@ -17,6 +17,7 @@ static const struct recorded_field workload_fields[] = {
 	HIDDEN_TEXT(container, "ctr"),	     HIDDEN_TEXT(unit, "unit"),
 	HIDDEN_TEXT(slurm_job, "job"),	     HIDDEN_TEXT(slurm_step, "step"),
 	HIDDEN_TEXT(slurm_sluid, "job-id"),  HIDDEN_TEXT(pbs_job, "job"),
+	HIDDEN_TEXT(image, "image"),
 };
 RECORDED_TYPE(workload, 0);
 #undef T

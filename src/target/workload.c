@@ -307,5 +307,5 @@ bool workload__is_empty(const struct workload *workload)
 {
 	return !workload->namespace[0] && !workload->pod[0] && !workload->container[0] &&
 	       !workload->unit[0] && !workload->slurm_job[0] && !workload->slurm_step[0] &&
-	       !workload->slurm_sluid[0] && !workload->pbs_job[0];
+	       !workload->slurm_sluid[0] && !workload->pbs_job[0] && !workload->image[0];
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a process belongs to, by the names that people use: its pod and container in Kubernetes, its
- * machine under LXC or systemd-nspawn, its systemd unit, its job under Slurm. All come from the
- * names of control groups and from other files that a user cannot change for another process, but
- * anyone who may create control groups may choose these: the results are well formed, but not
- * trustworthy.
+ * machine under LXC or systemd-nspawn, its systemd unit, its job under Slurm, its image. All come
+ * from the names of control groups and from other files that a user cannot change for another
+ * process, but anyone who may create control groups may choose these: the results are well formed,
+ * but not trustworthy.
  */
 #ifndef TARGET_WORKLOAD_H
 #define TARGET_WORKLOAD_H
@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "target/cgroup.h"
+#include "target/image_name.h"
 
 #define WORKLOAD_NAME_SIZE 64	    /* a DNS label of 63 characters */
 #define WORKLOAD_LONG_NAME_SIZE 256 /* a pod's name, or a unit's, which is a file name */
@@ -28,6 +29,7 @@ struct workload {
 	char slurm_step[WORKLOAD_JOB_SIZE];	 /* decimal, or "batch", "extern", "interactive" */
 	char slurm_sluid[WORKLOAD_JOB_SIZE];	 /* of Slurm 26.05 and newer */
 	char pbs_job[WORKLOAD_NAME_SIZE];	 /* such as 4711.server */
+	char image[IMAGE_NAME_SIZE];		 /* of its container */
 };
 
 /*

@@ -135,7 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			take_notice(&collector, &input);
 	}
 	report_text__print(harness__sink(), &collector.model, &options);
-	report_json__print(harness__sink(), &collector.model, NULL, NULL);
+	report_json__print(harness__sink(), &collector.model, NULL, NULL, NULL);
 	destroy(&collector);
 	harness__set_file(NULL, NULL, 0);
 	return 0;

@@ -167,7 +167,7 @@ static void print_monitor(FILE *out, const struct model *model)
 
 static void print_json(FILE *out, const struct model *model)
 {
-	report_json__print(out, model, NULL, NULL);
+	report_json__print(out, model, NULL, NULL, NULL);
 }
 
 static void print_metrics(FILE *out, const struct model *model)

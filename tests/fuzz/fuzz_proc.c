@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The texts of /proc/PID except maps, of any contents: stat, status, environ, cgroup, and
-// perf-PID.map. The first byte chooses.
+// perf-PID.map. Also files of a container's runtime. The first byte chooses.
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +10,7 @@
 #include "harness.h"
 #include "symbol/perf_map.h"
 #include "target/cgroup.h"
+#include "target/image_name.h"
 #include "target/proc.h"
 
 static void read_cgroup(const struct input *input)
@@ -98,15 +99,30 @@ static void read_perf_map(const struct input *input)
 	perf_map__free(map);
 }
 
+static void read_image(struct input *input)
+{
+	enum image_file file = (enum image_file)(input__number(input, 1) % IMAGE_FILES);
+	size_t length = input->left;
+	char *text = input__rest(input);
+	char name[IMAGE_NAME_SIZE];
+	bool found = image_name__parse(file, text, length, "1", name);
+
+	MUST(found == (name[0] != '\0') && strlen(name) < IMAGE_NAME_SIZE);
+	for (const char *at = name; *at; at++)
+		MUST(*at > ' ' && *at <= '~');
+	free(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input input = {data, size};
 
-	switch (input__number(&input, 1) % 4) {
+	switch (input__number(&input, 1) % 5) {
 	case 0: read_cgroup(&input); break;
 	case 1: read_process(&input); break;
 	case 2: read_environment(&input); break;
-	default: read_perf_map(&input);
+	case 3: read_perf_map(&input); break;
+	default: read_image(&input);
 	}
 	harness__set_file(NULL, NULL, 0);
 	return 0;

@@ -133,10 +133,13 @@ static int print(FILE *out, void *arg)
 		otlp_export__print_losses(out, monitor->otlp);
 		return ret;
 	}
-	if (options->json)
-		report_json__print(out, model, &monitor->list, verdicts);
-	else
+	if (options->json) {
+		otlp_export__count(monitor->otlp);
+		report_json__print(out, model, &monitor->list, verdicts,
+				   otlp_export__counts(monitor->otlp));
+	} else {
 		print_sections(out, monitor);
+	}
 	return 0;
 }
 

@@ -14,6 +14,7 @@
 #include "cli/files/terminal.h"
 #include "cli/session/gpu_times_watch.h"
 #include "cli/session/live_run.h"
+#include "cli/session/xid_watch.h"
 #include "cli/commands/subcommand.h"
 #include "finding/finding.h"
 #include "gpuprobe/steps.h"
@@ -31,6 +32,7 @@ struct profile_run {
 	struct live_run *live;
 	struct idle_times *idle_times;
 	struct stat_files *files; /* NULL: none */
+	struct xid_watch *xids;	  /* NULL: none are watched */
 	struct findings *findings;
 	struct finding_list list; /* findings of the latest report */
 	unsigned long number;	  /* number of reports so far */
@@ -53,6 +55,8 @@ static void sample(void *arg)
 {
 	struct profile_run *run = arg;
 
+	if (run->xids)
+		xid_watch__look(run->xids, live_model__model(run->live->live));
 	warn_memory(run, findings__sample(run->findings, live_run__model(run->live)));
 }
 
@@ -164,6 +168,20 @@ static void begin_gpu_times(struct profile_run *run)
 		log__warn(run->log, "%s", err.text);
 }
 
+/* Where the driver has no tracepoint for them, they are not looked for. */
+static int watch_xids(struct profile_run *run, struct error *err)
+{
+	int ret;
+
+	if (run->replay || !run->options->diagnose)
+		return 0;
+	ret = xid_watch__new(session__loop(live_model__session(run->live->live)), false, run->log,
+			     &run->xids, err);
+	if (run->xids)
+		findings__add_needs(run->findings, NEEDS_XIDS);
+	return ret;
+}
+
 static int set_up(struct profile_run *run, struct error *err)
 {
 	const struct profile_command *options = run->options;
@@ -226,6 +244,8 @@ static int set_up(struct profile_run *run, struct error *err)
 		ret = stat_files__new(options->csv_directory, &run->files, err);
 	if (!ret)
 		ret = live_run__new(&live, run->log, &run->live, err);
+	if (!ret)
+		ret = watch_xids(run, err);
 	if (!ret)
 		ret = live_run__attach(run->live, err);
 	if (!ret)
@@ -299,6 +319,7 @@ static int run_command(const struct profile_command *options, int *status, struc
 		*status = status_of(&run);
 	finding_list__clear(&run.list);
 	findings__free(run.findings);
+	xid_watch__free(run.xids);
 	live_run__free(run.live);
 	replay__free(run.replay);
 	idle_times__free(run.idle_times);

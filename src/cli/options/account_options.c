@@ -79,7 +79,7 @@ static int take_overhead(const struct option_row *row, void *field, const char *
 static const struct option_row rows[] = {
 	{"by", 0, "WORD",
 	 "job (of Slurm or PBS, Kubernetes pod, systemd unit),\n"
-	 "user, container or process [job]",
+	 "user, container, image of containers or process [job]",
 	 option__word, FIELD(by), WORDS(account_by_words)},
 	{"input", 'i', "FILE",
 	 "add up recordings of gpuprobe record --level summary,\n"
@@ -115,9 +115,9 @@ const struct option_table account_options = {
 	.head = "Usage: gpuprobe account [OPTIONS] [-- COMMAND [ARG...]]\n"
 		"\n"
 		"Who held the GPUs, and what did they do with them? Adds up by job, user,\n"
-		"container or process: GPU time, bounds of the part with work, memory by time,\n"
-		"the last call, GPUs held and idle. Watches until Ctrl-C or --duration, or reads\n"
-		"recordings (-i), also of several machines.\n"
+		"container, image or process: GPU time, bounds of the part with work, memory\n"
+		"by time, the last call, GPUs held and idle. Watches until Ctrl-C or --duration,\n"
+		"or reads recordings (-i), also of several machines.\n"
 		"\n",
 	.rows = rows,
 };

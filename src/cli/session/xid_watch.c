@@ -121,6 +121,9 @@ void xid_watch__look(struct xid_watch *watch, struct model *model)
 {
 	if (!watch)
 		return;
+	/* At the end of a run, the loop has not told of the latest. */
+	if (watch->tracepoint)
+		xid_tracepoint__read(watch->tracepoint);
 	xids__judge(&watch->xids, model, watch->first_namespace, watch->marks);
 	launch_marks__take(watch->marks, model);
 	model->xids = &watch->xids;

@@ -42,6 +42,7 @@ static const char *heading(const struct table *table, enum column column)
 	static const char *const names[ACCOUNT_BYS] = {
 		[ACCOUNT_BY_JOB] = "JOB",
 		[ACCOUNT_BY_CONTAINER] = "CONTAINER",
+		[ACCOUNT_BY_IMAGE] = "IMAGE",
 		[ACCOUNT_BY_PROCESS] = "PROGRAM",
 	};
 	static const char *const headings[COLUMNS] = {

@@ -18,7 +18,9 @@ static struct quantity value_text(const struct finding_threshold *threshold)
 static void print_needs(FILE *out, const struct finding_kind *kind)
 {
 	if (kind->needs & NEEDS_XIDS)
-		fputs("Looked for by: the monitor, gpuprobe without a command\n", out);
+		fputs("Looked for by: the monitor; gpuprobe diagnose if the driver has a "
+		      "tracepoint\n",
+		      out);
 	else if (kind->needs & NEEDS_NCCL)
 		fputs("Looked for by: gpuprobe diagnose, the monitor with --nccl and gpuprobe "
 		      "nccl\n",

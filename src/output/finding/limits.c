@@ -12,7 +12,7 @@
 static const char *remedy(const struct finding_kind *kind)
 {
 	if (kind->needs & NEEDS_XIDS)
-		return "run gpuprobe without a command";
+		return "run gpuprobe --kernel-log";
 	return kind->needs & NEEDS_GETTERS ? "use --getters" : "use gpuprobe diagnose";
 }
 

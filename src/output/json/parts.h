@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "model/model.h"
 
+struct export_counts;
 struct tensors;
 struct tensor_site;
 
@@ -119,5 +120,8 @@ void json_error__write(struct json *j, const struct process *p);
 
 /* Errors of GPUs: nothing if they are not watched. */
 void json_xids__write(struct json *j, const struct model *model);
+
+/* "otlp": what became of data for OTLP, by signal (EXPORT_SIGNALS of them). */
+void json_exports__write(struct json *j, const struct export_counts *exports);
 
 #endif

@@ -51,6 +51,7 @@ static void write_workload(struct json *j, const struct workload *workload)
 	key_name(j, "slurm_step", workload->slurm_step);
 	key_name(j, "slurm_sluid", workload->slurm_sluid);
 	key_name(j, "pbs_job_id", workload->pbs_job);
+	key_name(j, "image", workload->image);
 }
 
 void json_process__write(struct json *j, const struct process *p)

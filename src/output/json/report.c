@@ -124,7 +124,7 @@ static void write_gpuprobe(struct json *j, const struct model *model)
 }
 
 void report_json__print(FILE *out, const struct model *model, const struct finding_list *findings,
-			const struct findings *verdicts)
+			const struct findings *verdicts, const struct export_counts *exports)
 {
 	struct json j;
 
@@ -147,6 +147,8 @@ void report_json__print(FILE *out, const struct model *model, const struct findi
 	if (findings)
 		json_findings__write(&j, findings);
 	write_gpuprobe(&j, model);
+	if (exports)
+		json_exports__write(&j, exports);
 	json__object_end(&j);
 	fputc('\n', out);
 }

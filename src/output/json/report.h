@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "export/counts.h"
 #include "finding/finding.h"
 #include "model/model.h"
 
@@ -20,9 +21,10 @@
 /*
  * Writes one report, including the newline. `findings` are written with it; NULL: there are none
  * because they are not evaluated. `verdicts` is the history by which each process gets its verdict
- * for the latest minute; NULL: no verdicts. The caller checks ferror(out).
+ * for the latest minute; NULL: no verdicts. `exports` says what became of data for OTLP, by signal;
+ * NULL: none is sent. The caller checks ferror(out).
  */
 void report_json__print(FILE *out, const struct model *model, const struct finding_list *findings,
-			const struct findings *verdicts);
+			const struct findings *verdicts, const struct export_counts *exports);
 
 #endif

@@ -18,7 +18,7 @@ enum otlp_form {
 };
 
 struct otlp_metric {
-	const char *name, *unit, *description; /* must outlive the points */
+	const char *name, *unit, *description; /* must outlive the object of the points */
 	enum otlp_form form;
 };
 
@@ -55,7 +55,8 @@ void otlp_points__real(struct otlp_points *points, double value);
 void otlp_points__histogram(struct otlp_points *points, uint64_t count, double sum);
 
 /*
- * Gives all points as requests of about OTLP_REQUEST_MAX bytes or less, a resource never being
+ * Gives all points, and marks (points without a value) where the series of a process that had ended
+ * are there no longer, as requests of about OTLP_REQUEST_MAX bytes or less, a resource never being
  * split. `now_ns`: the time of the points, CLOCK_BOOTTIME. Returns 0, -ENOMEM if any are missing,
  * or what `take` returned.
  */

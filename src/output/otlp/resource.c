@@ -3,6 +3,7 @@
 #include "output/otlp/resource.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -58,7 +59,8 @@ static void write_workload(struct protobuf_buffer *out, const struct workload *w
 	write_text(out, "k8s.pod.name", workload->pod);
 	write_text(out, workload->pod[0] ? "k8s.container.name" : "container.name",
 		   workload->container);
-	/* There are no conventions for these. */
+	/* There are no conventions for these; container.image.name is a name without its tag. */
+	write_text(out, "gpuprobe.container.image", workload->image);
 	write_text(out, "gpuprobe.systemd.unit", workload->unit);
 	write_text(out, "gpuprobe.slurm.job.id", workload->slurm_job);
 	write_text(out, "gpuprobe.slurm.step", workload->slurm_step);
@@ -131,4 +133,37 @@ void otlp_resource__end(struct protobuf_buffer *out, struct otlp_scope scope)
 {
 	protobuf_buffer__end(out, scope.scope);
 	protobuf_buffer__end(out, scope.resource);
+}
+
+struct process *otlp_resource__copy_process(const struct process *process)
+{
+	struct process *copy = calloc(1, sizeof(*copy));
+
+	if (!copy)
+		return NULL;
+	copy->serial = process->serial;
+	copy->pid = process->pid;
+	copy->start_ns = process->start_ns;
+	memcpy(copy->comm, process->comm, sizeof(copy->comm));
+	copy->identified = process->identified;
+	copy->parent = process->parent;
+	memcpy(copy->user, process->user, sizeof(copy->user));
+	memcpy(copy->container, process->container, sizeof(copy->container));
+	memcpy(copy->pod, process->pod, sizeof(copy->pod));
+	if (!process->workload)
+		return copy;
+	copy->workload = malloc(sizeof(*copy->workload));
+	if (copy->workload)
+		*copy->workload = *process->workload;
+	if (copy->workload)
+		return copy;
+	free(copy);
+	return NULL;
+}
+
+void otlp_resource__free_process(struct process *process)
+{
+	if (process)
+		process__clear(process);
+	free(process);
 }

@@ -41,4 +41,11 @@ struct otlp_scope otlp_resource__begin(struct protobuf_buffer *out,
 				       const struct process *process);
 void otlp_resource__end(struct protobuf_buffer *out, struct otlp_scope scope);
 
+/*
+ * A copy of a process with no more than a resource and its times need; NULL without memory. Free it
+ * with otlp_resource__free_process.
+ */
+struct process *otlp_resource__copy_process(const struct process *process);
+void otlp_resource__free_process(struct process *process); /* NULL ok */
+
 #endif

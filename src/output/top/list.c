@@ -27,7 +27,7 @@ static bool is_in_workload(const struct workload *workload, const char *filter)
 {
 	return strcasestr(workload->pod, filter) || strcasestr(workload->container, filter) ||
 	       strcasestr(workload->unit, filter) || strstr(workload->slurm_job, filter) ||
-	       strstr(workload->pbs_job, filter);
+	       strstr(workload->pbs_job, filter) || strcasestr(workload->image, filter);
 }
 
 static bool has_filter_text(const struct process *process, const char *filter)

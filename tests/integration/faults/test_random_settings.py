@@ -81,7 +81,8 @@ def nccl(rng, _):
 
 def account(rng, _):
     return ["account", "--interval", rng.choice(INTERVALS), "--by",
-            rng.choice(("job", "user", "process")), *rng.choice(([], ["--json"], ["--csv"]))]
+            rng.choice(("job", "user", "image", "process")),
+            *rng.choice(([], ["--json"], ["--csv"]))]
 
 
 def record(rng, _):

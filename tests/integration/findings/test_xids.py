@@ -3,6 +3,7 @@
 Errors of GPUs (Xids), without a GPU. A fifo stands for the kernel's log. For the driver's
 tracepoint stands one of a test program, whose record has the same fields.
 """
+import json
 import os
 import re
 import subprocess
@@ -147,3 +148,17 @@ def test_tracepoint(tracepoint):
     assert latest["message"] == "Ch 00000008, MMU Fault" and latest["reported_pid"] is None
     assert pid in [suspect["pid"] for suspect in latest["suspects"]]
     assert report["lost_xids"] == 0
+
+
+def test_diagnose_watches_the_tracepoint(tracepoint):
+    """An error during the run of COMMAND is a finding of diagnose, at its end too."""
+    program, events = tracepoint
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", 'mount --bind "$1" "$2" && shift 2 && exec "$@"', "sh",
+         events, TRACING / "events", paths.GPUPROBE, "diagnose", "--json", "--", "sh", "-c",
+         f"'{paths.workload('launch')}' --launches 5 >/dev/null; '{program}'"],
+        capture_output=True, text=True, check=False, timeout=120,
+        env=environment(LD_LIBRARY_PATH=paths.SIM))
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout.splitlines()[-1])
+    assert set(of_xid(report)) == {31} and "xid" not in report["not_looked_for"]

@@ -17,9 +17,10 @@ PAIR = {1: ("key", "t", None), 2: ("value", "m", ANY)}
 RESOURCE = {1: ("attributes", "r", PAIR)}
 SCOPE = {1: ("name", "t", None), 2: ("version", "t", None)}
 NUMBER = {2: ("start", "f", None), 3: ("time", "f", None), 4: ("double", "d", None),
-          6: ("int", "s", None), 7: ("attributes", "r", PAIR)}
+          6: ("int", "s", None), 7: ("attributes", "r", PAIR), 8: ("flags", "u", None)}
 HISTOGRAM_POINT = {2: ("start", "f", None), 3: ("time", "f", None), 4: ("count", "f", None),
-                   5: ("sum", "d", None), 6: ("buckets", "p", None), 9: ("attributes", "r", PAIR)}
+                   5: ("sum", "d", None), 6: ("buckets", "p", None), 9: ("attributes", "r", PAIR),
+                   10: ("flags", "u", None)}
 GAUGE = {1: ("points", "r", NUMBER)}
 SUM = {1: ("points", "r", NUMBER), 2: ("temporality", "u", None), 3: ("monotonic", "u", None)}
 HISTOGRAM = {1: ("points", "r", HISTOGRAM_POINT), 2: ("temporality", "u", None)}
@@ -100,7 +101,7 @@ class Point:
     unit: str
     kind: str  # gauge, sum, up_down, histogram
     attributes: dict
-    value: object  # of a histogram (count, sum)
+    value: object  # of a histogram (count, sum); None: the series ends here
     start: int
     time: int
 
@@ -124,7 +125,10 @@ def points_of_metric(resource, metric):
     if kind == "sum" and not data.get("monotonic"):
         kind = "up_down"
     for point in data["points"]:
-        if kind == "histogram":
+        if "flags" in point:
+            assert point["flags"] == 1 and not {"int", "double", "count", "sum"} & {*point}
+            value = None
+        elif kind == "histogram":
             assert point["buckets"] == [point["count"]]
             value = point["count"], point["sum"]
         else:

@@ -214,7 +214,10 @@ def test_a_receiver_that_misbehaves(send):
     assert after.data == paused.data, "the same request is sent again"
     text = sent.running.stderr
     assert "status 400 Bad Request: why" in text and "three too many" in text
-    assert finished is not None
+    told = finished.final["otlp"]
+    assert told["metrics"]["delivered"] > 0 and not any(told["logs"]["lost"].values())
+    lost = told["metrics"]["lost"]
+    assert (lost["refused"], lost["rejected"], sum(lost.values())) == (refused, 3, refused + 3)
 
 
 def told_by(logs):
@@ -296,6 +299,31 @@ def test_hostile_names(send, tmp_path):
             sent.finish()
     names = {point.resource.get("process.executable.name") for point in points}
     assert r"\xff\x1b[31m" in names
+
+
+@pytest.mark.slow
+def test_ended_processes_are_marked(send):
+    """Two minutes after its end, each of its series gets a point without a value, once."""
+    def marks():
+        return [point for request in receiver.got() for point in request.points
+                if point.value is None]
+
+    with Receiver() as receiver:
+        with send(receiver, CHURN, interval="2000") as sent:
+            sent.done()
+            wait_until(marks, "no end was marked", 300)
+            before = len(receiver.got())
+            wait_until(lambda: len(receiver.got()) > before + 1, "no metrics arrive")
+            sent.finish()
+    marked = [(point.name, frozenset(point.attributes.items())) for point in marks()]
+    assert {point.resource["process.executable.name"] for point in marks()} == {"memory"}
+    assert "gpuprobe.memory_live_bytes" in {name for name, _ in marked}
+    assert len(set(marked)) == len(marked)
+    pid = marks()[0].resource["process.pid"]
+    valued = {(point.name, frozenset(point.attributes.items()))
+              for request in receiver.got() for point in request.points
+              if point.resource.get("process.pid") == pid and point.value is not None}
+    assert set(marked) <= valued
 
 
 @pytest.mark.slow

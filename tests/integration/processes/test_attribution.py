@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The user and the GPUs of a process: /proc, control groups, the environment,
 the simulated NVML."""
-import contextlib
 import os
 import signal
 import time
-import uuid
 from pathlib import Path
 
 import pytest
 
 from lib import paths
+from lib.control_groups import CGROUPS, control_group
 from lib.paths import LIBCUDA, LIBCUDART, workload
-from lib.probe import SECTIONS, Background, descendants, wait_until
+from lib.probe import SECTIONS, Background, descendants
 from lib.scrape import Endpoint
 from lib.script import script
 
@@ -22,8 +21,6 @@ UUIDS = [f"GPU-{b''.join([b'simulated-gpu-0', str(i).encode()]).hex()}" for i in
 UUIDS = [f"{u[:12]}-{u[12:16]}-{u[16:20]}-{u[20:24]}-{u[24:]}" for u in UUIDS]
 CONTAINER = "0123456789abcdef" * 4
 POD = "12345678-90ab-cdef-1234-567890abcdef"
-# Paths in the unified hierarchy, alone or beside others, and in an older one.
-CGROUPS = [Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified"), Path("/sys/fs/cgroup/pids")]
 
 
 def process_of(report, pid):
@@ -119,37 +116,6 @@ def test_children_without_cuda_do_not_appear(gpuprobe_by):
         os.wait()
         """))
     assert result.process["pid"] == result.truth.pid and result.process["launches"] == 1
-
-
-def is_gone(group):
-    """Whether it could be removed: whoever was in it is perhaps just ending."""
-    with contextlib.suppress(OSError):
-        group.rmdir()
-    return not group.exists()
-
-
-@contextlib.contextmanager
-def control_group(root, *parts):
-    """A control group of that path below one of the test's own."""
-    if not (root / "cgroup.procs").exists():
-        pytest.skip(f"{root} is no hierarchy of control groups")
-    top = root / f"gpuprobe-test-{uuid.uuid4().hex}"
-    made = []
-    try:
-        path = top
-        for part in ("", *parts):
-            path = path / part
-            path.mkdir(exist_ok=True)
-            made.append(path)
-    except OSError as error:
-        for path in reversed(made):
-            path.rmdir()
-        pytest.skip(f"no control groups can be made here: {error}")
-    try:
-        yield path
-    finally:
-        for path in reversed(made):
-            wait_until(lambda path=path: is_gone(path), f"{path} cannot be removed")
 
 
 @pytest.mark.parametrize("root", CGROUPS)

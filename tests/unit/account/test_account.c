@@ -337,6 +337,34 @@ static void test_jobs(void **state)
 	scene__free(scene);
 }
 
+static void test_images(void **state)
+{
+	struct account_options options = by_user;
+	struct workload known = {.image = "a/train:1"}, unknown = {.pod = "train-0"};
+	const struct account_list *list;
+	struct process *process;
+	struct scene *scene;
+
+	(void)state;
+	options.by = ACCOUNT_BY_IMAGE;
+	scene = scene__new(&options);
+	account__add_source(scene->account, "a", "1");
+	scene__add(scene, "ann", 0, SECOND(0))->workload = &known;
+	scene__add(scene, "bob", 0, SECOND(1))->workload = &known;
+	process = scene__add(scene, "ann", 0, SECOND(2));
+	process->workload = &unknown;
+	strcpy(process->container, "0123");
+	scene__add(scene, "ann", 0, SECOND(3));
+	scene__read(scene, 0, SECOND(10));
+	list = scene__list(scene);
+	assert_int_equal(list->count, 3);
+	assert_string_equal(list->groups[0]->name, "a/train:1");
+	assert_int_equal(list->groups[0]->processes, 2);
+	assert_string_equal(list->groups[1]->name, ACCOUNT_UNKNOWN);
+	assert_string_equal(list->groups[2]->name, "");
+	scene__free(scene);
+}
+
 static void test_groups_are_bounded(void **state)
 {
 	struct account_options options = by_user;
@@ -402,6 +430,7 @@ int main(void)
 		cmocka_unit_test(test_recordings_of_one_machine),
 		cmocka_unit_test(test_machines_add_up),
 		cmocka_unit_test(test_jobs),
+		cmocka_unit_test(test_images),
 		cmocka_unit_test(test_groups_are_bounded),
 		cmocka_unit_test(test_an_ended_group_makes_room),
 	};

@@ -111,7 +111,7 @@ static char *json(const struct model *model)
 	FILE *out = open_memstream(&text, &length);
 
 	assert_non_null(out);
-	report_json__print(out, model, NULL, NULL);
+	report_json__print(out, model, NULL, NULL, NULL);
 	assert_int_equal(fclose(out), 0);
 	return text;
 }

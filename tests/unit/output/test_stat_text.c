@@ -245,7 +245,7 @@ static void test_limits(void **state)
 			    "(use --getters)\n\nnot judged");
 	scene__look_for(&scene, NEEDS_ALL & ~(NEEDS_NCCL | NEEDS_XIDS));
 	expect_part(&scene, "x 1\n\nnot looked for: nccl-* (use gpuprobe diagnose), xid (run "
-			    "gpuprobe without a command)\n\nnot judged");
+			    "gpuprobe --kernel-log)\n\nnot judged");
 	scene__end(&scene);
 }
 

@@ -71,7 +71,7 @@ static char *json(const struct load_scene *scene, const struct findings *verdict
 	char *text;
 	FILE *out = open_memstream(&text, &length);
 
-	report_json__print(out, &scene->model, NULL, verdicts);
+	report_json__print(out, &scene->model, NULL, verdicts, NULL);
 	assert_int_equal(fclose(out), 0);
 	return text;
 }

@@ -369,7 +369,7 @@ static char *print_all(const struct recorded_reading *reading)
 	stat_csv__print(out, &report);
 	stat_text__print(out, &report);
 	diagnose_text__print(out, &report);
-	report_json__print(out, reading->model, &list, findings);
+	report_json__print(out, reading->model, &list, findings, NULL);
 	report_text__print(out, reading->model, &options);
 	assert_int_equal(memleak_text__print(out, reading->model, &growth, &memleak), 0);
 	assert_int_equal(memleak_json__print(out, reading->model, &growth, &memleak), 0);
