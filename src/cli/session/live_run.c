@@ -167,11 +167,13 @@ int live_run__attach(struct live_run *run, struct error *err)
 		print_busy();
 	ret = live_model__prepare(run->live, err);
 	if (!ret && run->reports)
-		ret = reports__start(run->reports, err);
+		live_model__expect_reports(run->live);
 	if (!ret && run->samples_options.take)
 		ret = samples__new(run->live, &run->samples_options, &run->samples, err);
 	if (!ret)
 		ret = live_model__attach(run->live, err);
+	if (!ret && run->reports)
+		ret = reports__start(run->reports, err);
 	if (!ret && run->announces)
 		start_line__print(stderr, &run->start);
 	return ret;
