@@ -35,6 +35,7 @@ static void print(const struct account_command *options, const struct account_li
 		.by = options->by,
 		.idle_ns = options->idle_ns,
 		.is_recorded = options->inputs.count,
+		.form = options->form,
 	};
 
 	if (options->json)
