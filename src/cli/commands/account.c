@@ -35,6 +35,7 @@ static void print(const struct account_command *options, const struct account_li
 		.by = options->by,
 		.idle_ns = options->idle_ns,
 		.is_recorded = options->inputs.count,
+		.form = options->form,
 	};
 
 	if (options->json)
@@ -107,22 +108,10 @@ static void find_quiet(struct account_run *run)
 static int watch(struct account_run *run, int *status, struct error *err)
 {
 	const struct account_command *options = run->options;
-	const struct live_run_options live = {
+	struct live_run_options live = {
 		.announces = true,
-		.live =
-			{
-				.targets = &options->targets,
-				.duration = options->duration,
-				.sections = SECTION_ALL,
-				.api = API_AUTO,
-				.needs = NEEDS_PROFILE,
-				.watch_gpus = true,
-				.max_overhead = options->max_overhead,
-				.overhead_by_default = options->overhead_by_default,
-				.sample_launches_alone = true,
-				.limits = LIVE_MODEL_LIMITS,
-				.top = 1,
-			},
+		.live = live_run__for_days(&options->targets, options->duration,
+					   options->max_overhead, options->overhead_by_default),
 		.reports =
 			{
 				.interval = options->interval,
@@ -138,6 +127,7 @@ static int watch(struct account_run *run, int *status, struct error *err)
 
 	if (ret < 0)
 		return error__set(err, -ENOMEM, "out of memory");
+	live.live.top = 1;
 	ret = live_run__new(&live, run->log, &run->live, err);
 	if (!ret)
 		ret = live_run__attach(run->live, err);

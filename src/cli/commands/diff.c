@@ -87,6 +87,7 @@ static void print(const struct diff *diff)
 		.limits = diff->limits,
 		.limit_count = diff->limit_count,
 		.full_names = diff->options->full_names,
+		.form = diff->options->form,
 	};
 
 	if (diff->options->json)

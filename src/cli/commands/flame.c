@@ -152,6 +152,7 @@ static int finish(const struct flame *flame, struct error *err)
 	const struct flame_graph_options form = {
 		.by = flame->options->by,
 		.full_names = flame->options->full_names,
+		.amounts = flame->options->amounts,
 		.processes = apart || flame->options->processes,
 		.lines = apart,
 	};

@@ -203,6 +203,21 @@ static int begin_service(struct monitor *monitor, struct error *err)
 			      monitor->server ? monitor->options->metrics_address : NULL, err);
 }
 
+/*
+ * Running processes make calls while the probes are attached, which takes seconds on a busy machine:
+ * these calls are in totals, but not in rates. COMMAND has not begun.
+ */
+static int begin_counts(struct monitor *monitor)
+{
+	struct live_model *live = monitor->live->live;
+
+	if (monitor->options->targets.command)
+		return monitor_text__begin(monitor->text, clock__boot_ns(), NULL);
+	live_model__update(live, false);
+	return monitor_text__begin(monitor->text, live_model__counts_since(live),
+				   live_model__model(live));
+}
+
 static int begin_text(struct monitor *monitor, struct error *err)
 {
 	const struct timeval at_once = {0};
@@ -210,7 +225,8 @@ static int begin_text(struct monitor *monitor, struct error *err)
 
 	if (!monitor->text)
 		return 0;
-	monitor_text__begin(monitor->text, clock__boot_ns());
+	if (begin_counts(monitor))
+		return error__set(err, -ENOMEM, "out of memory");
 	if (monitor->options->log_level < LOG_WARN ||
 	    !event_base_once(loop, -1, EV_TIMEOUT, print_start, monitor, &at_once))
 		return 0;
@@ -225,14 +241,15 @@ static int watch_xids(struct monitor *monitor, struct error *err)
 			      monitor->options->kernel_log, monitor->log, &monitor->xids, err);
 }
 
-static void begin_replay(struct monitor *monitor)
+static int begin_replay(struct monitor *monitor, struct error *err)
 {
 	uint64_t began_ns = replay__reading(monitor->replay)->began_ns;
 
 	replay__select(monitor->replay, monitor->options->sections);
 	findings__begin(monitor->findings, began_ns);
-	if (monitor->text)
-		monitor_text__begin(monitor->text, began_ns);
+	if (!monitor->text || !monitor_text__begin(monitor->text, began_ns, NULL))
+		return 0;
+	return error__set(err, -ENOMEM, "out of memory");
 }
 
 static int set_up(struct monitor *monitor, struct error *err)
@@ -299,10 +316,8 @@ static int set_up(struct monitor *monitor, struct error *err)
 		ret = live_run__attach(monitor->live, err);
 	if (ret)
 		return ret;
-	if (monitor->replay) {
-		begin_replay(monitor);
-		return 0;
-	}
+	if (monitor->replay)
+		return begin_replay(monitor, err);
 	findings__begin(monitor->findings, clock__boot_ns());
 	ret = otlp_export__begin(monitor->otlp,
 				 session__loop(live_model__session(monitor->live->live)),

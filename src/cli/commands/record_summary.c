@@ -184,33 +184,33 @@ static int open_file(struct record_summary *summary, struct error *err)
 	return ret ? error__set(err, ret, "out of memory") : 0;
 }
 
+static struct live_model_options model_options(const struct record_command *options)
+{
+	const struct trace_options *trace = &options->trace;
+	struct live_model_options model =
+		live_run__for_days(&trace->targets, trace->duration, options->max_overhead,
+				   options->overhead_by_default);
+
+	model.needs = SUMMARY_NEEDS;
+	model.nccl_keeps_past = true;
+	model.nccl_rarely = true;
+	model.steps = STEP_RECORDS;
+	model.host_rate = HOST_RATE;
+	model.oom_reports = true;
+	model.tensor_python = true;
+	model.top = SUMMARY_TOP;
+	model.stacks = trace->stacks;
+	model.stack_sites = (1u << SITE_KINDS) - 1;
+	if (options->tensors)
+		model.limits.max_tensors = model.limits.max_allocations;
+	return model;
+}
+
 static int set_up(struct record_summary *summary, struct error *err)
 {
-	const struct trace_options *options = &summary->options->trace;
-	struct live_run_options live = {
+	const struct live_run_options live = {
 		.announces = true,
-		.live =
-			{
-				.targets = &options->targets,
-				.duration = options->duration,
-				.watch_gpus = true,
-				.sections = SECTION_ALL,
-				.api = API_AUTO,
-				.needs = SUMMARY_NEEDS,
-				.nccl_keeps_past = true,
-				.nccl_rarely = true,
-				.steps = STEP_RECORDS,
-				.host_rate = HOST_RATE,
-				.max_overhead = summary->options->max_overhead,
-				.overhead_by_default = summary->options->overhead_by_default,
-				.sample_launches_alone = true,
-				.limits = LIVE_MODEL_LIMITS,
-				.oom_reports = true,
-				.tensor_python = true,
-				.top = SUMMARY_TOP,
-				.stacks = options->stacks,
-				.stack_sites = (1u << SITE_KINDS) - 1,
-			},
+		.live = model_options(summary->options),
 		.samples =
 			{
 				.period = summary->options->interval,
@@ -221,8 +221,6 @@ static int set_up(struct record_summary *summary, struct error *err)
 	};
 	int ret;
 
-	if (summary->options->tensors)
-		live.live.limits.max_tensors = live.live.limits.max_allocations;
 	ret = live_run__new(&live, summary->log, &summary->run, err);
 	if (!ret)
 		ret = open_file(summary, err);

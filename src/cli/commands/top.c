@@ -155,11 +155,25 @@ static void find_quiet(struct top *top)
 		log__warn(top->log, "idle processes are not listed: %s", err.text);
 }
 
-/* The interval of the first reading begins where the recording does. */
-static int begin_watch(struct top *top, uint64_t began_ns, struct error *err)
+/*
+ * Running processes make calls while the probes are attached, which takes seconds on a busy machine:
+ * the first interval begins with a reading that has these calls.
+ */
+static int begin_rates(struct top *top)
 {
+	live_model__update(top->live->live, false);
+	process_rates__begin(top->watch.rates, 0);
+	return process_rates__sample(top->watch.rates, live_run__model(top->live));
+}
+
+/* The interval of the first reading begins where the recording does. */
+static int begin_watch(struct top *top, struct error *err)
+{
+	uint64_t began_ns = top->replay ? replay__reading(top->replay)->began_ns : clock__boot_ns();
 	int ret = top_watch__begin(&top->watch, began_ns);
 
+	if (!ret && !top->replay)
+		ret = begin_rates(top);
 	top->shown_ns = began_ns;
 	return ret ? error__set(err, ret, "out of memory") : 0;
 }
@@ -230,8 +244,7 @@ static int set_up(struct top *top, struct error *err)
 		return ret;
 	if (!top->replay)
 		find_quiet(top);
-	ret = begin_watch(
-		top, top->replay ? replay__reading(top->replay)->began_ns : clock__boot_ns(), err);
+	ret = begin_watch(top, err);
 	return !ret && top->display ? top_display__start(top->display, top->quiet, err) : ret;
 }
 

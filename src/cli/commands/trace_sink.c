@@ -270,7 +270,7 @@ static int print_summary(const struct trace_sink *sink, const struct trace_missi
 	if (sink->output && sink->options->output.format == TRACE_TABLE)
 		fputc('\n', out);
 	trace_summary__print(sink->summary, missing, sink->options->output.format,
-			     terminal__width(sink->fd), out);
+			     terminal__width(sink->fd), sink->options->output.form, out);
 	ret = fclose(out) ? -ENOMEM : write_text(sink->fd, text, length);
 	free(text);
 	return ret;

@@ -91,6 +91,7 @@ static const struct option_row rows[] = {
 	 take_since, FIELD(since_ns)},
 	{"idle", 0, "TIME", "a GPU without a CUDA call for this long is idle [10m]",
 	 recording_choice__take_moment, FIELD(idle_ns)},
+	{.rows = exact_rows, FIELD(form)},
 	{"json", 0, NULL, "one JSON object per report", option__flag, FIELD(json)},
 	{"csv", 0, NULL, "comma-separated values", option__flag, FIELD(csv)},
 	{.help = "What to watch:"},

@@ -9,6 +9,7 @@
 #include "account/account.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/quantity.h"
 #include "cli/options/option_table.h"
 #include "cli/options/targets.h"
 
@@ -22,6 +23,7 @@ struct account_command {
 	double duration;  /* seconds; 0: until stopped */
 	bool json;
 	bool csv;
+	enum quantity_form form;
 	double max_overhead; /* a fraction; 0: no limit */
 	bool overhead_by_default;
 	enum log_level log_level;

@@ -61,6 +61,7 @@ static const struct option_row rows[] = {
 	 .take = option__flag,
 	 FIELD(all)},
 	{.rows = full_names_rows, FIELD(full_names)},
+	{.rows = exact_rows, FIELD(form)},
 	{.name = "json", .help = "one JSON object, on one line", .take = option__flag, FIELD(json)},
 	{.help = ""},
 	{.rows = log_rows, FIELD(log_level)},

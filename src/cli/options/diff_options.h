@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/quantity.h"
 #include "cli/options/option_table.h"
 
 struct diff_options {
@@ -17,6 +18,7 @@ struct diff_options {
 	const char *budget;  /* NULL: none */
 	bool json, all;
 	bool full_names; /* of kernels */
+	enum quantity_form form;
 	enum log_level log_level;
 };
 

@@ -74,6 +74,7 @@ static const struct option_row rows[] = {
 	{"processes", 0, NULL, "add a frame for the process even if there is only one",
 	 option__flag, FIELD(processes)},
 	{.rows = full_names_rows, FIELD(full_names)},
+	{.rows = exact_rows, FIELD(amounts)},
 	{.help = "What to watch:"},
 	{.rows = reading_rows, FIELD(input)},
 	{"pid", 'p', "PID", "only this process and its children (repeatable)",

@@ -31,7 +31,8 @@ struct flame_options {
 	const char *title; /* or NULL */
 	double duration;   /* seconds; 0: until stopped */
 	bool full_names;   /* of kernels */
-	bool processes;	   /* add a process frame even for a single process */
+	enum quantity_form amounts;
+	bool processes; /* add a process frame even for a single process */
 	enum log_level log_level;
 };
 

@@ -172,6 +172,7 @@ static const struct option_row rows[] = {
 	{"args", 0, "N", "show the first N arguments of kernels as 64-bit words", option__byte,
 	 FIELD(config.kernel_args), .max = TRACE_ARGS_MAX},
 	{.rows = full_names_rows, FIELD(full_names)},
+	{.rows = exact_rows, FIELD(output.form)},
 	{"format", 0, "table|tsv|json|perfetto|chrome",
 	 "[table]; json: one object per line; perfetto, chrome:\n"
 	 "a timeline in the file of -O (or -o), see\n"

@@ -456,6 +456,7 @@ int live_model__attach(struct live_model *live, struct error *err)
 	if (live->options.stacks.mode)
 		ret = watch__each_process(live->options.targets, see_process, live, err);
 	begin_without_asks(live);
+	live->counts_since_ns = clock__boot_ns();
 	if (!ret)
 		ret = session__attach(live->session, err);
 	if (ret)

@@ -112,6 +112,9 @@ int live_model__prepare(struct live_model *live, struct error *err);
 /* Attaches the probes: counting begins. */
 int live_model__attach(struct live_model *live, struct error *err);
 
+/* When live_model__attach began, CLOCK_BOOTTIME: nothing was counted before. */
+uint64_t live_model__counts_since(const struct live_model *live);
+
 /*
  * The session, for session__loop, session__run, session__stop and session__status; owned by the
  * live model.

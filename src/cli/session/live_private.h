@@ -28,6 +28,7 @@ struct live_model {
 	struct gpu_times_watch *gpu_times; /* NULL: not asked for */
 	struct event *ring, *reap;
 	uint64_t reap_ns; /* time that the last reaping spent on living processes */
+	uint64_t counts_since_ns;
 };
 
 /* A failure is retried at the next reading (live_model.c); `arg` is the live model. */

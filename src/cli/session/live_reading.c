@@ -43,6 +43,11 @@ const struct stack *live_model__stack(void *live, uint64_t id)
 	return stacks && id ? stacks__find(stacks, id) : NULL;
 }
 
+uint64_t live_model__counts_since(const struct live_model *live)
+{
+	return live->counts_since_ns;
+}
+
 struct model *live_model__model(const struct live_model *live)
 {
 	return collector__model(live->collector);

@@ -116,6 +116,23 @@ const struct model *live_run__model(const struct live_run *run)
 	return run->replay ? replay__reading(run->replay)->model : live_model__model(run->live);
 }
 
+struct live_model_options live_run__for_days(const struct targets *targets, double duration,
+					     double max_overhead, bool overhead_by_default)
+{
+	return (struct live_model_options){
+		.targets = targets,
+		.duration = duration,
+		.sections = SECTION_ALL,
+		.api = API_AUTO,
+		.needs = NEEDS_PROFILE,
+		.watch_gpus = true,
+		.limits = LIVE_MODEL_LIMITS,
+		.max_overhead = max_overhead,
+		.overhead_by_default = overhead_by_default,
+		.sample_launches_alone = true,
+	};
+}
+
 int live_run__new(const struct live_run_options *options, const struct log *log,
 		  struct live_run **out, struct error *err)
 {
@@ -167,11 +184,13 @@ int live_run__attach(struct live_run *run, struct error *err)
 		print_busy();
 	ret = live_model__prepare(run->live, err);
 	if (!ret && run->reports)
-		ret = reports__start(run->reports, err);
+		live_model__expect_reports(run->live);
 	if (!ret && run->samples_options.take)
 		ret = samples__new(run->live, &run->samples_options, &run->samples, err);
 	if (!ret)
 		ret = live_model__attach(run->live, err);
+	if (!ret && run->reports)
+		ret = reports__start(run->reports, err);
 	if (!ret && run->announces)
 		start_line__print(stderr, &run->start);
 	return ret;

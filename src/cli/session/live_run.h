@@ -40,6 +40,14 @@ struct live_run_options {
 };
 
 /*
+ * Options of a command that watches all families and the machine's GPUs for days:
+ * `max_overhead` samples launches alone. See struct live_model_options about the arguments. The
+ * caller sets more, at least `top`.
+ */
+struct live_model_options live_run__for_days(const struct targets *targets, double duration,
+					     double max_overhead, bool overhead_by_default);
+
+/*
  * Starts the session and opens the file of the reports. `log` must outlive the run. This and the
  * next two functions return 0, or a negative errno with a message.
  */

@@ -167,7 +167,6 @@ int reports__start(struct reports *reports, struct error *err)
 		return error__set(err, -ENOMEM, "out of memory");
 	if (reports->options.interval > 0 && event_add(reports->due, &interval))
 		return error__set(err, -ENOMEM, "out of memory");
-	live_model__expect_reports(reports->live);
 	return 0;
 }
 

@@ -41,8 +41,8 @@ int reports__new(struct live_model *live, const struct reports_options *options,
 void reports__free(struct reports *reports);
 
 /*
- * Call it between live_model__prepare and live_model__attach: the time to the first report begins.
- * Returns 0 or a negative errno.
+ * Call it after live_model__attach, and live_model__expect_reports before: the time to the first
+ * report begins. Returns 0 or a negative errno.
  */
 int reports__start(struct reports *reports, struct error *err);
 

@@ -87,7 +87,7 @@ static int make_events(struct session *session, struct error *err)
 	const struct timeval second = {.tv_sec = 1};
 	char **command = session->targets->command;
 	int ret = stop_events__start(session->stop_events, session->command,
-				     command ? command[0] : NULL, session->duration, err);
+				     command ? command[0] : NULL, err);
 
 	if (ret)
 		return ret;
@@ -256,6 +256,9 @@ int session__attach(struct session *session, struct error *err)
 		ret = target_exit__new(session->loop, session->targets,
 				       bpf_map__fd(programs->watched), on_all_ended, session,
 				       &session->exits, err);
+	/* A busy machine takes seconds to attach: these are not the user's. */
+	if (!ret && session->duration > 0)
+		ret = stop_events__end_after(session->stop_events, session->duration, err);
 	return ret;
 }
 

@@ -156,7 +156,7 @@ int stop_events__new(struct event_base *loop, unsigned int grace_ms, const struc
 }
 
 int stop_events__start(struct stop_events *events, struct child_command *command, const char *name,
-		       double duration, struct error *err)
+		       struct error *err)
 {
 	events->command = command;
 	events->name = name;
@@ -168,7 +168,12 @@ int stop_events__start(struct stop_events *events, struct child_command *command
 		return error__set(err, -ENOMEM, "out of memory");
 	if (event_add(events->signals, NULL) || event_add(events->deadline, NULL))
 		return error__set(err, -ENOMEM, "out of memory");
-	if (duration > 0 && set_deadline(events, duration))
+	return 0;
+}
+
+int stop_events__end_after(struct stop_events *events, double seconds, struct error *err)
+{
+	if (set_deadline(events, seconds))
 		return error__set(err, -errno, "cannot set a timer: %s", strerror(errno));
 	return 0;
 }

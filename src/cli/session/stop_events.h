@@ -24,11 +24,13 @@ void stop_events__free(struct stop_events *events); /* NULL ok */
 
 /*
  * From here on the loop handles the events. `command`, which has this `name`, must outlive it; both
- * are NULL without COMMAND. `duration` is in seconds; 0: no deadline. Returns 0 or a negative
- * errno.
+ * are NULL without COMMAND. Returns 0 or a negative errno.
  */
 int stop_events__start(struct stop_events *events, struct child_command *command, const char *name,
-		       double duration, struct error *err);
+		       struct error *err);
+
+/* Ends the loop so many seconds from now. Returns 0 or a negative errno. */
+int stop_events__end_after(struct stop_events *events, double seconds, struct error *err);
 
 /* See session__end_fd. */
 int stop_events__fd(const struct stop_events *events);

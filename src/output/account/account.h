@@ -7,11 +7,13 @@
 #include <stdio.h>
 
 #include "account/account.h"
+#include "base/quantity.h"
 
 struct account_output {
 	enum account_by by;
-	uint64_t idle_ns; /* a GPU without a call for so long is idle */
-	bool is_recorded; /* it ends when the recordings do, not now */
+	uint64_t idle_ns;	 /* a GPU without a call for so long is idle */
+	bool is_recorded;	 /* it ends when the recordings do, not now */
+	enum quantity_form form; /* of amounts in text */
 };
 
 /* Prints a row for each group, the total, and what the figures do not tell. */

@@ -2,6 +2,7 @@
 // The text of `gpuprobe account`, see account.h.
 #include "output/account/account.h"
 
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -78,16 +79,28 @@ static const char *mark_behind(const struct account_group *group)
 	return group->nvml_byte_seconds > 0 ? "*" : group->partial ? "+" : "";
 }
 
-static void put_memory(const struct account_group *group, char text[CELL_SIZE])
+/* A time of the account: not negative. */
+static struct quantity time_of(const struct table *table, int64_t ns)
 {
-	snprintf(text, CELL_SIZE, "%s%s h%s", mark_before(group),
-		 quantity__bytes(group->memory.best / 3600).text, mark_behind(group));
+	return quantity__time_as(table->output->form, ns > 0 ? (uint64_t)ns : 0);
 }
 
-static void put_work(const struct account_group *group, char text[CELL_SIZE])
+static void put_memory(const struct table *table, const struct account_group *group,
+		       char text[CELL_SIZE])
 {
-	snprintf(text, CELL_SIZE, "%s to %s", quantity__time((double)group->work_least_ns).text,
-		 quantity__time((double)group->work_most_ns).text);
+	const double hours = fmin(group->memory.best / 3600, 1e19);
+
+	snprintf(text, CELL_SIZE, "%s%s h%s", mark_before(group),
+		 quantity__bytes_as(table->output->form, (uint64_t)hours).text, mark_behind(group));
+}
+
+static void put_work(const struct table *table, const struct account_group *group,
+		     char text[CELL_SIZE])
+{
+	const enum quantity_form form = table->output->form;
+
+	snprintf(text, CELL_SIZE, "%s to %s", quantity__time_as(form, group->work_least_ns).text,
+		 quantity__time_as(form, group->work_most_ns).text);
 }
 
 static void put_last(const struct table *table, const struct account_group *group,
@@ -100,7 +113,7 @@ static void put_last(const struct table *table, const struct account_group *grou
 	else if (ago < NOW_NS)
 		snprintf(text, CELL_SIZE, "%s", table->output->is_recorded ? "at the end" : "now");
 	else
-		snprintf(text, CELL_SIZE, "%s %s", quantity__time((double)ago).text,
+		snprintf(text, CELL_SIZE, "%s %s", time_of(table, ago).text,
 			 table->output->is_recorded ? "before the end" : "ago");
 }
 
@@ -123,10 +136,11 @@ static const char *cell(const struct table *table, const struct account_group *g
 		snprintf(text, CELL_SIZE, "%s", quantity__count(group->idle_gpus).text);
 		break;
 	case COLUMN_HELD:
-		snprintf(text, CELL_SIZE, "%s", quantity__time((double)group->held_ns).text);
+		snprintf(text, CELL_SIZE, "%s",
+			 quantity__time_as(table->output->form, group->held_ns).text);
 		break;
-	case COLUMN_WORK: put_work(group, text); break;
-	case COLUMN_MEMORY: put_memory(group, text); break;
+	case COLUMN_WORK: put_work(table, group, text); break;
+	case COLUMN_MEMORY: put_memory(table, group, text); break;
 	case COLUMN_LAST: put_last(table, group, text); break;
 	case COLUMNS: break;
 	}
@@ -219,8 +233,7 @@ static void print_head(const struct table *table)
 	print_moment(table->out, list->from_ns);
 	fputs(" to ", table->out);
 	print_moment(table->out, list->to_ns);
-	fprintf(table->out, " (%s), by %s\n\n",
-		quantity__time((double)(list->to_ns - list->from_ns)).text,
+	fprintf(table->out, " (%s), by %s\n\n", time_of(table, list->to_ns - list->from_ns).text,
 		account_by_words[table->output->by]);
 }
 
@@ -256,7 +269,7 @@ static void print_notes(const struct table *table)
 	fprintf(out,
 		"Idle: no call for %s. With work: at least while threads waited for the GPU, at\n"
 		"most while it is not proved idle.\n",
-		quantity__time((double)table->output->idle_ns).text);
+		quantity__time_as(table->output->form, table->output->idle_ns).text);
 	if (any(table, is_rough))
 		fprintf(out,
 			"~ off by more than 0.1 %%, in all by %s at most: memory that came and "

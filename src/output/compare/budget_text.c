@@ -15,7 +15,8 @@ static void print_limit(FILE *out, const struct compare_report *report,
 	if (limit->state == BUDGET_UNKNOWN)
 		fprintf(out, ": %s", limit->why);
 	else
-		fprintf(out, ": %s", compare_text__amount(limit->unit, limit->value).text);
+		fprintf(out, ": %s",
+			compare_text__amount(report->form, limit->unit, limit->value).text);
 	if (limit->state != BUDGET_UNKNOWN && limit->process && report->run->process_count > 1) {
 		fputs(" (", out);
 		escape__text(out, limit->process->comm);
@@ -44,7 +45,7 @@ static void print_limits(FILE *out, const struct compare_report *report, bool al
 void compare_text__print(FILE *out, const struct compare_report *report, bool all)
 {
 	if (report->comparison)
-		compare_text__print_comparison(out, report->comparison, all, report->full_names);
+		compare_text__print_comparison(out, report, all);
 	if (report->comparison && report->limit_count)
 		fputc('\n', out);
 	if (report->limit_count)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "compare/budget.h"
+#include "base/quantity.h"
 #include "compare/compare.h"
 
 #define COMPARE_JSON_SCHEMA "gpuprobe.diff/1"
@@ -16,20 +17,20 @@ struct compare_report {
 	const struct comparison *comparison; /* NULL: only one run was given */
 	const struct compared_run *run;	     /* which the budget was checked for */
 	const struct budget_result *limits;
-	size_t limit_count; /* 0: no budget was given */
-	bool full_names;    /* of kernels, in text */
+	size_t limit_count;	 /* 0: no budget was given */
+	bool full_names;	 /* of kernels, in text */
+	enum quantity_form form; /* of amounts in text */
 };
 
 /* `all`: every difference and limit; else about 40 lines. */
 void compare_text__print(FILE *out, const struct compare_report *report, bool all);
 
 /* The part of the above about the comparison. */
-void compare_text__print_comparison(FILE *out, const struct comparison *comparison, bool all,
-				    bool full_names);
+void compare_text__print_comparison(FILE *out, const struct compare_report *report, bool all);
 
 void compare_json__print(FILE *out, const struct compare_report *report);
 
-/* An amount in its unit: "20", "1.50", "7.6 MiB", "310 us". */
-struct quantity compare_text__amount(enum figure_unit unit, double amount);
+/* An amount in its unit: "20", "1.50", "7.6 MiB", "310 us"; exact: "7,969,178 bytes". */
+struct quantity compare_text__amount(enum quantity_form form, enum figure_unit unit, double amount);
 
 #endif

@@ -16,7 +16,8 @@
 /* Counts the lines that would be too many. */
 struct lines {
 	FILE *out;
-	bool all, full_names;
+	const struct compare_report *report;
+	bool all;
 	unsigned int printed, hidden;
 };
 
@@ -30,44 +31,64 @@ static bool takes_line(struct lines *lines)
 	return true;
 }
 
-struct quantity compare_text__amount(enum figure_unit unit, double amount)
+struct quantity compare_text__amount(enum quantity_form form, enum figure_unit unit, double amount)
 {
 	/* A file may claim anything. */
 	amount = fmin(fmax(amount, 0), 1e18);
+	if (form == QUANTITY_EXACT && unit == FIGURE_BYTES)
+		return quantity__bytes_as(form, (uint64_t)round(amount));
+	if (form == QUANTITY_EXACT && unit == FIGURE_NS)
+		return quantity__time_as(form, (uint64_t)round(amount));
 	if (unit == FIGURE_BYTES)
 		return quantity__bytes(amount);
 	if (unit == FIGURE_NS)
 		return quantity__time(amount);
 	if (fabs(amount - round(amount)) < 0.005 && amount < 1e15)
 		return quantity__count((uint64_t)round(amount));
-	return amount < 1000 ? quantity__ratio(amount) : quantity__amount(amount);
+	return amount < 1000 || form == QUANTITY_EXACT ? quantity__ratio(amount) :
+							 quantity__amount(amount);
+}
+
+/* Exact amounts are longer. */
+static int columns_of(const struct lines *lines)
+{
+	return lines->report->form == QUANTITY_EXACT ? 22 : 11;
 }
 
 /* "+1", "-7.6 MiB"; "new" and "gone" for what only one run has, "other" for as much. */
-static void print_change(FILE *out, enum figure_unit unit, double a, double b)
+static void print_change(const struct lines *lines, enum figure_unit unit, double a, double b)
 {
-	struct quantity amount = compare_text__amount(unit, fabs(b - a));
+	struct quantity amount = compare_text__amount(lines->report->form, unit, fabs(b - a));
 	char text[48];
 
 	snprintf(text, sizeof(text), "%s%s", b > a ? "+" : "-", amount.text);
-	fprintf(out, " %11s", a == b ? "other" : a == 0 ? "new" : b == 0 ? "gone" : text);
+	fprintf(lines->out, " %*s", columns_of(lines),
+		a == b ? "other" :
+		a == 0 ? "new" :
+		b == 0 ? "gone" :
+			 text);
 }
 
-static void print_cost(FILE *out, const struct difference *difference)
+static void print_cost(const struct lines *lines, const struct difference *difference)
 {
 	char text[48] = "";
 
 	if (difference->cost_ns >= 1)
 		snprintf(text, sizeof(text), "%s%s", difference->b > difference->a ? "+" : "-",
-			 quantity__time(difference->cost_ns).text);
-	fprintf(out, " %11s  ", text);
+			 compare_text__amount(lines->report->form, FIGURE_NS, difference->cost_ns)
+				 .text);
+	fprintf(lines->out, " %*s  ", columns_of(lines), text);
 }
 
-static void print_amounts(FILE *out, enum figure_unit unit, const char *mark, double a, double b)
+static void print_amounts(const struct lines *lines, enum figure_unit unit, const char *mark,
+			  double a, double b)
 {
-	fprintf(out, "%s %11s %11s", mark, compare_text__amount(unit, a).text,
-		compare_text__amount(unit, b).text);
-	print_change(out, unit, a, b);
+	const enum quantity_form form = lines->report->form;
+
+	fprintf(lines->out, "%s %*s", mark, columns_of(lines),
+		compare_text__amount(form, unit, a).text);
+	fprintf(lines->out, " %*s", columns_of(lines), compare_text__amount(form, unit, b).text);
+	print_change(lines, unit, a, b);
 }
 
 static void print_parts(struct lines *lines, const struct difference *difference)
@@ -81,15 +102,16 @@ static void print_parts(struct lines *lines, const struct difference *difference
 
 		if (!takes_line(lines))
 			continue;
-		print_amounts(lines->out, difference->unit, " ", part->a, part->b);
-		fprintf(lines->out, " %11s    ", "");
+		print_amounts(lines, difference->unit, " ", part->a, part->b);
+		fprintf(lines->out, " %*s    ", columns_of(lines), "");
 		escape__text(lines->out,
-			     lines->full_names && part->whole ? part->whole : part->shown);
+			     lines->report->full_names && part->whole ? part->whole : part->shown);
 		fputc('\n', lines->out);
 	}
 	lines->hidden += (unsigned int)(difference->part_count - shown);
 	if (difference->parts_left && takes_line(lines))
-		fprintf(lines->out, "%*s... and %zu more\n", 52, "", difference->parts_left);
+		fprintf(lines->out, "%*s... and %zu more\n", 4 * columns_of(lines) + 8, "",
+			difference->parts_left);
 }
 
 static void print_difference(struct lines *lines, const struct difference *difference)
@@ -98,12 +120,12 @@ static void print_difference(struct lines *lines, const struct difference *diffe
 
 	if (!takes_line(lines))
 		return;
-	print_amounts(lines->out, difference->unit, difference->worse ? "!" : " ", difference->a,
+	print_amounts(lines, difference->unit, difference->worse ? "!" : " ", difference->a,
 		      difference->b);
 	if (difference->group == GROUP_COUNTS)
-		print_cost(lines->out, difference);
+		print_cost(lines, difference);
 	else
-		fprintf(lines->out, " %11s  ", "");
+		fprintf(lines->out, " %*s  ", columns_of(lines), "");
 	escape__text(lines->out, difference->name);
 	fprintf(lines->out, "%s\n", scopes[difference->scope]);
 	print_parts(lines, difference);
@@ -130,11 +152,14 @@ static void print_group(struct lines *lines, const struct comparison *comparison
 		[GROUP_TIMES] = "times",
 	};
 
+	const int columns = columns_of(lines);
+
 	if (!has_differences(comparison, pair, group))
 		return;
 	if (takes_line(lines))
-		fprintf(lines->out, "\n  %11c %11c %11s %11s  %s\n", 'A', 'B', "change",
-			group == GROUP_COUNTS ? "takes about" : "", heads[group]);
+		fprintf(lines->out, "\n  %*c %*c %*s %*s  %s\n", columns, 'A', columns, 'B',
+			columns, "change", columns, group == GROUP_COUNTS ? "takes about" : "",
+			heads[group]);
 	for (size_t i = 0; i < comparison->difference_count; i++)
 		if (comparison->differences[i].pair == pair &&
 		    comparison->differences[i].group == group)
@@ -198,7 +223,8 @@ static bool any_by_steps(const struct comparison *comparison)
 }
 
 /* Polls and queries in one line, and the time that is in no step in another. */
-static void print_left_out(FILE *out, const struct comparison *comparison, bool all)
+static void print_left_out(FILE *out, const struct comparison *comparison, bool all,
+			   enum quantity_form form)
 {
 	size_t count = comparison->left_out_count;
 	size_t shown = all || count < ASKS ? count : ASKS;
@@ -208,8 +234,8 @@ static void print_left_out(FILE *out, const struct comparison *comparison, bool 
 
 		fputs(i ? ", " : "left out, since they only ask: ", out);
 		escape__text(out, calls->function);
-		fprintf(out, " %s -> %s", compare_text__amount(FIGURE_COUNT, calls->a).text,
-			compare_text__amount(FIGURE_COUNT, calls->b).text);
+		fprintf(out, " %s -> %s", compare_text__amount(form, FIGURE_COUNT, calls->a).text,
+			compare_text__amount(form, FIGURE_COUNT, calls->b).text);
 	}
 	if (shown < count)
 		fprintf(out, ", and %zu more", count - shown);
@@ -230,13 +256,15 @@ static void print_refusals(FILE *out, const struct comparison *comparison)
 
 /* --- the head --- */
 
-static void print_run(FILE *out, char letter, const struct compared_run *run)
+static void print_run(FILE *out, char letter, const struct compared_run *run,
+		      enum quantity_form form)
 {
 	const struct compared_process *first = run->process_count ? &run->processes[0] : NULL;
 
 	fprintf(out, "%c: ", letter);
 	escape__text(out, run->path);
-	fprintf(out, ", %s watched", quantity__time(run->seconds * 1e9).text);
+	fprintf(out, ", %s watched",
+		compare_text__amount(form, FIGURE_NS, run->seconds * 1e9).text);
 	if (run->process_count > 1)
 		fprintf(out, ", %zu processes", run->process_count);
 	if (first && first->has_steps) {
@@ -245,7 +273,7 @@ static void print_run(FILE *out, char letter, const struct compared_run *run)
 		json_value__number(first->json, "steps.p50_ns", &usual_ns);
 		fprintf(out, ", %s steps of %s counted",
 			quantity__count((uint64_t)first->steps).text,
-			quantity__time(usual_ns).text);
+			compare_text__amount(form, FIGURE_NS, usual_ns).text);
 	}
 	fputc('\n', out);
 }
@@ -271,13 +299,13 @@ static void print_sum(FILE *out, const struct comparison *comparison)
 		fprintf(out, "%zu difference%s, none of them worse\n", all, all == 1 ? "" : "s");
 }
 
-void compare_text__print_comparison(FILE *out, const struct comparison *comparison, bool all,
-				    bool full_names)
+void compare_text__print_comparison(FILE *out, const struct compare_report *report, bool all)
 {
-	struct lines lines = {.out = out, .all = all, .full_names = full_names};
+	struct lines lines = {.out = out, .report = report, .all = all};
+	const struct comparison *comparison = report->comparison;
 
-	print_run(out, 'A', comparison->a);
-	print_run(out, 'B', comparison->b);
+	print_run(out, 'A', comparison->a, report->form);
+	print_run(out, 'B', comparison->b, report->form);
 	print_sum(out, comparison);
 	for (size_t i = 0; i < comparison->pair_count; i++)
 		print_pair(&lines, comparison, i);
@@ -288,5 +316,5 @@ void compare_text__print_comparison(FILE *out, const struct comparison *comparis
 	if (comparison->refusal_count || comparison->left_out_count || any_by_steps(comparison))
 		fputc('\n', out);
 	print_refusals(out, comparison);
-	print_left_out(out, comparison, all);
+	print_left_out(out, comparison, all, report->form);
 }

@@ -277,6 +277,7 @@ int flame_graph__new(const struct model *model, const struct flame_graph_options
 	if (!graph)
 		return -ENOMEM;
 	graph->by = options->by;
+	graph->amounts = options->amounts;
 	graph->store = flame_store__new(&graph->root);
 	ret = graph->store ? 0 : -ENOMEM;
 	for (size_t i = 0; i < model->process_count; i++)

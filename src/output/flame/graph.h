@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/quantity.h"
 #include "model/model.h"
 #include "stack/stack_break.h"
 
@@ -58,13 +59,15 @@ struct flame_node {
 
 struct flame_graph_options {
 	enum flame_by by;
-	bool processes;	 /* a frame for each process, even if there is only one */
-	bool full_names; /* of kernels */
+	bool processes;		    /* a frame for each process, even if there is only one */
+	bool full_names;	    /* of kernels */
+	enum quantity_form amounts; /* in the picture and in notes */
 	bool lines; /* native calls from different lines of one function are different frames */
 };
 
 struct flame_graph {
 	enum flame_by by;
+	enum quantity_form amounts; /* in texts */
 	struct flame_node *root;
 	struct flame_frame *frames;
 	size_t frame_count;   /* excluding frames of processes */

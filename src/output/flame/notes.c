@@ -27,7 +27,7 @@ static void note_nothing(FILE *out, const struct flame_graph *graph, const struc
 		fputs("no CUDA process was seen", out);
 	} else if (graph->by == FLAME_WAIT_TIME) {
 		fputs("no wait of ", out);
-		flame_text__amount(out, FLAME_WAIT_TIME, model->min_wait_ns);
+		flame_text__amount(out, graph, FLAME_WAIT_TIME, model->min_wait_ns);
 		fputs(" or more was seen", out);
 	} else {
 		fputs(words[graph->by], out);
@@ -62,7 +62,7 @@ static void sum_waits(const struct process *process, struct wait_totals *sum)
 	add_waits(sum, &process->free_waits);
 }
 
-static void note_short_waits(FILE *out, const struct model *model)
+static void note_short_waits(FILE *out, const struct flame_graph *graph, const struct model *model)
 {
 	struct wait_totals all = {0}, shown = {0};
 
@@ -79,10 +79,10 @@ static void note_short_waits(FILE *out, const struct model *model)
 	if (!model->min_wait_ns || all.calls <= shown.calls)
 		return;
 	fputs("waits shorter than ", out);
-	flame_text__amount(out, FLAME_WAIT_TIME, model->min_wait_ns);
+	flame_text__amount(out, graph, FLAME_WAIT_TIME, model->min_wait_ns);
 	fprintf(out, " not shown: %s, together ",
-		quantity__amount((double)(all.calls - shown.calls)).text);
-	flame_text__amount(out, FLAME_WAIT_TIME, all.ns > shown.ns ? all.ns - shown.ns : 0);
+		quantity__amount_as(graph->amounts, all.calls - shown.calls).text);
+	flame_text__amount(out, graph, FLAME_WAIT_TIME, all.ns > shown.ns ? all.ns - shown.ns : 0);
 	fputc('\n', out);
 }
 
@@ -106,7 +106,7 @@ static void note_unknown(FILE *out, const struct flame_graph *graph)
 	if (!graph->unknown)
 		return;
 	fputs("stack not known: ", out);
-	flame_text__amount(out, graph->by, graph->unknown);
+	flame_text__amount(out, graph, graph->by, graph->unknown);
 	fputs(", ", out);
 	flame_text__share(out, graph->unknown, graph->root->total);
 	fputc('\n', out);
@@ -119,7 +119,7 @@ int flame_notes__print(FILE *out, const struct flame_graph *graph, const struct 
 		report_line__no_call(out, model);
 	note_attached(out, model);
 	if (graph->by == FLAME_WAIT_TIME)
-		note_short_waits(out, model);
+		note_short_waits(out, graph, model);
 	note_samples(out, graph, model);
 	note_unknown(out, graph);
 	if (graph->unknown && model->stacks_evicted)

@@ -28,8 +28,9 @@ const char *flame_color__word(enum flame_frame_kind kind);
 
 /* --- numbers for people --- */
 
-/* "1.5 MiB", "1.2 ms", "12.0 k launches", "1 failure" */
-void flame_text__amount(FILE *out, enum flame_by by, uint64_t value);
+/* "1.5 MiB", "1.2 ms", "12.0 k launches", "1 failure"; in the form of the graph's amounts */
+void flame_text__amount(FILE *out, const struct flame_graph *graph, enum flame_by by,
+			uint64_t value);
 
 /* "12.3 %"; "0.0 %" if `whole` is 0. */
 void flame_text__share(FILE *out, uint64_t part, uint64_t whole);

@@ -105,7 +105,7 @@ static void print_summary(const struct page *page, const struct model *model)
 
 	begin_line(page, 0);
 	fprintf(out, "%s, by call stack: ", flame_by__title(page->graph->by));
-	flame_text__amount(out, page->graph->by, page->graph->root->total);
+	flame_text__amount(out, page->graph, page->graph->by, page->graph->root->total);
 	fputs(", from ", out);
 	print_time(out, &page->caption->begin);
 	fputs(" to ", out);
@@ -215,7 +215,7 @@ static void print_frame(const struct page *page, const struct flame_node *node)
 		node->begin >> page->shift, (node->begin + node->total) >> page->shift);
 	xml__text(out, label);
 	fputc('\n', out);
-	flame_text__amount(out, page->graph->by, node->total);
+	flame_text__amount(out, page->graph, page->graph->by, node->total);
 	fputs(", ", out);
 	flame_text__share(out, node->total, page->graph->root->total);
 	fprintf(out,

@@ -4,20 +4,23 @@
 
 #include "base/quantity.h"
 
-void flame_text__amount(FILE *out, enum flame_by by, uint64_t value)
+void flame_text__amount(FILE *out, const struct flame_graph *graph, enum flame_by by,
+			uint64_t value)
 {
 	switch (by) {
 	case FLAME_BYTES:
 	case FLAME_LIVE_BYTES:
 	case FLAME_TENSOR_BYTES:
-	case FLAME_LIVE_TENSOR_BYTES: fputs(quantity__bytes((double)value).text, out); return;
-	case FLAME_WAIT_TIME: fputs(quantity__time((double)value).text, out); return;
+	case FLAME_LIVE_TENSOR_BYTES:
+		fputs(quantity__bytes_as(graph->amounts, value).text, out);
+		return;
+	case FLAME_WAIT_TIME: fputs(quantity__time_as(graph->amounts, value).text, out); return;
 	case FLAME_LAUNCHES:
-		fprintf(out, "%s launch%s", quantity__amount((double)value).text,
+		fprintf(out, "%s launch%s", quantity__amount_as(graph->amounts, value).text,
 			value == 1 ? "" : "es");
 		return;
 	default:
-		fprintf(out, "%s failure%s", quantity__amount((double)value).text,
+		fprintf(out, "%s failure%s", quantity__amount_as(graph->amounts, value).text,
 			value == 1 ? "" : "s");
 	}
 }

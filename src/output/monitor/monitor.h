@@ -44,8 +44,11 @@ struct monitor_text_options {
 struct monitor_text *monitor_text__new(const struct monitor_text_options *options);
 void monitor_text__free(struct monitor_text *text); /* NULL ok */
 
-/* Call it when the probes are attached: the time of the first report's rates begins. */
-void monitor_text__begin(struct monitor_text *text, uint64_t began_ns);
+/*
+ * The time that totals are of begins, CLOCK_BOOTTIME. The first report's rates are of the time since
+ * `model`, which was read when the probes were attached; NULL: since `began_ns`. 0 or -ENOMEM.
+ */
+int monitor_text__begin(struct monitor_text *text, uint64_t began_ns, const struct model *model);
 
 /*
  * Writes one report, and keeps its counts for the next one's rates. `findings` must be what

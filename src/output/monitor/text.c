@@ -10,6 +10,7 @@
 #include "base/text_stream.h"
 #include "output/finding/findings.h"
 #include "output/monitor/parts.h"
+#include "output/prose.h"
 #include "output/report/line.h"
 #include "output/report/parts.h"
 
@@ -44,9 +45,10 @@ void monitor_text__free(struct monitor_text *text)
 	free(text);
 }
 
-void monitor_text__begin(struct monitor_text *text, uint64_t began_ns)
+int monitor_text__begin(struct monitor_text *text, uint64_t began_ns, const struct model *model)
 {
 	monitor_history__begin(text->history, began_ns);
+	return model ? monitor_history__keep(text->history, model) : 0;
 }
 
 /* --- lines --- */
@@ -83,9 +85,11 @@ static size_t put_block(FILE *out, const char *block, size_t lines)
 /* --- parts --- */
 
 /* Everything after the findings. */
-static void print_tail(FILE *out, const struct monitor_page *page)
+static void print_tail(FILE *stream, const struct monitor_page *page)
 {
 	const struct model *model = page->model;
+	struct prose prose;
+	FILE *out = prose__begin(&prose, stream, (size_t)page->options->columns);
 
 	report_line__silent(out, model);
 	report_errors__unseen(out, model);
@@ -96,6 +100,7 @@ static void print_tail(FILE *out, const struct monitor_page *page)
 	report_sampling__print(out, model);
 	report_line__evicted(out, model);
 	report_line__losses(out, model);
+	prose__end(&prose, out);
 }
 
 /* *lines is set to the number of lines written, *left to whether the block has more. */

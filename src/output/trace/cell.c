@@ -87,14 +87,22 @@ static char *write_stack(const struct trace_stack_text *stack, char *at)
 	return at;
 }
 
+static char *write_quantity(struct quantity quantity, char *at)
+{
+	return trace_text__copy(at, quantity.text, strlen(quantity.text));
+}
+
 static char *write_bandwidth(const struct trace_view *view, char *at)
 {
 	uint64_t rate;
 
 	if (!trace_line__bandwidth(view, &rate))
 		return write_unknown(at);
-	return is_table(view) ? quantity__put_bandwidth(at, (double)rate) :
-				trace_text__unsigned(at, rate);
+	if (!is_table(view))
+		return trace_text__unsigned(at, rate);
+	if (view->output->options.form == QUANTITY_EXACT)
+		return write_quantity(quantity__bandwidth_as(QUANTITY_EXACT, (double)rate), at);
+	return quantity__put_bandwidth(at, (double)rate);
 }
 
 static char *write_duration(const struct trace_view *view, char *at)
@@ -103,8 +111,11 @@ static char *write_duration(const struct trace_view *view, char *at)
 
 	if (!trace_line__has_duration(line))
 		return is_table(view) ? at : write_unknown(at);
-	return is_table(view) ? quantity__put_time(at, (double)line->duration_ns) :
-				trace_text__unsigned(at, line->duration_ns);
+	if (!is_table(view))
+		return trace_text__unsigned(at, line->duration_ns);
+	if (view->output->options.form == QUANTITY_EXACT)
+		return write_quantity(quantity__time_as(QUANTITY_EXACT, line->duration_ns), at);
+	return quantity__put_time(at, (double)line->duration_ns);
 }
 
 static char *write_value(const struct trace_view *view, char *at)

@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/quantity.h"
 #include "output/trace/column_list.h"
 #include "trace/line.h"
 
@@ -46,7 +47,8 @@ struct trace_output_options {
 	bool adds_stack;     /* add the stack to the default columns */
 	/* only in the table without the column: lines below the call, see folded_stack.h */
 	bool stack_below;
-	bool all_frames; /* with stack_below: a line for every frame */
+	bool all_frames;	 /* with stack_below: a line for every frame */
+	enum quantity_form form; /* of amounts in the table */
 	/* of the terminal, in columns, which no line exceeds; 0: no terminal, nothing is cut */
 	unsigned int width;
 	bool color;

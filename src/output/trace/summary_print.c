@@ -73,13 +73,17 @@ enum time_column {
 	TIME_COLUMNS
 };
 
-#define TIME_WIDTH 10	/* of one of them, with the blank before it */
+/* of one of them, with the blank before it */
+#define TIME_WIDTH 10
+#define EXACT_TIME_WIDTH 17
 #define BEFORE_TIMES 38 /* columns of the row before these */
 #define LEAST_NAME 20
 
 /* What a terminal has room for. */
 struct room {
 	bool shown[TIME_COLUMNS];
+	enum quantity_form form;
+	int time; /* columns of a time, with the blank before it */
 	int name; /* columns of a function's name */
 };
 
@@ -97,19 +101,25 @@ static int longest_name(const struct trace_summary *summary)
 }
 
 /* Columns of times go before names are cut. */
-static struct room find_room(const struct trace_summary *summary, unsigned int width)
+static struct room find_room(const struct trace_summary *summary, unsigned int width,
+			     enum quantity_form form)
 {
 	static const enum time_column least_first[] = {COLUMN_P50, COLUMN_P99, COLUMN_AVERAGE,
 						       COLUMN_MAX};
-	struct room room = {.shown = {true, true, true, true}, .name = CLIP_WHOLE};
+	struct room room = {
+		.shown = {true, true, true, true},
+		.form = form,
+		.time = form == QUANTITY_EXACT ? EXACT_TIME_WIDTH : TIME_WIDTH,
+		.name = CLIP_WHOLE,
+	};
 	int longest = longest_name(summary);
-	int before = BEFORE_TIMES + TIME_COLUMNS * TIME_WIDTH + 1;
+	int before = BEFORE_TIMES + TIME_COLUMNS * room.time + 1;
 
 	if (!width)
 		return room;
 	for (int i = 0; i < TIME_COLUMNS && before + longest > (int)width; i++) {
 		room.shown[least_first[i]] = false;
-		before -= TIME_WIDTH;
+		before -= room.time;
 	}
 	room.name = (int)width - before > LEAST_NAME ? (int)width - before : LEAST_NAME;
 	return room;
@@ -119,7 +129,8 @@ static void print_duration(FILE *out, const struct room *room, enum time_column 
 			   uint64_t ns)
 {
 	if (room->shown[column])
-		fprintf(out, " %9s", known ? quantity__time((double)ns).text : "-");
+		fprintf(out, "%*s", room->time,
+			known ? quantity__time_as(room->form, ns).text : "-");
 }
 
 static void print_time(FILE *out, const struct summary_sums *sums, uint64_t total_ns)
@@ -152,7 +163,7 @@ static void print_head(FILE *out, const struct room *room)
 	fprintf(out, "%6s %11s %10s %8s", "% time", "seconds", "calls", "errors");
 	for (int column = 0; column < TIME_COLUMNS; column++)
 		if (room->shown[column])
-			fprintf(out, " %9s", names[column]);
+			fprintf(out, "%*s", room->time, names[column]);
 	fputs(" function\n", out);
 }
 
@@ -161,18 +172,18 @@ static void print_rule(FILE *out, const struct room *room)
 	fputs("------ ----------- ---------- --------", out);
 	for (int column = 0; column < TIME_COLUMNS; column++)
 		if (room->shown[column])
-			fputs(" ---------", out);
+			fprintf(out, " %.*s", room->time - 1, "----------------");
 	fputs(" --------------------\n", out);
 }
 
 static void print_notes(const struct trace_summary *summary, const struct summary_sums *total,
-			const struct trace_missing *missing, FILE *out)
+			const struct trace_missing *missing, enum quantity_form form, FILE *out)
 {
 	if (total->unfinished)
 		fprintf(out,
 			"%" PRIu64
 			" of the calls did not return: %s so far, not in the times above\n",
-			total->unfinished, quantity__time((double)total->unfinished_ns).text);
+			total->unfinished, quantity__time_as(form, total->unfinished_ns).text);
 	if (total->unfollowed)
 		fprintf(out,
 			"the return of %" PRIu64 " of the calls was not followed: results and "
@@ -194,9 +205,10 @@ static void print_notes(const struct trace_summary *summary, const struct summar
 }
 
 static void print_table(const struct trace_summary *summary, const struct summary_sums *total,
-			const struct trace_missing *missing, unsigned int width, FILE *out)
+			const struct trace_missing *missing, unsigned int width,
+			enum quantity_form form, FILE *out)
 {
-	const struct room room = find_room(summary, width);
+	const struct room room = find_room(summary, width, form);
 	const struct summary_row *row;
 	bool finished = finished_calls(total);
 
@@ -211,7 +223,7 @@ static void print_table(const struct trace_summary *summary, const struct summar
 	print_duration(out, &room, COLUMN_P99, false, 0);
 	print_duration(out, &room, COLUMN_MAX, finished, total->max_ns);
 	fputs(" total\n", out);
-	print_notes(summary, total, missing, out);
+	print_notes(summary, total, missing, form, out);
 }
 
 /* --- tab-separated values: nanoseconds, without totals, which readers can sum up --- */
@@ -300,7 +312,8 @@ static void print_json(const struct trace_summary *summary, const struct summary
 }
 
 void trace_summary__print(struct trace_summary *summary, const struct trace_missing *missing,
-			  enum trace_format format, unsigned int width, FILE *out)
+			  enum trace_format format, unsigned int width, enum quantity_form form,
+			  FILE *out)
 {
 	struct summary_sums total;
 
@@ -311,5 +324,5 @@ void trace_summary__print(struct trace_summary *summary, const struct trace_miss
 	case TRACE_JSON: print_json(summary, &total, missing, out); return;
 	case TRACE_TABLE: break;
 	}
-	print_table(summary, &total, missing, width, out);
+	print_table(summary, &total, missing, width, form, out);
 }

@@ -44,7 +44,8 @@ static void expect(const char *name, const struct run_options *a, const struct r
 
 	begin(&scene, a, b);
 	assert_non_null(out);
-	compare_text__print_comparison(out, &scene.comparison, false, false);
+	compare_text__print_comparison(
+		out, &(struct compare_report){.comparison = &scene.comparison}, false);
 	fclose(out);
 	golden_file__expect(name, text, length);
 	assert_int_equal(scene.comparison.worse, worse);
@@ -115,10 +116,32 @@ static void test_whole_names(void **state)
 	(void)state;
 	b.gemm = "gemm<8>";
 	begin(&scene, &run_scene_usual, &b);
-	compare_text__print_comparison(out, &scene.comparison, false, true);
+	compare_text__print_comparison(
+		out, &(struct compare_report){.comparison = &scene.comparison, .full_names = true},
+		false);
 	fclose(out);
 	assert_non_null(strstr(text, " gone                void gemm<4>(float*)\n"));
 	assert_non_null(strstr(text, " new                gemm<8>\n"));
+	free(text);
+	end(&scene);
+}
+
+static void test_exact(void **state)
+{
+	struct run_options b = run_scene_usual;
+	struct compare_report report = {.form = QUANTITY_EXACT};
+	struct scene scene;
+	char *text = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+
+	(void)state;
+	b.bytes = 8192;
+	begin(&scene, &run_scene_usual, &b);
+	report.comparison = &scene.comparison;
+	compare_text__print_comparison(out, &report, false);
+	fclose(out);
+	golden_file__expect("diff/exact", text, length);
 	free(text);
 	end(&scene);
 }
@@ -289,19 +312,13 @@ static void test_json(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_equal),
-		cmocka_unit_test(test_waits),
-		cmocka_unit_test(test_copies),
-		cmocka_unit_test(test_kernels),
-		cmocka_unit_test(test_whole_names),
-		cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_times),
-		cmocka_unit_test(test_findings),
-		cmocka_unit_test(test_longer_steps),
-		cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_varying_counts),
-		cmocka_unit_test(test_json),
-		cmocka_unit_test(test_steps_of_another_length),
+		cmocka_unit_test(test_equal),	    cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_copies),	    cmocka_unit_test(test_kernels),
+		cmocka_unit_test(test_whole_names), cmocka_unit_test(test_exact),
+		cmocka_unit_test(test_memory),	    cmocka_unit_test(test_times),
+		cmocka_unit_test(test_findings),    cmocka_unit_test(test_longer_steps),
+		cmocka_unit_test(test_refusals),    cmocka_unit_test(test_varying_counts),
+		cmocka_unit_test(test_json),	    cmocka_unit_test(test_steps_of_another_length),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,6 +113,23 @@ static void test_text(void **state)
 	free(text);
 }
 
+static void test_exact(void **state)
+{
+	const struct account_output output = {.idle_ns = 600 * NS_PER_S, .form = QUANTITY_EXACT};
+	size_t length;
+	char *text;
+	FILE *out = open_memstream(&text, &length);
+
+	(void)state;
+	account_text__print(out, &list, &output);
+	fclose(out);
+	expect_part(text, " (86,400,000,000,000 ns), by job\n");
+	expect_part(text, "  345,600,000,000,000 ns  ");
+	expect_part(text, "  10,800,000,000,000 ns to 14,400,000,000,000 ns  ");
+	expect_part(text, "  7,627,861,917,696 bytes h  111,600,000,000,000 ns ago  << idle\n");
+	free(text);
+}
+
 static void test_nothing(void **state)
 {
 	const struct account_list nothing = {.total = &total};
@@ -203,6 +220,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_exact),
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_data),
 		cmocka_unit_test(test_metrics),

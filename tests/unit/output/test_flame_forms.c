@@ -543,15 +543,22 @@ static void test_notes_of_nothing(void **state)
 	expect_notes(&model, FLAME_WAIT_TIME, "no CUDA process was seen: the graph is empty\n");
 }
 
-static void expect_amount(enum flame_by by, uint64_t value, const char *expected)
+static void expect_amount_in(enum quantity_form form, enum flame_by by, uint64_t value,
+			     const char *expected)
 {
+	const struct flame_graph graph = {.amounts = form};
 	char text[128] = "";
 	FILE *out = fmemopen(text, sizeof(text), "w");
 
 	assert_non_null(out);
-	flame_text__amount(out, by, value);
+	flame_text__amount(out, &graph, by, value);
 	fclose(out);
 	assert_string_equal(text, expected);
+}
+
+static void expect_amount(enum flame_by by, uint64_t value, const char *expected)
+{
+	expect_amount_in(QUANTITY_ROUNDED, by, value, expected);
 }
 
 static void test_amounts(void **state)
@@ -570,6 +577,9 @@ static void test_amounts(void **state)
 	expect_amount(FLAME_LAUNCHES, 12000, "12.0 k launches");
 	expect_amount(FLAME_LAUNCHES, 1, "1 launch");
 	expect_amount(FLAME_FAILURES, 1, "1 failure");
+	expect_amount_in(QUANTITY_EXACT, FLAME_BYTES, (1 << 20) - 1, "1,048,575 bytes");
+	expect_amount_in(QUANTITY_EXACT, FLAME_WAIT_TIME, 1500001, "1,500,001 ns");
+	expect_amount_in(QUANTITY_EXACT, FLAME_LAUNCHES, 12001, "12,001 launches");
 }
 
 int main(void)

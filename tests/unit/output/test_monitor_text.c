@@ -35,7 +35,7 @@ static struct monitor_text *new_text(struct monitor_text_options options)
 	struct monitor_text *text = monitor_text__new(&options);
 
 	assert_non_null(text);
-	monitor_text__begin(text, BEGAN_NS);
+	assert_int_equal(monitor_text__begin(text, BEGAN_NS, NULL), 0);
 	return text;
 }
 
@@ -244,6 +244,53 @@ static void a_reused_pid_has_its_own_rates(void **state)
 	monitor_text__free(text);
 }
 
+/* Calls while the probes were attached are in totals, not in rates. */
+static void rates_begin_when_the_probes_are_in(void **state)
+{
+	struct monitor_text *text = new_text((struct monitor_text_options){.columns = 100});
+	struct scene *scene = new_scene(1);
+	char *report;
+
+	(void)state;
+	work(scene, 15 * NS_PER_S);
+	assert_int_equal(monitor_text__begin(text, BEGAN_NS, &scene->model), 0);
+	work(scene, 5 * NS_PER_S);
+	report = print(text, scene);
+	expect_has(report, "; rates of the last 5.0 s\n");
+	expect_has(report, " 42.0 k/s 2.1 GB/s ");
+	free(report);
+	scene->model.final = true;
+	report = print(text, scene);
+	expect_has(report, " 20.0 s ");
+	free(report);
+	free(scene);
+	monitor_text__free(text);
+}
+
+static void the_last_lines_fit(void **state)
+{
+	struct monitor_text *text = new_text(
+		(struct monitor_text_options){.columns = 80, .cut_names = true, .cut = true});
+	struct scene *scene = new_scene(1);
+	struct target_process silent = {
+		.pid = 12,
+		.comm = "idle-holder",
+		.doing = "none of its threads is in a CUDA call (gpuprobe dump -p 12 shows them)",
+	};
+	char *report;
+
+	(void)state;
+	scene->model.targets = (struct target_processes){.processes = &silent, .count = 1};
+	work(scene, 5 * NS_PER_S);
+	report = print(text, scene);
+	lines_within(report, 80);
+	expect_has(report, "\nprocess 12 (idle-holder): no CUDA call seen since attach: none of "
+			   "its threads is\n  in a CUDA call (gpuprobe dump -p 12 shows them)\n");
+	free(report);
+	free(scene);
+	monitor_text__free(text);
+}
+
 static void exact_amounts_are_whole_everywhere(void **state)
 {
 	struct monitor_text_options options = {.columns = 100, .cut = true, .form = QUANTITY_EXACT};
@@ -376,6 +423,8 @@ int main(void)
 		cmocka_unit_test(processes_without_a_row_are_counted),
 		cmocka_unit_test(without_returns_no_memory_is_known),
 		cmocka_unit_test(a_reused_pid_has_its_own_rates),
+		cmocka_unit_test(rates_begin_when_the_probes_are_in),
+		cmocka_unit_test(the_last_lines_fit),
 		cmocka_unit_test(exact_amounts_are_whole_everywhere),
 		cmocka_unit_test(stacks_have_the_users_own_line),
 		cmocka_unit_test(the_start_says_what_is_watched),

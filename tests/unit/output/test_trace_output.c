@@ -321,6 +321,19 @@ static void an_error_is_never_cut(void **state)
 	assert_non_null(strstr(print_line(&options, line), "…"));
 }
 
+static void exact_amounts_are_whole(void **state)
+{
+	struct trace_output_options options = options_of(TRACE_TABLE, "event,bw,duration,result");
+	struct trace_line lines[LINES];
+
+	(void)state;
+	options.form = QUANTITY_EXACT;
+	build_lines(lines);
+	assert_string_equal(
+		print_line(&options, &lines[1]),
+		"cudaMemcpy             2,849,391,304 bytes/s 368,000 ns cudaSuccess\n");
+}
+
 static void expect_header(unsigned int width, const char *columns, const char *expected)
 {
 	struct trace_output_options options = options_of(TRACE_TABLE, columns);
@@ -654,6 +667,7 @@ int main(void)
 		cmocka_unit_test(forms_of_time),
 		cmocka_unit_test(times_of_two_seconds),
 		cmocka_unit_test(no_line_is_wider_than_the_terminal),
+		cmocka_unit_test(exact_amounts_are_whole),
 		cmocka_unit_test(an_error_is_never_cut),
 		cmocka_unit_test(a_narrow_terminal_has_fewer_columns),
 		cmocka_unit_test(another_width),

@@ -102,18 +102,25 @@ static struct trace_summary *make_summary(void)
 	return summary;
 }
 
-static void expect_wide(struct trace_summary *summary, struct trace_missing missing,
-			enum trace_format format, unsigned int width, const char *expected)
+static void expect_in(struct trace_summary *summary, struct trace_missing missing,
+		      enum trace_format format, unsigned int width, enum quantity_form form,
+		      const char *expected)
 {
 	size_t length;
 	char *text;
 	FILE *out = open_memstream(&text, &length);
 
 	assert_non_null(out);
-	trace_summary__print(summary, &missing, format, width, out);
+	trace_summary__print(summary, &missing, format, width, form, out);
 	assert_int_equal(fclose(out), 0);
 	assert_string_equal(text, expected);
 	free(text);
+}
+
+static void expect_wide(struct trace_summary *summary, struct trace_missing missing,
+			enum trace_format format, unsigned int width, const char *expected)
+{
+	expect_in(summary, missing, format, width, QUANTITY_ROUNDED, expected);
 }
 
 static void expect_form(struct trace_summary *summary, struct trace_missing missing,
@@ -151,6 +158,33 @@ static void a_narrow_terminal(void **unused)
 		    "------ ----------- ---------- -------- --------------------\n"
 		    "100.00    2.005052        105        1 total\n"
 		    "2 of the calls did not return: 3.5 s so far, not in the times above\n");
+	trace_summary__free(summary);
+}
+
+/* Whole nanoseconds need more room, so that fewer times have it. */
+static void exact_times(void **unused)
+{
+	struct trace_summary *summary = make_summary();
+
+	(void)unused;
+	expect_in(summary, (struct trace_missing){0}, TRACE_TABLE, 100, QUANTITY_EXACT,
+		  "% time     seconds      calls   errors          average              max "
+		  "function\n"
+		  "------ ----------- ---------- -------- ---------------- ---------------- "
+		  "--------------------\n"
+		  " 99.75    2.000000          1        0 2,000,000,000 ns 2,000,000,000 ns "
+		  "cudaMemcpy\n"
+		  "  0.25    0.005050        100        1        50,500 ns       100,000 ns "
+		  "cudaMalloc\n"
+		  "  0.00    0.000002          3        0         1,000 ns         1,500 ns "
+		  "cudaStreamSynchronize\n"
+		  "  0.00    0.000000          1        0                -                - "
+		  "cudaEventQuery\n"
+		  "------ ----------- ---------- -------- ---------------- ---------------- "
+		  "--------------------\n"
+		  "100.00    2.005052        105        1    19,466,524 ns 2,000,000,000 ns total\n"
+		  "2 of the calls did not return: 3,500,000,000 ns so far, not in the times "
+		  "above\n");
 	trace_summary__free(summary);
 }
 
@@ -317,6 +351,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(percentiles_are_near),
 		cmocka_unit_test(an_empty_histogram_and_the_largest_value),
+		cmocka_unit_test(exact_times),
 		cmocka_unit_test(the_table),
 		cmocka_unit_test(a_narrow_terminal),
 		cmocka_unit_test(forms_for_programs),
