@@ -94,14 +94,33 @@ static void pause_shortly(void)
 	nanosleep(&poll, NULL);
 }
 
+static void remove_file(const struct ncclComm *comm)
+{
+	char path[256];
+
+	path_of(path, comm->place);
+	unlink(path);
+}
+
+bool comm__has_met(struct ncclComm *comm)
+{
+	if (comm->ready)
+		return true;
+	if (__atomic_load_n(&comm->shared->joined, __ATOMIC_ACQUIRE) < (uint32_t)comm->size)
+		return false;
+	/* All have it mapped: nobody opens it any more, and ranks may be killed from here on. */
+	remove_file(comm);
+	__atomic_store_n(&comm->ready, true, __ATOMIC_RELEASE);
+	return true;
+}
+
 ncclResult_t comm__meet(struct ncclComm *comm)
 {
-	while (__atomic_load_n(&comm->shared->joined, __ATOMIC_ACQUIRE) < (uint32_t)comm->size) {
+	while (!comm__has_met(comm)) {
 		if (__atomic_load_n(&comm->aborted, __ATOMIC_RELAXED))
 			return ncclInternalError;
 		pause_shortly();
 	}
-	__atomic_store_n(&comm->ready, true, __ATOMIC_RELEASE);
 	return ncclSuccess;
 }
 
@@ -112,13 +131,12 @@ bool comm__is(const struct ncclComm *comm)
 
 void comm__close(struct ncclComm *comm)
 {
-	char path[256];
-
 	comm->start_magic = 0;
-	if (__atomic_add_fetch(&comm->shared->left, 1, __ATOMIC_ACQ_REL) == (uint32_t)comm->size) {
-		path_of(path, comm->place);
-		unlink(path);
-	}
+	__atomic_add_fetch(&comm->shared->left, 1, __ATOMIC_ACQ_REL);
+	/* The ranks never met, and no other one is left to wait for the rest. */
+	if (!comm__has_met(comm) && __atomic_load_n(&comm->shared->left, __ATOMIC_ACQUIRE) ==
+					    __atomic_load_n(&comm->shared->joined, __ATOMIC_ACQUIRE))
+		remove_file(comm);
 	/* Streams may still have gates of it: it stays, closed, and they open. */
 	__atomic_store_n(&comm->aborted, true, __ATOMIC_RELEASE);
 }

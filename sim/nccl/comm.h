@@ -63,9 +63,11 @@ struct ncclComm {
  */
 struct ncclComm *comm__open(uint64_t hash, uint64_t place, int rank, int size,
 			    const ncclConfig_t *config);
+/* Whether all ranks have joined. Then the file's name goes: killed ranks leave nothing behind. */
+bool comm__has_met(struct ncclComm *comm);
 /* Waits until all ranks have joined. */
 ncclResult_t comm__meet(struct ncclComm *comm);
-/* Closes it; the last rank removes the file. */
+/* Closes it. The last rank removes the file if the ranks never met. */
 void comm__close(struct ncclComm *comm);
 /* Whether a handle is one of this library's. */
 bool comm__is(const struct ncclComm *comm);

@@ -238,11 +238,8 @@ static ncclResult_t async_error(ncclComm_t comm, ncclResult_t *error)
 {
 	if (!comm__is(comm) || !error)
 		return ncclInvalidArgument;
-	if (!comm->ready && __atomic_load_n(&comm->shared->joined, __ATOMIC_ACQUIRE) ==
-				    (uint32_t)comm->size)
-		comm->ready = true;
 	*error = faults__inject("AsyncError");
-	if (!*error && !comm->ready)
+	if (!*error && !comm__has_met(comm))
 		*error = ncclInProgress;
 	return ncclSuccess;
 }

@@ -424,7 +424,7 @@ int main(int argc, char **argv)
 		run_threads(run.ranks, run_rank, NULL);
 	else
 		status = run_processes();
-	/* Ranks that were killed have left their files. */
+	/* Ranks that were killed before they met have left a file. */
 	if (status && fork() == 0)
 		execlp("rm", "rm", "-rf", directory, NULL);
 	if (!status)

@@ -8,8 +8,16 @@ import pytest
 from lib import paths
 from lib.nccl import Watched, blamed
 
-pytestmark = pytest.mark.usefixtures("nothing_left")
+pytestmark = pytest.mark.usefixtures("nothing_left", "no_memory_left")
 PROGRAM = paths.ROOT / "tests/integration/programs/nccl_calls.py"
+
+
+@pytest.fixture
+def no_memory_left(tmp_path, monkeypatch):
+    """Ranks that have met leave no file of shared memory, however they end."""
+    monkeypatch.setenv("CUDA_SIM_NCCL_DIRECTORY", str(tmp_path))
+    yield
+    assert not list(tmp_path.iterdir())
 
 
 def watch(what, *options):
