@@ -38,6 +38,13 @@ def test_account(machine, results):
                       true["work_seconds"] <= group["work_seconds_most"] * 1.01)
         results.tell(f"account, {name}: memory by time, by the truth",
                      round(group["byte_seconds"] / true["byte_seconds"], 4))
+        results.tell(f"account, {name}: seconds with the GPU; the truth",
+                     [round(group["gpu_seconds"], 2), round(true["held_seconds"], 2)])
+        results.tell(f"account, {name}: GiB s, least, most, by NVML; the truth",
+                     [round(value / (1 << 30), 2) for value in
+                      (group["byte_seconds"], group["byte_seconds_least"],
+                       group["byte_seconds_most"], group["byte_seconds_by_nvml"],
+                       true["byte_seconds"])])
         results.check(f"account, {name}: memory by time within 2 %", True,
                       abs(group["byte_seconds"] / true["byte_seconds"] - 1) <= WITHIN)
         results.check(f"account, {name}: time with the GPU within 1 s", True,
