@@ -22,23 +22,29 @@ void nvtx_ranges__clear(struct nvtx_ranges *ranges)
 }
 
 /* A number means its first name: a program cannot rename what was counted. */
-void nvtx_ranges__take_name(struct nvtx_ranges *ranges, const void *record, size_t size)
+static void take_name(struct nvtx_ranges *ranges, const struct nvtx_name *told)
 {
-	const struct nvtx_name *told = record;
 	const struct nvtx_key key = {
 		.process = {.pid = told->key.process.pid, .start_ns = told->key.process.start_ns},
 		.name = told->key.name};
-	struct nvtx_known_name *name;
+	struct nvtx_known_name *name = TABLE_FIND(ranges->names, key, &key);
 
-	if (size < sizeof(*told) || TABLE_FIND(ranges->names, key, &key))
+	if (name)
 		return;
-	name = ranges->name_count < NVTX_ALL_NAMES ? TABLE_ADD_NEW(ranges->names, key, &key) : NULL;
+	if (ranges->name_count < NVTX_ALL_NAMES)
+		name = TABLE_ADD_NEW(ranges->names, key, &key);
 	if (!name) {
 		ranges->lost_names++;
 		return;
 	}
 	ranges->name_count++;
 	name->text = strndup(told->text, sizeof(told->text) - 1);
+}
+
+void nvtx_ranges__take_name(struct nvtx_ranges *ranges, const void *record, size_t size)
+{
+	if (size >= sizeof(struct nvtx_name))
+		take_name(ranges, record);
 }
 
 void nvtx_ranges__begin(struct nvtx_ranges *ranges)

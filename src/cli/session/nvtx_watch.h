@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* --nvtx: gives COMMAND the library libgpuprobe-nvtx.so, and reads what BPF sums up of its ranges. */
+/*
+ * --nvtx: gives COMMAND the library libgpuprobe-nvtx.so, and reads what BPF sums up of its ranges.
+ */
 #ifndef CLI_NVTX_WATCH_H
 #define CLI_NVTX_WATCH_H
 

@@ -8,7 +8,7 @@
 #include "output/prose.h"
 #include "output/stat/tables.h"
 
-static const char *const heads[] = {"time",   "times", "average",  "launches",
+static const char *const heads[] = {"time",   "count", "average",  "launches",
 				    "copies", "waits", "in waits", "in CUDA"};
 
 #define COLUMN_AVERAGE 2 /* the one that a narrow terminal does not show */
@@ -85,6 +85,9 @@ void stat_ranges__print(FILE *out, const struct stat_report *report, const struc
 	text = prose__begin(&prose, out, stat__width(report));
 	if (!count)
 		fputs("\n" REPORT_INDENT "no NVTX ranges: nothing has come from this process\n",
+		      text);
+	if (count && process__is_estimated(p, RATE_LAUNCH))
+		fputs(REPORT_INDENT "ranges have no calls that were made while probes were off\n",
 		      text);
 	if (unmeasured)
 		fprintf(text,

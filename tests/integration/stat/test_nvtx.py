@@ -89,7 +89,7 @@ def test_processes_by_themselves():
 
 def test_text():
     done = stat(paths.workload("nvtx"), "--steps", 100, "--deep", 33, options=())
-    assert re.search(r"\n +time +times( +average)? +launches +copies +waits +in waits +in CUDA +"
+    assert re.search(r"\n +time +count( +average)? +launches +copies +waits +in waits +in CUDA +"
                      r"NVTX range\n", done.stdout), done.stdout
     assert re.search(r" 100 .* 500 +100 +100 .* step\n", done.stdout), done.stdout
     assert "calls in 1 range are not known: another thread ended the range" in done.stdout
