@@ -32,7 +32,8 @@ CLI_SRC := $(wildcard src/cli/*.c src/cli/*/*.c)
 LIB_OBJ := $(LIB_SRC:src/%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/gen/api_tables.o
 CLI_OBJ := $(CLI_SRC:src/%.c=$(BUILD)/obj/%.o)
 SKELETONS := $(BUILD)/gen/gpuprobe.skel.h $(BUILD)/gen/trace.skel.h $(BUILD)/gen/identity.skel.h \
-	$(BUILD)/gen/dump.skel.h $(BUILD)/gen/host.skel.h $(BUILD)/gen/times.skel.h
+	$(BUILD)/gen/dump.skel.h $(BUILD)/gen/host.skel.h $(BUILD)/gen/times.skel.h \
+	$(BUILD)/gen/nvtx.skel.h
 
 .PHONY: all help clean deps check-deps sim demo test test-full portable
 .DELETE_ON_ERROR:
@@ -40,7 +41,8 @@ SKELETONS := $(BUILD)/gen/gpuprobe.skel.h $(BUILD)/gen/trace.skel.h $(BUILD)/gen
 
 COMPLETIONS := $(addprefix $(BUILD)/completions/,gpuprobe.bash gpuprobe.fish _gpuprobe)
 
-all: check-deps $(BUILD)/gpuprobe $(BUILD)/libgpuprobe-times.so $(COMPLETIONS) sim
+all: check-deps $(BUILD)/gpuprobe $(BUILD)/libgpuprobe-times.so \
+	$(BUILD)/libgpuprobe-nvtx.so $(COMPLETIONS) sim
 
 help:
 	@sed -n 's/^#: //p' $(MAKEFILE_LIST)

@@ -17,7 +17,7 @@ INSTALLED ?= $(BUILD)/gpuprobe
 DOC_FILES ?= LICENSE README.md docs/deploy/bare-metal.md deploy/systemd/legacy-kernel.conf
 MAN_FILES := $(wildcard man/*.8)
 
-TIMES_LIBRARY_AT := $(DESTDIR)$(PREFIX)/lib/gpuprobe/libgpuprobe-times.so
+INJECTED_AT := $(addprefix $(DESTDIR)$(PREFIX)/lib/gpuprobe/,$(notdir $(INJECTED)))
 PROGRAM_AT := $(DESTDIR)$(PREFIX)/sbin/gpuprobe
 BASH_AT := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/gpuprobe
 ZSH_AT := $(DESTDIR)$(PREFIX)/share/zsh/$(ZSH_FOLDER)/_gpuprobe
@@ -32,9 +32,9 @@ RUNBOOKS_AT := $(DESTDIR)$(PREFIX)/share/doc/gpuprobe-monitoring/runbooks
 
 .PHONY: install install-monitoring uninstall dashboards
 
-install: $(INSTALLED) $(TIMES_LIBRARY) $(COMPLETIONS)
+install: $(INSTALLED) $(INJECTED) $(COMPLETIONS)
 	install -D -m 755 $(INSTALLED) $(PROGRAM_AT)
-	install -D -m 644 $(TIMES_LIBRARY) $(TIMES_LIBRARY_AT)
+	install -D -m 644 -t $(dir $(firstword $(INJECTED_AT))) $(INJECTED)
 	install -D -m 644 $(BUILD)/completions/gpuprobe.bash $(BASH_AT)
 	install -D -m 644 $(BUILD)/completions/_gpuprobe $(ZSH_AT)
 	install -D -m 644 $(BUILD)/completions/gpuprobe.fish $(FISH_AT)
@@ -56,13 +56,13 @@ dashboards:
 	python3 -B deploy/monitoring/dashboards.py deploy/monitoring/dashboards
 
 uninstall:
-	rm -f $(PROGRAM_AT) $(TIMES_LIBRARY_AT) $(BASH_AT) $(ZSH_AT) $(FISH_AT) $(UNIT_AT) \
+	rm -f $(PROGRAM_AT) $(INJECTED_AT) $(BASH_AT) $(ZSH_AT) $(FISH_AT) $(UNIT_AT) \
 		$(addprefix $(MAN_AT)/,$(notdir $(MAN_FILES))) \
 		$(addprefix $(DOC_AT)/,$(notdir $(DOC_FILES))) \
 		$(addprefix $(MONITORING_AT)/,$(notdir $(MONITORING_FILES))) \
 		$(addprefix $(DASHBOARDS_AT)/,$(notdir $(DASHBOARDS))) \
 		$(addprefix $(RUNBOOKS_AT)/,$(notdir $(RUNBOOKS)))
-	@rmdir $(dir $(TIMES_LIBRARY_AT)) 2>/dev/null || :
+	@rmdir $(dir $(firstword $(INJECTED_AT))) 2>/dev/null || :
 	@rmdir $(DOC_AT) 2>/dev/null || :
 	@rmdir $(DASHBOARDS_AT) 2>/dev/null || :
 	@for folder in $(MONITORING_AT) $(RUNBOOKS_AT); do \

@@ -10,7 +10,7 @@ SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 .PHONY: deb tarball packaged
 
 # What a package has.
-packaged: $(BUILD)/gpuprobe $(TIMES_LIBRARY) $(COMPLETIONS)
+packaged: $(BUILD)/gpuprobe $(INJECTED) $(COMPLETIONS)
 
 #: make deb         Debian packages, build/packages/*.deb
 deb: packaged
@@ -22,13 +22,13 @@ deb: packaged
 	mv $(BUILD)/packages/deb/*.deb $(BUILD)/packages/deb/*.changes $(BUILD)/packages/
 
 #: make tarball     the portable build with man pages, completions and unit
-tarball: $(PORTABLE) $(TIMES_LIBRARY) $(COMPLETIONS)
+tarball: $(PORTABLE) $(INJECTED) $(COMPLETIONS)
 	@rm -rf $(BUILD)/packages/$(TARBALL_NAME)
 	@$(MAKE) --no-print-directory -s install INSTALLED=$(PORTABLE) PREFIX=/usr/local \
 		SYSCONFDIR=/usr/local/etc DESTDIR=$(BUILD)/packages/staged
 	@mv $(BUILD)/packages/staged/usr/local $(BUILD)/packages/$(TARBALL_NAME)
 	@strip $(BUILD)/packages/$(TARBALL_NAME)/sbin/gpuprobe \
-		$(BUILD)/packages/$(TARBALL_NAME)/lib/gpuprobe/libgpuprobe-times.so
+		$(BUILD)/packages/$(TARBALL_NAME)/lib/gpuprobe/*.so
 	@rm -r $(BUILD)/packages/staged
 	tar -C $(BUILD)/packages --sort=name --owner=0 --group=0 --numeric-owner --mode=u+w,go=rX \
 		--mtime=@$(SOURCE_DATE_EPOCH) --format=gnu -c $(TARBALL_NAME) | \

@@ -7,9 +7,11 @@ PORTABLE := $(BUILD)/portable/gpuprobe
 PORTABLE_LIBS := -Wl,-Bstatic -lbpf -lcap -lseccomp -ldw -lelf -llzma -lbz2 -levent_extra \
 	-levent_core -lz -liberty -lncursesw -ltinfo -Wl,-Bdynamic -ldl -lm -lpthread
 
-portable: check-deps $(PORTABLE) $(dir $(PORTABLE))libgpuprobe-times.so
+PORTABLE_INJECTED := $(addprefix $(dir $(PORTABLE)),$(notdir $(INJECTED)))
 
-$(dir $(PORTABLE))libgpuprobe-times.so: $(TIMES_LIBRARY)
+portable: check-deps $(PORTABLE) $(PORTABLE_INJECTED)
+
+$(PORTABLE_INJECTED): $(dir $(PORTABLE))%: $(BUILD)/%
 	@mkdir -p $(@D)
 	cp $< $@
 

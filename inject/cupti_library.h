@@ -19,6 +19,28 @@
 #define CUPTI_DRIVER 1 /* the domain of callbacks of the driver's functions */
 #define CUPTI_EXIT 1   /* the site of a callback at the end of a call */
 
+/* Functions of the driver by CUPTI's numbers, which never change; also forms for default streams. */
+enum cupti_function {
+	CUPTI_CTX_SYNCHRONIZE = 17,
+	CUPTI_EVENT_SYNCHRONIZE = 121,
+	CUPTI_STREAM_SYNCHRONIZE = 126,
+	CUPTI_STREAM_SYNCHRONIZE_PTSZ = 440,
+	CUPTI_COPY_H2D = 276, /* cuMemcpyHtoD_v2 */
+	CUPTI_COPY_H2D_PTDS = 397,
+	CUPTI_COPY_H2D_ASYNC = 277,
+	CUPTI_COPY_H2D_ASYNC_PTSZ = 421,
+	CUPTI_COPY_D2H = 278,
+	CUPTI_COPY_D2H_PTDS = 398,
+	CUPTI_COPY_D2H_ASYNC = 279,
+	CUPTI_COPY_D2H_ASYNC_PTSZ = 422,
+	CUPTI_LAUNCH = 307, /* cuLaunchKernel */
+	CUPTI_LAUNCH_PTSZ = 442,
+	CUPTI_LAUNCH_EX = 652,
+	CUPTI_LAUNCH_EX_PTSZ = 653,
+	CUPTI_LAUNCH_GRAPH = 514,
+	CUPTI_LAUNCH_GRAPH_PTSZ = 515,
+};
+
 /* Kinds of records. */
 enum cupti_kind {
 	CUPTI_COPY = 1,

@@ -12,20 +12,17 @@
 
 static const int work_kinds[] = {CUPTI_KERNEL, CUPTI_COPY, CUPTI_PEER_COPY, CUPTI_SET};
 
-/* CUPTI's numbers of functions of the driver, which never change; also per-thread forms. */
 static const uint32_t waits[] = {
-	17,	  /* cuCtxSynchronize */
-	121,	  /* cuEventSynchronize */
-	126, 440, /* cuStreamSynchronize */
-	276, 397, /* cuMemcpyHtoD_v2 */
-	277, 421, /* cuMemcpyHtoDAsync_v2 */
-	278, 398, /* cuMemcpyDtoH_v2 */
-	279, 422, /* cuMemcpyDtoHAsync_v2 */
+	CUPTI_CTX_SYNCHRONIZE,	  CUPTI_EVENT_SYNCHRONIZE,
+	CUPTI_STREAM_SYNCHRONIZE, CUPTI_STREAM_SYNCHRONIZE_PTSZ,
+	CUPTI_COPY_H2D,		  CUPTI_COPY_H2D_PTDS,
+	CUPTI_COPY_H2D_ASYNC,	  CUPTI_COPY_H2D_ASYNC_PTSZ,
+	CUPTI_COPY_D2H,		  CUPTI_COPY_D2H_PTDS,
+	CUPTI_COPY_D2H_ASYNC,	  CUPTI_COPY_D2H_ASYNC_PTSZ,
 };
 static const uint32_t launches[] = {
-	307, 442, /* cuLaunchKernel */
-	514, 515, /* cuGraphLaunch */
-	652, 653, /* cuLaunchKernelEx */
+	CUPTI_LAUNCH,	      CUPTI_LAUNCH_PTSZ,  CUPTI_LAUNCH_EX,
+	CUPTI_LAUNCH_EX_PTSZ, CUPTI_LAUNCH_GRAPH, CUPTI_LAUNCH_GRAPH_PTSZ,
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))

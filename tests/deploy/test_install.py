@@ -34,7 +34,8 @@ def installed(tmp_path_factory):
 def test_files(installed):
     found = files(installed)
     assert {"usr/sbin/gpuprobe", "usr/share/bash-completion/completions/gpuprobe",
-            "usr/lib/gpuprobe/libgpuprobe-times.so", "usr/share/zsh/site-functions/_gpuprobe",
+            "usr/lib/gpuprobe/libgpuprobe-times.so", "usr/lib/gpuprobe/libgpuprobe-nvtx.so",
+            "usr/share/zsh/site-functions/_gpuprobe",
             "usr/share/fish/vendor_completions.d/gpuprobe.fish", UNIT, DEFAULTS,
             "usr/share/doc/gpuprobe/legacy-kernel.conf"} <= found
     assert {f"usr/share/man/man8/{page.name}" for page in (paths.ROOT / "man").glob("*.8")} <= found

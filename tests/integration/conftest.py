@@ -30,7 +30,8 @@ def copy_build():
     atexit.register(shutil.rmtree, copy, ignore_errors=True)
     copy.chmod(0o755)
     shutil.copy(os.environ.get("GPUPROBE_PROGRAM", build / "gpuprobe"), copy)
-    shutil.copy(build / "libgpuprobe-times.so", copy)
+    for library in ("libgpuprobe-times.so", "libgpuprobe-nvtx.so"):
+        shutil.copy(build / library, copy)
     shutil.copytree(build / "sim", copy / "sim")
     shutil.copytree(build / "bpf", copy / "bpf")
     shutil.copytree(build / "completions", copy / "completions")

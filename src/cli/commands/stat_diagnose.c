@@ -14,6 +14,7 @@
 #include "cli/files/terminal.h"
 #include "cli/session/gpu_times_watch.h"
 #include "cli/session/live_run.h"
+#include "cli/session/nvtx_watch.h"
 #include "cli/session/xid_watch.h"
 #include "cli/commands/subcommand.h"
 #include "finding/finding.h"
@@ -38,6 +39,7 @@ struct profile_run {
 	unsigned long number;	  /* number of reports so far */
 	bool warned;
 	bool gpu_times;		   /* COMMAND gets the library for them */
+	bool nvtx;		   /* the same for NVTX ranges */
 	struct stack_break broken; /* in stacks of the latest list */
 };
 
@@ -86,6 +88,7 @@ static struct stat_report report_of(const struct profile_run *run)
 		.findings = &run->list,
 		.options = &run->options->output,
 		.gpu_times = run->live->live ? live_model__gpu_times(run->live->live) : NULL,
+		.ranges = run->live->live ? live_model__nvtx_ranges(run->live->live) : NULL,
 		.gpu_graph_nodes = run->options->gpu_graph_nodes,
 		.getters = run->needs & NEEDS_GETTERS,
 		.number = run->number,
@@ -182,6 +185,17 @@ static int watch_xids(struct profile_run *run, struct error *err)
 	return ret;
 }
 
+static void begin_nvtx(struct profile_run *run)
+{
+	struct error err;
+
+	if (!run->options->nvtx)
+		return;
+	run->nvtx = !nvtx_watch__set_variable(&err);
+	if (!run->nvtx)
+		log__warn(run->log, "%s", err.text);
+}
+
 static int set_up(struct profile_run *run, struct error *err)
 {
 	const struct profile_command *options = run->options;
@@ -210,6 +224,7 @@ static int set_up(struct profile_run *run, struct error *err)
 				.tensor_python = true,
 				.gpu_times = run->gpu_times,
 				.gpu_share = options->gpu_share,
+				.nvtx = run->nvtx,
 				.top = 1,
 				.stacks = options->stacks,
 				.stack_sites = (1u << SITE_KINDS) - 1,
@@ -300,8 +315,10 @@ static int run_command(const struct profile_command *options, int *status, struc
 		if (ret == -EINVAL)
 			*status = EXIT_USAGE;
 	}
-	if (!ret)
+	if (!ret) {
 		begin_gpu_times(&run);
+		begin_nvtx(&run);
+	}
 	if (!ret)
 		ret = set_up(&run, err);
 	if (!ret)

@@ -161,6 +161,11 @@ static const struct option_row stat_rows[] = {
 	 "with --gpu-times, also of each kernel in CUDA graphs,\n"
 	 "instead of graphs as wholes (costs more)",
 	 option__flag, FIELD(gpu_graph_nodes)},
+	{"nvtx", 0, NULL,
+	 "also show what COMMAND did in each NVTX range; loads a\n"
+	 "library into COMMAND",
+	 option__flag, FIELD(nvtx)},
+	{"by-range", 0, NULL, NULL, option__flag, FIELD(nvtx)},
 	{.rows = overhead_rows, FIELD(max_overhead)},
 	{.rows = library_rows, FIELD(targets)},
 	{.help = "Call stacks (off by default):"},
@@ -263,7 +268,17 @@ static int check_reported(const struct profile_command *options, struct error *e
 	return finding_kind__unknown(options->explain, strlen(options->explain), err);
 }
 
-/* Only a program that gpuprobe starts gets the library. */
+/* Only a program that gpuprobe starts gets a library. */
+static int check_nvtx(const struct profile_command *options, struct error *err)
+{
+	if (!options->nvtx || options->targets.command)
+		return 0;
+	if (options->input.path)
+		return error__set(err, -EINVAL, "--nvtx needs a run: it does not go with -i");
+	return error__set(err, -EINVAL,
+			  "--nvtx needs COMMAND: NVTX looks for a library once, at its first call");
+}
+
 static int check_gpu_times(const struct profile_command *options, struct error *err)
 {
 	if (options->gpu_graph_nodes && !options->gpu_times)
@@ -326,6 +341,8 @@ int profile_options__parse(struct profile_command *options, bool diagnose, int a
 		ret = error__set(err, -EINVAL, "--idle-times needs a run: it does not go with -i");
 	if (!ret)
 		ret = check_gpu_times(options, err);
+	if (!ret)
+		ret = check_nvtx(options, err);
 	if (!ret)
 		ret = recording_choice__check_targets(&options->input, &options->targets,
 						      options->duration, err);

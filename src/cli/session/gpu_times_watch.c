@@ -4,12 +4,13 @@
 
 #include <errno.h>
 #include <event2/event.h>
-#include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <string.h>
 
 #include "base/ring.h"
+#include "cli/session/injected_library.h"
 #include "probe/times_object.h"
 
 #define VARIABLE "CUDA_INJECTION64_PATH"
@@ -24,25 +25,6 @@ struct gpu_times_watch {
 
 /* --- the variable --- */
 
-/* Beside gpuprobe, or in lib/gpuprobe/ of the prefix that it is installed in. */
-static int find_library(char path[PATH_MAX])
-{
-	static const char *const places[] = {"/" LIBRARY, "/../lib/gpuprobe/" LIBRARY};
-	char self[PATH_MAX], place[PATH_MAX + 64];
-	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-
-	while (length > 0 && self[length - 1] != '/')
-		length--;
-	if (length <= 0)
-		return -ENOENT;
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-		snprintf(place, sizeof(place), "%.*s%s", (int)length - 1, self, places[i]);
-		if (realpath(place, path))
-			return 0;
-	}
-	return -ENOENT;
-}
-
 /* For the library; see GPU_TIMES_VARIABLE. */
 static int set_wishes(double share, bool graph_nodes)
 {
@@ -55,19 +37,11 @@ static int set_wishes(double share, bool graph_nodes)
 
 int gpu_times_watch__set_variables(double share, bool graph_nodes, struct error *err)
 {
-	char path[PATH_MAX];
+	int ret = injected_library__set(VARIABLE, LIBRARY, "no GPU times", err);
 
-	if (getenv(VARIABLE))
-		return error__set(err, -EEXIST,
-				  "no GPU times: " VARIABLE " is set already, so COMMAND gets that "
-				  "library; unset it to have GPU times");
-	if (find_library(path))
-		return error__set(err, -ENOENT,
-				  "no GPU times: " LIBRARY " is neither beside gpuprobe nor in "
-				  "../lib/gpuprobe; install gpuprobe again");
-	if (setenv(VARIABLE, path, 1) || set_wishes(share, graph_nodes))
-		return error__set(err, -ENOMEM, "out of memory");
-	return 0;
+	if (!ret && set_wishes(share, graph_nodes))
+		ret = error__set(err, -ENOMEM, "out of memory");
+	return ret;
 }
 
 /* --- the ring --- */

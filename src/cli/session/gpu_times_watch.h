@@ -19,14 +19,14 @@ struct gpu_times_watch;
 /*
  * Sets CUDA_INJECTION64_PATH, and GPU_TIMES_VARIABLE for the library, for what this process starts
  * from now on. Of the time, `share` is recorded; 0: all. With `graph_nodes`, kernels in graphs have
- * times instead of graphs; it does not go with a share. Returns 0, or with a message -EEXIST if CUDA's variable is set already, -ENOENT if the library is not
- * installed, or -ENOMEM.
+ * times instead of graphs; it does not go with a share. Returns as injected_library__set.
  */
 int gpu_times_watch__set_variables(double share, bool graph_nodes, struct error *err);
 
 /*
  * Loads and attaches the probes for the library that the variable names, which records this share.
- * `monitor` must be loaded; it and `loop` must outlive the watch. Returns 0, or a negative errno with a message.
+ * `monitor` must be loaded; it and `loop` must outlive the watch. Returns 0, or a negative errno
+ * with a message.
  */
 int gpu_times_watch__new(struct event_base *loop, const struct gpuprobe_bpf *monitor,
 			 enum link_kind links, double share, struct gpu_times_watch **out,

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "cli/session/gpu_times_watch.h"
+#include "cli/session/nvtx_watch.h"
 #include "cli/session/live_private.h"
 #include "cli/session/overhead.h"
 #include "cli/session/privileges.h"
@@ -409,6 +410,9 @@ int live_model__prepare(struct live_model *live, struct error *err)
 	if (options->gpu_times)
 		ret = gpu_times_watch__new(session__loop(live->session), live->skeleton,
 					   probes.links, options->gpu_share, &live->gpu_times, err);
+	if (!ret && options->nvtx)
+		ret = nvtx_watch__new(session__loop(live->session), live->skeleton, probes.links,
+				      &live->nvtx, err);
 	if (!ret)
 		ret = session__prepare(live->session, &probes, err);
 	if (!ret)
@@ -484,6 +488,7 @@ void live_model__free(struct live_model *live)
 	free_event(live->reap);
 	tensor_watch__free(live->tensor_watch);
 	gpu_times_watch__free(live->gpu_times);
+	nvtx_watch__free(live->nvtx);
 	live_host__end(&live->host);
 	live_nccl__free(live->nccl);
 	shortages__free(live->shortages);

@@ -27,6 +27,7 @@
 struct live_model;
 struct tensor_trace;
 struct gpu_times;
+struct nvtx_ranges;
 struct gpuprobe_bpf; /* the generated skeleton */
 
 struct live_model_limits {
@@ -76,7 +77,9 @@ struct live_model_options {
 	struct stack_choice stacks;
 	/* sum up what COMMAND's library for GPU times reports; its variable is set already */
 	bool gpu_times;
-	double gpu_share;	  /* of the time that the library records; 0: all */
+	double gpu_share; /* of the time that the library records; 0: all */
+	/* the same for its library for NVTX ranges; needs NEEDS_PROFILE */
+	bool nvtx;
 	size_t tensor_events;	  /* keep this many events of tensors; 0: none */
 	bool tensor_python;	  /* tensors get Python frames alone, where there are any */
 	unsigned int stack_sites; /* calls whose stacks are taken, 1 << enum site_kind */
@@ -150,6 +153,8 @@ const struct stack *live_model__stack(void *live, uint64_t id);
 
 /* The GPU times up to now, until the next call; NULL: they are not asked for. */
 const struct gpu_times *live_model__gpu_times(const struct live_model *live);
+/* The same of NVTX ranges. */
+const struct nvtx_ranges *live_model__nvtx_ranges(const struct live_model *live);
 
 /* How many processes --comm and the like have taken and left out so far. */
 const struct filtered_processes *live_model__filtered(const struct live_model *live);

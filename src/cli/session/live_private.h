@@ -26,6 +26,7 @@ struct live_model {
 	struct shortages *shortages;	   /* NULL: not reported */
 	struct tensor_watch *tensor_watch; /* NULL: no events of tensors are kept */
 	struct gpu_times_watch *gpu_times; /* NULL: not asked for */
+	struct nvtx_watch *nvtx;	   /* the same */
 	struct event *ring, *reap;
 	uint64_t reap_ns; /* time that the last reaping spent on living processes */
 	uint64_t counts_since_ns;

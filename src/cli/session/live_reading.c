@@ -6,6 +6,7 @@
 #include "api/api.h"
 #include "cli/session/left_out.h"
 #include "cli/session/gpu_times_watch.h"
+#include "cli/session/nvtx_watch.h"
 #include "cli/session/live_private.h"
 #include "cli/session/overhead.h"
 #include "cli/session/shortages.h"
@@ -34,6 +35,11 @@ const struct tensor_trace *live_model__tensor_trace(struct live_model *live)
 const struct gpu_times *live_model__gpu_times(const struct live_model *live)
 {
 	return live->gpu_times ? gpu_times_watch__times(live->gpu_times) : NULL;
+}
+
+const struct nvtx_ranges *live_model__nvtx_ranges(const struct live_model *live)
+{
+	return live->nvtx ? nvtx_watch__ranges(live->nvtx) : NULL;
 }
 
 const struct stack *live_model__stack(void *live, uint64_t id)

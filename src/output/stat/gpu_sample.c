@@ -12,6 +12,8 @@
 static const char *const heads[] = {"GPU time", "error",   "share",    "count",
 				    "sampled",	"average", "bandwidth"};
 
+#define COLUMN_AVERAGE 5 /* the one that a narrow terminal does not show */
+
 /* A row; graphs are all recorded. */
 struct row {
 	const struct gpu_time_sum *sum;
@@ -23,6 +25,7 @@ struct rows {
 	struct row copies[GPU_COPY_KINDS];
 	struct row sets, graphs;
 	uint64_t all_ns;
+	const char *mark; /* of counts of calls */
 };
 
 static int make_rows(struct rows *rows, const struct gpu_process_times *times,
@@ -32,6 +35,9 @@ static int make_rows(struct rows *rows, const struct gpu_process_times *times,
 
 	if (ret)
 		return ret;
+	rows->mark = process__is_estimated(p, RATE_LAUNCH) || process__is_estimated(p, RATE_COPY) ?
+			     "~" :
+			     "";
 	for (unsigned int i = 0; i < GPU_COPY_KINDS; i++)
 		rows->copies[i] =
 			(struct row){&times->copies[i], gpu_estimate__copies(times, p, i)};
@@ -60,8 +66,10 @@ static void add_cells(struct stat_table *table, const struct rows *rows,
 			 estimate->known && rows->all_ns ?
 				 quantity__share((double)estimate->ns / (double)rows->all_ns).text :
 				 "-");
-	stat_table__text(table,
-			 estimate->known ? quantity__count(estimate->calls).text : "unknown");
+	if (estimate->known)
+		stat_table__count(table, rows->mark, estimate->calls);
+	else
+		stat_table__text(table, "unknown");
 	stat_table__count(table, "", sum->count);
 	stat_table__time(table, "", gpu_time_sum__mean(sum));
 	stat_table__bandwidth(table, sum->bytes, sum->bytes ? sum->ns : 0);
@@ -84,6 +92,7 @@ static void print_table(FILE *out, const struct stat_report *report, const struc
 
 	if (!stat_table__begin(&table, report, heads, sizeof(heads) / sizeof(*heads), "on the GPU"))
 		return;
+	table.optional = 1u << COLUMN_AVERAGE;
 	for (size_t i = 0; i < shown; i++) {
 		const struct gpu_kernel_estimate *each = &rows->kernels.list[i];
 

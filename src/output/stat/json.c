@@ -3,6 +3,7 @@
 #include "model/profile.h"
 #include "output/finding/findings.h"
 #include "output/json/gpu_times.h"
+#include "output/json/ranges.h"
 #include "output/json/profile.h"
 #include "output/json/parts.h"
 #include "output/report/totals.h"
@@ -69,6 +70,8 @@ static void write_process(struct json *j, const struct stat_report *report, cons
 	json_wait__write(j, p);
 	if (report->gpu_times)
 		json_gpu_times__write(j, report->gpu_times, p);
+	if (report->ranges)
+		json_ranges__write(j, report->ranges, p);
 	json_open_calls__write(j, report->model, p);
 	json_error__write(j, p);
 	if (report->model->stacks)
@@ -99,6 +102,8 @@ void stat_json__print(FILE *out, const struct stat_report *report)
 	json_parts__key_without_calls(&j, model);
 	if (report->gpu_times)
 		json_gpu_times__write_losses(&j, report->gpu_times);
+	if (report->ranges)
+		json_ranges__write_losses(&j, report->ranges);
 	oom_json__write(&j, model);
 	json_findings__write(&j, report->findings);
 	json_findings__write_limits(&j, report->state, report->findings);

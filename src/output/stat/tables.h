@@ -20,6 +20,7 @@ void stat_gpu_times__print(FILE *out, const struct stat_report *report, const st
 /* The table of those that come from a sample, and a line about it. */
 void stat_gpu_sample__print(FILE *out, const struct stat_report *report, const struct process *p,
 			    const struct gpu_process_times *times);
+void stat_ranges__print(FILE *out, const struct stat_report *report, const struct process *p);
 void stat_copies__print(FILE *out, const struct stat_report *report, const struct process *p);
 void stat_memory__print(FILE *out, const struct stat_report *report, const struct process *p);
 void stat_sites__print(FILE *out, const struct stat_report *report, const struct process *p);
@@ -30,6 +31,9 @@ void stat_processes__print(FILE *out, const struct stat_report *report,
 
 /* What was lost of the GPU times of all processes; nothing if nothing was. */
 void stat_gpu_times__print_losses(FILE *out, const struct stat_report *report);
+
+/* The same of NVTX ranges. */
+void stat_ranges__print_losses(FILE *out, const struct stat_report *report);
 
 /* --- shared parts --- */
 

@@ -41,6 +41,7 @@ static void print_process(FILE *out, const struct stat_report *report, const str
 	stat_launches__print(out, report, p);
 	stat_functions__print(out, report, p);
 	report_open_calls__list(out, report->model, p);
+	stat_ranges__print(out, report, p);
 	stat_gpu_times__print(out, report, p);
 	stat_kernels__print(out, report, p);
 	stat_copies__print(out, report, p);
@@ -150,6 +151,7 @@ void stat_text__print(FILE *out, const struct stat_report *report)
 	}
 	report_line__silent(out, model);
 	stat_gpu_times__print_losses(out, report);
+	stat_ranges__print_losses(out, report);
 	report_sampling__print(out, model);
 	report_line__evicted(out, model);
 	report_line__losses(out, model);

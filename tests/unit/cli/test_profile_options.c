@@ -109,6 +109,12 @@ static void test_values(void **state)
 	accept(&line, "stat --gpu-times --gpu-graph-nodes -- ls");
 	assert_true(line.options.gpu_graph_nodes);
 	profile_options__clear(&line.options);
+	accept(&line, "stat --nvtx -- ls");
+	assert_true(line.options.nvtx);
+	profile_options__clear(&line.options);
+	accept(&line, "stat --by-range -- ls");
+	assert_true(line.options.nvtx);
+	profile_options__clear(&line.options);
 	accept(&line, "stat --csv=out -p 1");
 	assert_string_equal(line.options.csv_directory, "out");
 	assert_int_equal(line.options.form, PROFILE_TEXT);
@@ -249,6 +255,9 @@ static void test_refused(void **state)
 	refuse("stat --gpu-times=5x -- ls", "--gpu-times '5x': give percent from 0.1 to 100");
 	refuse("stat --gpu-times=5 --gpu-graph-nodes -- ls",
 	       "does not go with a share of --gpu-times");
+	refuse("stat --nvtx -p 1", "NVTX looks for a library once");
+	refuse("stat --nvtx -i x", "--nvtx needs a run");
+	refuse("diagnose --nvtx -- ls", "unknown option '--nvtx'");
 	refuse("stat --gpu-graph-nodes -- ls", "has no effect without --gpu-times");
 	refuse("diagnose --gpu-times -- ls", "unknown option '--gpu-times'");
 	refuse("stat --max-kernels 0", "--max-kernels '0'");

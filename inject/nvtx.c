@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * libgpuprobe-nvtx.so: takes the calls of NVTX and tells probes of ranges. It opens no file, starts
+ * no thread, takes no lock, and prints nothing.
+ */
+#include "nvtx.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+#define EXPORTED __attribute__((visibility("default"), noinline))
+
+#define NAMES_TOLD 4096 /* names that need not be told again; a power of two */
+
+/* --- NVTX's interface: what is used of it --- */
+
+#define CALLBACKS 1 /* the number of the table that has get_functions */
+
+enum module {
+	CORE = 1,
+	CORE2 = 5
+};
+
+struct callbacks {
+	size_t size;
+	/* entry k of *table is where the pointer to function k is */
+	int (*get_functions)(int module, void ****table, unsigned int *count);
+};
+
+enum message_type {
+	MESSAGE_NONE,
+	MESSAGE_TEXT,
+	MESSAGE_WIDE,
+	MESSAGE_REGISTERED
+};
+
+struct attributes {
+	uint16_t version, size;
+	uint32_t category;
+	int32_t color_type;
+	uint32_t color;
+	int32_t payload_type, unused;
+	uint64_t payload;
+	int32_t message_type;
+	const void *message;
+};
+
+/* Behind the handles of domains and of registered strings. */
+struct text {
+	char text[NVTX_NAME_SIZE];
+};
+
+static uint64_t names_told[NAMES_TOLD]; /* by the low bits of the name's number */
+static uint64_t latest_id;		/* of ranges that start and end */
+static struct text nameless;		/* without memory for another one */
+
+/* --- what probes watch --- */
+
+EXPORTED void gpuprobe_nvtx_push(uint64_t name, uint64_t domain)
+{
+	__asm__ volatile("" : : "r"(name), "r"(domain) : "memory");
+}
+
+EXPORTED void gpuprobe_nvtx_pop(uint64_t domain)
+{
+	__asm__ volatile("" : : "r"(domain) : "memory");
+}
+
+EXPORTED void gpuprobe_nvtx_start(uint64_t name, uint64_t id)
+{
+	__asm__ volatile("" : : "r"(name), "r"(id) : "memory");
+}
+
+EXPORTED void gpuprobe_nvtx_end(uint64_t id)
+{
+	__asm__ volatile("" : : "r"(id) : "memory");
+}
+
+EXPORTED void gpuprobe_nvtx_name(uint64_t name, const char *text)
+{
+	__asm__ volatile("" : : "r"(name), "r"(text) : "memory");
+}
+
+/* --- names --- */
+
+/* Appends at `length`; returns the new length. What does not fit is cut. */
+static size_t append(char text[NVTX_NAME_SIZE], size_t length, const char *more)
+{
+	size_t count = strnlen(more, NVTX_NAME_SIZE - 1 - length);
+
+	memcpy(text + length, more, count);
+	text[length + count] = '\0';
+	return length + count;
+}
+
+/* Characters beyond ASCII become question marks. */
+static size_t append_wide(char text[NVTX_NAME_SIZE], size_t length, const wchar_t *more)
+{
+	while (*more && length < NVTX_NAME_SIZE - 1) {
+		text[length++] = *more > 0 && *more < 128 ? (char)*more : '?';
+		more++;
+	}
+	text[length] = '\0';
+	return length;
+}
+
+/* FNV-1a, never 0. */
+static uint64_t number_of(const char *text)
+{
+	uint64_t number = 0xcbf29ce484222325;
+
+	for (; *text; text++)
+		number = (number ^ (uint8_t)*text) * 0x100000001b3;
+	return number ? number : 1;
+}
+
+static uint64_t tell_name(const char *text)
+{
+	uint64_t number = number_of(text), *told = &names_told[number % NAMES_TOLD];
+
+	if (__atomic_load_n(told, __ATOMIC_RELAXED) == number)
+		return number;
+	gpuprobe_nvtx_name(number, text);
+	__atomic_store_n(told, number, __ATOMIC_RELAXED);
+	return number;
+}
+
+/* The number of the name "DOMAIN: MESSAGE"; `type` is of the message. */
+static uint64_t name_of(const struct text *domain, int type, const void *message)
+{
+	char text[NVTX_NAME_SIZE] = "";
+	size_t length = 0;
+
+	if (domain && domain->text[0]) {
+		length = append(text, length, domain->text);
+		length = append(text, length, ": ");
+	}
+	if (type == MESSAGE_TEXT && message)
+		append(text, length, message);
+	else if (type == MESSAGE_WIDE && message)
+		append_wide(text, length, message);
+	else if (type == MESSAGE_REGISTERED && message)
+		append(text, length, ((const struct text *)message)->text);
+	return tell_name(text);
+}
+
+static uint64_t name_by(const struct text *domain, const struct attributes *attributes)
+{
+	return attributes ? name_of(domain, attributes->message_type, attributes->message) :
+			    name_of(domain, MESSAGE_NONE, NULL);
+}
+
+static struct text *keep_text(int type, const void *message)
+{
+	struct text *kept = calloc(1, sizeof(*kept));
+
+	if (kept && message && type == MESSAGE_TEXT)
+		append(kept->text, 0, message);
+	else if (kept && message)
+		append_wide(kept->text, 0, message);
+	return kept ? kept : &nameless;
+}
+
+/* --- NVTX's functions; -2: nobody counts the depth --- */
+
+#define NO_DEPTH (-2)
+
+static int push(const struct text *domain, uint64_t name)
+{
+	gpuprobe_nvtx_push(name, (uintptr_t)domain);
+	return NO_DEPTH;
+}
+
+static uint64_t start(uint64_t name)
+{
+	uint64_t id = __atomic_add_fetch(&latest_id, 1, __ATOMIC_RELAXED);
+
+	gpuprobe_nvtx_start(name, id);
+	return id;
+}
+
+static int push_text(const char *message)
+{
+	return push(NULL, name_of(NULL, MESSAGE_TEXT, message));
+}
+
+static int push_wide(const wchar_t *message)
+{
+	return push(NULL, name_of(NULL, MESSAGE_WIDE, message));
+}
+
+static int push_attributes(const struct attributes *attributes)
+{
+	return push(NULL, name_by(NULL, attributes));
+}
+
+static int push_in_domain(struct text *domain, const struct attributes *attributes)
+{
+	return push(domain, name_by(domain, attributes));
+}
+
+static int pop_in_domain(struct text *domain)
+{
+	gpuprobe_nvtx_pop((uintptr_t)domain);
+	return NO_DEPTH;
+}
+
+static int pop(void)
+{
+	return pop_in_domain(NULL);
+}
+
+static uint64_t start_text(const char *message)
+{
+	return start(name_of(NULL, MESSAGE_TEXT, message));
+}
+
+static uint64_t start_wide(const wchar_t *message)
+{
+	return start(name_of(NULL, MESSAGE_WIDE, message));
+}
+
+static uint64_t start_attributes(const struct attributes *attributes)
+{
+	return start(name_by(NULL, attributes));
+}
+
+static uint64_t start_in_domain(struct text *domain, const struct attributes *attributes)
+{
+	return start(name_by(domain, attributes));
+}
+
+static void end(uint64_t id)
+{
+	gpuprobe_nvtx_end(id);
+}
+
+static void end_in_domain(struct text *domain, uint64_t id)
+{
+	(void)domain;
+	end(id);
+}
+
+static struct text *register_text(struct text *domain, const char *message)
+{
+	(void)domain;
+	return keep_text(MESSAGE_TEXT, message);
+}
+
+static struct text *register_wide(struct text *domain, const wchar_t *message)
+{
+	(void)domain;
+	return keep_text(MESSAGE_WIDE, message);
+}
+
+static struct text *make_domain(const char *name)
+{
+	return keep_text(MESSAGE_TEXT, name);
+}
+
+static struct text *make_wide_domain(const wchar_t *name)
+{
+	return keep_text(MESSAGE_WIDE, name);
+}
+
+/* --- starting --- */
+
+struct function {
+	unsigned int number;
+	void *function;
+};
+
+#define FUNCTION(number, name) \
+	{ \
+		number, (void *)(uintptr_t)(name) \
+	}
+
+static const struct function core[] = {
+	FUNCTION(4, start_attributes), FUNCTION(5, start_text),
+	FUNCTION(6, start_wide),       FUNCTION(7, end),
+	FUNCTION(8, push_attributes),  FUNCTION(9, push_text),
+	FUNCTION(10, push_wide),       FUNCTION(11, pop),
+};
+
+/* A domain stays when the program destroys it: other threads may have ranges in it. */
+static const struct function core2[] = {
+	FUNCTION(2, start_in_domain), FUNCTION(3, end_in_domain),     FUNCTION(4, push_in_domain),
+	FUNCTION(5, pop_in_domain),   FUNCTION(10, register_text),    FUNCTION(11, register_wide),
+	FUNCTION(12, make_domain),    FUNCTION(13, make_wide_domain),
+};
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+static bool take_functions(const struct callbacks *callbacks, enum module module,
+			   const struct function *functions, size_t count)
+{
+	void ***table = NULL;
+	unsigned int size = 0;
+
+	if (!callbacks->get_functions(module, &table, &size) || !table)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (functions[i].number < size && table[functions[i].number])
+			*table[functions[i].number] = functions[i].function;
+	return true;
+}
+
+/* A copy that has no domains yet still has ranges. */
+EXPORTED int InitializeInjectionNvtx2(const void *(*get_table)(uint32_t number))
+{
+	const struct callbacks *callbacks = get_table ? get_table(CALLBACKS) : NULL;
+
+	if (!callbacks || callbacks->size < sizeof(*callbacks) || !callbacks->get_functions)
+		return 0;
+	if (!take_functions(callbacks, CORE, core, COUNT(core)))
+		return 0;
+	take_functions(callbacks, CORE2, core2, COUNT(core2));
+	return 1;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What libgpuprobe-nvtx.so exports: the function that NVTX calls, and empty functions that
+ * gpuprobe's probes watch.
+ */
+#ifndef INJECT_NVTX_H
+#define INJECT_NVTX_H
+
+#include <stdint.h>
+
+#include "gpuprobe/nvtx.h"
+
+/*
+ * Each copy of NVTX in the program calls it at its first range, because of NVTX_INJECTION64_PATH.
+ * `get_table` gives NVTX's tables by number. Returns 1: all is well, or 0: the copy is too old.
+ */
+int InitializeInjectionNvtx2(const void *(*get_table)(uint32_t number));
+
+/* A range begins in this thread and domain; gpuprobe_nvtx_pop ends the latest one. */
+void gpuprobe_nvtx_push(uint64_t name, uint64_t domain);
+void gpuprobe_nvtx_pop(uint64_t domain);
+
+/* A range begins that has an id of its own, and any thread may end it. */
+void gpuprobe_nvtx_start(uint64_t name, uint64_t id);
+void gpuprobe_nvtx_end(uint64_t id);
+
+/* Tells the text of ranges that have the number `name`. */
+void gpuprobe_nvtx_name(uint64_t name, const char *text);
+
+#endif

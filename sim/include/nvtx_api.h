@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What programs use of NVTX, which is all in a header, as here: at the first call it loads the
+ * library that NVTX_INJECTION64_PATH names, which puts its functions into tables. Without a library
+ * a call does nothing.
+ */
+#ifndef SIM_NVTX_API_H
+#define SIM_NVTX_API_H
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <wchar.h>
+
+#define NVTX_VERSION 3
+#define NVTX_EVENT_ATTRIB_STRUCT_SIZE ((uint16_t)sizeof(nvtxEventAttributes_t))
+#define NVTX_MESSAGE_TYPE_ASCII 1
+#define NVTX_MESSAGE_TYPE_UNICODE 2
+#define NVTX_MESSAGE_TYPE_REGISTERED 3
+
+typedef uint64_t nvtxRangeId_t;
+typedef struct nvtxDomain *nvtxDomainHandle_t;
+typedef struct nvtxString *nvtxStringHandle_t;
+
+typedef struct {
+	uint16_t version, size;
+	uint32_t category;
+	int32_t colorType;
+	uint32_t color;
+	int32_t payloadType, reserved0;
+	union {
+		uint64_t ullValue;
+		double dValue;
+	} payload;
+	int32_t messageType;
+	union {
+		const char *ascii;
+		const wchar_t *unicode;
+		nvtxStringHandle_t registered;
+	} message;
+} nvtxEventAttributes_t;
+
+#define NVTX_FUNCTIONS 16 /* of a module */
+
+typedef void (*nvtx_function)(void);
+
+static nvtx_function nvtx_core[NVTX_FUNCTIONS], nvtx_core2[NVTX_FUNCTIONS];
+static nvtx_function *nvtx_core_table[NVTX_FUNCTIONS + 1], *nvtx_core2_table[NVTX_FUNCTIONS + 1];
+static pthread_once_t nvtx_once = PTHREAD_ONCE_INIT;
+
+static int nvtx_get_functions(int module, nvtx_function ***table, unsigned int *count)
+{
+	if (module != 1 && module != 5)
+		return 0;
+	*table = module == 1 ? nvtx_core_table : nvtx_core2_table;
+	*count = NVTX_FUNCTIONS;
+	return 1;
+}
+
+static const void *nvtx_get_table(uint32_t number)
+{
+	static const struct {
+		size_t size;
+		int (*get_functions)(int module, nvtx_function ***table, unsigned int *count);
+	} callbacks = { sizeof(callbacks), nvtx_get_functions };
+
+	return number == 1 ? &callbacks : NULL;
+}
+
+static void nvtx_load(void)
+{
+	const char *path = getenv("NVTX_INJECTION64_PATH");
+	void *library = path ? dlopen(path, RTLD_LAZY) : NULL;
+	int (*begin)(const void *(*get_table)(uint32_t number));
+
+	for (int i = 1; i < NVTX_FUNCTIONS; i++) {
+		nvtx_core_table[i] = &nvtx_core[i];
+		nvtx_core2_table[i] = &nvtx_core2[i];
+	}
+	if (!library)
+		return;
+	*(void **)&begin = dlsym(library, "InitializeInjectionNvtx2");
+	if (begin)
+		begin(nvtx_get_table);
+}
+
+/* A function of the API: entry `number` of its module's table, if a library has put one there. */
+#define NVTX_API_FUNCTION(type, name, table, number, params, args)			\
+	static inline type name params							\
+	{										\
+		pthread_once(&nvtx_once, nvtx_load);					\
+		return table[number] ? ((type(*) params)table[number])args : (type)0;	\
+	}
+
+NVTX_API_FUNCTION(nvtxRangeId_t, nvtxRangeStartA, nvtx_core, 5, (const char *message), (message))
+NVTX_API_FUNCTION(int, nvtxRangePushEx, nvtx_core, 8, (const nvtxEventAttributes_t *attributes),
+		  (attributes))
+NVTX_API_FUNCTION(int, nvtxRangePushA, nvtx_core, 9, (const char *message), (message))
+NVTX_API_FUNCTION(int, nvtxRangePop, nvtx_core, 11, (void), ())
+NVTX_API_FUNCTION(int, nvtxDomainRangePushEx, nvtx_core2, 4,
+		  (nvtxDomainHandle_t domain, const nvtxEventAttributes_t *attributes),
+		  (domain, attributes))
+NVTX_API_FUNCTION(int, nvtxDomainRangePop, nvtx_core2, 5, (nvtxDomainHandle_t domain), (domain))
+NVTX_API_FUNCTION(nvtxStringHandle_t, nvtxDomainRegisterStringA, nvtx_core2, 10,
+		  (nvtxDomainHandle_t domain, const char *text), (domain, text))
+NVTX_API_FUNCTION(nvtxDomainHandle_t, nvtxDomainCreateA, nvtx_core2, 12, (const char *name),
+		  (name))
+
+static inline void nvtxRangeEnd(nvtxRangeId_t id)
+{
+	pthread_once(&nvtx_once, nvtx_load);
+	if (nvtx_core[7])
+		((void (*)(nvtxRangeId_t))nvtx_core[7])(id);
+}
+
+#endif

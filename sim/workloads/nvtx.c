@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Steps in NVTX ranges: "step" holds a copy, and "compute" with launches and a wait; "compute" is
+ * in a domain, with a registered text. Another range begins in one thread and ends in another.
+ *
+ * With -DREAL_NVTX it is built with NVIDIA's header.
+ */
+#include "gpu.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#ifdef REAL_NVTX
+#include <nvtx3/nvToolsExt.h>
+#else
+#include "nvtx_api.h"
+#endif
+
+#define BYTES 4096
+
+static struct {
+	uint64_t steps, launches, deep, names;
+	struct gpu gpu;
+	struct kernels loaded;
+} run = { .steps = 10, .launches = 5 };
+
+static void compute(nvtxDomainHandle_t domain, nvtxStringHandle_t text, CUstream stream)
+{
+	nvtxEventAttributes_t attributes = { .version = NVTX_VERSION,
+					     .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE,
+					     .messageType = NVTX_MESSAGE_TYPE_REGISTERED };
+
+	attributes.message.registered = text;
+	nvtxDomainRangePushEx(domain, &attributes);
+	for (uint64_t i = 0; i < run.launches; i++)
+		NEED(cuLaunchKernel(run.loaded.handles[0], 1, 1, 1, 1, 1, 1, 0, stream, NULL,
+				    NULL));
+	NEED(cuStreamSynchronize(stream));
+	nvtxDomainRangePop(domain);
+}
+
+static void make_steps(CUstream stream)
+{
+	nvtxDomainHandle_t domain = nvtxDomainCreateA("model");
+	nvtxStringHandle_t text = nvtxDomainRegisterStringA(domain, "compute");
+	CUdeviceptr device;
+	void *host;
+
+	NEED(cuMemAlloc(&device, BYTES));
+	NEED(cuMemAllocHost(&host, BYTES));
+	for (uint64_t step = 0; step < run.steps; step++) {
+		nvtxRangePushA("step");
+		NEED(cuMemcpyHtoDAsync(device, host, BYTES, stream));
+		compute(domain, text, stream);
+		nvtxRangePop();
+	}
+}
+
+/* One more in each other than the next; and ranges with a name of their own. */
+static void make_others(void)
+{
+	nvtxEventAttributes_t attributes = { .version = NVTX_VERSION,
+					     .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE,
+					     .messageType = NVTX_MESSAGE_TYPE_UNICODE };
+	char name[32];
+
+	attributes.message.unicode = L"w\u00efde";
+	nvtxRangePushEx(&attributes);
+	nvtxRangePop();
+	for (uint64_t i = 0; i < run.deep; i++)
+		nvtxRangePushA("deep");
+	for (uint64_t i = 0; i < run.deep; i++)
+		nvtxRangePop();
+	for (uint64_t i = 0; i < run.names; i++) {
+		snprintf(name, sizeof(name), "name %llu", (unsigned long long)i);
+		nvtxRangePushA(name);
+		nvtxRangePop();
+	}
+}
+
+static void *end_range(void *arg)
+{
+	nvtxRangeEnd(*(nvtxRangeId_t *)arg);
+	return NULL;
+}
+
+static void cross_threads(void)
+{
+	nvtxRangeId_t here = nvtxRangeStartA("here"), across = nvtxRangeStartA("across");
+	pthread_t thread;
+
+	nvtxRangeEnd(here);
+	if (pthread_create(&thread, NULL, end_range, &across))
+		abort();
+	pthread_join(thread, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	const struct workload_option options[] = {
+		{ "steps", OPTION_NUMBER, &run.steps, NULL, "steps [10]" },
+		{ "launches", OPTION_NUMBER, &run.launches, NULL, "launches a step [5]" },
+		{ "deep", OPTION_NUMBER, &run.deep, NULL, "ranges in each other [0]" },
+		{ "names", OPTION_NUMBER, &run.names, NULL, "ranges, each of its own name [0]" },
+		{ 0 },
+	};
+	CUstream stream;
+
+	monitor_options__parse(argc, argv, "Makes NVTX ranges.", options);
+	run.gpu = gpu__open(API_DRIVER);
+	run.loaded = kernels__load(API_DRIVER, "kernel", 1, 0);
+	gpu__enter(&run.gpu);
+	NEED(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	make_steps(stream);
+	make_others();
+	cross_threads();
+	return 0;
+}

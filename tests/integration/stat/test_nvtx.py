@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""gpuprobe stat --nvtx: what a program does in its NVTX ranges, counted exactly."""
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lib import paths
+from lib.probe import environment
+
+HEADER = Path("/usr/local/cuda/include/nvtx3/nvToolsExt.h")
+
+
+def stat(*command, options=("--json",), **env):
+    env = {"CUDA_SIM_DIRECTORY": paths.SIM, "LD_LIBRARY_PATH": paths.SIM,
+           "NVTX_INJECTION64_PATH": None, **env}
+    done = subprocess.run([paths.GPUPROBE, "stat", "--nvtx", *options, "--", *map(str, command)],
+                          env=environment(**env), text=True, capture_output=True, timeout=120,
+                          check=False)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def only(*command, **env):
+    """The ranges of the only process by name, and the report."""
+    report = json.loads(stat(*command, **env).stdout.splitlines()[-1])
+    process, = report["processes"]
+    return {each["name"]: each for each in process["ranges"]}, report
+
+
+def expect_calls(each, launches, copies, waits):
+    assert (each["launches"], each["launch"]["calls"]) == (launches, launches)
+    assert (each["copy"]["calls"], each["wait"]["calls"]) == (copies, waits)
+    assert (each["memory"]["calls"], each["unmeasured"]) == (0, 0)
+
+
+def expect_steps(ranges, report, steps, launches):
+    step, compute = ranges["step"], ranges["model: compute"]
+    assert (step["count"], compute["count"]) == (steps, steps)
+    expect_calls(step, steps * launches, steps, steps)
+    expect_calls(compute, steps * launches, 0, steps)
+    assert step["total_ns"] >= compute["total_ns"] >= compute["wait"]["ns"] > 0
+    assert step["total_ns"] >= step["max_ns"] >= step["mean_ns"] == step["total_ns"] // steps
+    assert ranges["w?de"]["count"] == 1
+    assert (ranges["here"]["unmeasured"], ranges["across"]["unmeasured"]) == (0, 1)
+    assert report["ranges_lost"] == {"ranges": 0, "names": 0}
+
+
+@pytest.mark.parametrize("links", ["", pytest.param("perf", marks=pytest.mark.slow)])
+def test_ranges(links):
+    ranges, report = only(paths.workload("nvtx"), "--steps", 40, "--launches", 7,
+                          GPUPROBE_LINKS=links or None)
+    expect_steps(ranges, report, 40, 7)
+
+
+@pytest.mark.skipif(not HEADER.exists(), reason="the machine has no header of NVTX")
+def test_nvidias_header(tmp_path):
+    """The same program with the real NVTX, of which the other one has a stand-in."""
+    program, sim = tmp_path / "nvtx", paths.ROOT / "sim"
+    subprocess.run(["cc", "-O1", "-std=gnu11", "-DREAL_NVTX", f"-I{sim}/include",
+                    f"-isystem{HEADER.parents[1]}", sim / "workloads/nvtx.c",
+                    sim / "workloads/common.c", "-o", program, f"-L{paths.SIM}", "-lcudart",
+                    "-lcuda", "-pthread", "-ldl"], check=True, timeout=120)
+    ranges, report = only(program, "--steps", 20, "--launches", 3)
+    expect_steps(ranges, report, 20, 3)
+
+
+def test_limits():
+    """Ranges in too many others, and too many names, are counted."""
+    ranges, report = only(paths.workload("nvtx"), "--deep", 40, "--names", 1100)
+    assert ranges["deep"]["count"] == 32
+    assert report["ranges_lost"] == {"ranges": 8, "names": 0}
+    rest, = [each for each in report["processes"][0]["ranges"] if each["is_rest"]]
+    assert len(ranges) == 1024 + 1
+    assert rest["count"] == 1100 + len({"step", "model: compute", "w?de", "deep", "here",
+                                        "across"}) - 1024
+
+
+@pytest.mark.slow
+def test_processes_by_themselves():
+    nvtx = paths.workload("nvtx")
+    report = json.loads(stat("sh", "-c", f"{nvtx} --steps 3 & {nvtx} --steps 5; wait")
+                        .stdout.splitlines()[-1])
+    assert sorted(each["count"] for process in report["processes"]
+                  for each in process["ranges"] if each["name"] == "step") == [3, 5]
+
+
+def test_text():
+    done = stat(paths.workload("nvtx"), "--steps", 100, "--deep", 33, options=())
+    assert re.search(r"\n +time +count( +average)? +launches +copies +waits +in waits +in CUDA +"
+                     r"NVTX range\n", done.stdout), done.stdout
+    assert re.search(r" 100 .* 500 +100 +100 .* step\n", done.stdout), done.stdout
+    assert "calls in 1 range are not known: another thread ended the range" in done.stdout
+    assert "gpuprobe had no room for 1 NVTX range, which no row counts\n" in done.stdout
+
+
+def test_no_ranges():
+    done = stat(paths.workload("launch"), "--launches", 10, options=())
+    assert "no NVTX ranges: nothing has come from this process" in done.stdout
+    assert "launches" in done.stdout
+
+
+def test_variable_is_set():
+    done = stat(paths.workload("nvtx"), NVTX_INJECTION64_PATH="/nowhere")
+    assert done.stderr == ("gpuprobe: warning: no NVTX ranges: NVTX_INJECTION64_PATH is set "
+                           "already, so COMMAND gets that library; unset it to have NVTX ranges\n")
+    assert '"ranges"' not in done.stdout
