@@ -77,7 +77,6 @@ int cupti__open(unsigned int place, struct cupti *cupti)
 	} functions[] = {
 		{(void **)&cupti->subscribe, "cuptiSubscribe"},
 		{(void **)&cupti->unsubscribe, "cuptiUnsubscribe"},
-		{(void **)&cupti->enable_callback, "cuptiEnableCallback"},
 		{(void **)&cupti->register_callbacks, "cuptiActivityRegisterCallbacks"},
 		{(void **)&cupti->enable, "cuptiActivityEnable"},
 		{(void **)&cupti->disable, "cuptiActivityDisable"},

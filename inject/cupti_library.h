@@ -11,35 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define CUPTI_OUT_OF_MEMORY 8	  /* CUPTI_ERROR_OUT_OF_MEMORY */
 #define CUPTI_OLD_DRIVER 15	  /* CUPTI_ERROR_NOT_INITIALIZED: a CUPTI newer than the driver */
 #define CUPTI_OTHER_SUBSCRIBER 39 /* another profiler uses CUPTI */
 
 #define CUPTI_CAN_REFUSE 27 /* the version since which a tool may refuse CUPTI a buffer: 12.9 */
-
-#define CUPTI_DRIVER 1 /* the domain of callbacks of the driver's functions */
-#define CUPTI_EXIT 1   /* the site of a callback at the end of a call */
-
-/* Functions of the driver by CUPTI's numbers, which never change; also forms for default streams. */
-enum cupti_function {
-	CUPTI_CTX_SYNCHRONIZE = 17,
-	CUPTI_EVENT_SYNCHRONIZE = 121,
-	CUPTI_STREAM_SYNCHRONIZE = 126,
-	CUPTI_STREAM_SYNCHRONIZE_PTSZ = 440,
-	CUPTI_COPY_H2D = 276, /* cuMemcpyHtoD_v2 */
-	CUPTI_COPY_H2D_PTDS = 397,
-	CUPTI_COPY_H2D_ASYNC = 277,
-	CUPTI_COPY_H2D_ASYNC_PTSZ = 421,
-	CUPTI_COPY_D2H = 278,
-	CUPTI_COPY_D2H_PTDS = 398,
-	CUPTI_COPY_D2H_ASYNC = 279,
-	CUPTI_COPY_D2H_ASYNC_PTSZ = 422,
-	CUPTI_LAUNCH = 307, /* cuLaunchKernel */
-	CUPTI_LAUNCH_PTSZ = 442,
-	CUPTI_LAUNCH_EX = 652,
-	CUPTI_LAUNCH_EX_PTSZ = 653,
-	CUPTI_LAUNCH_GRAPH = 514,
-	CUPTI_LAUNCH_GRAPH_PTSZ = 515,
-};
 
 /* Kinds of records. */
 enum cupti_kind {
@@ -81,11 +57,6 @@ struct cupti_graph {
 	uint32_t device;
 };
 
-/* The beginning of what a callback gets. */
-struct cupti_call {
-	int site;
-};
-
 typedef void (*cupti_request_fn)(uint8_t **buffer, size_t *size, size_t *max_records);
 typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 				  size_t valid);
@@ -95,7 +66,6 @@ typedef void (*cupti_callback_fn)(void *arg, int domain, uint32_t id, const void
 struct cupti {
 	int (*subscribe)(void **subscriber, cupti_callback_fn callback, void *arg);
 	int (*unsubscribe)(void *subscriber);
-	int (*enable_callback)(uint32_t on, void *subscriber, int domain, uint32_t function);
 	int (*register_callbacks)(cupti_request_fn request, cupti_complete_fn complete);
 	int (*enable)(int kind);
 	int (*disable)(int kind);

@@ -1,47 +1,34 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Switches records on and off between calls of the program, see sampling.h.
+// Switches records on and off at random times, see sampling.h.
 #include "sampling.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/types.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "bursts.h"
+#define BURST_NS 10000000ull
+#define SECOND_NS 1000000000ull
+#define STACK_SIZE (512u << 10) /* of the thread, for CUPTI's functions */
 
 static const int work_kinds[] = {CUPTI_KERNEL, CUPTI_COPY, CUPTI_PEER_COPY, CUPTI_SET};
 
-static const uint32_t waits[] = {
-	CUPTI_CTX_SYNCHRONIZE,	  CUPTI_EVENT_SYNCHRONIZE,
-	CUPTI_STREAM_SYNCHRONIZE, CUPTI_STREAM_SYNCHRONIZE_PTSZ,
-	CUPTI_COPY_H2D,		  CUPTI_COPY_H2D_PTDS,
-	CUPTI_COPY_H2D_ASYNC,	  CUPTI_COPY_H2D_ASYNC_PTSZ,
-	CUPTI_COPY_D2H,		  CUPTI_COPY_D2H_PTDS,
-	CUPTI_COPY_D2H_ASYNC,	  CUPTI_COPY_D2H_ASYNC_PTSZ,
-};
-static const uint32_t launches[] = {
-	CUPTI_LAUNCH,	      CUPTI_LAUNCH_PTSZ,  CUPTI_LAUNCH_EX,
-	CUPTI_LAUNCH_EX_PTSZ, CUPTI_LAUNCH_GRAPH, CUPTI_LAUNCH_GRAPH_PTSZ,
-};
-
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+#define KINDS (sizeof(work_kinds) / sizeof(*work_kinds))
 
 static struct {
 	const struct cupti *cupti;
-	void *subscriber;
-	pid_t owner; /* CUPTI does not work in forked children */
-	struct bursts bursts;
-	bool asked;	/* a thread is in `bursts` */
-	uint16_t burst; /* its number */
-} sampling;
+	double share;
+	pthread_mutex_t switching; /* held while CUPTI is called, and for good at the end */
+	uint16_t burst;
+} sampling = {.switching = PTHREAD_MUTEX_INITIALIZER};
 
 int sampling__enable_work(const struct cupti *cupti)
 {
 	size_t i = 0;
 	int result = 0;
 
-	while (i < COUNT(work_kinds) && !(result = cupti->enable(work_kinds[i])))
+	while (i < KINDS && !(result = cupti->enable(work_kinds[i])))
 		i++;
 	while (result && i > 0)
 		cupti->disable(work_kinds[--i]);
@@ -50,18 +37,8 @@ int sampling__enable_work(const struct cupti *cupti)
 
 void sampling__disable_work(const struct cupti *cupti)
 {
-	for (size_t i = 0; i < COUNT(work_kinds); i++)
+	for (size_t i = 0; i < KINDS; i++)
 		cupti->disable(work_kinds[i]);
-}
-
-static int call_back(uint32_t on, const uint32_t *functions, size_t count)
-{
-	int result = 0;
-
-	for (size_t i = 0; i < count && !result; i++)
-		result = sampling.cupti->enable_callback(on, sampling.subscriber, CUPTI_DRIVER,
-							 functions[i]);
-	return result;
 }
 
 static uint64_t now_ns(void)
@@ -69,55 +46,114 @@ static uint64_t now_ns(void)
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
 }
 
-static void act(enum bursts_action action)
+static void sleep_ns(uint64_t ns)
 {
-	if (action == BURSTS_NOTHING || getpid() != sampling.owner)
-		return;
-	call_back(action != BURSTS_END, launches, COUNT(launches));
-	if (action == BURSTS_BEGIN) {
-		sampling.burst = (uint16_t)(sampling.burst == UINT16_MAX ? 1 : sampling.burst + 1);
-		sampling__enable_work(sampling.cupti);
-	} else if (action == BURSTS_END) {
-		sampling__disable_work(sampling.cupti);
-		sampling.cupti->flush_all(0);
+	const struct timespec time = {.tv_sec = (time_t)(ns / SECOND_NS),
+				      .tv_nsec = (long)(ns % SECOND_NS)};
+
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
+}
+
+/* xorshift */
+static uint64_t next_random(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+uint64_t sampling__pause_ns(uint64_t burst_ns, double share, uint64_t random)
+{
+	double part = (double)(random >> 11) / (double)(1ull << 53); /* from 0 to below 1 */
+
+	return (uint64_t)((double)burst_ns * (1 / share - 1) * (0.5 + part));
+}
+
+/*
+ * Work that was submitted in a burst may still be in the GPU's queue at its end. So its records are
+ * handed over just before the next burst, under the number of their own.
+ */
+static void begin_burst(void)
+{
+	pthread_mutex_lock(&sampling.switching);
+	sampling.cupti->flush_all(0);
+	__atomic_store_n(&sampling.burst,
+			 (uint16_t)(sampling.burst == UINT16_MAX ? 1 : sampling.burst + 1),
+			 __ATOMIC_RELAXED);
+	sampling__enable_work(sampling.cupti);
+	pthread_mutex_unlock(&sampling.switching);
+}
+
+static void end_burst(void)
+{
+	pthread_mutex_lock(&sampling.switching);
+	sampling__disable_work(sampling.cupti);
+	pthread_mutex_unlock(&sampling.switching);
+}
+
+/* A burst lasts as long as it is on: a machine that is busy may let the thread sleep for longer. */
+static void *switch_records(void *arg)
+{
+	uint64_t random = now_ns() | 1, begin = now_ns();
+
+	for (;;) {
+		sleep_ns(BURST_NS);
+		end_burst();
+		sleep_ns(
+			sampling__pause_ns(now_ns() - begin, sampling.share, next_random(&random)));
+		begin_burst();
+		begin = now_ns();
 	}
+	return arg;
 }
 
-int sampling__begin(const struct cupti *cupti, void *subscriber, double share)
+static int start_thread(void)
 {
-	int result;
+	pthread_attr_t attributes;
+	pthread_t thread;
+	int error = pthread_attr_init(&attributes);
+
+	if (error)
+		return error;
+	error = pthread_attr_setstacksize(&attributes, STACK_SIZE);
+	if (!error)
+		error = pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	if (!error)
+		error = pthread_create(&thread, &attributes, switch_records, NULL);
+	pthread_attr_destroy(&attributes);
+	return error;
+}
+
+/* The thread inherits the mask of its creator: the program's signals are for its own threads. */
+int sampling__begin(const struct cupti *cupti, double share)
+{
+	sigset_t all, before;
+	int error;
 
 	sampling.cupti = cupti;
-	sampling.subscriber = subscriber;
-	sampling.owner = getpid();
+	sampling.share = share;
 	sampling.burst = 1;
-	bursts__begin(&sampling.bursts, share, now_ns() ^ (uint64_t)sampling.owner << 32);
-	result = call_back(1, waits, COUNT(waits));
-	return result ? result : call_back(1, launches, COUNT(launches));
+	sigfillset(&all);
+	if (pthread_sigmask(SIG_SETMASK, &all, &before))
+		return -1;
+	error = start_thread();
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return error ? -1 : 0;
 }
 
-static bool is_launch(uint32_t function)
+void sampling__end(void)
 {
-	for (size_t i = 0; i < COUNT(launches); i++)
-		if (launches[i] == function)
-			return true;
-	return false;
-}
+	struct timespec until;
 
-/* A thread does not wait for another one that asks: it asks at its next call. */
-void sampling__called(void *arg, int domain, uint32_t function, const void *data)
-{
-	const struct cupti_call *call = data;
-
-	(void)arg;
-	if (!sampling.cupti || domain != CUPTI_DRIVER || call->site != CUPTI_EXIT ||
-	    __atomic_test_and_set(&sampling.asked, __ATOMIC_ACQUIRE))
+	if (!sampling.burst)
 		return;
-	act(bursts__ask(&sampling.bursts, !is_launch(function), now_ns()));
-	__atomic_clear(&sampling.asked, __ATOMIC_RELEASE);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec++;
+	pthread_mutex_timedlock(&sampling.switching, &until);
 }
 
 uint16_t sampling__burst(void)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * libgpuprobe-times.so: has CUPTI record the work of the program's GPUs, and hands the records to
- * probes. It opens no file but CUPTI, starts no thread, and prints nothing. Whatever fails, the
- * program runs on as if the library were not there.
+ * probes. It opens no file but CUPTI, starts no thread but that of bursts, and prints nothing.
+ * Whatever fails, the program runs on as if the library were not there.
  */
 #include "times.h"
 
@@ -145,8 +145,7 @@ static void hand_over(uint8_t *buffer, size_t valid, uint64_t dropped)
 
 	while (!cupti.next_record(buffer, valid, &record)) {
 		work[count] = work_of(record);
-		if (work[count].kind != GPU_WORK_GRAPH)
-			work[count].burst = burst;
+		work[count].burst = burst;
 		if (work[count].kind)
 			count++;
 		if (count < GPU_TIMES_BATCH)
@@ -191,8 +190,10 @@ static void complete_buffer(void *context, uint32_t stream, uint8_t *buffer, siz
 /* CUPTI hangs in a child of fork. */
 static void flush_at_exit(void)
 {
-	if (getpid() == owner)
-		cupti.flush_all(1);
+	if (getpid() != owner)
+		return;
+	sampling__end();
+	cupti.flush_all(1);
 }
 
 /* --- starting --- */
@@ -217,31 +218,41 @@ static double wanted_share(void)
 }
 
 /*
- * Without records of graphs, CUPTI has those of the nodes. Graphs are always recorded, also between
- * bursts: CUPTI does not know those that were made before.
+ * Without records of graphs, CUPTI has those of the nodes. So it is in bursts: whether CUPTI knows
+ * a graph as a whole that was made while records were off, nothing says.
  */
-static int enable_records(void *subscriber)
+static int enable_records(void)
 {
 	double share = wanted_share();
-	int result = wants_graph_nodes() ? 0 : cupti.enable(CUPTI_GRAPH);
+	bool wholes = share >= 1 && !wants_graph_nodes();
+	int result = wholes ? cupti.enable(CUPTI_GRAPH) : 0;
 
 	if (result)
 		return result;
 	result = sampling__enable_work(&cupti);
-	if (!result && share < 1)
-		result = sampling__begin(&cupti, subscriber, share);
-	if (!result)
-		return 0;
-	sampling__disable_work(&cupti);
-	cupti.disable(CUPTI_GRAPH);
+	if (result && wholes)
+		cupti.disable(CUPTI_GRAPH);
+	if (!result && share < 1 && sampling__begin(&cupti, share)) {
+		sampling__disable_work(&cupti);
+		return CUPTI_OUT_OF_MEMORY;
+	}
 	return result;
+}
+
+/* No callback is enabled: the subscription is there to notice another profiler. */
+static void ignore_callback(void *arg, int domain, uint32_t id, const void *data)
+{
+	(void)arg;
+	(void)domain;
+	(void)id;
+	(void)data;
 }
 
 static int start(void)
 {
 	void *subscriber = NULL;
 	uint32_t version = 0;
-	int result = cupti.subscribe(&subscriber, sampling__called, NULL);
+	int result = cupti.subscribe(&subscriber, ignore_callback, NULL);
 
 	if (result)
 		return result;
@@ -249,7 +260,7 @@ static int start(void)
 	owner = getpid();
 	result = cupti.register_callbacks(request_buffer, complete_buffer);
 	if (!result)
-		result = enable_records(subscriber);
+		result = enable_records();
 	if (result)
 		cupti.unsubscribe(subscriber);
 	else

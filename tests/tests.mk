@@ -74,7 +74,7 @@ $(BUILD)/tests/obj/bpf/%.o: CPPFLAGS := -Itests/unit/bpf/native $(CPPFLAGS)
 $(patsubst tests/unit/bpf/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/bpf/test_*.c)): \
 	$(NATIVE_BPF_OBJ)
 
-$(BUILD)/tests/test_bursts: $(BUILD)/obj/inject/bursts.o
+$(BUILD)/tests/test_bursts: $(BUILD)/obj/inject/sampling.o
 # CUPTI's header is compared with, where there is one.
 $(BUILD)/tests/obj/inject/%.o: CPPFLAGS += -Iinject -isystem /usr/local/cuda/include
 

@@ -29,10 +29,7 @@
 		sim_enter(&call, &function_##name, SIM_DRIVER, moved, ptds)
 
 #define DRIVER_EPILOGUE									\
-		result = sim_leave(&call, SIM_DRIVER, result);				\
-		if (sim_unlikely(driver.listened))					\
-			listener__called(&call);					\
-		return (CUresult)result;						\
+		return (CUresult)sim_leave(&call, SIM_DRIVER, result);			\
 	}										\
 	_Static_assert(1, "")
 
@@ -398,8 +395,6 @@ uint64_t listener__work(struct CUstream_st *stream, enum work work, uint64_t amo
 /* Tells it of a graph's node, besides the graph. */
 void listener__node(const struct CUstream_st *stream, enum work work, enum sim_copy_kind copy,
 		    uint64_t amount, uint64_t begin, uint64_t end);
-/* Tells it that a call ends. */
-void listener__called(const struct sim_call *call);
 /* Loads the library that CUDA_INJECTION64_PATH names, if it is set. */
 void listener__inject(void);
 

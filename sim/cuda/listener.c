@@ -13,7 +13,6 @@
 #include <stdlib.h>
 
 static sim_work_fn listener;
-static sim_called_fn call_listener;
 /*
  * The thread's copy whose kind is not known before its call ends (struct sim_work, malloc). Not a
  * __thread variable: the static block, which this library's are in, would have no room for those of
@@ -42,16 +41,10 @@ static struct sim_work *own_copy(void)
 	return copy;
 }
 
-void cuda_sim_listen(sim_work_fn work, sim_called_fn called)
+void cuda_sim_listen(sim_work_fn fn)
 {
-	listener = work;
-	call_listener = called;
-	driver.listened = work;
-}
-
-void listener__called(const struct sim_call *call)
-{
-	call_listener(call->function->name);
+	listener = fn;
+	driver.listened = fn;
 }
 
 static enum sim_work_kind kind_of(enum work work)

@@ -24,12 +24,8 @@ struct sim_work {
 };
 
 typedef void (*sim_work_fn)(const struct sim_work *work);
-typedef void (*sim_called_fn)(const char *function);
 
-/*
- * Exported by libcuda: from now on `work` is called for each piece of work, `called` at the end of
- * each call of the driver.
- */
-SIM_EXPORT void cuda_sim_listen(sim_work_fn work, sim_called_fn called);
+/* Exported by libcuda: `fn` is called for each piece of work from now on. */
+SIM_EXPORT void cuda_sim_listen(sim_work_fn fn);
 
 #endif

@@ -37,22 +37,12 @@ struct buffer {
 	size_t size, used;
 };
 
-/* What a callback gets. */
-struct call {
-	int site;
-	const char *function;
-	const void *params, *result;
-	const char *symbol;
-};
-
-typedef void (*callback_fn)(void *arg, int domain, uint32_t function, const void *data);
 typedef void (*request_fn)(uint8_t **buffer, size_t *size, size_t *max_records);
 typedef void (*complete_fn)(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 			    size_t valid);
 
-SIM_EXPORT int cuptiSubscribe(void **subscriber, void *fn, void *arg);
+SIM_EXPORT int cuptiSubscribe(void **subscriber, void *callback, void *arg);
 SIM_EXPORT int cuptiUnsubscribe(void *subscriber);
-SIM_EXPORT int cuptiEnableCallback(uint32_t on, void *subscriber, int domain, uint32_t function);
 SIM_EXPORT int cuptiActivityRegisterCallbacks(request_fn request, complete_fn complete);
 SIM_EXPORT int cuptiActivityEnable(int kind);
 SIM_EXPORT int cuptiActivityDisable(int kind);
@@ -69,34 +59,6 @@ static complete_fn complete_buffer;
 static bool enabled[KINDS];
 static size_t dropped;
 static unsigned long made; /* records so far */
-
-/* Functions that can have callbacks, by CUPTI's number. */
-static struct function {
-	const char *name;
-	uint32_t number;
-	bool on;
-} functions[] = {
-	{ "cuCtxSynchronize", 17, false },
-	{ "cuEventSynchronize", 121, false },
-	{ "cuStreamSynchronize", 126, false },
-	{ "cuStreamSynchronize_ptsz", 440, false },
-	{ "cuMemcpyHtoD_v2", 276, false },
-	{ "cuMemcpyHtoD_v2_ptds", 397, false },
-	{ "cuMemcpyHtoDAsync_v2", 277, false },
-	{ "cuMemcpyHtoDAsync_v2_ptsz", 421, false },
-	{ "cuMemcpyDtoH_v2", 278, false },
-	{ "cuMemcpyDtoH_v2_ptds", 398, false },
-	{ "cuMemcpyDtoHAsync_v2", 279, false },
-	{ "cuMemcpyDtoHAsync_v2_ptsz", 422, false },
-	{ "cuLaunchKernel", 307, false },
-	{ "cuLaunchKernel_ptsz", 442, false },
-	{ "cuGraphLaunch", 514, false },
-	{ "cuGraphLaunch_ptsz", 515, false },
-	{ "cuLaunchKernelEx", 652, false },
-	{ "cuLaunchKernelEx_ptsz", 653, false },
-};
-static callback_fn callback;
-static void *callback_arg;
 
 /* The number of an item of CUDA_SIM_CUPTI; 0: it is not set. */
 static unsigned long setting(const char *name)
@@ -228,55 +190,29 @@ static void take_work(const struct sim_work *work)
 		keep(&record, late);
 }
 
-/* --- callbacks --- */
-
-#define DRIVER_DOMAIN 1
-#define EXIT_SITE 1
-
-static void take_call(const char *name)
-{
-	const struct call call = { .site = EXIT_SITE, .function = name };
-
-	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
-		if (functions[i].on && !strcmp(functions[i].name, name))
-			callback(callback_arg, DRIVER_DOMAIN, functions[i].number, &call);
-}
-
 /* --- what is exported --- */
 
-int cuptiSubscribe(void **subscriber, void *fn, void *arg)
+int cuptiSubscribe(void **subscriber, void *callback, void *arg)
 {
 	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-	void (*listen)(sim_work_fn work, sim_called_fn called);
+	void (*listen)(sim_work_fn fn);
 	int error = (int)setting("error");
 
-	callback = (callback_fn)(uintptr_t)fn;
-	callback_arg = arg;
+	(void)callback;
+	(void)arg;
 	if (error)
 		return error;
 	*(void **)&listen = driver ? dlsym(driver, "cuda_sim_listen") : NULL;
 	if (!listen)
 		return 15;
 	*subscriber = &buffers;
-	listen(take_work, take_call);
+	listen(take_work);
 	return 0;
 }
 
 int cuptiUnsubscribe(void *subscriber)
 {
 	return subscriber == &buffers ? 0 : INVALID_PARAMETER;
-}
-
-int cuptiEnableCallback(uint32_t on, void *subscriber, int domain, uint32_t function)
-{
-	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
-		if (subscriber != &buffers || domain != DRIVER_DOMAIN ||
-		    functions[i].number != function)
-			continue;
-		__atomic_store_n(&functions[i].on, on != 0, __ATOMIC_RELAXED);
-		return 0;
-	}
-	return INVALID_PARAMETER;
 }
 
 int cuptiActivityRegisterCallbacks(request_fn request, complete_fn done)

@@ -56,6 +56,14 @@ struct gpu_estimate gpu_estimate__sets(const struct gpu_process_times *times,
 	return gpu_estimate__of(&times->sets, calls_of(process, COPY_SET));
 }
 
+struct gpu_estimate gpu_estimate__graphs(const struct gpu_process_times *times,
+					 const struct process *process)
+{
+	if (process->graph_launches_of_unknown_size)
+		return (struct gpu_estimate){.error = -1};
+	return gpu_estimate__of(&times->graph_kernels, process->graph_kernels);
+}
+
 /* --- kernels --- */
 
 /* A kernel by its calls. */

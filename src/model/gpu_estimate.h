@@ -30,6 +30,10 @@ struct gpu_estimate gpu_estimate__copies(const struct gpu_process_times *times,
 struct gpu_estimate gpu_estimate__sets(const struct gpu_process_times *times,
 				       const struct process *process);
 
+/* What all kernels in graphs took. Not known if graphs of unknown size were launched. */
+struct gpu_estimate gpu_estimate__graphs(const struct gpu_process_times *times,
+					 const struct process *process);
+
 struct gpu_kernel_estimate {
 	const struct gpu_kernel_time *kernel;
 	char *name; /* demangled; NULL: unknown */

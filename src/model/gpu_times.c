@@ -108,12 +108,16 @@ static void add_busy(struct gpu_times *times, struct gpu_process_times *process,
 static void add_kernel(struct gpu_times *times, struct gpu_process_times *process,
 		       const struct gpu_work *work)
 {
-	struct gpu_kernel_time *kernel = take_kernel(times, process, work->name);
+	bool in_graph = work->kind == GPU_WORK_GRAPH_KERNEL, sampled = work->burst;
+	struct gpu_kernel_time *kernel;
 
-	add(kernel ? &kernel->sum : &process->other_kernels, work);
 	add(&process->all_kernels, work);
-	if (work->kind == GPU_WORK_GRAPH_KERNEL)
+	if (in_graph)
 		add(&process->graph_kernels, work);
+	if (in_graph && sampled)
+		return;
+	kernel = take_kernel(times, process, work->name);
+	add(kernel ? &kernel->sum : &process->other_kernels, work);
 }
 
 static void add_work(struct gpu_times *times, struct gpu_process_times *process,

@@ -163,6 +163,20 @@ static void write_sets(struct json *j, const struct gpu_process_times *times,
 	json__object_end(j);
 }
 
+static void write_graph_kernels(struct json *j, const struct gpu_process_times *times,
+				const struct process *p, bool sampled)
+{
+	json__key(j, "graph_kernels");
+	json__object_begin(j);
+	write_sum(j, &times->graph_kernels);
+	if (sampled) {
+		const struct gpu_estimate estimate = gpu_estimate__graphs(times, p);
+
+		write_estimate(j, &estimate);
+	}
+	json__object_end(j);
+}
+
 static void write_sample(struct json *j, const struct gpu_times *all,
 			 const struct gpu_process_times *times)
 {
@@ -191,7 +205,7 @@ void json_gpu_times__write(struct json *j, const struct gpu_times *all, const st
 	write_failure(j, times);
 	write_sample(j, all, times);
 	key_sum(j, "all_kernels", &times->all_kernels);
-	key_sum(j, "graph_kernels", &times->graph_kernels);
+	write_graph_kernels(j, times, p, sampled);
 	if (sampled)
 		write_sampled_kernels(j, times, p);
 	else

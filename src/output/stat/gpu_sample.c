@@ -14,7 +14,7 @@ static const char *const heads[] = {"GPU time", "error",   "share",    "count",
 
 #define COLUMN_AVERAGE 5 /* the one that a narrow terminal does not show */
 
-/* A row; graphs are all recorded. */
+/* A row beside those of kernels. */
 struct row {
 	const struct gpu_time_sum *sum;
 	struct gpu_estimate estimate;
@@ -42,9 +42,7 @@ static int make_rows(struct rows *rows, const struct gpu_process_times *times,
 		rows->copies[i] =
 			(struct row){&times->copies[i], gpu_estimate__copies(times, p, i)};
 	rows->sets = (struct row){&times->sets, gpu_estimate__sets(times, p)};
-	rows->graphs =
-		(struct row){&times->graphs,
-			     {.known = true, .calls = times->graphs.count, .ns = times->graphs.ns}};
+	rows->graphs = (struct row){&times->graph_kernels, gpu_estimate__graphs(times, p)};
 	rows->all_ns = rows->sets.estimate.ns + rows->graphs.estimate.ns;
 	for (size_t i = 0; i < rows->kernels.count; i++)
 		rows->all_ns += rows->kernels.list[i].estimate.ns;
@@ -103,7 +101,7 @@ static void print_table(FILE *out, const struct stat_report *report, const struc
 	for (unsigned int i = 0; i < GPU_COPY_KINDS; i++)
 		add_row(&table, rows, &rows->copies[i], "copy ", gpu_copy_text__kind(i));
 	add_row(&table, rows, &rows->sets, "set", "");
-	add_row(&table, rows, &rows->graphs, "graph launches, as wholes", "");
+	add_row(&table, rows, &rows->graphs, "kernels in graphs", "");
 	stat_table__print(&table, out);
 	stat_cell__rest(out, rows->kernels.count - shown, "kernel");
 }

@@ -173,71 +173,69 @@ def test_text(runs):
     assert "launches without a GPU time" not in done.stdout
 
 
-# --- a share of the time (--gpu-times=SHARE): a program repeats its steps, so that the first burst
-# --- has all kernels; when later ones come depends on the machine, and no count here does
+# --- a share of the time (--gpu-times=SHARE): when bursts come depends on the machine, so the
+# --- programs go on for many of them, and no sampled count is compared
 
-def sampled(runs, *command, share="10%", options=("--json",)):
-    done = runs.run(*command, options=(f"--gpu-times={share}", *options),
-                    CUDA_SIM_CLOCK=CLOCK + ",kernel:step_0=200us,kernel:step_1=1us")
+REPEATED = """
+    import time
+    start()
+    _, (first, second) = module("first", "second")
+    device = made(driver.cuMemAlloc_v2, 4096)
+    begin, rounds = time.monotonic(), 0
+    while time.monotonic() < begin + 1.5:
+        need(launch(first))
+        need(launch(second))
+        need(driver.cuMemsetD8Async(device, 0, 64, None))
+        rounds += 1
+    print("rounds", rounds, flush=True)
+"""
+
+
+def sampled(runs, *command, options=()):
+    done = runs.run(*command, options=("--gpu-times=20%", *options),
+                    CUDA_SIM_CLOCK=CLOCK + ",kernel:first=200us,kernel:second=1us")
     assert done.returncode == 0, done.stderr
     return done
 
 
 def test_share(runs):
-    """Calls are exact, and so are totals of kernels whose times do not differ."""
-    done = sampled(runs, paths.workload("steps"), "--steps", 1500, "--copy", 4096, "--wait",
-                   "stream")
+    """Calls are exact, and so are totals of kernels whose times do not differ. The program never
+    waits for the GPU."""
+    done = sampled(runs, *script(REPEATED), options=("--json",))
+    rounds = int(re.search(r"^rounds (\d+)$", done.stdout, re.MULTILINE)[1])
     report = json.loads(done.stdout.splitlines()[-1])
     process, = report["processes"]
     times = process["gpu_times"]
     expect_no_loss(times, report)
-    assert times["sampled"]["share"] == 0.1
-    assert times["sampled"]["bursts"] >= 1
-    assert times["devices"] is None
-    assert times["unsampled_launches"] == 0
-    assert [each["name"] for each in times["kernels"]][::9] == ["step_0", "step_1"]
-    expected = {f"step_{i}": KERNEL_NS for i in range(10)} | {"step_0": 200_000, "step_1": 1_000}
-    for each in times["kernels"]:
-        assert each["calls"] == 1500
-        assert each["estimated_ns"] == 1500 * expected[each["name"]]
-        assert each["count"] <= 1500
-        if times["sampled"]["bursts"] > 2:  # one at an edge may lack a kernel
-            assert each["error"] < 1e-6
-    copy, = times["copies"]
-    assert (copy["calls"], copy["estimated_ns"]) == (1500, 1500 * COPY_NS)
+    assert times["sampled"]["share"] == 0.2
+    assert times["sampled"]["bursts"] > 1
+    assert (times["devices"], times["unsampled_launches"]) == (None, 0)
+    assert [each["name"] for each in times["kernels"]] == ["first", "second"]
+    for each, ns in zip([*times["kernels"], times["sets"]], (200_000, 1_000, SET_NS)):
+        assert (each["calls"], each["estimated_ns"]) == (rounds, rounds * ns)
+        assert 0 < each["count"] < rounds
+        assert each["error"] < 1e-6
 
 
-@pytest.mark.slow
-def test_share_of_graphs(runs):
-    """Graphs are all recorded."""
-    done = sampled(runs, paths.workload("launch"), "--launches", 50, "--function", "graph")
-    process, = json.loads(done.stdout.splitlines()[-1])["processes"]
-    expect_sum(process["gpu_times"]["graphs"], 50, KERNEL_NS + NODE_NS)
-
-
-@pytest.mark.slow
-def test_share_without_waits(runs):
-    """Nothing asks for a second burst: the error is unknown, and the text says so."""
-    done = sampled(runs, paths.workload("launch"), "--launches", 3000, options=())
-    assert re.search(r"\n +GPU time +error +share +count +sampled +average +on the GPU\n"
-                     r" +~?60\.0 ms +(unknown|-) +100\.0 % +3,000 +[0-9,]+ +20\.0 us +kernel_0\n",
+def test_share_in_the_text(runs):
+    done = sampled(runs, *script(REPEATED))
+    assert re.search(r"\n +GPU time +error +share +count +sampled +average +bandwidth +on the "
+                     r"GPU\n +~[0-9.]+ (ms|s) +0\.0 % +\d\d\.\d % +[0-9,.]+( k)? +[0-9,]+ +200 us +- +"
+                     r"first\n",
                      done.stdout), done.stdout
-    assert re.search(r"sampled: 10\.0 % of the time, in 1 burst;", done.stdout)
+    assert re.search(r"sampled: 20\.0 % of the time, in \d+ bursts;", done.stdout)
     assert "busy" not in done.stdout.split("on the GPU")[1].split("blocks")[0]
 
 
 @pytest.mark.slow
-def test_share_of_unseen_kernels(runs):
-    """A kernel that first runs when records are off has no time."""
-    done = runs.run(*script("""
-    start()
-    _, (first, second) = module("first", "second")
-    for i in range(100000):
-        need(launch(first))
-    need(launch(second))
-    need(driver.cuCtxSynchronize())
-    """), options=("--gpu-times=1%",), CUDA_SIM_CLOCK=CLOCK + ",kernel=1us")
-    assert "launches of kernels that no burst has: 1 of 100,001\n" in done.stdout
+def test_share_of_graphs(runs):
+    """Kernels in graphs are counted by the launches of the graphs."""
+    done = sampled(runs, paths.workload("launch"), "--launches", 300_000, "--function", "graph",
+                   options=("--json",))
+    process, = json.loads(done.stdout.splitlines()[-1])["processes"]
+    kernels = process["gpu_times"]["graph_kernels"]
+    assert (kernels["calls"], kernels["estimated_ns"]) == (300_000, 300_000 * KERNEL_NS)
+    assert process["gpu_times"]["graphs"]["count"] == 0
 
 
 # --- no GPU times: the program runs on, and a line says why ---

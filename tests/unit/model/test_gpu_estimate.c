@@ -143,12 +143,24 @@ static void test_copies(void **state)
 	assert_false(gpu_estimate__copies(&times, &process, GPU_COPY_H2D).known);
 }
 
+/* Kernels in graphs have no row of their own: only how many ran in all is known. */
+static void test_graphs(void **state)
+{
+	struct gpu_process_times times = {.graph_kernels = {.count = 4, .ns = 40}};
+	struct process process = {.graph_kernels = 1000};
+
+	(void)state;
+	assert_int_equal(gpu_estimate__graphs(&times, &process).ns, 10000);
+	process.graph_launches_of_unknown_size = 1;
+	assert_false(gpu_estimate__graphs(&times, &process).known);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_error),	  cmocka_unit_test(test_equal_times_have_no_error),
 		cmocka_unit_test(test_intervals), cmocka_unit_test(test_totals),
-		cmocka_unit_test(test_copies),
+		cmocka_unit_test(test_copies),	  cmocka_unit_test(test_graphs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
