@@ -15,25 +15,22 @@
 #include "base/table.h"
 #include "gpuprobe/gpu_times.h"
 #include "model/busy_time.h"
+#include "model/gpu_callers.h"
+#include "model/sites.h"
 
 #define GPU_TIMES_PROCESSES 1024
 #define GPU_TIMES_KERNELS 4096	    /* of a process */
 #define GPU_TIMES_ALL_KERNELS 16384 /* of all processes: up to 16 MiB of names */
 #define GPU_TIMES_DEVICES 16	    /* of a process */
 #define GPU_TIMES_ALL_DEVICES 256   /* of all processes: up to 16 MiB */
-
-struct gpu_time_sum {
-	uint64_t count;
-	uint64_t untimed;	     /* of them, those whose time CUPTI did not know */
-	uint64_t ns, min_ns, max_ns; /* of the others */
-	uint64_t bytes;
-};
+#define GPU_TIMES_JOINED 32	    /* processes whose work is joined with calls: up to 77 MiB */
 
 /* A kernel of a process, by its name. */
 struct gpu_kernel_time {
 	uint64_t number; /* that its name has in the process */
 	char *name;	 /* mangled, raw; NULL: it was lost */
 	struct gpu_time_sum sum;
+	struct gpu_delay delay;
 	UT_hash_handle hh;
 };
 
@@ -51,6 +48,8 @@ struct gpu_process_times {
 	struct gpu_time_sum copies[GPU_COPY_KINDS];
 	struct gpu_time_sum sets, graphs;
 	struct busy_time busy[GPU_TIMES_DEVICES]; /* by device */
+	struct gpu_join *join;			  /* NULL: nothing yet, or no room */
+	struct gpu_callers callers;		  /* of the work whose call is known */
 	uint64_t unknown_devices; /* pieces of work on GPUs for which there was no room */
 	uint64_t dropped;	  /* records that CUPTI lost */
 	uint64_t refused;	  /* pieces of work of no known kind */
@@ -62,16 +61,33 @@ struct gpu_process_times {
 
 struct gpu_times {
 	struct gpu_process_times *processes; /* a table */
-	size_t process_count, kernel_count, device_count;
+	size_t process_count, kernel_count, device_count, join_count, site_count;
+	site_stack_fn find_stack; /* of a call, by its id; NULL: no stacks are taken */
+	void *find_arg;
 	uint64_t lost_work;  /* pieces of work that no process has, for lack of room */
 	uint64_t lost_names; /* the same for names and failures */
 	uint64_t unread_work, unread_names; /* what BPF could not hand over */
+	bool due;			    /* gpu_times__join is to be called */
 };
 
+/* Leaves find_stack and find_arg as they are. */
 void gpu_times__clear(struct gpu_times *times);
 
 /* Adds a record of BPF's ring, `size` bytes of any content. */
 void gpu_times__take(struct gpu_times *times, const void *record, size_t size);
+
+/* Adds a call that submitted work. */
+void gpu_times__take_call(struct gpu_times *times, const struct gpu_call *call);
+
+/*
+ * Joins work and calls so far. It is to be called before the times are read, and when
+ * gpu_times__take or gpu_times__take_call has set `due`. The calls of the work should have been
+ * added.
+ */
+void gpu_times__join(struct gpu_times *times);
+
+/* The pieces of work with a time: their number, and of those whose call is not known. */
+uint64_t gpu_process_times__work(const struct gpu_process_times *process, uint64_t *uncalled);
 
 /* The process's times; NULL if nothing came from it. */
 const struct gpu_process_times *gpu_times__find(const struct gpu_times *times, pid_t pid,
@@ -83,8 +99,5 @@ const struct gpu_process_times *gpu_times__find(const struct gpu_times *times, p
  */
 const struct gpu_kernel_time **gpu_times__sort(const struct gpu_process_times *process,
 					       size_t *count);
-
-/* The mean of those with a time; 0 if there are none. */
-uint64_t gpu_time_sum__mean(const struct gpu_time_sum *sum);
 
 #endif

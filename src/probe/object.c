@@ -179,6 +179,7 @@ static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_opt
 	rodata->config.max_tensors = options->max_tensors;
 	rodata->config.tensor_python = options->tensor_python;
 	rodata->config.tensor_events = options->tensor_events;
+	rodata->config.gpu_times = options->gpu_times;
 	rodata->config.tensor_share = share_of_time(options->tensor_share);
 	name_libraries(&rodata->config, options);
 	ret = fill_stack_constants(&rodata->config, options, err);
@@ -341,6 +342,7 @@ int object__load(const struct object_options *options, const struct features *fe
 	size_profile_maps(skeleton, options, features->lazy_maps);
 	size_step_maps(skeleton, options);
 	choose_tensors(skeleton, options, features->lazy_maps);
+	bpf_map__set_autocreate(skeleton->maps.gpu_calls, options->gpu_times);
 	if (options->rates) {
 		bpf_map__set_max_entries(skeleton->maps.thread_rates, RATE_THREADS);
 		bpf_map__set_max_entries(skeleton->maps.free_rates, RATE_THREADS);

@@ -15,7 +15,7 @@
 #include "probe/multi_link.h"
 #include "target/elf_file.h"
 
-#define POINTS 3
+#define POINTS 4
 
 struct times_object {
 	struct times_bpf *skeleton;
@@ -25,8 +25,9 @@ struct times_object {
 };
 
 static const char *const functions[POINTS] = {"gpuprobe_times_work", "gpuprobe_times_name",
-					      "gpuprobe_times_failure"};
-static const uint64_t cookies[POINTS] = {GPU_TIMES_WORK, GPU_TIMES_NAME, GPU_TIMES_FAILURE};
+					      "gpuprobe_times_failure", "gpuprobe_times_clock"};
+static const uint64_t cookies[POINTS] = {GPU_TIMES_WORK, GPU_TIMES_NAME, GPU_TIMES_FAILURE,
+					 GPU_TIMES_CLOCK};
 
 static int find_functions(const char *path, uint64_t offsets[POINTS], struct error *err)
 {
