@@ -251,7 +251,7 @@ static __always_inline void leave(struct pt_regs *ctx)
 	}
 	leave_family(thread, call, result);
 	if (config.gpu_times && !result)
-		tell_submitted(ctx, thread, call);
+		tell_submitted((struct bpf_user_pt_regs_t *)ctx, thread, call);
 	if (config.steps)
 		step_leave(thread, call, result);
 	if (!config.profile)

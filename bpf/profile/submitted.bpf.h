@@ -40,18 +40,24 @@ static __always_inline u64 wake_flags(void)
 		       BPF_RB_NO_WAKEUP;
 }
 
-/* A call has returned without an error. */
-static __noinline int tell_submitted(struct pt_regs *ctx, struct thread *thread, struct call *call)
+/* A call has returned without an error. Global: the verifier goes through it once. */
+__noinline int tell_submitted(struct bpf_user_pt_regs_t *ctx, struct thread *thread,
+			      struct call *call)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct process_record *process = process_at(thread->slot);
-	u64 stack = config.stack_mode ? call->stack : 0;
+	struct process_record *process;
 	struct gpu_call *told;
+	u64 stack = 0;
 
-	if (!process || !has_submitted(call))
+	if (!thread || !call || !has_submitted(call))
 		return 0;
+	process = process_at(thread->slot);
+	if (!process)
+		return 0;
+	if (config.stack_mode)
+		stack = call->stack;
 	if (config.stack_mode && !stack)
-		stack = take_stack(ctx, thread, call->function, false);
+		stack = take_stack((struct pt_regs *)ctx, thread, call->function, false);
 	told = bpf_ringbuf_reserve(&gpu_calls, sizeof(*told), 0);
 	if (!told) {
 		lose(LOSS_GPU_CALL_RING_FULL);

@@ -45,6 +45,7 @@ static void add_gap(struct gpu_gaps *gaps, const struct gpu_joined *joined)
 		called_ns = start_ns;
 	saturate__add(&gaps->before_call_ns, called_ns - from_ns);
 	saturate__add(&gaps->after_call_ns, start_ns - called_ns);
+	gaps->count++;
 }
 
 void gpu_callers__add(struct gpu_callers *callers, const struct gpu_joined *joined,

@@ -43,6 +43,7 @@ struct gpu_gaps {
 	uint64_t end_ns;	 /* of the latest work so far, CUPTI's clock */
 	uint64_t before_call_ns; /* no call had been made yet: the host was late */
 	uint64_t after_call_ns;	 /* the call had been made: its work took that long to start */
+	uint64_t count;
 };
 
 struct gpu_callers {

@@ -16,8 +16,10 @@ static void free_kernel(struct gpu_kernel_time *kernel)
 static void free_process(struct gpu_process_times *process)
 {
 	TABLE_CLEAR(process->kernels, free_kernel);
-	for (size_t i = 0; i < GPU_TIMES_DEVICES; i++)
+	for (size_t i = 0; i < GPU_TIMES_DEVICES; i++) {
 		busy_time__clear(&process->busy[i]);
+		busy_time__clear(&process->without_copies[i]);
+	}
 	gpu_join__free(process->join);
 	gpu_callers__clear(&process->callers);
 	free(process);
@@ -63,24 +65,29 @@ static struct gpu_kernel_time *take_kernel(struct gpu_times *times,
 
 /* --- work --- */
 
-static void add_busy(struct gpu_times *times, struct gpu_process_times *process,
-		     const struct gpu_work *work)
+/* Returns 0, or -ENOSPC or -ENOMEM: it is left out. */
+static int add_busy(struct gpu_times *times, struct busy_time *busy, const struct gpu_work *work)
 {
-	struct busy_time *busy =
-		work->device < GPU_TIMES_DEVICES ? &process->busy[work->device] : NULL;
+	bool is_new = !busy->spans;
+	int ret;
 
+	if (is_new && times->device_count == GPU_TIMES_ALL_DEVICES)
+		return -ENOSPC;
+	ret = busy_time__add(busy, work->start_ns, work->end_ns);
+	times->device_count += is_new && busy->spans;
+	return ret;
+}
+
+static void add_to_device(struct gpu_times *times, struct gpu_process_times *process,
+			  const struct gpu_work *work)
+{
 	if (!gpu_work__has_time(work))
 		return;
-	if (busy && !busy->spans && times->device_count < GPU_TIMES_ALL_DEVICES) {
-		if (!busy_time__add(busy, work->start_ns, work->end_ns))
-			times->device_count++;
-		else
-			process->unknown_devices++;
-	} else if (!busy || !busy->spans) {
+	if (work->device >= GPU_TIMES_DEVICES ||
+	    add_busy(times, &process->busy[work->device], work) ||
+	    (work->kind != GPU_WORK_COPY &&
+	     add_busy(times, &process->without_copies[work->device], work)))
 		process->unknown_devices++;
-	} else {
-		busy_time__add(busy, work->start_ns, work->end_ns);
-	}
 }
 
 static void add_kernel(struct gpu_times *times, struct gpu_process_times *process,
@@ -126,7 +133,7 @@ static void add_work(struct gpu_times *times, struct gpu_process_times *process,
 	case GPU_WORK_CALL: add_to_join(times, process, work); return;
 	default: process->refused++; return;
 	}
-	add_busy(times, process, work);
+	add_to_device(times, process, work);
 	add_to_join(times, process, work);
 }
 
@@ -280,18 +287,4 @@ const struct gpu_kernel_time **gpu_times__sort(const struct gpu_process_times *p
 			sorted[(*count)++] = kernel;
 	qsort(sorted, *count, sizeof(*sorted), by_time);
 	return sorted;
-}
-
-uint64_t gpu_process_times__work(const struct gpu_process_times *process, uint64_t *uncalled)
-{
-	const struct gpu_time_sum *others[] = {&process->all_kernels, &process->sets,
-					       &process->graphs};
-	uint64_t count = 0;
-
-	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-		count += others[i]->count - others[i]->untimed;
-	for (size_t i = 0; i < GPU_COPY_KINDS; i++)
-		count += process->copies[i].count - process->copies[i].untimed;
-	*uncalled = saturate__difference(count, process->callers.all.count);
-	return count;
 }

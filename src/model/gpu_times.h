@@ -22,7 +22,7 @@
 #define GPU_TIMES_KERNELS 4096	    /* of a process */
 #define GPU_TIMES_ALL_KERNELS 16384 /* of all processes: up to 16 MiB of names */
 #define GPU_TIMES_DEVICES 16	    /* of a process */
-#define GPU_TIMES_ALL_DEVICES 256   /* of all processes: up to 16 MiB */
+#define GPU_TIMES_ALL_DEVICES 512   /* of all processes, each twice: up to 32 MiB */
 #define GPU_TIMES_JOINED 32	    /* processes whose work is joined with calls: up to 77 MiB */
 
 /* A kernel of a process, by its name. */
@@ -48,13 +48,14 @@ struct gpu_process_times {
 	struct gpu_time_sum copies[GPU_COPY_KINDS];
 	struct gpu_time_sum sets, graphs;
 	struct busy_time busy[GPU_TIMES_DEVICES]; /* by device */
-	struct gpu_join *join;			  /* NULL: nothing yet, or no room */
-	struct gpu_callers callers;		  /* of the work whose call is known */
-	uint64_t unknown_devices; /* pieces of work on GPUs for which there was no room */
-	uint64_t dropped;	  /* records that CUPTI lost */
-	uint64_t refused;	  /* pieces of work of no known kind */
-	bool failed;		  /* the library could not start */
-	int64_t code;		  /* CUPTI's result; 0: none */
+	struct busy_time without_copies[GPU_TIMES_DEVICES];
+	struct gpu_join *join;	    /* NULL: nothing yet, or no room */
+	struct gpu_callers callers; /* of the work whose call is known */
+	uint64_t unknown_devices;   /* pieces of work on GPUs for which there was no room */
+	uint64_t dropped;	    /* records that CUPTI lost */
+	uint64_t refused;	    /* pieces of work of no known kind */
+	bool failed;		    /* the library could not start */
+	int64_t code;		    /* CUPTI's result; 0: none */
 	char reason[GPU_TIMES_REASON_SIZE];
 	UT_hash_handle hh;
 };
@@ -85,6 +86,33 @@ void gpu_times__take_call(struct gpu_times *times, const struct gpu_call *call);
  * added.
  */
 void gpu_times__join(struct gpu_times *times);
+
+/* How long a GPU worked for a process, by the GPU's own clock. */
+struct gpu_busy {
+	unsigned int device;
+	uint64_t ns, window_ns; /* the latter ends with the latest work that is known */
+	uint64_t
+		only_copies_ns; /* of the former, that in which copies alone ran; about, but for 0 */
+	const struct gpu_gaps *gaps; /* of all time */
+};
+
+/*
+ * The process's busiest GPU since `since_ns` (CLOCK_BOOTTIME; 0: its first work). False if nothing
+ * exact can be said: there is no work, or some is missing.
+ */
+bool gpu_times__busiest(const struct gpu_times *times, const struct gpu_process_times *process,
+			uint64_t since_ns, struct gpu_busy *busy);
+
+/* Time of all work, which may overlap. */
+uint64_t gpu_process_times__all_ns(const struct gpu_process_times *process);
+
+/* The stack with this id; NULL: it is not known. */
+const struct stack *gpu_times__stack(const struct gpu_times *times, uint64_t id);
+
+/* The call site with most of a kernel's time, or of all work's for NULL; NULL: not known. */
+const struct stack *gpu_times__main_stack(const struct gpu_times *times,
+					  const struct gpu_process_times *process,
+					  const struct gpu_kernel_time *kernel);
 
 /* The pieces of work with a time: their number, and of those whose call is not known. */
 uint64_t gpu_process_times__work(const struct gpu_process_times *process, uint64_t *uncalled);

@@ -312,6 +312,14 @@ static void choose_tensors(struct gpuprobe_bpf *skeleton, const struct object_op
 	bpf_map__set_max_entries(skeleton->maps.tensor_counts, options->max_processes);
 }
 
+/* A program may refer to 64 maps: the calls have their ring in place of the rates. */
+static void choose_gpu_calls(struct gpuprobe_bpf *skeleton, const struct object_options *options)
+{
+	bpf_map__set_autocreate(skeleton->maps.gpu_calls, options->gpu_times);
+	bpf_map__set_autocreate(skeleton->maps.thread_rates, !options->gpu_times);
+	bpf_map__set_autocreate(skeleton->maps.free_rates, !options->gpu_times);
+}
+
 static int attach_tracepoints(struct gpuprobe_bpf *skeleton, struct error *err)
 {
 	const struct tracepoint points[] = {
@@ -342,7 +350,7 @@ int object__load(const struct object_options *options, const struct features *fe
 	size_profile_maps(skeleton, options, features->lazy_maps);
 	size_step_maps(skeleton, options);
 	choose_tensors(skeleton, options, features->lazy_maps);
-	bpf_map__set_autocreate(skeleton->maps.gpu_calls, options->gpu_times);
+	choose_gpu_calls(skeleton, options);
 	if (options->rates) {
 		bpf_map__set_max_entries(skeleton->maps.thread_rates, RATE_THREADS);
 		bpf_map__set_max_entries(skeleton->maps.free_rates, RATE_THREADS);

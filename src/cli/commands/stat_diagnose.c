@@ -158,7 +158,9 @@ static void begin_gpu_times(struct profile_run *run)
 	if (!run->options->gpu_times)
 		return;
 	run->gpu_times = !gpu_times_watch__set_variable(&err);
-	if (!run->gpu_times)
+	if (run->gpu_times)
+		run->needs |= NEEDS_GPU_TIMES;
+	else
 		log__warn(run->log, "%s", err.text);
 }
 
@@ -272,13 +274,13 @@ static int run_command(const struct profile_command *options, int *status, struc
 	char silence[SILENT_TEXT_SIZE];
 	int ret = open_recording(&run, err);
 
+	if (!ret)
+		begin_gpu_times(&run);
 	if (!ret) {
 		ret = make_findings(&run, err);
 		if (ret == -EINVAL)
 			*status = EXIT_USAGE;
 	}
-	if (!ret)
-		begin_gpu_times(&run);
 	if (!ret)
 		ret = set_up(&run, err);
 	if (!ret)

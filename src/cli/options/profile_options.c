@@ -129,6 +129,11 @@ static const struct option_row end_rows[] = {
 		"top", 'T', "N", text, option__unsigned, FIELD(output.top), .max = 1000000 \
 	}
 
+#define GPU_TIMES_ROW(text) \
+	{ \
+		"gpu-times", 0, NULL, text, option__flag, FIELD(gpu_times) \
+	}
+
 static const struct option_row stat_rows[] = {
 	TOP_ROW("rows of each table, and processes; 0 = all [10]"),
 	{.rows = report_rows},
@@ -139,10 +144,8 @@ static const struct option_row stat_rows[] = {
 	 take_csv, .offset = 0, .min = PROFILE_CSV},
 	{.rows = watched_rows},
 	{.rows = tensor_rows, FIELD(tensors)},
-	{"gpu-times", 0, NULL,
-	 "also show how long kernels and copies of COMMAND ran\n"
-	 "on the GPU; loads a library into COMMAND (CUPTI)",
-	 option__flag, FIELD(gpu_times)},
+	GPU_TIMES_ROW("also show how long kernels and copies of COMMAND ran\n"
+		      "on the GPU; loads a library into COMMAND (CUPTI)"),
 	{.rows = overhead_rows, FIELD(max_overhead)},
 	{.rows = library_rows, FIELD(targets)},
 	{.help = "Call stacks (off by default):"},
@@ -186,6 +189,8 @@ static const struct option_row diagnose_rows[] = {
 	TOP_ROW("findings shown; 0 = all [10]"),
 	{.rows = report_rows},
 	{.rows = watched_rows},
+	GPU_TIMES_ROW("judge by when kernels and copies of COMMAND really ran\n"
+		      "on the GPU; loads a library into COMMAND (CUPTI)"),
 	{"max-overhead", 0, "PERCENT|off",
 	 "limit how much probes slow a thread down to about\n"
 	 "this: where they cost more, watch launches part of the\n"
@@ -248,6 +253,10 @@ static int check_reported(const struct profile_command *options, struct error *e
 /* Only a program that gpuprobe starts gets the library. */
 static int check_gpu_times(const struct profile_command *options, struct error *err)
 {
+	if (options->gpu_times && options->max_overhead > 0)
+		return error__set(err, -EINVAL,
+				  "--gpu-times and --max-overhead do not go together: each piece "
+				  "of work is to have its call; leave out one of them");
 	if (!options->gpu_times || options->targets.command)
 		return 0;
 	if (options->input.path)
@@ -294,6 +303,9 @@ int profile_options__parse(struct profile_command *options, bool diagnose, int a
 	options->input.needs =
 		(options->tensors ? NEEDS_TENSORS : 0) | (options->getters ? NEEDS_GETTERS : 0);
 	options->output.on_terminal = !options->file && isatty(STDOUT_FILENO);
+	/* Each launch is to have its call. */
+	if (options->gpu_times && options->overhead_by_default)
+		options->max_overhead = 0;
 	ret = stack_choice__check(&options->stacks, err);
 	if (!ret)
 		ret = targets__take_command(&options->targets, argc, argv, table->program, err);

@@ -51,7 +51,7 @@ struct profile_command {
 	unsigned int host_rate;	       /* samples a second */
 	bool getters;		       /* also probe getters */
 	bool tensors;		       /* watch tensors; only for stat */
-	bool gpu_times;		       /* have COMMAND's GPU work timed; only for stat */
+	bool gpu_times;		       /* have COMMAND's GPU work timed */
 	struct option_list thresholds; /* "ID=VALUE"; belongs to argv */
 	const char *explain;	       /* an id, or "all"; belongs to argv; NULL: not given */
 	bool list;

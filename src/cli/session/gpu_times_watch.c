@@ -171,6 +171,12 @@ void gpu_times_watch__free(struct gpu_times_watch *watch)
 	free(watch);
 }
 
+void gpu_times_watch__name_stacks(struct gpu_times_watch *watch, site_stack_fn find, void *arg)
+{
+	watch->times.find_stack = find;
+	watch->times.find_arg = arg;
+}
+
 const struct gpu_times *gpu_times_watch__times(struct gpu_times_watch *watch)
 {
 	uint64_t lost[GPU_TIMES_LOSSES];

@@ -410,6 +410,8 @@ int live_model__prepare(struct live_model *live, struct error *err)
 	if (options->gpu_times)
 		ret = gpu_times_watch__new(session__loop(live->session), live->skeleton,
 					   probes.links, &live->gpu_times, err);
+	if (live->gpu_times)
+		gpu_times_watch__name_stacks(live->gpu_times, live_model__stack, live);
 	if (!ret)
 		ret = session__prepare(live->session, &probes, err);
 	if (!ret)

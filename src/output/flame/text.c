@@ -11,6 +11,7 @@ void flame_text__amount(FILE *out, enum flame_by by, uint64_t value)
 	case FLAME_LIVE_BYTES:
 	case FLAME_TENSOR_BYTES:
 	case FLAME_LIVE_TENSOR_BYTES: fputs(quantity__bytes((double)value).text, out); return;
+	case FLAME_GPU_TIME:
 	case FLAME_WAIT_TIME: fputs(quantity__time((double)value).text, out); return;
 	case FLAME_LAUNCHES:
 		fprintf(out, "%s launch%s", quantity__amount((double)value).text,
