@@ -14,14 +14,17 @@ static void thin_marks(struct busy_time *busy)
 	for (size_t i = 0; i < BUSY_MARKS / 2; i++)
 		busy->marks[i] = busy->marks[2 * i + 1];
 	busy->mark_count = BUSY_MARKS / 2;
+	busy->mark_each *= 2;
 }
 
 /* Without memory there are no marks. */
 static void note_closing(struct busy_time *busy)
 {
-	if (!busy->marks)
+	if (!busy->marks) {
 		busy->marks = calloc(BUSY_MARKS, sizeof(*busy->marks));
-	if (!busy->marks)
+		busy->mark_each = 1;
+	}
+	if (!busy->marks || ++busy->closings % busy->mark_each)
 		return;
 	if (busy->mark_count == BUSY_MARKS)
 		thin_marks(busy);

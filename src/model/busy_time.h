@@ -31,6 +31,7 @@ struct busy_time {
 	size_t count;
 	struct busy_mark *marks; /* in order */
 	size_t mark_count;
+	uint64_t closings, mark_each; /* one in so many closings so far has a mark */
 };
 
 /*

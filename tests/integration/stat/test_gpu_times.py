@@ -192,7 +192,8 @@ def test_text(runs):
                      r" +16\.0 ms +100\.0 % +900 +20\.0 us +20\.0 us +20\.0 us +kernel_0\n",
                      done.stdout), done.stdout
     assert re.search(r"GPU 0 busy: 16\.0 ms, ", done.stdout)
-    assert re.search(r"from call to start: \S+ [mnu]?s on average, \S+ [mnu]?s at most", done.stdout)
+    assert re.search(r"from call to start: \S+ [mnu]?s on average, \S+ [mnu]?s at most\n",
+                     done.stdout)
     assert "call not known" not in done.stdout
     assert "without a time: 100, as CUPTI did not know it\n" in done.stdout
     assert "lost by CUPTI: 100 records, which no GPU time includes\n" in done.stdout
@@ -251,6 +252,7 @@ def test_variable_is_set(runs):
 
 
 @pytest.mark.parametrize("options, message", [
+    (("--max-overhead", "2", "--", "true"), "--gpu-times and --max-overhead do not go together"),
     (("-p", "1"), "--gpu-times needs COMMAND: a running process is not injected into"),
     (("-i", "x"), "--gpu-times needs a run: it does not go with -i")])
 def test_no_command(options, message):
