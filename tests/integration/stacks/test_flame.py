@@ -144,6 +144,13 @@ def read(form, text, by):
             if form != "speedscope" else read_speedscope(text, by))
 
 
+def time_gpu(gpuprobe, path, program, **settings):
+    """With the simulated CUPTI, where the machine may have a real one."""
+    env = {"CUDA_SIM_CLOCK": "kernel=20us,kernel:beta=3us", "LD_LIBRARY_PATH": SIM,
+           "CUDA_INJECTION64_PATH": None, **settings}
+    return run(gpuprobe, "gpu-time", path, program, args=["--gpu-times"], env=env)
+
+
 def run(gpuprobe, by, path, *command, args=(), **options):
     return gpuprobe.run(*command, base=["flame"], args=["--by", by, "-o", path, *args], **options)
 
@@ -166,9 +173,7 @@ def test_weights(gpuprobe, program, tmp_path, by, form):
 def test_gpu_time(gpuprobe, program, tmp_path, form):
     """Each launch has the time that its kernel ran, whatever launched it."""
     path = tmp_path / ("graph" + FORMS[form])
-    result = run(gpuprobe, "gpu-time", path, program, args=["--gpu-times"],
-                 env={"CUDA_SIM_CLOCK": "kernel=20us,kernel:beta=3us",
-                      "CUDA_INJECTION64_PATH": None})
+    result = time_gpu(gpuprobe, path, program)
     assert read(form, path.read_text(encoding="utf-8"), "gpu-time") == {
         stack: launches * (3_000 if stack[-1] == "beta" else 20_000)
         for stack, launches in EXPECTED["launches"].items()}
@@ -177,19 +182,15 @@ def test_gpu_time(gpuprobe, program, tmp_path, form):
 
 def test_gpu_time_of_unknown_calls(gpuprobe, program, tmp_path):
     path = tmp_path / "graph.folded"
-    result = run(gpuprobe, "gpu-time", path, program, args=["--gpu-times"],
-                 env={"CUDA_SIM_CLOCK": "kernel=20us", "CUDA_SIM_CUPTI": "uncalled=1",
-                      "CUDA_INJECTION64_PATH": None})
+    result = time_gpu(gpuprobe, path, program, CUDA_SIM_CUPTI="uncalled=1")
     assert read("folded", path.read_text(encoding="utf-8"), "gpu-time") == {
-        ("[stack not known]",): 577 * 20_000}
-    assert "stack not known: 11.5 ms, 100.0 %" in result.stderr
+        ("[stack not known]",): 277 * 20_000 + 300 * 3_000}
+    assert "stack not known: 6.4 ms, 100.0 %" in result.stderr
 
 
 def test_gpu_time_of_another_profiler(gpuprobe, program, tmp_path):
     path = tmp_path / "graph.folded"
-    result = run(gpuprobe, "gpu-time", path, program, args=["--gpu-times"],
-                 env={"CUDA_SIM_CLOCK": "kernel=20us", "CUDA_SIM_CUPTI": "error=39",
-                      "CUDA_INJECTION64_PATH": None})
+    result = time_gpu(gpuprobe, path, program, CUDA_SIM_CUPTI="error=39")
     assert path.read_text(encoding="utf-8") == ""
     assert "no work of a GPU was seen: the graph is empty" in result.stderr
     assert "no GPU times: CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED" in result.stderr
@@ -355,8 +356,6 @@ def test_standard_output_and_devices(gpuprobe, program):
     (["--by", "launches", "--min-wait", "1ms"], "--min-wait has no effect with --by launches"),
     (["--by", "gpu-time"], "--by gpu-time needs --gpu-times"),
     (["--by", "launches", "--gpu-times"], "--gpu-times has no effect with --by launches"),
-    (["--by", "gpu-time", "--gpu-times", "-p", "1"], "a running process is not injected into"),
-    (["--by", "gpu-time", "-i", "x"], "--by gpu-time needs a run"),
     (["--by", "wait-time", "--stack-sample", "1"],
      "--stack-sample has no effect with --by wait-time"),
     (["--by", "bytes", "--stack-size", "32"], "--stack-size has no effect with --stack fp"),
