@@ -14,6 +14,7 @@
  *   profile/contention   calls delayed because another thread holds the driver
  *   counter_slot      a thread's own counters and profile
  *   rate              how many calls threads make, on request
+ *   profile/submitted   calls whose work has GPU times, on request
  *   steps, step_call  what threads submit repeatedly, on request
  *   memory, launch, copy, wait, context, module   the families of the API
  *   library           handles of libraries above CUDA, whose calls are not CUDA's
@@ -29,6 +30,7 @@
 #include "profile/call.bpf.h"
 #include "profile/contention.bpf.h"
 #include "profile/work.bpf.h"
+#include "profile/submitted.bpf.h"
 #include "launch/capture_call.bpf.h"
 #include "object/context.bpf.h"
 #include "copy/copy.bpf.h"
@@ -248,6 +250,8 @@ static __always_inline void leave(struct pt_regs *ctx)
 		return;
 	}
 	leave_family(thread, call, result);
+	if (config.gpu_times && !result)
+		tell_submitted((struct bpf_user_pt_regs_t *)ctx, thread, call);
 	if (config.steps)
 		step_leave(thread, call, result);
 	if (!config.profile)

@@ -8,7 +8,7 @@
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
-/* Room for 160,000 pieces of work. */
+/* Room for 160,000 pieces of work and their calls. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 8 << 20);
@@ -96,6 +96,20 @@ static __always_inline void take_failure(struct pt_regs *ctx, s32 pid)
 	bpf_ringbuf_submit(record, 0);
 }
 
+static __always_inline void take_clock(struct pt_regs *ctx, s32 pid)
+{
+	u64 boot_ns = now();
+	struct gpu_times_clock *record = bpf_ringbuf_reserve(&gpu_times_ring, sizeof(*record), 0);
+
+	/* The next one does as well. */
+	if (!record)
+		return;
+	describe(&record->head, GPU_TIMES_CLOCK, pid);
+	record->cupti_ns = PT_REGS_PARM1(ctx);
+	record->boot_ns = boot_ns;
+	bpf_ringbuf_submit(record, 0);
+}
+
 /* Another gpuprobe's program may have loaded the same file. */
 SEC("uprobe")
 int gpu_times(struct pt_regs *ctx)
@@ -109,6 +123,8 @@ int gpu_times(struct pt_regs *ctx)
 		take_work(ctx, pid);
 	else if (function == GPU_TIMES_NAME)
 		take_name(ctx, pid);
+	else if (function == GPU_TIMES_CLOCK)
+		take_clock(ctx, pid);
 	else
 		take_failure(ctx, pid);
 	return 0;

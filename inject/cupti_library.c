@@ -13,6 +13,8 @@ static const char *const file_names[] = {"libcupti.so.13", "libcupti.so.12"};
 /* From the folder of the CUDA runtime: pip's packages of CUDA 13 and 12, and toolkits. */
 static const char *const folders[] = {"", "../../cuda_cupti/lib/", "../extras/CUPTI/lib64/"};
 
+#define NEEDED 10 /* of the functions, the first: an old CUPTI may lack the others */
+
 /* Where a toolkit is usually installed. */
 #define TOOLKIT "/usr/local/cuda/extras/CUPTI/lib64/"
 
@@ -85,12 +87,15 @@ int cupti__open(unsigned int place, struct cupti *cupti)
 		{(void **)&cupti->dropped, "cuptiActivityGetNumDroppedRecords"},
 		{(void **)&cupti->version, "cuptiGetVersion"},
 		{(void **)&cupti->result_string, "cuptiGetResultString"},
+		{(void **)&cupti->timestamp, "cuptiGetTimestamp"},
+		{(void **)&cupti->thread_ids, "cuptiSetThreadIdType"},
+		{(void **)&cupti->enable_call, "cuptiActivityEnableDriverApi"},
 	};
 	void *library = open_place(place);
 
 	for (size_t i = 0; library && i < sizeof(functions) / sizeof(*functions); i++) {
 		*functions[i].function = dlsym(library, functions[i].name);
-		if (!*functions[i].function)
+		if (!*functions[i].function && i < NEEDED)
 			return -1;
 	}
 	return library ? 0 : -1;

@@ -21,6 +21,7 @@
 enum cupti_kind {
 	CUPTI_COPY = 1,
 	CUPTI_SET = 2,
+	CUPTI_DRIVER_CALL = 4,
 	CUPTI_KERNEL = 10, /* kernels that may run side by side */
 	CUPTI_PEER_COPY = 22,
 	CUPTI_GRAPH = 51, /* launches of graphs as wholes */
@@ -32,7 +33,9 @@ struct cupti_kernel {
 	uint8_t skipped[12];
 	uint64_t start, end, completed;
 	uint32_t device;
-	uint8_t skipped_more[60];
+	uint8_t skipped_more[48];
+	uint32_t correlation;
+	uint8_t skipped_again[8];
 	const char *name;
 	uint8_t skipped_last[32];
 	uint64_t graph_node; /* 0: not in a graph */
@@ -42,13 +45,18 @@ struct cupti_copy { /* also the peer copy's, up to `device` */
 	uint32_t kind;
 	uint8_t copy_kind, source, destination, flags;
 	uint64_t bytes, start, end;
-	uint32_t device;
+	uint32_t device, context, stream, correlation;
+};
+
+struct cupti_peer_copy {
+	struct cupti_copy copy; /* but for its last member */
+	uint32_t skipped[3], correlation;
 };
 
 struct cupti_set {
 	uint32_t kind, value;
 	uint64_t bytes, start, end;
-	uint32_t device;
+	uint32_t device, context, stream, correlation;
 };
 
 struct cupti_graph {
@@ -56,6 +64,25 @@ struct cupti_graph {
 	uint64_t start, end;
 	uint32_t device;
 };
+
+struct cupti_call {
+	uint32_t kind, id;
+	uint64_t start, end;
+	uint32_t process, thread, correlation;
+};
+
+#define CUPTI_SYSTEM_THREAD_IDS 1 /* as gettid, and not those of pthreads */
+
+/*
+ * The ids of the driver's calls that submit work, first and last of each range: launches of
+ * kernels and graphs, copies and sets, in all their versions.
+ */
+#define CUPTI_SUBMITTING_CALLS \
+	{ \
+		{43, 82}, {115, 117}, {216, 226}, {248, 254}, {276, 293}, {305, 307}, {318, 321}, \
+			{397, 416}, {418, 433}, {442, 442}, {477, 478}, {480, 480}, {514, 515}, \
+			{652, 653}, {776, 779}, {796, 799}, \
+	}
 
 typedef void (*cupti_request_fn)(uint8_t **buffer, size_t *size, size_t *max_records);
 typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffer, size_t size,
@@ -74,6 +101,10 @@ struct cupti {
 	int (*dropped)(void *context, uint32_t stream, size_t *count);
 	int (*version)(uint32_t *version);
 	int (*result_string)(int result, const char **text);
+	/* What an old CUPTI may lack: NULL. */
+	int (*timestamp)(uint64_t *ns);
+	int (*thread_ids)(int type);
+	int (*enable_call)(uint32_t id, uint8_t on);
 };
 
 #define CUPTI_PLACES 9 /* where it is looked for */
@@ -81,7 +112,7 @@ struct cupti {
 /*
  * Opens the CUPTI at one of the places, 0 to CUPTI_PLACES - 1, the best first: what the process has
  * loaded, next to its CUDA runtime, where the loader finds it, in the usual toolkit. Returns 0, or
- * -1 if there is none, or not a whole one. It stays open for good.
+ * -1 if there is none, or it lacks a function that is needed. It stays open for good.
  */
 int cupti__open(unsigned int place, struct cupti *cupti);
 

@@ -23,6 +23,8 @@
 #define BUFFER_SIZE (64u << 10)
 #define BUFFERS 512 /* at most in CUPTI's hands: 32 MiB; not with an old CUPTI */
 
+#define CLOCK_TELLS 4 /* for each buffer: the thread may lose its CPU in one */
+
 #define NAMES_TOLD 4096 /* names that need not be told again; a power of two */
 
 static struct cupti cupti;
@@ -46,6 +48,11 @@ EXPORTED void gpuprobe_times_name(uint64_t name, const char *text)
 EXPORTED void gpuprobe_times_failure(int64_t code, const char *text)
 {
 	__asm__ volatile("" : : "r"(code), "r"(text) : "memory");
+}
+
+EXPORTED void gpuprobe_times_clock(uint64_t cupti_ns)
+{
+	__asm__ volatile("" : : "r"(cupti_ns) : "memory");
 }
 
 /* --- names --- */
@@ -86,6 +93,9 @@ static struct gpu_work copy_work(const struct cupti_copy *copy)
 		.end_ns = copy->end,
 		.bytes = copy->bytes,
 		.device = copy->device,
+		.correlation = copy->kind == CUPTI_PEER_COPY ?
+				       ((const struct cupti_peer_copy *)copy)->correlation :
+				       copy->correlation,
 		.kind = GPU_WORK_COPY,
 		.copy = copy->kind == CUPTI_PEER_COPY ? GPU_COPY_P2P : copy->copy_kind,
 	};
@@ -98,6 +108,7 @@ static struct gpu_work kernel_work(const struct cupti_kernel *kernel)
 		.end_ns = kernel->end,
 		.name = tell_name(kernel->name),
 		.device = kernel->device,
+		.correlation = kernel->correlation,
 		.kind = kernel->graph_node ? GPU_WORK_GRAPH_KERNEL : GPU_WORK_KERNEL,
 	};
 }
@@ -109,6 +120,7 @@ static struct gpu_work set_work(const struct cupti_set *set)
 		.end_ns = set->end,
 		.bytes = set->bytes,
 		.device = set->device,
+		.correlation = set->correlation,
 		.kind = GPU_WORK_SET,
 	};
 }
@@ -119,7 +131,19 @@ static struct gpu_work graph_work(const struct cupti_graph *graph)
 		.start_ns = graph->start,
 		.end_ns = graph->end,
 		.device = graph->device,
+		.correlation = graph->correlation,
 		.kind = GPU_WORK_GRAPH,
+	};
+}
+
+static struct gpu_work call_work(const struct cupti_call *call)
+{
+	return (struct gpu_work){
+		.start_ns = call->start,
+		.end_ns = call->end,
+		.thread = call->thread,
+		.correlation = call->correlation,
+		.kind = GPU_WORK_CALL,
 	};
 }
 
@@ -132,8 +156,18 @@ static struct gpu_work work_of(const void *record)
 	case CUPTI_PEER_COPY: return copy_work(record);
 	case CUPTI_SET: return set_work(record);
 	case CUPTI_GRAPH: return graph_work(record);
+	case CUPTI_DRIVER_CALL: return call_work(record);
 	default: return (struct gpu_work){.kind = 0};
 	}
+}
+
+static void tell_clock(void)
+{
+	uint64_t now = 0;
+
+	for (int i = 0; cupti.timestamp && i < CLOCK_TELLS; i++)
+		if (!cupti.timestamp(&now))
+			gpuprobe_times_clock(now);
 }
 
 static void hand_over(uint8_t *buffer, size_t valid, uint64_t dropped)
@@ -182,6 +216,7 @@ static void complete_buffer(void *context, uint32_t stream, uint8_t *buffer, siz
 		return;
 	if (cupti.dropped(context, stream, &dropped))
 		dropped = 0;
+	tell_clock();
 	hand_over(buffer, valid, dropped);
 	free(buffer);
 	__atomic_sub_fetch(&buffers_out, 1, __ATOMIC_RELAXED);
@@ -248,6 +283,24 @@ static void ignore_callback(void *arg, int domain, uint32_t id, const void *data
 	(void)data;
 }
 
+/*
+ * The driver's calls that submit work get records, so that each piece of work leads to its call.
+ * The runtime's calls make these, too. GPU times are worth having without. Not with bursts, which
+ * are there to do less.
+ */
+static void enable_calls(void)
+{
+	static const struct {
+		uint16_t first, last;
+	} ids[] = CUPTI_SUBMITTING_CALLS;
+
+	if (wanted_share() < 1 || !cupti.timestamp || !cupti.thread_ids || !cupti.enable_call ||
+	    cupti.thread_ids(CUPTI_SYSTEM_THREAD_IDS))
+		return;
+	for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++)
+		for (uint32_t id = ids[i].first; id <= ids[i].last; id++)
+			cupti.enable_call(id, 1);
+}
 static int start(void)
 {
 	void *subscriber = NULL;
@@ -261,11 +314,13 @@ static int start(void)
 	result = cupti.register_callbacks(request_buffer, complete_buffer);
 	if (!result)
 		result = enable_records();
-	if (result)
+	if (result) {
 		cupti.unsubscribe(subscriber);
-	else
-		atexit(flush_at_exit);
-	return result;
+		return result;
+	}
+	enable_calls();
+	atexit(flush_at_exit);
+	return 0;
 }
 
 static void tell_failure(int result, const char *reason)

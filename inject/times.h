@@ -22,6 +22,12 @@ void gpuprobe_times_work(const struct gpu_work *work, uint64_t count, uint64_t d
 /* Tells the name of kernels whose work has the number `name`. */
 void gpuprobe_times_name(uint64_t name, const char *text);
 
+/*
+ * Tells the time by CUPTI's clock: what watches the function knows when it was called. That time is
+ * late by what the call takes, so it is called several times.
+ */
+void gpuprobe_times_clock(uint64_t cupti_ns);
+
 /* There are no GPU times: why, with CUPTI's error, or 0 if it is none of CUPTI's. */
 void gpuprobe_times_failure(int64_t code, const char *text);
 

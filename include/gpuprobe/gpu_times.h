@@ -23,6 +23,7 @@ enum gpu_work_kind {
 	GPU_WORK_SET,
 	GPU_WORK_GRAPH,	       /* a launch of a graph, as a whole */
 	GPU_WORK_GRAPH_KERNEL, /* a kernel in a graph */
+	GPU_WORK_CALL,	       /* no work: a call of the driver's that submits some */
 };
 
 /* What a copy went from and to, as CUPTI numbers it. */
@@ -41,15 +42,32 @@ enum gpu_copy_kind {
 	GPU_COPY_KINDS,
 };
 
-/* A piece of work that a GPU has done. */
+/* A piece of work that a GPU has done, or the call that submitted it. */
 struct gpu_work {
 	__u64 start_ns, end_ns; /* CUPTI's clock; 0: unknown */
 	__u64 name;		/* of a kernel: the number that its name was told with */
 	__u64 bytes;		/* of a copy or set */
 	__u32 device;		/* as the program numbers it */
+	__u32 thread;		/* of a call: its thread, in its own pid namespace */
+	__u32 correlation;	/* the same for a call and its work; 0: unknown */
 	__u8 kind;		/* enum gpu_work_kind */
 	__u8 copy;		/* enum gpu_copy_kind */
 	__u16 burst;		/* in which it was recorded; 0: everything of its kind is */
+};
+
+/*
+ * A call that submitted work, as the monitor's probes see it: from the map `gpu_calls`. Work is
+ * joined with it by way of a GPU_WORK_CALL of its thread that is inside it.
+ */
+struct gpu_call {
+	__u64 start_ns, end_ns; /* CLOCK_BOOTTIME */
+	__u64 process_start_ns; /* as in struct gpu_times_head */
+	__u64 stack;		/* its id, see gpuprobe/stack.h; 0: none was taken */
+	__s32 pid;		/* in gpuprobe's pid namespace */
+	__u32 tid;		/* the same for the thread */
+	__u32 thread;		/* the thread in its own pid namespace */
+	__u16 row;		/* of the function */
+	__u16 unused;
 };
 
 /* The functions of the library that have probes; the cookies of these. */
@@ -57,6 +75,7 @@ enum gpu_times_function {
 	GPU_TIMES_WORK = 1,
 	GPU_TIMES_NAME,
 	GPU_TIMES_FAILURE,
+	GPU_TIMES_CLOCK,
 };
 
 /* Every record of the ring begins with this. */
@@ -83,6 +102,13 @@ struct gpu_times_failure {
 	struct gpu_times_head head;
 	__s64 code; /* CUPTI's result; 0: it did not come from CUPTI */
 	char text[GPU_TIMES_REASON_SIZE];
+};
+
+/* The same moment by both clocks; `boot_ns` is up to some microseconds late. */
+struct gpu_times_clock {
+	struct gpu_times_head head;
+	__u64 cupti_ns; /* as in struct gpu_work */
+	__u64 boot_ns;	/* CLOCK_BOOTTIME */
 };
 
 /* What BPF could not hand over, by its place in the map `gpu_times_lost`. */

@@ -71,6 +71,8 @@
 	X(TENSOR_MAP_FULL, "tensor_map_full", "tensors beyond --max-tensors") \
 	X(TENSOR_RING_FULL, "tensor_ring_full", \
 	  "events of tensors that did not fit the ring buffer") \
+	X(GPU_CALL_RING_FULL, "gpu_call_ring_full", \
+	  "calls that did not fit the ring buffer: the GPU times of their work have no call") \
 	X(UNREADABLE, "unreadable", "results that could not be read from the program's memory") \
 	X(LIBRARY_SKIPPED, "library_skipped", \
 	  "files of processes that may be CUDA libraries and got no probes: see the warnings") \

@@ -124,7 +124,7 @@ static bool submit(struct CUstream_st *stream, uint64_t ns, uint64_t *end)
 		*end = queue->ends[queue->head];
 		return false;
 	}
-	*end = place(stream, 0, ns);
+	*end = place(stream, sim_now() + durations__latency(), ns);
 	queue->ends[(queue->head + queue->count++) % durations__queue()] = *end;
 	return true;
 }

@@ -11,7 +11,8 @@
 
 #define VARIABLE "CUDA_SIM_CLOCK"
 #define EXPECTED "expected kernel=, kernel:NAME= or graph_node=DURATION, copy= or " \
-		 "set=DURATION[+DURATION/B], or queue=1 to 65536, in a list with commas"
+		 "set=DURATION[+DURATION/B], latency=DURATION, or queue=1 to 65536, " \
+		 "in a list with commas"
 #define KERNEL_PREFIX "kernel:"
 #define MAX_QUEUE 65536ull
 
@@ -23,6 +24,7 @@ struct named {
 
 static struct {
 	struct sim_latency kernel, copy, set, node;
+	struct sim_latency latency; /* of work before it begins, on a GPU without work too */
 	struct named *named;
 	size_t nr_named;
 	uint32_t queue;
@@ -49,7 +51,8 @@ static struct sim_latency *place_of(const char *item, size_t length)
 		struct sim_latency *place;
 	} places[] = {
 		{ "kernel", &durations.kernel }, { "copy", &durations.copy },
-		{ "set", &durations.set }, { "graph_node", &durations.node }
+		{ "set", &durations.set }, { "graph_node", &durations.node },
+		{ "latency", &durations.latency }
 	};
 	size_t prefix = strlen(KERNEL_PREFIX);
 
@@ -140,6 +143,11 @@ uint64_t durations__of(enum work work, uint64_t amount)
 uint64_t durations__of_node(void)
 {
 	return total(&durations.node, 0);
+}
+
+uint64_t durations__latency(void)
+{
+	return total(&durations.latency, 0);
 }
 
 uint32_t durations__queue(void)

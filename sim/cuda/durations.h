@@ -14,6 +14,8 @@ bool durations__read(void);
 uint64_t durations__of(enum work work, uint64_t amount);
 /* The additional time of a kernel, copy or memset as a graph node, in ns. */
 uint64_t durations__of_node(void);
+/* How long each piece of work takes at least from its call to its start, in ns. */
+uint64_t durations__latency(void);
 /* How many unfinished pieces of work a stream's queue holds. */
 uint32_t durations__queue(void);
 

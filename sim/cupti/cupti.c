@@ -6,7 +6,7 @@
  * CUDA_SIM_CUPTI=ITEM,...: error=N, subscribing fails with N; refuse=N, records of kind N cannot be
  * had; drop=N, each Nth record is dropped;
  * late=N, each Nth goes into another buffer, which goes out after later work; untimed=N, each Nth
- * has no times.
+ * has no times; uncalled=N, each Nth has no record of its call.
  */
 #include "cuda/listener.h"
 #include "record/internal.h"
@@ -15,15 +15,26 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #define MAX_LIMIT_REACHED 12
 #define INVALID_PARAMETER 1
 #define KINDS 64
+#define DRIVER_CALLS 1024
+#define DRIVER_KIND 4
 #define GRAPH_KIND 51
 #define KERNEL_KIND 10
 #define COPY_KIND 1
 #define PEER_KIND 22
 #define SET_KIND 2
+
+/* Calls of the driver, which stand for all that submit the same work. */
+#define LAUNCH_CALL 307
+#define COPY_CALL 277
+#define SET_CALL 249
+#define GRAPH_CALL 514
 
 /* The records; what nothing reads is left out between the members. */
 struct record {
@@ -51,12 +62,15 @@ SIM_EXPORT int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, const v
 SIM_EXPORT int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *count);
 SIM_EXPORT int cuptiGetResultString(int result, const char **text);
 SIM_EXPORT int cuptiGetVersion(uint32_t *version);
+SIM_EXPORT int cuptiGetTimestamp(uint64_t *ns);
+SIM_EXPORT int cuptiSetThreadIdType(int type);
+SIM_EXPORT int cuptiActivityEnableDriverApi(uint32_t id, uint8_t on);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct buffer buffers[2]; /* the usual one, and that of late records */
 static request_fn request_buffer;
 static complete_fn complete_buffer;
-static bool enabled[KINDS];
+static bool enabled[KINDS], calls_enabled[DRIVER_CALLS];
 static size_t dropped;
 static unsigned long made; /* records so far */
 
@@ -72,6 +86,14 @@ static unsigned long setting(const char *name)
 	return 0;
 }
 
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
 static bool is_each(const char *name)
 {
 	unsigned long each = setting(name);
@@ -84,7 +106,8 @@ static bool is_each(const char *name)
 /* Their sizes in CUPTI 13. */
 static size_t size_of(uint32_t kind)
 {
-	return kind == KERNEL_KIND ? 216 : kind == GRAPH_KIND ? 56 : kind == SET_KIND ? 88 : 96;
+	return kind == DRIVER_KIND ? 40 :
+	       kind == KERNEL_KIND ? 216 : kind == GRAPH_KIND ? 56 : kind == SET_KIND ? 88 : 96;
 }
 
 static uint32_t copy_kind(enum sim_copy_kind kind)
@@ -108,17 +131,20 @@ static struct record make_record(const struct sim_work *work)
 	bool timed = !is_each("untimed");
 	uint64_t start = timed ? work->begin : 0, end = timed ? work->end : 0;
 	struct record record = {.kind = KERNEL_KIND};
+	uint64_t correlation = (uint64_t)made << 32;
 
 	switch (work->kind) {
 	case SIM_WORK_KERNEL:
 		record.words[1] = start;
 		record.words[2] = end;
 		record.words[4] = (uint64_t)work->device;
+		record.words[10] = correlation;
 		record.words[12] = (uintptr_t)work->name;
 		record.words[17] = work->in_graph;
 		return record;
 	case SIM_WORK_GRAPH:
 		record.kind = GRAPH_KIND;
+		record.detail = (uint32_t)made;
 		record.words[0] = start;
 		record.words[1] = end;
 		record.words[2] = (uint64_t)work->device;
@@ -132,8 +158,26 @@ static struct record make_record(const struct sim_work *work)
 		record.words[1] = start;
 		record.words[2] = end;
 		record.words[3] = (uint64_t)work->device;
+		record.words[record.kind == PEER_KIND ? 6 : 4] = correlation;
 		return record;
 	}
+}
+
+/* The call that submits it is in progress. */
+static struct record make_call(const struct sim_work *work)
+{
+	static const uint32_t ids[] = {
+		[SIM_WORK_KERNEL] = LAUNCH_CALL, [SIM_WORK_COPY] = COPY_CALL,
+		[SIM_WORK_SET] = SET_CALL, [SIM_WORK_GRAPH] = GRAPH_CALL,
+	};
+	struct record record = {.kind = DRIVER_KIND, .detail = ids[work->kind]};
+
+	if (!calls_enabled[record.detail] || is_each("uncalled"))
+		record.kind = 0;
+	record.words[0] = record.words[1] = now();
+	record.words[2] = (uint64_t)syscall(SYS_gettid) << 32;
+	record.words[3] = (uint32_t)made;
+	return record;
 }
 
 /* --- buffers; the lock is held, and not while the tool is called --- */
@@ -172,13 +216,14 @@ static void keep(const struct record *record, bool late)
 
 static void take_work(const struct sim_work *work)
 {
-	struct record record = { 0 };
+	struct record record = { 0 }, call;
 	bool late;
 
 	if (work->in_graph && enabled[GRAPH_KIND]) /* the graph has a record as a whole */
 		return;
 	pthread_mutex_lock(&lock);
 	made++;
+	call = make_call(work);
 	record = make_record(work);
 	late = is_each("late");
 	if (is_each("drop")) {
@@ -186,6 +231,8 @@ static void take_work(const struct sim_work *work)
 		record.kind = 0;
 	}
 	pthread_mutex_unlock(&lock);
+	if (call.kind)
+		keep(&call, false);
 	if (record.kind && enabled[record.kind])
 		keep(&record, late);
 }
@@ -237,6 +284,25 @@ int cuptiActivityDisable(int kind)
 	if (kind <= 0 || kind >= KINDS)
 		return INVALID_PARAMETER;
 	enabled[kind] = false;
+	return 0;
+}
+
+int cuptiActivityEnableDriverApi(uint32_t id, uint8_t on)
+{
+	if (id >= DRIVER_CALLS)
+		return INVALID_PARAMETER;
+	calls_enabled[id] = on;
+	return 0;
+}
+
+int cuptiSetThreadIdType(int type)
+{
+	return type == 1 ? 0 : INVALID_PARAMETER;
+}
+
+int cuptiGetTimestamp(uint64_t *ns)
+{
+	*ns = now();
 	return 0;
 }
 

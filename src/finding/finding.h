@@ -65,9 +65,10 @@ struct finding_list;
 #define NEEDS_PROFILE 0x1 /* process->profile: stat, diagnose, the monitor's --verdict */
 #define NEEDS_ASKS 0x2	  /* error queries are probed */
 #define NEEDS_GETTERS 0x4
-#define NEEDS_TENSORS 0x8 /* of no finding: for readings of a recording */
-#define NEEDS_NCCL 0x10	  /* model->nccl: calls of NCCL are traced where it is in use */
-#define NEEDS_XIDS 0x20	  /* model->xids: errors of GPUs are watched */
+#define NEEDS_TENSORS 0x8    /* of no finding: for readings of a recording */
+#define NEEDS_NCCL 0x10	     /* model->nccl: calls of NCCL are traced where it is in use */
+#define NEEDS_XIDS 0x20	     /* model->xids: errors of GPUs are watched */
+#define NEEDS_GPU_TIMES 0x40 /* model->gpu_times: --gpu-times */
 
 struct finding_kind {
 	const char *id; /* "alloc-churn" */

@@ -159,7 +159,8 @@ static bool is_gpu_bound(const struct model *model, const struct process *proces
 	struct verdict verdict;
 
 	verdict__judge(model, process, &verdict);
-	return verdict.kind == VERDICT_GPU_BOUND && verdict.busy >= VERDICT_LEAST_BUSY;
+	return verdict.kind == VERDICT_GPU_BOUND &&
+	       (verdict.busy >= VERDICT_LEAST_BUSY || verdict.exact != SHARE_UNKNOWN);
 }
 
 static void pass_over(const struct finding_kind *kind, struct finding_list *list)

@@ -24,13 +24,15 @@ enum {
 #define SHOWN_SHARE 0.001 /* less than this rounds to 0.0 % and proves nothing worth saying */
 
 /*
- * The share of the window in which the GPU waited, proven or approximate; SHARE_UNKNOWN: neither is
+ * The share of the window in which the GPU waited, exact, proven or approximate; SHARE_UNKNOWN: neither is
  * known.
  */
 static double waiting_share(const struct verdict *verdict)
 {
 	double share = verdict->unfed > 0 ? verdict->unfed : SHARE_UNKNOWN, waiting;
 
+	if (verdict->exact != SHARE_UNKNOWN)
+		return 1 - verdict->exact;
 	if (verdict->busy == SHARE_UNKNOWN)
 		return share;
 	/* NVML's utilization is coarse: while the GPU delays a thread, it is not idle. */
@@ -73,7 +75,10 @@ static void say_idle(const struct verdict *verdict, char text[IDLE_SIZE])
 	const char *proved = verdict->beside.pid ? "has nothing to do for the program" : "is idle";
 	struct quantity busy = quantity__share(verdict->busy);
 
-	if (verdict->unfed >= SHOWN_SHARE)
+	if (verdict->exact != SHARE_UNKNOWN)
+		snprintf(text, IDLE_SIZE, "%s %s (exact, by GPU times)", proved,
+			 quantity__share(1 - verdict->exact).text);
+	else if (verdict->unfed >= SHOWN_SHARE)
 		snprintf(text, IDLE_SIZE, "%s at least %s (proved)%s%s,", proved,
 			 quantity__share(verdict->unfed).text,
 			 verdict->busy == SHARE_UNKNOWN ? "" : ", busy about ",
@@ -97,6 +102,8 @@ static int report(const struct verdict *verdict, const struct host_reasons *reas
 		finding__number(finding, "idle_proved", verdict->idle, UNIT_SHARE);
 	if (verdict->unfed != SHARE_UNKNOWN)
 		finding__number(finding, "unfed_proved", verdict->unfed, UNIT_SHARE);
+	if (verdict->exact != SHARE_UNKNOWN)
+		finding__number(finding, "busy_exact", verdict->exact, UNIT_SHARE);
 	if (verdict->busy != SHARE_UNKNOWN)
 		finding__number(finding, "busy_nvml", verdict->busy, UNIT_SHARE);
 	say_idle(verdict, idle);

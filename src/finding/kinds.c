@@ -678,6 +678,70 @@ const struct finding_kind finding_kinds[] = {
 		.detect = driver_contention__detect,
 	},
 	{
+		.id = "no-overlap",
+		.severity = SEVERITY_WARNING,
+		.needs = NEEDS_GPU_TIMES,
+		.title = "copies never run beside kernels",
+		.advice = "Let copies of the next step run while the kernels of this one do: put "
+			  "copies in a stream of their own, made with cudaStreamNonBlocking, copy "
+			  "pinned memory by cudaMemcpyAsync, use two buffers in turn, and order "
+			  "both streams by events. In PyTorch use pin_memory=True, "
+			  ".to(device, non_blocking=True) and a prefetch of the next batch in a "
+			  "torch.cuda.Stream. A copy whose kernel is the next work of all cannot "
+			  "overlap: nothing else is left to run meanwhile.",
+		.cost = "copies while no kernel ran",
+		.thresholds =
+			{
+				{"share", 0.1, UNIT_SHARE,
+				 "minimum share of the time in which copies run alone"},
+				{"calls", 100, UNIT_COUNT, "minimum copies"},
+				{"overlap", 0.1, UNIT_SHARE,
+				 "maximum share of the copies' time beside kernels"},
+				{"kernels", 0.1, UNIT_SHARE,
+				 "minimum share of the time in which kernels run"},
+			},
+		.detect = no_overlap__detect,
+	},
+	{
+		.id = "small-kernels",
+		.severity = SEVERITY_WARNING,
+		.needs = NEEDS_GPU_TIMES,
+		.title = "kernels are too small for the GPU",
+		.advice = "The GPU is done with a kernel before the program has launched the next "
+			  "one. Give each kernel more work (a larger batch, several items in one "
+			  "launch), fuse kernels (torch.compile, a library's fused operation), or "
+			  "launch many at once as a CUDA graph.",
+		.thresholds =
+			{
+				{"share", 0.5, UNIT_SHARE, "minimum share of the kernels"},
+				{"time", 10e3, UNIT_NS, "mean time below which a kernel is small"},
+				{"kernels", 1000, UNIT_COUNT, "minimum of them"},
+				{"idle", 0.3, UNIT_SHARE, "minimum share of the time without work"},
+			},
+		.detect = small_kernels__detect,
+	},
+	{
+		.id = "launch-latency",
+		.severity = SEVERITY_WARNING,
+		.needs = NEEDS_GPU_TIMES,
+		.title = "the idle GPU begins called work late",
+		.advice =
+			"The GPU has nothing to do, and yet work starts some time after its call. "
+			"That is what a launch takes until it reaches the GPU, or a wait for an "
+			"event of another stream. Call further ahead: wait less often, so that "
+			"the next work is queued before the GPU is done, or launch CUDA graphs.",
+		.cost = "idle times of the GPU between a call and the start of its work",
+		.thresholds =
+			{
+				{"share", 0.1, UNIT_SHARE, "minimum share of the time"},
+				{"gaps", 100, UNIT_COUNT, "minimum idle times"},
+				{"mean", 10e3, UNIT_NS, "minimum mean time of one"},
+				{"known", 0.9, UNIT_SHARE,
+				 "minimum share of the work whose call is known"},
+			},
+		.detect = launch_latency__detect,
+	},
+	{
 		.id = "chatty-getters",
 		.severity = SEVERITY_INFO,
 		.needs = NEEDS_PROFILE | NEEDS_GETTERS,

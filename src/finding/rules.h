@@ -112,6 +112,14 @@ int device_imbalance__detect(const struct finding_input *input, struct finding_l
 /* nccl.c; `input->kind` says which verdict */
 int nccl__detect(const struct finding_input *input, struct finding_list *out);
 
+/* gpu_work.c */
+int no_overlap__detect(const struct finding_input *input, const struct process *process,
+		       struct finding_list *out);
+int small_kernels__detect(const struct finding_input *input, const struct process *process,
+			  struct finding_list *out);
+int launch_latency__detect(const struct finding_input *input, const struct process *process,
+			   struct finding_list *out);
+
 /* stuck.c */
 int stuck__detect(const struct finding_input *input, const struct process *process,
 		  struct finding_list *out);

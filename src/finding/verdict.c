@@ -6,6 +6,7 @@
 #include "finding/company.h"
 #include "finding/history.h"
 #include "finding/host_reasons.h"
+#include "model/gpu_times.h"
 #include "model/steady.h"
 
 #define LEAST_WINDOW_NS 1000000000ull /* a shorter time does not show how the process goes on */
@@ -161,6 +162,7 @@ static const struct verdict nothing_known = {.device = -1,
 					     .unfed = SHARE_UNKNOWN,
 					     .idle = SHARE_UNKNOWN,
 					     .busy = SHARE_UNKNOWN,
+					     .exact = SHARE_UNKNOWN,
 					     .stopped = SHARE_UNKNOWN};
 
 /* As if the process were alone. */
@@ -252,6 +254,33 @@ static void look_at_stops(const struct model *model, const struct process *proce
 	host_reasons__clear(&reasons);
 }
 
+/* What the process does not get done because it is stopped is not its fault. */
+static double idle_by_itself(const struct verdict *verdict)
+{
+	return 1 - verdict->exact - at_least_0(verdict->stopped);
+}
+
+/* The GPU's own clock has the truth. If others use the GPU, it may be busy for them meanwhile. */
+static void look_at_gpu_times(const struct model *model, const struct process *process,
+			      struct verdict *verdict)
+{
+	const struct gpu_times *times = model->gpu_times;
+	struct gpu_busy busy;
+
+	if (!times || !verdict->window_ns ||
+	    !gpu_times__busiest(times, gpu_times__find(times, process->pid, process->start_ns),
+				verdict->from_ns, &busy))
+		return;
+	verdict->exact = share_of(busy.ns, busy.window_ns);
+	verdict->exact_ns = busy.window_ns;
+	verdict->exact_device = busy.device;
+	if (verdict->kind == VERDICT_NO_WORK || verdict->beside.pid ||
+	    busy.window_ns < LEAST_WINDOW_NS)
+		return;
+	verdict->kind =
+		idle_by_itself(verdict) >= LEAST_IDLE ? VERDICT_HOST_BOUND : VERDICT_GPU_BOUND;
+}
+
 static void judge_in_company(const struct company_times *times, const struct process *process,
 			     struct verdict *verdict)
 {
@@ -260,6 +289,7 @@ static void judge_in_company(const struct company_times *times, const struct pro
 	company__find_sharing(times, process, verdict);
 	if (verdict->beside.pid)
 		look_at_shared(verdict);
+	look_at_gpu_times(times->model, process, verdict);
 	company__find_awaited(times, process, verdict);
 }
 

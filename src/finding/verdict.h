@@ -83,6 +83,14 @@ struct verdict {
 	 */
 	double stopped;
 	double busy; /* NVML's approximate utilization; SHARE_UNKNOWN: not reported */
+	/*
+	 * With GPU times: the share of `exact_ns`, from the beginning of the window to its latest
+	 * work, in which GPU number `exact_device` worked for the process, by its own clock;
+	 * SHARE_UNKNOWN: not known
+	 */
+	double exact;
+	uint64_t exact_ns;
+	unsigned int exact_device;
 	/* there is a profile; otherwise `held` only has waits, and no idle time can be proven */
 	bool profile;
 	/*

@@ -8,11 +8,36 @@
 
 #define CLOSED_AT_ONCE (BUSY_SPANS / 4)
 
+/* Keeps every second mark. */
+static void thin_marks(struct busy_time *busy)
+{
+	for (size_t i = 0; i < BUSY_MARKS / 2; i++)
+		busy->marks[i] = busy->marks[2 * i + 1];
+	busy->mark_count = BUSY_MARKS / 2;
+	busy->mark_each *= 2;
+}
+
+/* Without memory there are no marks. */
+static void note_closing(struct busy_time *busy)
+{
+	if (!busy->marks) {
+		busy->marks = calloc(BUSY_MARKS, sizeof(*busy->marks));
+		busy->mark_each = 1;
+	}
+	if (!busy->marks || ++busy->closings % busy->mark_each)
+		return;
+	if (busy->mark_count == BUSY_MARKS)
+		thin_marks(busy);
+	busy->marks[busy->mark_count++] =
+		(struct busy_mark){busy->closed_until_ns, busy->closed_ns};
+}
+
 static void close_earliest(struct busy_time *busy)
 {
 	for (size_t i = 0; i < CLOSED_AT_ONCE; i++)
 		busy->closed_ns += busy->spans[i].end_ns - busy->spans[i].start_ns;
 	busy->closed_until_ns = busy->spans[CLOSED_AT_ONCE - 1].end_ns;
+	note_closing(busy);
 	busy->count -= CLOSED_AT_ONCE;
 	memmove(busy->spans, busy->spans + CLOSED_AT_ONCE, busy->count * sizeof(*busy->spans));
 }
@@ -93,8 +118,41 @@ uint64_t busy_time__ns(const struct busy_time *busy)
 	return ns;
 }
 
+static uint64_t open_ns_since(const struct busy_time *busy, uint64_t from_ns)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < busy->count; i++) {
+		const struct busy_span *span = &busy->spans[i];
+
+		if (span->end_ns > from_ns)
+			ns += span->end_ns - (span->start_ns > from_ns ? span->start_ns : from_ns);
+	}
+	return ns;
+}
+
+uint64_t busy_time__ns_since(const struct busy_time *busy, uint64_t *from_ns)
+{
+	size_t i = 0;
+
+	if (*from_ns <= busy->first_ns) {
+		*from_ns = busy->first_ns;
+		return busy_time__ns(busy);
+	}
+	while (i < busy->mark_count && busy->marks[i].until_ns < *from_ns)
+		i++;
+	if (i < busy->mark_count) {
+		*from_ns = busy->marks[i].until_ns;
+		return busy_time__ns(busy) - busy->marks[i].closed_ns;
+	}
+	if (*from_ns < busy->closed_until_ns)
+		*from_ns = busy->closed_until_ns;
+	return open_ns_since(busy, *from_ns);
+}
+
 void busy_time__clear(struct busy_time *busy)
 {
+	free(busy->marks);
 	free(busy->spans);
 	*busy = (struct busy_time){0};
 }

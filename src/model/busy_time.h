@@ -11,6 +11,11 @@
 #include <stdint.h>
 
 #define BUSY_SPANS 4096
+#define BUSY_MARKS 128 /* moments from which the time can be had, of those only summed up */
+
+struct busy_mark {
+	uint64_t until_ns, closed_ns; /* as in struct busy_time at some time */
+};
 
 struct busy_span {
 	uint64_t start_ns, end_ns;
@@ -24,6 +29,9 @@ struct busy_time {
 	uint64_t late;		    /* pieces of work left out, as a whole or in part */
 	struct busy_span *spans;    /* in order, separate */
 	size_t count;
+	struct busy_mark *marks; /* in order */
+	size_t mark_count;
+	uint64_t closings, mark_each; /* one in so many closings so far has a mark */
 };
 
 /*
@@ -34,6 +42,12 @@ int busy_time__add(struct busy_time *busy, uint64_t start_ns, uint64_t end_ns);
 
 /* The sum of all times, each moment once. */
 uint64_t busy_time__ns(const struct busy_time *busy);
+
+/*
+ * The same from `*from_ns` on, or from the first moment after it from which the time is known,
+ * which `*from_ns` is set to.
+ */
+uint64_t busy_time__ns_since(const struct busy_time *busy, uint64_t *from_ns);
 
 void busy_time__clear(struct busy_time *busy);
 

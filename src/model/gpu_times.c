@@ -16,15 +16,21 @@ static void free_kernel(struct gpu_kernel_time *kernel)
 static void free_process(struct gpu_process_times *process)
 {
 	TABLE_CLEAR(process->kernels, free_kernel);
-	for (size_t i = 0; i < GPU_TIMES_DEVICES; i++)
+	for (size_t i = 0; i < GPU_TIMES_DEVICES; i++) {
 		busy_time__clear(&process->busy[i]);
+		busy_time__clear(&process->without_copies[i]);
+	}
+	gpu_join__free(process->join);
+	gpu_callers__clear(&process->callers);
 	free(process);
 }
 
 void gpu_times__clear(struct gpu_times *times)
 {
 	TABLE_CLEAR(times->processes, free_process);
-	*times = (struct gpu_times){.share = times->share};
+	*times = (struct gpu_times){.share = times->share,
+				    .find_stack = times->find_stack,
+				    .find_arg = times->find_arg};
 }
 
 /* NULL: there is no room. */
@@ -61,48 +67,29 @@ static struct gpu_kernel_time *take_kernel(struct gpu_times *times,
 
 /* --- work --- */
 
-static bool has_time(const struct gpu_work *work)
+/* Returns 0, or -ENOSPC or -ENOMEM: it is left out. */
+static int add_busy(struct gpu_times *times, struct busy_time *busy, const struct gpu_work *work)
 {
-	return work->start_ns && work->end_ns >= work->start_ns;
+	bool is_new = !busy->spans;
+	int ret;
+
+	if (is_new && times->device_count == GPU_TIMES_ALL_DEVICES)
+		return -ENOSPC;
+	ret = busy_time__add(busy, work->start_ns, work->end_ns);
+	times->device_count += is_new && busy->spans;
+	return ret;
 }
 
-static void add(struct gpu_time_sum *sum, const struct gpu_work *work)
+static void add_to_device(struct gpu_times *times, struct gpu_process_times *process,
+			  const struct gpu_work *work)
 {
-	uint64_t ns = work->end_ns - work->start_ns;
-
-	saturate__add(&sum->bytes, work->bytes);
-	sum->count++;
-	if (!has_time(work)) {
-		sum->untimed++;
+	if (!gpu_work__has_time(work))
 		return;
-	}
-	if (sum->count - sum->untimed == 1 || ns < sum->min_ns)
-		sum->min_ns = ns;
-	if (ns > sum->max_ns)
-		sum->max_ns = ns;
-	saturate__add(&sum->ns, ns);
-	if (work->burst)
-		gpu_sample__add(&sum->sample, work->burst, ns);
-}
-
-static void add_busy(struct gpu_times *times, struct gpu_process_times *process,
-		     const struct gpu_work *work)
-{
-	struct busy_time *busy =
-		work->device < GPU_TIMES_DEVICES ? &process->busy[work->device] : NULL;
-
-	if (!has_time(work))
-		return;
-	if (busy && !busy->spans && times->device_count < GPU_TIMES_ALL_DEVICES) {
-		if (!busy_time__add(busy, work->start_ns, work->end_ns))
-			times->device_count++;
-		else
-			process->unknown_devices++;
-	} else if (!busy || !busy->spans) {
+	if (work->device >= GPU_TIMES_DEVICES ||
+	    add_busy(times, &process->busy[work->device], work) ||
+	    (work->kind != GPU_WORK_COPY &&
+	     add_busy(times, &process->without_copies[work->device], work)))
 		process->unknown_devices++;
-	} else {
-		busy_time__add(busy, work->start_ns, work->end_ns);
-	}
 }
 
 static void add_kernel(struct gpu_times *times, struct gpu_process_times *process,
@@ -111,13 +98,32 @@ static void add_kernel(struct gpu_times *times, struct gpu_process_times *proces
 	bool in_graph = work->kind == GPU_WORK_GRAPH_KERNEL, sampled = work->burst;
 	struct gpu_kernel_time *kernel;
 
-	add(&process->all_kernels, work);
+	gpu_time_sum__add(&process->all_kernels, work);
 	if (in_graph)
-		add(&process->graph_kernels, work);
+		gpu_time_sum__add(&process->graph_kernels, work);
 	if (in_graph && sampled)
 		return;
 	kernel = take_kernel(times, process, work->name);
-	add(kernel ? &kernel->sum : &process->other_kernels, work);
+	gpu_time_sum__add(kernel ? &kernel->sum : &process->other_kernels, work);
+}
+
+/* NULL: there is no room. */
+static struct gpu_join *take_join(struct gpu_times *times, struct gpu_process_times *process)
+{
+	if (!process->join && times->join_count < GPU_TIMES_JOINED) {
+		process->join = gpu_join__new();
+		times->join_count += process->join != NULL;
+	}
+	return process->join;
+}
+
+static void add_to_join(struct gpu_times *times, struct gpu_process_times *process,
+			const struct gpu_work *work)
+{
+	struct gpu_join *join = take_join(times, process);
+
+	if (join && gpu_join__add_work(join, work))
+		times->due = true;
 }
 
 static void add_work(struct gpu_times *times, struct gpu_process_times *process,
@@ -131,14 +137,17 @@ static void add_work(struct gpu_times *times, struct gpu_process_times *process,
 	case GPU_WORK_KERNEL:
 	case GPU_WORK_GRAPH_KERNEL: add_kernel(times, process, work); break;
 	case GPU_WORK_COPY:
-		add(&process->copies[work->copy < GPU_COPY_KINDS ? work->copy : GPU_COPY_UNKNOWN],
-		    work);
+		gpu_time_sum__add(&process->copies[work->copy < GPU_COPY_KINDS ? work->copy :
+										 GPU_COPY_UNKNOWN],
+				  work);
 		break;
-	case GPU_WORK_SET: add(&process->sets, work); break;
-	case GPU_WORK_GRAPH: add(&process->graphs, work); break;
+	case GPU_WORK_SET: gpu_time_sum__add(&process->sets, work); break;
+	case GPU_WORK_GRAPH: gpu_time_sum__add(&process->graphs, work); break;
+	case GPU_WORK_CALL: add_to_join(times, process, work); return;
 	default: process->refused++; return;
 	}
-	add_busy(times, process, work);
+	add_to_device(times, process, work);
+	add_to_join(times, process, work);
 }
 
 /* --- records --- */
@@ -156,6 +165,15 @@ static void take_work(struct gpu_times *times, const struct gpu_times_work *reco
 	saturate__add(&process->dropped, record->dropped);
 	for (uint64_t i = 0; i < count; i++)
 		add_work(times, process, &record->work[i]);
+}
+
+static void take_clock(struct gpu_times *times, const struct gpu_times_clock *record)
+{
+	struct gpu_process_times *process = take_process(times, &record->head);
+	struct gpu_join *join = process ? take_join(times, process) : NULL;
+
+	if (join)
+		gpu_join__set_clock(join, record->cupti_ns, record->boot_ns);
 }
 
 /* A number means its first name: a program cannot rename what was counted. */
@@ -196,6 +214,52 @@ void gpu_times__take(struct gpu_times *times, const void *record, size_t size)
 		take_name(times, record);
 	else if (head->function == GPU_TIMES_FAILURE && size >= sizeof(struct gpu_times_failure))
 		take_failure(times, record);
+	else if (head->function == GPU_TIMES_CLOCK && size >= sizeof(struct gpu_times_clock))
+		take_clock(times, record);
+}
+
+/* --- calls --- */
+
+void gpu_times__take_call(struct gpu_times *times, const struct gpu_call *call)
+{
+	const struct gpu_times_head head = {.pid = call->pid, .start_ns = call->process_start_ns};
+	struct gpu_process_times *process = take_process(times, &head);
+	struct gpu_join *join = process ? take_join(times, process) : NULL;
+
+	if (join && gpu_join__add_call(join, call))
+		times->due = true;
+}
+
+struct joining {
+	struct gpu_times *times;
+	struct gpu_process_times *process;
+};
+
+static void take_joined(const struct gpu_joined *joined, void *arg)
+{
+	const struct joining *joining = arg;
+	struct gpu_process_times *process = joining->process;
+	const struct gpu_work *work = joined->work;
+	struct gpu_kernel_time *kernel = work->kind == GPU_WORK_KERNEL ?
+						 TABLE_FIND(process->kernels, number, &work->name) :
+						 NULL;
+
+	gpu_callers__add(&process->callers, joined, &joining->times->site_count);
+	if (kernel)
+		gpu_delay__add(&kernel->delay, joined->called_ns, work->start_ns);
+}
+
+void gpu_times__join(struct gpu_times *times)
+{
+	struct gpu_process_times *process, *next;
+
+	HASH_ITER (hh, times->processes, process, next) {
+		struct joining joining = {.times = times, .process = process};
+
+		if (process->join)
+			gpu_join__run(process->join, take_joined, &joining);
+	}
+	times->due = false;
 }
 
 /* --- reading --- */
@@ -236,9 +300,4 @@ const struct gpu_kernel_time **gpu_times__sort(const struct gpu_process_times *p
 			sorted[(*count)++] = kernel;
 	qsort(sorted, *count, sizeof(*sorted), by_time);
 	return sorted;
-}
-
-uint64_t gpu_time_sum__mean(const struct gpu_time_sum *sum)
-{
-	return sum->count > sum->untimed ? sum->ns / (sum->count - sum->untimed) : 0;
 }

@@ -39,6 +39,7 @@ struct nccl_note;
 struct oom;
 struct workload;
 struct xids;
+struct gpu_times;
 
 /*
  * Live allocations are all allocations minus those in never_live, replaced and with_context, and
@@ -496,6 +497,8 @@ struct model {
 	size_t nccl_count;
 	/* GPU errors that the driver reported, model/xids.h; NULL: not watched; not owned */
 	const struct xids *xids;
+	/* times of GPUs' own clocks, model/gpu_times.h; NULL: not asked for; not owned */
+	const struct gpu_times *gpu_times;
 };
 
 /* Whether the process's calls of the family include estimates. */

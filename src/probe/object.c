@@ -179,6 +179,7 @@ static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_opt
 	rodata->config.max_tensors = options->max_tensors;
 	rodata->config.tensor_python = options->tensor_python;
 	rodata->config.tensor_events = options->tensor_events;
+	rodata->config.gpu_times = options->gpu_times;
 	rodata->config.tensor_share = share_of_time(options->tensor_share);
 	name_libraries(&rodata->config, options);
 	ret = fill_stack_constants(&rodata->config, options, err);
@@ -311,6 +312,14 @@ static void choose_tensors(struct gpuprobe_bpf *skeleton, const struct object_op
 	bpf_map__set_max_entries(skeleton->maps.tensor_counts, options->max_processes);
 }
 
+/* A program may refer to 64 maps: the calls have their ring in place of the rates. */
+static void choose_gpu_calls(struct gpuprobe_bpf *skeleton, const struct object_options *options)
+{
+	bpf_map__set_autocreate(skeleton->maps.gpu_calls, options->gpu_times);
+	bpf_map__set_autocreate(skeleton->maps.thread_rates, !options->gpu_times);
+	bpf_map__set_autocreate(skeleton->maps.free_rates, !options->gpu_times);
+}
+
 static int attach_tracepoints(struct gpuprobe_bpf *skeleton, struct error *err)
 {
 	const struct tracepoint points[] = {
@@ -341,6 +350,7 @@ int object__load(const struct object_options *options, const struct features *fe
 	size_profile_maps(skeleton, options, features->lazy_maps);
 	size_step_maps(skeleton, options);
 	choose_tensors(skeleton, options, features->lazy_maps);
+	choose_gpu_calls(skeleton, options);
 	if (options->rates) {
 		bpf_map__set_max_entries(skeleton->maps.thread_rates, RATE_THREADS);
 		bpf_map__set_max_entries(skeleton->maps.free_rates, RATE_THREADS);

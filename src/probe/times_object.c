@@ -19,8 +19,9 @@ struct times_object {
 };
 
 static const char *const names[] = {"gpuprobe_times_work", "gpuprobe_times_name",
-				    "gpuprobe_times_failure"};
-static const uint64_t cookies[] = {GPU_TIMES_WORK, GPU_TIMES_NAME, GPU_TIMES_FAILURE};
+				    "gpuprobe_times_failure", "gpuprobe_times_clock"};
+static const uint64_t cookies[] = {GPU_TIMES_WORK, GPU_TIMES_NAME, GPU_TIMES_FAILURE,
+				   GPU_TIMES_CLOCK};
 static const struct library_functions functions = {names, cookies,
 						   sizeof(cookies) / sizeof(*cookies)};
 

@@ -113,6 +113,7 @@ static const struct recorded_field model_fields[] = {
 	LIST(nccl, nccl_count, nccl_note),
 	COUNTED(nccl_count),
 	SKIPPED(xids, "the monitor's, which records nothing"),
+	SKIPPED(gpu_times, "of a run alone: recordings have none"),
 };
 RECORDED_TYPE(model, 0);
 #undef T

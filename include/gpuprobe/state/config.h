@@ -61,7 +61,8 @@ struct config {
 	/* a tensor's stack has Python frames alone, if its process has a Python interpreter */
 	__u8 tensor_python;
 	__u8 tensor_events; /* each allocation and free of a tensor is reported */
-	__u8 pad[3];
+	__u8 gpu_times;	    /* each call that submits work is reported, see gpuprobe/gpu_times.h */
+	__u8 pad[2];
 	__u32 tensor_share; /* of a thread's time for stacks of tensors, in 65536ths; 0: all */
 	__u32 pad2;
 	/*

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/text_stream.h"
 #include "cli/options/flame_options.h"
+#include "cli/session/gpu_times_watch.h"
 #include "cli/session/live_run.h"
 #include "cli/commands/subcommand.h"
 #include "cli/files/atomic_file.h"
@@ -35,6 +36,8 @@ static void choose_probes(enum flame_by by, struct live_model_options *live)
 		[FLAME_LAUNCHES] = {SECTION_LAUNCH, SITE_LAUNCH},
 		[FLAME_WAIT_TIME] = {SECTION_COPY | SECTION_MEMORY, SITE_WAIT}, /* frees wait too */
 		[FLAME_FAILURES] = {SECTION_ALL, SITE_FAILURE},
+		/* The calls of all work have their stacks taken, however they count. */
+		[FLAME_GPU_TIME] = {SECTION_LAUNCH | SECTION_COPY, SITE_KINDS},
 		/* Tensors have stacks of their own: none is needed of CUDA calls. */
 		[FLAME_TENSOR_BYTES] = {SECTION_MEMORY, SITE_KINDS},
 		[FLAME_LIVE_TENSOR_BYTES] = {SECTION_MEMORY, SITE_KINDS},
@@ -42,7 +45,8 @@ static void choose_probes(enum flame_by by, struct live_model_options *live)
 
 	live->sections = choices[by].sections;
 	live->stack_sites = choices[by].kind == SITE_KINDS ? 0 : 1u << choices[by].kind;
-	live->check_launches = by == FLAME_FAILURES;
+	live->check_launches = by == FLAME_FAILURES || by == FLAME_GPU_TIME;
+	live->gpu_times = by == FLAME_GPU_TIME;
 }
 
 static struct timespec recorded_begin(const struct replay *replay)
@@ -176,6 +180,8 @@ static int run(const struct flame_options *options, int *status, struct error *e
 	struct flame flame = {.options = options, .log = &log};
 	int ret = options->input.path ? replay__new(&options->input, &log, &flame.replay, err) : 0;
 
+	if (!ret && options->gpu_times)
+		ret = gpu_times_watch__set_variables(0, false, err);
 	if (!ret)
 		ret = set_up(&flame, err);
 

@@ -167,7 +167,9 @@ static void begin_gpu_times(struct profile_run *run)
 		return;
 	run->gpu_times = !gpu_times_watch__set_variables(run->options->gpu_share,
 							 run->options->gpu_graph_nodes, &err);
-	if (!run->gpu_times)
+	if (run->gpu_times)
+		run->needs |= NEEDS_GPU_TIMES;
+	else
 		log__warn(run->log, "%s", err.text);
 }
 
@@ -311,13 +313,13 @@ static int run_command(const struct profile_command *options, int *status, struc
 	int ret = open_recording(&run, err);
 
 	if (!ret) {
+		begin_gpu_times(&run);
+		begin_nvtx(&run);
+	}
+	if (!ret) {
 		ret = make_findings(&run, err);
 		if (ret == -EINVAL)
 			*status = EXIT_USAGE;
-	}
-	if (!ret) {
-		begin_gpu_times(&run);
-		begin_nvtx(&run);
 	}
 	if (!ret)
 		ret = set_up(&run, err);

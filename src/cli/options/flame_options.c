@@ -55,6 +55,11 @@ static const struct option_row rows[] = {
 	 .value = "wait-time",
 	 .help = "time blocked in synchronising calls, copies and frees"},
 	{.name = "by", .value = "failures", .help = "calls that failed, by error"},
+	{.name = "by", .value = "gpu-time", .help = "time that kernels and copies ran on the GPU"},
+	{"gpu-times", 0, NULL,
+	 "with gpu-time, which needs it: load a library into\n"
+	 "COMMAND that asks the GPU's driver (CUPTI)",
+	 option__flag, FIELD(gpu_times)},
 	{"tensors", 0, NULL,
 	 "with bytes or live-bytes: tensors of PyTorch, not what\n"
 	 "it takes from CUDA (costs 4 to 5 us per tensor)",
@@ -192,6 +197,27 @@ static int choose_level(struct flame_options *options, struct error *err)
 	return 0;
 }
 
+/* Only a program that gpuprobe starts gets the library, and only if the user asks for it. */
+static int check_gpu_times(const struct flame_options *options, struct error *err)
+{
+	if (options->gpu_times && options->by != FLAME_GPU_TIME)
+		return error__set(err, -EINVAL,
+				  "--gpu-times has no effect with --by %s: give --by gpu-time",
+				  flame_by__word(options->by));
+	if (options->by == FLAME_GPU_TIME && options->input.path)
+		return error__set(err, -EINVAL,
+				  "--by gpu-time needs a run: it does not go with -i");
+	if (options->by == FLAME_GPU_TIME && !options->gpu_times)
+		return error__set(err, -EINVAL,
+				  "--by gpu-time needs --gpu-times, which loads a library into "
+				  "COMMAND");
+	if (options->gpu_times && !options->targets.command)
+		return error__set(err, -EINVAL,
+				  "--gpu-times needs COMMAND: a running process is not injected "
+				  "into; --by launches and wait-time need no library");
+	return 0;
+}
+
 static int check(struct flame_options *options, struct error *err)
 {
 	int ret;
@@ -199,9 +225,11 @@ static int check(struct flame_options *options, struct error *err)
 	if (options->by == FLAME_BYS)
 		return error__set(
 			err, -EINVAL,
-			"give --by bytes, live-bytes, launches, wait-time or failures, see " PROGRAM
-			" --help");
-	ret = choose_level(options, err);
+			"give --by bytes, live-bytes, launches, wait-time, failures or gpu-time, "
+			"see " PROGRAM " --help");
+	ret = check_gpu_times(options, err);
+	if (!ret)
+		ret = choose_level(options, err);
 	if (!ret)
 		ret = check_stacks(options, err);
 	return ret ? ret : choose_form(options, err);

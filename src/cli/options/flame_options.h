@@ -25,7 +25,8 @@ struct flame_options {
 	struct targets targets;
 	struct stack_choice stacks;
 	enum flame_by by;
-	bool tensors; /* of tensors instead of memory from CUDA, so `by` is one of them */
+	bool gpu_times; /* COMMAND gets the library for them; with FLAME_GPU_TIME alone */
+	bool tensors;	/* of tensors instead of memory from CUDA, so `by` is one of them */
 	enum flame_form form;
 	const char *file;  /* output file; NULL: standard output */
 	const char *title; /* or NULL */

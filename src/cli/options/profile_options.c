@@ -155,7 +155,7 @@ static const struct option_row stat_rows[] = {
 	 "also show how long kernels and copies of COMMAND ran\n"
 	 "on the GPU; loads a library into COMMAND (CUPTI);\n"
 	 "SHARE, such as 5%, records that part of the time only\n"
-	 "and estimates the rest, which costs less",
+	 "and estimates the rest",
 	 take_gpu_times, .offset = 0},
 	{"gpu-graph-nodes", 0, NULL,
 	 "with --gpu-times, also of each kernel in CUDA graphs,\n"
@@ -209,6 +209,10 @@ static const struct option_row diagnose_rows[] = {
 	TOP_ROW("findings shown; 0 = all [10]"),
 	{.rows = report_rows},
 	{.rows = watched_rows},
+	{"gpu-times", 0, NULL,
+	 "judge by when kernels and copies of COMMAND really ran\n"
+	 "on the GPU; loads a library into COMMAND (CUPTI)",
+	 option__flag, FIELD(gpu_times)},
 	{"max-overhead", 0, "PERCENT|off",
 	 "limit how much probes slow a thread down to about\n"
 	 "this: where they cost more, watch launches part of the\n"
@@ -288,6 +292,10 @@ static int check_gpu_times(const struct profile_command *options, struct error *
 		return error__set(err, -EINVAL,
 				  "--gpu-graph-nodes does not go with a share of --gpu-times: how "
 				  "often kernels in graphs run is known from their records alone");
+	if (options->gpu_times && options->max_overhead > 0)
+		return error__set(err, -EINVAL,
+				  "--gpu-times and --max-overhead do not go together: each piece "
+				  "of work is to have its call; leave out one of them");
 	if (!options->gpu_times || options->targets.command)
 		return 0;
 	if (options->input.path)
@@ -334,6 +342,9 @@ int profile_options__parse(struct profile_command *options, bool diagnose, int a
 	options->input.needs =
 		(options->tensors ? NEEDS_TENSORS : 0) | (options->getters ? NEEDS_GETTERS : 0);
 	options->output.on_terminal = !options->file && isatty(STDOUT_FILENO);
+	/* Each launch is to have its call. */
+	if (options->gpu_times && options->overhead_by_default)
+		options->max_overhead = 0;
 	ret = stack_choice__check(&options->stacks, err);
 	if (!ret)
 		ret = targets__take_command(&options->targets, argc, argv, table->program, err);

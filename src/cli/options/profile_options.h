@@ -51,7 +51,7 @@ struct profile_command {
 	unsigned int host_rate;	       /* samples a second */
 	bool getters;		       /* also probe getters */
 	bool tensors;		       /* watch tensors; only for stat */
-	bool gpu_times;		       /* have COMMAND's GPU work timed; only for stat */
+	bool gpu_times;		       /* have COMMAND's GPU work timed */
 	double gpu_share;	       /* of the time that this is done for; 0: all */
 	bool gpu_graph_nodes;	       /* and that in graphs by kernel */
 	bool nvtx;		       /* sum up by NVTX range; only for stat */

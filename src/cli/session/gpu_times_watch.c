@@ -11,6 +11,7 @@
 
 #include "base/ring.h"
 #include "cli/session/injected_library.h"
+#include "gen/gpuprobe.skel.h"
 #include "probe/times_object.h"
 
 #define VARIABLE "CUDA_INJECTION64_PATH"
@@ -18,8 +19,8 @@
 
 struct gpu_times_watch {
 	struct times_object *object;
-	struct ring ring;
-	struct event *readable;
+	struct ring ring, calls; /* of the library's records, of the monitor's calls */
+	struct event *readable, *calls_readable;
 	struct gpu_times times;
 };
 
@@ -46,22 +47,82 @@ int gpu_times_watch__set_variables(double share, bool graph_nodes, struct error 
 
 /* --- the ring --- */
 
+#define DUE 2 /* ends a reading, since there is to be room */
+
 static int take(const void *record, size_t size, void *arg)
 {
-	gpu_times__take(arg, record, size);
-	return 0;
+	struct gpu_times *times = arg;
+
+	gpu_times__take(times, record, size);
+	return times->due ? DUE : 0;
 }
 
-static void read_ring(struct gpu_times_watch *watch)
+static int take_call(const void *record, size_t size, void *arg)
 {
-	ring__read(&watch->ring, ring__written(&watch->ring), take, &watch->times);
+	struct gpu_times *times = arg;
+
+	if (size >= sizeof(struct gpu_call))
+		gpu_times__take_call(times, record);
+	return times->due ? DUE : 0;
+}
+
+/* Work comes later than its call: the calls of all work up to `end` are before `calls_end`. */
+static void read_rings(struct gpu_times_watch *watch)
+{
+	uint64_t end = ring__written(&watch->ring), calls_end = ring__written(&watch->calls);
+	struct gpu_times *times = &watch->times;
+	bool calls_due, due;
+
+	do {
+		calls_due = ring__read(&watch->calls, calls_end, take_call, times) == DUE;
+		times->due = false;
+		due = ring__read(&watch->ring, end, take, times) == DUE;
+		times->due = false;
+		if (calls_due || due)
+			gpu_times__join(times);
+	} while (calls_due || due);
 }
 
 static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
 	(void)what;
-	read_ring(arg);
+	read_rings(arg);
+}
+
+static int map_ring(struct ring *ring, int fd, struct error *err)
+{
+	int ret = ring__map(ring, fd);
+
+	return ret ? error__set(err, ret, "cannot map the ring of GPU times: %s", strerror(-ret)) :
+		     0;
+}
+
+/* NULL without memory. */
+static struct event *watch_ring(struct gpu_times_watch *watch, struct event_base *loop, int fd)
+{
+	struct event *event = event_new(loop, fd, EV_READ | EV_PERSIST, on_readable, watch);
+
+	if (event && event_add(event, NULL)) {
+		event_free(event);
+		return NULL;
+	}
+	return event;
+}
+
+static int watch_rings(struct gpu_times_watch *watch, struct event_base *loop, int calls_fd,
+		       struct error *err)
+{
+	int fd = times_object__ring_fd(watch->object), ret = map_ring(&watch->ring, fd, err);
+
+	if (!ret)
+		ret = map_ring(&watch->calls, calls_fd, err);
+	if (ret)
+		return ret;
+	watch->readable = watch_ring(watch, loop, fd);
+	watch->calls_readable = watch_ring(watch, loop, calls_fd);
+	return watch->readable && watch->calls_readable ? 0 :
+							  error__set(err, -ENOMEM, "out of memory");
 }
 
 int gpu_times_watch__new(struct event_base *loop, const struct gpuprobe_bpf *monitor,
@@ -75,18 +136,8 @@ int gpu_times_watch__new(struct event_base *loop, const struct gpuprobe_bpf *mon
 		return error__set(err, -ENOMEM, "out of memory");
 	watch->times.share = share;
 	ret = times_object__new(monitor, links, getenv(VARIABLE), &watch->object, err);
-	if (!ret) {
-		ret = ring__map(&watch->ring, times_object__ring_fd(watch->object));
-		if (ret)
-			error__set(err, ret, "cannot map the ring of GPU times: %s",
-				   strerror(-ret));
-	}
-	if (!ret) {
-		watch->readable = event_new(loop, times_object__ring_fd(watch->object),
-					    EV_READ | EV_PERSIST, on_readable, watch);
-		if (!watch->readable || event_add(watch->readable, NULL))
-			ret = error__set(err, -ENOMEM, "out of memory");
-	}
+	if (!ret)
+		ret = watch_rings(watch, loop, bpf_map__fd(monitor->maps.gpu_calls), err);
 	if (ret)
 		gpu_times_watch__free(watch);
 	else
@@ -100,17 +151,27 @@ void gpu_times_watch__free(struct gpu_times_watch *watch)
 		return;
 	if (watch->readable)
 		event_free(watch->readable);
+	if (watch->calls_readable)
+		event_free(watch->calls_readable);
 	ring__unmap(&watch->ring);
+	ring__unmap(&watch->calls);
 	times_object__free(watch->object);
 	gpu_times__clear(&watch->times);
 	free(watch);
+}
+
+void gpu_times_watch__name_stacks(struct gpu_times_watch *watch, site_stack_fn find, void *arg)
+{
+	watch->times.find_stack = find;
+	watch->times.find_arg = arg;
 }
 
 const struct gpu_times *gpu_times_watch__times(struct gpu_times_watch *watch)
 {
 	uint64_t lost[GPU_TIMES_LOSSES];
 
-	read_ring(watch);
+	read_rings(watch);
+	gpu_times__join(&watch->times);
 	times_object__lost(watch->object, lost);
 	watch->times.unread_work = lost[GPU_TIMES_LOST_WORK];
 	watch->times.unread_names = lost[GPU_TIMES_LOST_NAMES];

@@ -35,6 +35,9 @@ int gpu_times_watch__new(struct event_base *loop, const struct gpuprobe_bpf *mon
 /* Before the loop. NULL ok. */
 void gpu_times_watch__free(struct gpu_times_watch *watch);
 
+/* Where the stacks of calls are to be found; `arg` must outlive the watch. */
+void gpu_times_watch__name_stacks(struct gpu_times_watch *watch, site_stack_fn find, void *arg);
+
 /* The times up to now; valid until the loop runs on, or the next call. */
 const struct gpu_times *gpu_times_watch__times(struct gpu_times_watch *watch);
 

@@ -291,6 +291,7 @@ static int load_object(struct live_model *live, struct session_probes *probes,
 		.handles = options->sections & (SECTION_LAUNCH | SECTION_OBJECTS),
 		.tensor_events = options->tensor_events > 0,
 		.tensor_python = options->tensor_python,
+		.gpu_times = options->gpu_times,
 		.tensor_share = budget__of_wall(overhead_of_tensors(options)),
 		.stack_mode = options->stacks.mode,
 		.stack_sites = options->stack_sites,
@@ -410,6 +411,8 @@ int live_model__prepare(struct live_model *live, struct error *err)
 	if (options->gpu_times)
 		ret = gpu_times_watch__new(session__loop(live->session), live->skeleton,
 					   probes.links, options->gpu_share, &live->gpu_times, err);
+	if (live->gpu_times)
+		gpu_times_watch__name_stacks(live->gpu_times, live_model__stack, live);
 	if (!ret && options->nvtx)
 		ret = nvtx_watch__new(session__loop(live->session), live->skeleton, probes.links,
 				      &live->nvtx, err);

@@ -93,6 +93,7 @@ static void refresh_counts(struct live_model *live)
 	target_pids__see_calls(session__target_processes(live->session), processes, count);
 	session__look_at_silent(live->session, model->final);
 	name_shims(live);
+	model->gpu_times = live_model__gpu_times(live);
 	model->targets = *session__target_processes(live->session);
 	if (live->overhead)
 		overhead__report(live->overhead, &model->sampling);

@@ -17,7 +17,9 @@ static struct quantity value_text(const struct finding_threshold *threshold)
 
 static void print_needs(FILE *out, const struct finding_kind *kind)
 {
-	if (kind->needs & NEEDS_XIDS)
+	if (kind->needs & NEEDS_GPU_TIMES)
+		fputs("Looked for by: gpuprobe diagnose and gpuprobe stat with --gpu-times\n", out);
+	else if (kind->needs & NEEDS_XIDS)
 		fputs("Looked for by: the monitor; gpuprobe diagnose if the driver has a "
 		      "tracepoint\n",
 		      out);

@@ -31,7 +31,9 @@ static void write_unlooked(FILE *out, const struct findings *findings,
 	for (size_t i = 0; i < finding_kind_count; i++) {
 		const struct finding_kind *kind = &finding_kinds[i];
 
-		if (findings__looks_for(findings, kind) || !strcmp(name_of(kind), last))
+		/* Whoever wants no library in the program knows what it would show. */
+		if (findings__looks_for(findings, kind) || kind->needs & NEEDS_GPU_TIMES ||
+		    !strcmp(name_of(kind), last))
 			continue;
 		last = name_of(kind);
 		fprintf(out, "%s%s (%s)", before, last, remedy(kind));

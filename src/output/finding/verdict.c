@@ -10,6 +10,7 @@
 #include "model/gpu_label.h"
 #include "output/clip.h"
 #include "output/finding/findings.h"
+#include "output/finding/gpu_work.h"
 #include "output/finding/reasons.h"
 #include "output/report/parts.h"
 #include "output/report/totals.h"
@@ -111,7 +112,12 @@ static void print_held(FILE *out, const struct verdict *verdict)
  */
 static void print_shares(FILE *out, const struct verdict *verdict, const char *of)
 {
-	if (verdict->unfed >= SHOWN_SHARE)
+	if (verdict->exact != SHARE_UNKNOWN)
+		fprintf(out, ": GPU %u is busy %s and idle %s of %s (exact, by GPU times)",
+			verdict->exact_device, quantity__share(verdict->exact).text,
+			quantity__share(1 - verdict->exact).text,
+			quantity__time((double)verdict->exact_ns).text);
+	else if (verdict->unfed >= SHOWN_SHARE)
 		fprintf(out, ": %s at least %s of %s (proved)", idle_words(verdict),
 			quantity__share(verdict->unfed).text, of);
 	else
@@ -216,6 +222,7 @@ static void print_process(FILE *out, const struct stat_report *report,
 	report_steps__line(out, process);
 	fputc('\n', out);
 	print_verdict(out, &verdict, stat__width(report));
+	gpu_work_text__print(out, report, process);
 	if (verdict.kind == VERDICT_UNKNOWN && verdict.window_ns &&
 	    process__is_estimated(process, RATE_LAUNCH))
 		fputs("launches are sampled: --max-overhead off finds out more\n", out);

@@ -9,6 +9,7 @@
 
 #include "api/api.h"
 #include "model/devices.h"
+#include "model/gpu_times.h"
 #include "model/tensors.h"
 #include "output/flame/parts.h"
 #include "output/flame/store.h"
@@ -166,7 +167,7 @@ static const struct live_site *live_sites(const struct process *process, enum fl
 	return tensors ? tensors->live_sites : NULL;
 }
 
-static bool has_part(const struct process *process, enum flame_by by)
+static bool has_part(const struct model *model, const struct process *process, enum flame_by by)
 {
 	const struct tensors *tensors = process->tensors;
 	size_t live_count = 0;
@@ -177,6 +178,8 @@ static bool has_part(const struct process *process, enum flame_by by)
 			return true;
 	if (by == FLAME_TENSOR_BYTES)
 		return tensors && tensors->total.made_bytes;
+	if (by == FLAME_GPU_TIME)
+		return flame_gpu_time__of(model, process) > 0;
 	for (size_t i = 0; i < process->site_count; i++)
 		if (weight_of(&process->sites[i], by))
 			return true;
@@ -238,8 +241,50 @@ static int add_calls(struct flame_graph *graph, const struct flame_graph_options
 	return ret;
 }
 
+/* Takes ownership of the label. */
+static int add_work(struct path *path, const struct stack *stack, enum flame_frame_kind kind,
+		    char *label, uint64_t ns)
+{
+	if (!ns) {
+		free(label);
+		return 0;
+	}
+	enter_stack(path, stack);
+	if (kind == FLAME_FRAME_KINDS)
+		free(label);
+	else
+		enter(path, kind, label, NULL);
+	return count(path, stack, ns);
+}
+
+static int add_gpu_time(struct flame_graph *graph, const struct flame_graph_options *options,
+			struct flame_node *from, const struct model *model,
+			const struct process *process)
+{
+	const struct gpu_times *times = model->gpu_times;
+	const struct gpu_process_times *own =
+		gpu_times__find(times, process->pid, process->start_ns);
+	uint64_t rest_ns = gpu_process_times__all_ns(own);
+	struct path path = {.graph = graph, .options = options, .at = from};
+	const struct gpu_site *site, *next;
+	int ret = 0;
+
+	HASH_ITER (hh, own->callers.sites, site, next) {
+		const struct stack *stack = gpu_times__stack(times, site->key.stack);
+		struct path work = {.graph = graph, .options = options, .at = from};
+
+		rest_ns -= rest_ns < site->sum.ns ? rest_ns : site->sum.ns;
+		ret = ret ? ret :
+			    add_work(&work, stack,
+				     site->key.kind == GPU_WORK_KERNEL ? FLAME_KERNEL : FLAME_CUDA,
+				     flame_label__gpu_work(own, &site->key, options->full_names),
+				     site->sum.ns);
+	}
+	return ret ? ret : add_work(&path, NULL, FLAME_FRAME_KINDS, NULL, rest_ns);
+}
+
 static int add_process(struct flame_graph *graph, const struct flame_graph_options *options,
-		       const struct process *process)
+		       const struct model *model, const struct process *process)
 {
 	struct path path = {.graph = graph, .options = options, .at = graph->root};
 
@@ -251,6 +296,8 @@ static int add_process(struct flame_graph *graph, const struct flame_graph_optio
 		return add_live(graph, options, path.at, process);
 	if (options->by == FLAME_TENSOR_BYTES)
 		return add_tensors(graph, options, path.at, process);
+	if (options->by == FLAME_GPU_TIME)
+		return add_gpu_time(graph, options, path.at, model, process);
 	return add_calls(graph, options, path.at, process);
 }
 
@@ -281,10 +328,10 @@ int flame_graph__new(const struct model *model, const struct flame_graph_options
 	graph->store = flame_store__new(&graph->root);
 	ret = graph->store ? 0 : -ENOMEM;
 	for (size_t i = 0; i < model->process_count; i++)
-		graph->process_count += has_part(&model->processes[i], options->by);
+		graph->process_count += has_part(model, &model->processes[i], options->by);
 	for (size_t i = 0; i < model->process_count && !ret; i++)
-		if (has_part(&model->processes[i], options->by))
-			ret = add_process(graph, options, &model->processes[i]);
+		if (has_part(model, &model->processes[i], options->by))
+			ret = add_process(graph, options, model, &model->processes[i]);
 	if (!ret)
 		ret = flame_store__arrange(graph->store);
 	if (ret) {
@@ -310,8 +357,8 @@ void flame_graph__free(struct flame_graph *graph)
 const char *flame_by__word(enum flame_by by)
 {
 	static const char *const words[FLAME_BYS] = {
-		"bytes",	   "live-bytes",	  "launches", "wait-time", "failures",
-		"bytes --tensors", "live-bytes --tensors"};
+		"bytes",    "live-bytes", "launches",	     "wait-time",
+		"failures", "gpu-time",	  "bytes --tensors", "live-bytes --tensors"};
 
 	return words[by];
 }
@@ -319,8 +366,10 @@ const char *flame_by__word(enum flame_by by)
 const char *flame_by__title(enum flame_by by)
 {
 	static const char *const titles[FLAME_BYS] = {
-		"Device memory allocated", "Live device memory", "Kernel launches", "Time waited",
-		"Failed CUDA calls",	   "Tensors allocated",	 "Live tensors",
+		"Device memory allocated", "Live device memory",
+		"Kernel launches",	   "Time waited",
+		"Failed CUDA calls",	   "GPU time",
+		"Tensors allocated",	   "Live tensors",
 	};
 
 	return titles[by];

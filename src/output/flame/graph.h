@@ -23,6 +23,7 @@ enum flame_by {
 	FLAME_LAUNCHES,
 	FLAME_WAIT_TIME, /* nanoseconds */
 	FLAME_FAILURES,
+	FLAME_GPU_TIME,		 /* nanoseconds that work ran, by model->gpu_times */
 	FLAME_TENSOR_BYTES,	 /* FLAME_BYTES of tensors in device memory */
 	FLAME_LIVE_TENSOR_BYTES, /* live part of them at the end */
 	FLAME_BYS,

@@ -15,6 +15,7 @@ static void note_nothing(FILE *out, const struct flame_graph *graph, const struc
 		[FLAME_LIVE_BYTES] = "no live device memory at the end",
 		[FLAME_LAUNCHES] = "no kernel launch was seen",
 		[FLAME_FAILURES] = "no failure was seen",
+		[FLAME_GPU_TIME] = "no work of a GPU was seen",
 		[FLAME_TENSOR_BYTES] = "no tensor was seen",
 		[FLAME_LIVE_TENSOR_BYTES] = "no live tensor at the end",
 	};
@@ -120,6 +121,8 @@ int flame_notes__print(FILE *out, const struct flame_graph *graph, const struct 
 	note_attached(out, model);
 	if (graph->by == FLAME_WAIT_TIME)
 		note_short_waits(out, graph, model);
+	if (graph->by == FLAME_GPU_TIME)
+		flame_gpu_time__print_notes(out, model);
 	note_samples(out, graph, model);
 	note_unknown(out, graph);
 	if (graph->unknown && model->stacks_evicted)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "model/gpu_times.h"
 #include "output/flame/graph.h"
 
 /*
@@ -15,6 +16,18 @@
 char *flame_label__text(const char *text);
 char *flame_label__frame(const struct stack_frame *frame); /* as frame_text__print_label */
 char *flame_label__process(const struct process *process); /* "train (1234)" */
+
+/* A kernel's name, or its label without `full_names`; "copy H2D", "set", "graph". */
+char *flame_label__gpu_work(const struct gpu_process_times *times, const struct gpu_site_key *key,
+			    bool full_names);
+
+/* --- GPU times --- */
+
+/* The time of the process's work, of all its call sites; 0 if there are no GPU times. */
+uint64_t flame_gpu_time__of(const struct model *model, const struct process *process);
+
+/* Why processes have no GPU times, one a line. */
+void flame_gpu_time__print_notes(FILE *out, const struct model *model);
 
 /* --- colours: each kind has its range; within it, a name always has the same colour --- */
 

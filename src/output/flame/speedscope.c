@@ -43,6 +43,7 @@ static const char *unit_of(enum flame_by by)
 	case FLAME_LIVE_BYTES:
 	case FLAME_TENSOR_BYTES:
 	case FLAME_LIVE_TENSOR_BYTES: return "bytes";
+	case FLAME_GPU_TIME:
 	case FLAME_WAIT_TIME: return "nanoseconds";
 	default: return "none";
 	}

@@ -14,6 +14,7 @@ void flame_text__amount(FILE *out, const struct flame_graph *graph, enum flame_b
 	case FLAME_LIVE_TENSOR_BYTES:
 		fputs(quantity__bytes_as(graph->amounts, value).text, out);
 		return;
+	case FLAME_GPU_TIME:
 	case FLAME_WAIT_TIME: fputs(quantity__time_as(graph->amounts, value).text, out); return;
 	case FLAME_LAUNCHES:
 		fprintf(out, "%s launch%s", quantity__amount_as(graph->amounts, value).text,

@@ -66,6 +66,17 @@ static void write_sampled_kernels(struct json *j, const struct gpu_process_times
 	gpu_kernel_estimates__clear(&estimates);
 }
 
+static void key_delay(struct json *j, const struct gpu_delay *delay)
+{
+	json__key(j, "queue_delay");
+	json__object_begin(j);
+	json__key_u64(j, "count", delay->count);
+	json__key_u64(j, "total_ns", delay->ns);
+	json__key_u64(j, "mean_ns", gpu_delay__mean(delay));
+	json__key_u64(j, "max_ns", delay->max_ns);
+	json__object_end(j);
+}
+
 static void write_kernels(struct json *j, const struct gpu_process_times *times)
 {
 	size_t count;
@@ -82,6 +93,7 @@ static void write_kernels(struct json *j, const struct gpu_process_times *times)
 		json__object_begin(j);
 		json__key_string(j, "name", name);
 		write_sum(j, &kernel->sum);
+		key_delay(j, &kernel->delay);
 		json__object_end(j);
 		free(name);
 	}
@@ -130,9 +142,42 @@ static void write_devices(struct json *j, const struct gpu_process_times *times,
 		json__key_u64(j, "busy_ns", busy_time__ns(busy));
 		json__key_u64(j, "span_ns", busy->last_ns - busy->first_ns);
 		json__key_u64(j, "left_out", busy->late);
+		json__key_u64(j, "idle_before_call_ns", times->callers.gaps[i].before_call_ns);
+		json__key_u64(j, "idle_after_call_ns", times->callers.gaps[i].after_call_ns);
 		json__object_end(j);
 	}
 	json__array_end(j);
+}
+
+static void write_threads(struct json *j, const struct gpu_callers *callers)
+{
+	const struct gpu_thread *thread, *next;
+
+	json__key(j, "threads");
+	json__array_begin(j);
+	HASH_ITER (hh, callers->threads, thread, next) {
+		json__object_begin(j);
+		json__key_u64(j, "tid", thread->tid);
+		write_sum(j, &thread->sum);
+		key_delay(j, &thread->delay);
+		json__object_end(j);
+	}
+	json__array_end(j);
+}
+
+static void write_callers(struct json *j, const struct gpu_process_times *times)
+{
+	uint64_t uncalled;
+
+	gpu_process_times__work(times, &uncalled);
+	json__key(j, "callers");
+	json__object_begin(j);
+	write_sum(j, &times->callers.all);
+	json__key_u64(j, "unknown", uncalled);
+	key_delay(j, &times->callers.delay);
+	write_threads(j, &times->callers);
+	key_sum(j, "unlisted_threads", &times->callers.other_threads);
+	json__object_end(j);
 }
 
 static void write_failure(struct json *j, const struct gpu_process_times *times)
@@ -215,6 +260,7 @@ void json_gpu_times__write(struct json *j, const struct gpu_times *all, const st
 	write_sets(j, times, p, sampled);
 	key_sum(j, "graphs", &times->graphs);
 	write_devices(j, times, sampled);
+	write_callers(j, times);
 	json__key_u64(j, "dropped", times->dropped);
 	json__key_u64(j, "unknown_devices", times->unknown_devices);
 	json__key_u64(j, "unknown_records", times->refused);

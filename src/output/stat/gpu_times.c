@@ -129,6 +129,40 @@ static void print_busy(FILE *out, const struct stat_report *report,
 	}
 }
 
+/* The GPU's idle times between two pieces of work, by what they waited for. */
+static void print_gaps(FILE *out, const struct stat_report *report,
+		       const struct gpu_process_times *times)
+{
+	for (unsigned int i = 0; i < GPU_TIMES_DEVICES; i++) {
+		const struct gpu_gaps *gaps = &times->callers.gaps[i];
+
+		if (!gaps->before_call_ns && !gaps->after_call_ns)
+			continue;
+		fprintf(out, REPORT_INDENT "GPU %u idle in between: %s until the next call, ", i,
+			stat_cell__time(report, gaps->before_call_ns).text);
+		fprintf(out, "%s from a call to the start of its work\n",
+			stat_cell__time(report, gaps->after_call_ns).text);
+	}
+}
+
+static void print_callers(FILE *out, const struct stat_report *report,
+			  const struct gpu_process_times *times)
+{
+	const struct gpu_delay *delay = &times->callers.delay;
+	uint64_t uncalled, count = gpu_process_times__work(times, &uncalled);
+
+	if (delay->count)
+		fprintf(out, REPORT_INDENT "from call to start: %s on average, ",
+			stat_cell__time(report, gpu_delay__mean(delay)).text);
+	if (delay->count)
+		fprintf(out, "%s at most\n", stat_cell__time(report, delay->max_ns).text);
+	print_gaps(out, report, times);
+	if (uncalled)
+		fprintf(out, REPORT_INDENT "call not known: of %s of %s piece%s of work\n",
+			quantity__count(uncalled).text, quantity__count(count).text,
+			report_line__plural(count));
+}
+
 static uint64_t untimed(const struct gpu_process_times *times)
 {
 	uint64_t count = times->all_kernels.untimed + times->sets.untimed + times->graphs.untimed;
@@ -215,6 +249,7 @@ static void print_times(FILE *out, const struct stat_report *report, const struc
 	text = prose__begin(&prose, out, stat__width(report));
 	if (!(report->gpu_times->share > 0)) {
 		print_busy(text, report, times);
+		print_callers(text, report, times);
 		print_missing(text, report, p, times);
 	}
 	print_lacking(text, times);

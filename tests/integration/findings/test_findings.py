@@ -46,10 +46,11 @@ def listed():
 
 
 def test_each_finding_has_a_pair():
-    """Those of NCCL are in nccl/test_nccl_findings.py, and no program makes a GPU fail: see
-    test_xids.py."""
+    """Those of NCCL are in nccl/test_nccl_findings.py, those of GPU times in
+    test_gpu_time_findings.py, and no program makes a GPU fail: see test_xids.py."""
+    elsewhere = {"xid", "no-overlap", "small-kernels", "launch-latency"}
     assert {fault.id for fault in FAULTS} == {kind for kind in listed()
-                                              if not kind.startswith("nccl-")} - {"xid"}
+                                              if not kind.startswith("nccl-")} - elsewhere
 
 
 def test_documented():

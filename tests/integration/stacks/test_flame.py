@@ -21,7 +21,7 @@ from lib.script import PROGRAMS
 SVG = "{http://www.w3.org/2000/svg}"
 FORMS = {"folded": ".folded", "svg": ".svg", "speedscope": ".json"}
 UNITS = {"bytes": "bytes", "live-bytes": "bytes", "wait-time": "nanoseconds", "launches": "none",
-         "failures": "none"}
+         "failures": "none", "gpu-time": "nanoseconds"}
 # Every 25th allocation and every 10th launch.
 FAILURES = "cuMemAlloc_v2:%25,cuLaunchKernel:%10=701"
 SLOW = "cuCtxSynchronize=200ms"
@@ -144,6 +144,13 @@ def read(form, text, by):
             if form != "speedscope" else read_speedscope(text, by))
 
 
+def time_gpu(gpuprobe, path, program, **settings):
+    """With the simulated CUPTI, where the machine may have a real one."""
+    env = {"CUDA_SIM_CLOCK": "kernel=20us,kernel:beta=3us", "LD_LIBRARY_PATH": SIM,
+           "CUDA_INJECTION64_PATH": None, **settings}
+    return run(gpuprobe, "gpu-time", path, program, args=["--gpu-times"], env=env)
+
+
 def run(gpuprobe, by, path, *command, args=(), **options):
     return gpuprobe.run(*command, base=["flame"], args=["--by", by, "-o", path, *args], **options)
 
@@ -160,6 +167,33 @@ def test_weights(gpuprobe, program, tmp_path, by, form):
     assert read(form, path.read_text(encoding="utf-8"), by) == EXPECTED[by]
     assert sorted(os.listdir(tmp_path)) == sorted([path.name, "truth1"])
     assert "gpuprobe" not in result.stderr
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_gpu_time(gpuprobe, program, tmp_path, form):
+    """Each launch has the time that its kernel ran, whatever launched it."""
+    path = tmp_path / ("graph" + FORMS[form])
+    result = time_gpu(gpuprobe, path, program)
+    assert read(form, path.read_text(encoding="utf-8"), "gpu-time") == {
+        stack: launches * (3_000 if stack[-1] == "beta" else 20_000)
+        for stack, launches in EXPECTED["launches"].items()}
+    assert "gpuprobe" not in result.stderr
+
+
+def test_gpu_time_of_unknown_calls(gpuprobe, program, tmp_path):
+    path = tmp_path / "graph.folded"
+    result = time_gpu(gpuprobe, path, program, CUDA_SIM_CUPTI="uncalled=1")
+    assert read("folded", path.read_text(encoding="utf-8"), "gpu-time") == {
+        ("[stack not known]",): 277 * 20_000 + 300 * 3_000}
+    assert "stack not known: 6.4 ms, 100.0 %" in result.stderr
+
+
+def test_gpu_time_of_another_profiler(gpuprobe, program, tmp_path):
+    path = tmp_path / "graph.folded"
+    result = time_gpu(gpuprobe, path, program, CUDA_SIM_CUPTI="error=39")
+    assert path.read_text(encoding="utf-8") == ""
+    assert "no work of a GPU was seen: the graph is empty" in result.stderr
+    assert "no GPU times: CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED" in result.stderr
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -320,6 +354,8 @@ def test_standard_output_and_devices(gpuprobe, program):
     (["--by", "bytes", "--stack", "off"], "--stack 'off': choose fp, dwarf or auto"),
     (["--by", "bytes", "--min-wait", "1ms"], "--min-wait has no effect with --by bytes"),
     (["--by", "launches", "--min-wait", "1ms"], "--min-wait has no effect with --by launches"),
+    (["--by", "gpu-time"], "--by gpu-time needs --gpu-times"),
+    (["--by", "launches", "--gpu-times"], "--gpu-times has no effect with --by launches"),
     (["--by", "wait-time", "--stack-sample", "1"],
      "--stack-sample has no effect with --by wait-time"),
     (["--by", "bytes", "--stack-size", "32"], "--stack-size has no effect with --stack fp"),

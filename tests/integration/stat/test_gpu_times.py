@@ -17,7 +17,7 @@ from lib.truth import read_truths
 
 KERNEL_NS, COPY_NS, SET_NS, NODE_NS = 20_000, 5_000, 2_000, 1_000
 CLOCK = "kernel=20us,copy=5us,set=2us,graph_node=1us"
-IN_BUFFER = (64 << 10) // 216  # records of kernels in a buffer of the library
+IN_BUFFER = (64 << 10) // (216 + 40)  # kernels with their calls in a buffer of the library
 TOOLKIT = Path("/usr/local/cuda/extras/CUPTI/lib64")
 
 
@@ -63,6 +63,14 @@ def expect_sum(total, count, ns, untimed=0):
     assert {total["min_ns"], total["mean_ns"], total["max_ns"]} == {ns}
 
 
+def expect_callers(times, count, ns):
+    """All work has its call: `count` pieces of it, `ns` together."""
+    callers = times["callers"]
+    assert (callers["count"], callers["total_ns"], callers["unknown"]) == (count, ns, 0)
+    assert callers["queue_delay"]["count"] == count
+    assert callers["queue_delay"]["max_ns"] > 0
+
+
 def expect_no_loss(times, report):
     assert report["gpu_times_lost"] == {"records": 0, "names": 0}
     assert (times["failure"], times["dropped"], times["unknown_records"]) == (None, 0, 0)
@@ -78,6 +86,11 @@ def test_steps(runs, links):
     assert {each["name"]: each["count"] for each in times["kernels"]} == truth.launches()
     for each in times["kernels"]:
         expect_sum(each, 40, KERNEL_NS)
+        assert each["queue_delay"]["count"] == 40
+    expect_callers(times, 440, 400 * KERNEL_NS + 40 * COPY_NS)
+    thread, = times["callers"]["threads"]
+    process, = report["processes"]
+    assert (thread["tid"], thread["count"]) == (process["pid"], 440)
     copy, = times["copies"]
     assert (copy["kind"], copy["bytes"]) == ("H2D", 40 * 4096)
     expect_sum(copy, 40, COPY_NS)
@@ -106,6 +119,7 @@ def test_copies_and_sets(runs):
     expect_sum(copies["D2D"], 1, COPY_NS)
     expect_sum(times["sets"], 1, SET_NS)
     assert times["sets"]["bytes"] == 256
+    expect_callers(times, 8, 7 * COPY_NS + SET_NS)
 
 
 @pytest.mark.slow
@@ -114,6 +128,7 @@ def test_graphs_as_wholes(runs):
     expect_no_loss(times, report)
     expect_sum(times["graphs"], 50, KERNEL_NS + NODE_NS)
     assert times["kernels"] == []
+    expect_callers(times, 50, 50 * (KERNEL_NS + NODE_NS))
 
 
 def test_graph_nodes(runs):
@@ -136,6 +151,28 @@ def test_many_threads_and_names(runs):
     expect_no_loss(times, report)
     expect_sum(times["all_kernels"], 8000, KERNEL_NS)
     assert {each["name"]: each["count"] for each in times["kernels"]} == runs.truth().launches()
+    expect_callers(times, 8000, 8000 * KERNEL_NS)
+    assert [thread["count"] for thread in times["callers"]["threads"]] == [2000] * 4
+
+
+def test_work_without_calls(runs):
+    times, report = runs.only(paths.workload("launch"), "--launches", 2000,
+                              CUDA_SIM_CUPTI="uncalled=10")
+    expect_no_loss(times, report)
+    callers = times["callers"]
+    assert (callers["count"], callers["unknown"]) == (1800, 200)
+    assert callers["total_ns"] == 1800 * KERNEL_NS
+
+
+def test_idle_before_and_after_calls(runs):
+    """Work starts 1 ms after its call, and the program waits for each piece."""
+    times, _ = runs.only(paths.workload("steps"), "--steps", 20, "--launches", 1, "--wait",
+                         "stream", CUDA_SIM_CLOCK="kernel=20us,latency=1ms")
+    device, = times["devices"]
+    assert device["idle_after_call_ns"] >= 19 * 1_000_000
+    assert device["idle_before_call_ns"] > 0
+    idle = device["span_ns"] - device["busy_ns"]
+    assert device["idle_before_call_ns"] + device["idle_after_call_ns"] == idle
 
 
 @pytest.mark.slow
@@ -168,6 +205,9 @@ def test_text(runs):
                      r" +16\.0 ms +100\.0 % +900 +20\.0 us +20\.0 us +20\.0 us +kernel_0\n",
                      done.stdout), done.stdout
     assert re.search(r"GPU 0 busy: 16\.0 ms, ", done.stdout)
+    assert re.search(r"from call to start: \S+ [mnu]?s on average, \S+ [mnu]?s at most\n",
+                     done.stdout)
+    assert "call not known" not in done.stdout
     assert "without a time: 100, as CUPTI did not know it\n" in done.stdout
     assert "lost by CUPTI: 100 records, which no GPU time includes\n" in done.stdout
     assert "launches without a GPU time" not in done.stdout
@@ -290,6 +330,7 @@ def test_variable_is_set(runs):
 
 
 @pytest.mark.parametrize("options, message", [
+    (("--max-overhead", "2", "--", "true"), "--gpu-times and --max-overhead do not go together"),
     (("-p", "1"), "--gpu-times needs COMMAND: a running process is not injected into"),
     (("-i", "x"), "--gpu-times needs a run: it does not go with -i")])
 def test_no_command(options, message):

@@ -114,6 +114,9 @@ static void test_values(void **state)
 	profile_options__clear(&line.options);
 	accept(&line, "stat --by-range -- ls");
 	assert_true(line.options.nvtx);
+	accept(&line, "diagnose --gpu-times -- ls");
+	assert_true(line.options.gpu_times);
+	assert_true(line.options.max_overhead == 0);
 	profile_options__clear(&line.options);
 	accept(&line, "stat --csv=out -p 1");
 	assert_string_equal(line.options.csv_directory, "out");
@@ -259,7 +262,8 @@ static void test_refused(void **state)
 	refuse("stat --nvtx -i x", "--nvtx needs a run");
 	refuse("diagnose --nvtx -- ls", "unknown option '--nvtx'");
 	refuse("stat --gpu-graph-nodes -- ls", "has no effect without --gpu-times");
-	refuse("diagnose --gpu-times -- ls", "unknown option '--gpu-times'");
+	refuse("diagnose --gpu-times", "a running process is not injected into");
+	refuse("stat --gpu-times --max-overhead 2 -- ls", "--gpu-times and --max-overhead do not");
 	refuse("stat --max-kernels 0", "--max-kernels '0'");
 }
 

@@ -23,6 +23,7 @@ static void test_offsets(void **state)
 	assert_int_equal(offsetof(struct cupti_kernel, start), 16);
 	assert_int_equal(offsetof(struct cupti_kernel, end), 24);
 	assert_int_equal(offsetof(struct cupti_kernel, device), 40);
+	assert_int_equal(offsetof(struct cupti_kernel, correlation), 92);
 	assert_int_equal(offsetof(struct cupti_kernel, name), 104);
 	assert_int_equal(offsetof(struct cupti_kernel, graph_node), 144);
 	assert_int_equal(offsetof(struct cupti_copy, copy_kind), 4);
@@ -30,7 +31,13 @@ static void test_offsets(void **state)
 	assert_int_equal(offsetof(struct cupti_copy, start), 16);
 	assert_int_equal(offsetof(struct cupti_copy, end), 24);
 	assert_int_equal(offsetof(struct cupti_copy, device), 32);
+	assert_int_equal(offsetof(struct cupti_copy, correlation), 44);
+	assert_int_equal(offsetof(struct cupti_peer_copy, correlation), 60);
+	assert_int_equal(offsetof(struct cupti_call, start), 8);
+	assert_int_equal(offsetof(struct cupti_call, thread), 28);
+	assert_int_equal(offsetof(struct cupti_call, correlation), 32);
 	assert_int_equal(offsetof(struct cupti_set, bytes), 8);
+	assert_int_equal(offsetof(struct cupti_set, correlation), 44);
 	assert_int_equal(offsetof(struct cupti_set, device), 32);
 	assert_int_equal(offsetof(struct cupti_graph, start), 8);
 	assert_int_equal(offsetof(struct cupti_graph, end), 16);
@@ -51,6 +58,7 @@ static void test_offsets(void **state)
 		SAME(cupti_kernel, start, theirs, start); \
 		SAME(cupti_kernel, end, theirs, end); \
 		SAME(cupti_kernel, device, theirs, deviceId); \
+		SAME(cupti_kernel, correlation, theirs, correlationId); \
 		SAME(cupti_kernel, name, theirs, name); \
 	} while (0)
 
@@ -82,6 +90,16 @@ static void test_header(void **state)
 	SAME_COPY(CUpti_ActivityMemcpy5);
 	SAME_COPY(CUpti_ActivityMemcpy6);
 	SAME_COPY(CUpti_ActivityMemcpyPtoP4);
+	assert_int_equal(CUPTI_DRIVER_CALL, CUPTI_ACTIVITY_KIND_DRIVER);
+	assert_int_equal(CUPTI_SYSTEM_THREAD_IDS, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+	SAME(cupti_copy, correlation, CUpti_ActivityMemcpy6, correlationId);
+	SAME(cupti_peer_copy, correlation, CUpti_ActivityMemcpyPtoP4, correlationId);
+	SAME(cupti_call, start, CUpti_ActivityAPI, start);
+	SAME(cupti_call, end, CUpti_ActivityAPI, end);
+	SAME(cupti_call, thread, CUpti_ActivityAPI, threadId);
+	SAME(cupti_call, correlation, CUpti_ActivityAPI, correlationId);
+	SAME(cupti_set, correlation, CUpti_ActivityMemset4, correlationId);
+	SAME(cupti_graph, correlation, CUpti_ActivityGraphTrace2, correlationId);
 	SAME(cupti_set, bytes, CUpti_ActivityMemset4, bytes);
 	SAME(cupti_set, start, CUpti_ActivityMemset4, start);
 	SAME(cupti_set, end, CUpti_ActivityMemset4, end);

@@ -57,11 +57,42 @@ static void test_many_spans(void **state)
 	busy_time__clear(&busy);
 }
 
+/* From any moment on, or the next one from which the time is known. */
+static void test_since(void **state)
+{
+	struct busy_time busy = {0};
+	uint64_t from_ns = 0;
+
+	(void)state;
+	assert_int_equal(busy_time__add(&busy, 100, 110), 0);
+	assert_int_equal(busy_time__add(&busy, 200, 220), 0);
+	assert_int_equal(busy_time__ns_since(&busy, &from_ns), 30);
+	assert_int_equal(from_ns, 100);
+	from_ns = 205;
+	assert_int_equal(busy_time__ns_since(&busy, &from_ns), 15);
+	assert_int_equal(from_ns, 205);
+	busy_time__clear(&busy);
+	/* Spans of 4 ns, each 10 ns. */
+	for (uint64_t i = 1; i <= 300 * BUSY_SPANS; i++)
+		assert_int_equal(busy_time__add(&busy, 10 * i, 10 * i + 4), 0);
+	for (uint64_t asked = 10; asked < 10 * 300 * BUSY_SPANS; asked += 100003) {
+		from_ns = asked;
+		/* A moment between two spans, or one in the spans that are not only summed up. */
+		if (busy_time__ns_since(&busy, &from_ns) % 4 == 0)
+			assert_int_equal(busy_time__ns_since(&busy, &from_ns),
+					 4 * (300 * BUSY_SPANS - (from_ns - 4) / 10));
+		assert_true(from_ns >= asked);
+		assert_true(from_ns - asked <= 10 * 300 * BUSY_SPANS / (BUSY_MARKS / 2 - 1));
+	}
+	busy_time__clear(&busy);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random_times),
 		cmocka_unit_test(test_many_spans),
+		cmocka_unit_test(test_since),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

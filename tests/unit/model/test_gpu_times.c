@@ -115,7 +115,7 @@ static void test_processes_are_limited(void **state)
 		tell_name(&times, pid, 1, "one");
 	}
 	assert_int_equal(times.process_count, GPU_TIMES_PROCESSES);
-	assert_int_equal(times.device_count, GPU_TIMES_ALL_DEVICES);
+	assert_true(times.device_count <= GPU_TIMES_ALL_DEVICES);
 	assert_int_equal(times.lost_work, 15);
 	assert_int_equal(times.lost_names, 5);
 	gpu_times__clear(&times);

@@ -203,7 +203,8 @@ static inline void scene__findings(struct scene *scene)
 	finding_list__sort(&scene->list);
 }
 
-#define NEEDS_ALL (NEEDS_PROFILE | NEEDS_ASKS | NEEDS_GETTERS | NEEDS_NCCL | NEEDS_XIDS)
+#define NEEDS_ALL \
+	(NEEDS_PROFILE | NEEDS_ASKS | NEEDS_GETTERS | NEEDS_NCCL | NEEDS_XIDS | NEEDS_GPU_TIMES)
 
 static inline struct findings *scene_state(unsigned int needs)
 {

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What the GPU's own clock shows (--gpu-times): copies while no kernel runs, kernels too small for
+ * the GPU, and work that the GPU begins late although it has nothing else to do.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/quantity.h"
+#include "finding/rules.h"
+#include "model/gpu_times.h"
+#include "symbol/kernel_label.h"
+#include "symbol/kernel_name.h"
+
+/* The process's times, and its busiest GPU's; NULL: they are not known, or not whole. */
+static const struct gpu_process_times *
+times_of(const struct finding_input *input, const struct process *process, struct gpu_busy *busy)
+{
+	const struct gpu_times *all = input->model->gpu_times;
+	const struct gpu_process_times *times =
+		all ? gpu_times__find(all, process->pid, process->start_ns) : NULL;
+
+	return times && gpu_times__busiest(all, times, 0, busy) ? times : NULL;
+}
+
+static double share_of(uint64_t ns, uint64_t whole_ns)
+{
+	return whole_ns ? (double)ns / (double)whole_ns : 0;
+}
+
+static uint64_t idle_ns(const struct gpu_busy *busy)
+{
+	return busy->window_ns > busy->ns ? busy->window_ns - busy->ns : 0;
+}
+
+/* --- no-overlap --- */
+
+enum {
+	COPY_SHARE,
+	COPY_CALLS,
+	COPY_OVERLAP,
+	COPY_KERNELS,
+};
+
+static struct gpu_time_sum all_copies(const struct gpu_process_times *times)
+{
+	struct gpu_time_sum all = {0};
+
+	for (size_t i = 0; i < GPU_COPY_KINDS; i++) {
+		all.count += times->copies[i].count;
+		all.ns += times->copies[i].ns;
+		all.bytes += times->copies[i].bytes;
+	}
+	return all;
+}
+
+/* Copies that run beside kernels take no time of their own. */
+static bool copies_stand_alone(const double *thresholds, const struct gpu_busy *busy,
+			       const struct gpu_time_sum *copies)
+{
+	uint64_t kernels_ns = busy->ns > busy->only_copies_ns ? busy->ns - busy->only_copies_ns : 0;
+
+	return (double)copies->count >= thresholds[COPY_CALLS] &&
+	       share_of(busy->only_copies_ns, busy->window_ns) >= thresholds[COPY_SHARE] &&
+	       1 - share_of(busy->only_copies_ns, copies->ns) <= thresholds[COPY_OVERLAP] &&
+	       share_of(kernels_ns, busy->window_ns) >= thresholds[COPY_KERNELS];
+}
+
+int no_overlap__detect(const struct finding_input *input, const struct process *process,
+		       struct finding_list *out)
+{
+	struct gpu_busy busy;
+	const struct gpu_process_times *times = times_of(input, process, &busy);
+	struct gpu_time_sum copies;
+	struct finding *finding;
+	uint64_t kernels_ns;
+
+	if (!times)
+		return 0;
+	copies = all_copies(times);
+	if (!copies_stand_alone(input->thresholds, &busy, &copies))
+		return 0;
+	finding = finding_list__add(out, input, process);
+	if (!finding)
+		return -ENOMEM;
+	kernels_ns = busy.ns - busy.only_copies_ns;
+	finding__number(finding, "copies", (double)copies.count, UNIT_COUNT);
+	finding__number(finding, "copies_ns", (double)copies.ns, UNIT_NS);
+	finding__number(finding, "alone_ns", (double)busy.only_copies_ns, UNIT_NS);
+	finding__number(finding, "kernels_ns", (double)kernels_ns, UNIT_NS);
+	finding__cost(finding, busy.only_copies_ns, busy.window_ns);
+	finding__saving(finding,
+			busy.only_copies_ns < kernels_ns ? busy.only_copies_ns : kernels_ns,
+			"all copies run beside kernels");
+	return finding__evidence(
+		finding,
+		"%s copies took %s on GPU %u, and no kernel ran for %s of it, %s "
+		"of %s (exact, by GPU times); kernels ran for %s",
+		quantity__amount((double)copies.count).text, quantity__time((double)copies.ns).text,
+		busy.device, quantity__time((double)busy.only_copies_ns).text,
+		quantity__share(share_of(busy.only_copies_ns, busy.window_ns)).text,
+		quantity__time((double)busy.window_ns).text,
+		quantity__time((double)kernels_ns).text);
+}
+
+/* --- small-kernels --- */
+
+enum {
+	SMALL_SHARE,
+	SMALL_TIME,
+	SMALL_KERNELS,
+	SMALL_IDLE,
+};
+
+struct small {
+	uint64_t count, ns;
+	const struct gpu_kernel_time *most; /* of the most launches */
+};
+
+static struct small small_kernels(const struct gpu_process_times *times, double most_ns)
+{
+	const struct gpu_kernel_time *kernel, *next;
+	struct small small = {0};
+
+	HASH_ITER (hh, times->kernels, kernel, next) {
+		if (!kernel->sum.count || (double)gpu_time_sum__mean(&kernel->sum) >= most_ns)
+			continue;
+		small.count += kernel->sum.count;
+		small.ns += kernel->sum.ns;
+		if (!small.most || kernel->sum.count > small.most->sum.count)
+			small.most = kernel;
+	}
+	return small;
+}
+
+static int name_kernel(const struct finding_input *input, const struct gpu_kernel_time *kernel,
+		       struct finding *finding)
+{
+	char *name = kernel->name ? kernel_name__demangle(kernel->name) : NULL;
+	char label[KERNEL_LABEL_SIZE];
+	int ret;
+
+	if (!name)
+		return 0;
+	kernel_label__write(name, label);
+	ret = finding__subject(finding, "%s",
+			       findings__has_full_names(input->state) ? name : label);
+	free(name);
+	return ret;
+}
+
+int small_kernels__detect(const struct finding_input *input, const struct process *process,
+			  struct finding_list *out)
+{
+	const double *thresholds = input->thresholds;
+	struct gpu_busy busy;
+	const struct gpu_process_times *times = times_of(input, process, &busy);
+	struct finding *finding;
+	struct small small;
+	double share, idle;
+
+	if (!times)
+		return 0;
+	small = small_kernels(times, thresholds[SMALL_TIME]);
+	share = share_of(small.count, times->all_kernels.count);
+	idle = share_of(idle_ns(&busy), busy.window_ns);
+	if (!small.most || share < thresholds[SMALL_SHARE] ||
+	    (double)small.count < thresholds[SMALL_KERNELS] || idle < thresholds[SMALL_IDLE])
+		return 0;
+	finding = finding_list__add(out, input, process);
+	if (!finding || name_kernel(input, small.most, finding))
+		return -ENOMEM;
+	finding->stack = gpu_times__main_stack(input->model->gpu_times, times, small.most);
+	finding->weight = (double)small.count;
+	finding__number(finding, "kernels", (double)small.count, UNIT_COUNT);
+	finding__number(finding, "share", share, UNIT_SHARE);
+	finding__number(finding, "mean", (double)(small.ns / small.count), UNIT_NS);
+	finding__number(finding, "idle", idle, UNIT_SHARE);
+	return finding__evidence(finding,
+				 "%s of %s kernels ran for %s on average, and GPU %u was idle %s "
+				 "of %s (exact, by GPU times)",
+				 quantity__share(share).text,
+				 quantity__amount((double)times->all_kernels.count).text,
+				 quantity__time((double)small.ns / (double)small.count).text,
+				 busy.device, quantity__share(idle).text,
+				 quantity__time((double)busy.window_ns).text);
+}
+
+/* --- launch-latency --- */
+
+enum {
+	LATENCY_SHARE,
+	LATENCY_GAPS,
+	LATENCY_MEAN,
+	LATENCY_KNOWN,
+};
+
+int launch_latency__detect(const struct finding_input *input, const struct process *process,
+			   struct finding_list *out)
+{
+	const double *thresholds = input->thresholds;
+	struct gpu_busy busy;
+	const struct gpu_process_times *times = times_of(input, process, &busy);
+	uint64_t uncalled, count, late_ns;
+	struct finding *finding;
+	double mean_ns;
+
+	if (!times || !busy.gaps->count)
+		return 0;
+	count = gpu_process_times__work(times, &uncalled);
+	late_ns = busy.gaps->after_call_ns;
+	mean_ns = (double)late_ns / (double)busy.gaps->count;
+	if (share_of(late_ns, busy.window_ns) < thresholds[LATENCY_SHARE] ||
+	    (double)busy.gaps->count < thresholds[LATENCY_GAPS] ||
+	    mean_ns < thresholds[LATENCY_MEAN] ||
+	    1 - share_of(uncalled, count) < thresholds[LATENCY_KNOWN])
+		return 0;
+	finding = finding_list__add(out, input, process);
+	if (!finding)
+		return -ENOMEM;
+	finding->stack = gpu_times__main_stack(input->model->gpu_times, times, NULL);
+	finding__number(finding, "gaps", (double)busy.gaps->count, UNIT_COUNT);
+	finding__number(finding, "late_ns", (double)late_ns, UNIT_NS);
+	finding__number(finding, "mean", mean_ns, UNIT_NS);
+	finding__number(finding, "before_call_ns", (double)busy.gaps->before_call_ns, UNIT_NS);
+	finding__cost(finding, late_ns, busy.window_ns);
+	return finding__evidence(
+		finding,
+		"%s times GPU %u was idle although its next work had been called: %s from the call "
+		"to the start on average, together %s of %s; %s more until the next call (exact, "
+		"by GPU times)",
+		quantity__amount((double)busy.gaps->count).text, busy.device,
+		quantity__time(mean_ns).text,
+		quantity__share(share_of(late_ns, busy.window_ns)).text,
+		quantity__time((double)busy.window_ns).text,
+		quantity__time((double)busy.gaps->before_call_ns).text);
+}
