@@ -19,7 +19,7 @@
 #define CUPTI_DRIVER 1 /* the domain of callbacks of the driver's functions */
 #define CUPTI_EXIT 1   /* the site of a callback at the end of a call */
 
-/* Functions of the driver by CUPTI's numbers, which never change; also forms for default streams. */
+/* Functions of the driver, by CUPTI's numbers; these do not change. */
 enum cupti_function {
 	CUPTI_CTX_SYNCHRONIZE = 17,
 	CUPTI_EVENT_SYNCHRONIZE = 121,
