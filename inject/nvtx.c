@@ -10,7 +10,9 @@
 #include <string.h>
 #include <wchar.h>
 
-#define EXPORTED __attribute__((visibility("default"), noinline))
+#include "probe_point.h"
+
+#define EXPORTED __attribute__((visibility("default")))
 
 #define NAMES_TOLD 4096 /* names that need not be told again; a power of two */
 
@@ -58,30 +60,11 @@ static struct text nameless;		/* without memory for another one */
 
 /* --- what probes watch --- */
 
-EXPORTED void gpuprobe_nvtx_push(uint64_t name, uint64_t domain)
-{
-	__asm__ volatile("" : : "r"(name), "r"(domain) : "memory");
-}
-
-EXPORTED void gpuprobe_nvtx_pop(uint64_t domain)
-{
-	__asm__ volatile("" : : "r"(domain) : "memory");
-}
-
-EXPORTED void gpuprobe_nvtx_start(uint64_t name, uint64_t id)
-{
-	__asm__ volatile("" : : "r"(name), "r"(id) : "memory");
-}
-
-EXPORTED void gpuprobe_nvtx_end(uint64_t id)
-{
-	__asm__ volatile("" : : "r"(id) : "memory");
-}
-
-EXPORTED void gpuprobe_nvtx_name(uint64_t name, const char *text)
-{
-	__asm__ volatile("" : : "r"(name), "r"(text) : "memory");
-}
+PROBE_POINT(gpuprobe_nvtx_push);
+PROBE_POINT(gpuprobe_nvtx_pop);
+PROBE_POINT(gpuprobe_nvtx_start);
+PROBE_POINT(gpuprobe_nvtx_end);
+PROBE_POINT(gpuprobe_nvtx_name);
 
 /* --- names --- */
 

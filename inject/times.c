@@ -12,9 +12,10 @@
 #include <unistd.h>
 
 #include "cupti_library.h"
+#include "probe_point.h"
 #include "sampling.h"
 
-#define EXPORTED __attribute__((visibility("default"), noinline))
+#define EXPORTED __attribute__((visibility("default")))
 
 /*
  * CUPTI fills buffers of this size. They are small: the records of a buffer that is not full are
@@ -35,20 +36,9 @@ static uint64_t names_told[NAMES_TOLD]; /* by the low bits of the name's number 
 
 /* --- what probes watch --- */
 
-EXPORTED void gpuprobe_times_work(const struct gpu_work *work, uint64_t count, uint64_t dropped)
-{
-	__asm__ volatile("" : : "r"(work), "r"(count), "r"(dropped) : "memory");
-}
-
-EXPORTED void gpuprobe_times_name(uint64_t name, const char *text)
-{
-	__asm__ volatile("" : : "r"(name), "r"(text) : "memory");
-}
-
-EXPORTED void gpuprobe_times_failure(int64_t code, const char *text)
-{
-	__asm__ volatile("" : : "r"(code), "r"(text) : "memory");
-}
+PROBE_POINT(gpuprobe_times_work);
+PROBE_POINT(gpuprobe_times_name);
+PROBE_POINT(gpuprobe_times_failure);
 
 EXPORTED void gpuprobe_times_clock(uint64_t cupti_ns)
 {

@@ -373,6 +373,12 @@ gpu_times() {
 	grep -o '"all_kernels":{"count":100,"without_time":0,"total_ns":2000000,' out
 }
 
+# The same, and what threads do in them.
+nvtx_ranges() {
+	LD_LIBRARY_PATH=$SIM "$GPUPROBE" stat --nvtx --json -- "$SIM/nvtx" --steps 30 > out 2> err
+	grep -o '"name":"step","is_rest":false,"count":30,.*"launches":150,' out
+}
+
 # With stacks, and with the probes for findings alone. Which findings there are depends on the time,
 # which is different here.
 diagnoses() {
@@ -705,6 +711,7 @@ run dump_of_what_is_watched dumps_what_is_watched
 run dump_of_python dumps_python
 run follows_threads follows_threads
 run slow_gpu_times gpu_times
+run nvtx_ranges nvtx_ranges
 run account_diagnose diagnoses sync-after-every-launch
 
 # All families at once, by threads and processes that die in the middle of calls.

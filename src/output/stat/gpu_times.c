@@ -221,7 +221,7 @@ static void print_missing(FILE *out, const struct stat_report *report, const str
 
 static void print_failure(FILE *out, const struct gpu_process_times *times)
 {
-	fputs(REPORT_INDENT "no GPU times: ", out);
+	fputs("\n" REPORT_INDENT "no GPU times: ", out);
 	escape__text(out, times->reason);
 	if (times->code == 39)
 		fputs("; another profiler uses CUPTI in this process: stop it", out);

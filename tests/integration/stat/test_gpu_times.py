@@ -360,6 +360,29 @@ def test_ends_without_exit(runs, end):
 
 
 @pytest.mark.slow
+def test_graphs_end_without_exit(runs):
+    """Kernels in graphs that have no time yet are counted apart from launches."""
+    done = runs.run(*script("""
+    start()
+    _, (kernel,) = module("add")
+    stream, graph, executable = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+    need(driver.cuStreamCreate(ctypes.byref(stream), 1))
+    need(driver.cuStreamBeginCapture_v2(stream, 2))
+    for i in range(4):
+        need(launch(kernel, stream))
+    need(driver.cuStreamEndCapture(stream, ctypes.byref(graph)))
+    need(driver.cuGraphInstantiateWithFlags(ctypes.byref(executable), graph, ctypes.c_uint64(0)))
+    for i in range(100):
+        need(driver.cuGraphLaunch(executable, stream))
+    need(driver.cuCtxSynchronize())
+    os._exit(0)
+    """), options=("--gpu-graph-nodes",))
+    kept = 400 // IN_BUFFER * IN_BUFFER
+    assert f"kernels in graphs without a GPU time: {400 - kept} of 400\n" in done.stdout
+    assert "launches without a GPU time" not in done.stdout
+
+
+@pytest.mark.slow
 def test_forked_child(runs):
     times, report = runs.only(*script(ENDS + """
     child = os.fork()
