@@ -18,10 +18,10 @@ TITLE = "Scale"
 ORDER = 50
 ALLOCATIONS = (10, 10_000, 1_000_000)
 KERNELS = (10, 100, 1_000, 10_000)
-PROCESSES = (1, 10, 100, 2_000)
+PROCESSES = (1, 10, 100, 2_000, 5_000)
 ALL = {"kernels": 10_000, "allocations": 1_000_000}
 REPORT_SECONDS = 0.5
-BARS = {"scrape": 0.050, "resident": 200e6}
+BARS = {"scrape": 0.050, "resident": 200e6, "processes": 0.200}
 HOLD = ("--hold", "600")
 
 
@@ -199,6 +199,15 @@ def longest_wait(found):
     return max(found["report_gap"], found["scrape_gap"])
 
 
+def scrape_of_most(processes):
+    """The bar for a scrape of the most processes."""
+    most = {int(size): row for size, row in processes.items()}.get(PROCESSES[-1])
+    if not most:
+        return f"A scrape of {PROCESSES[-1]:,} processes was not measured."
+    return (f"A scrape of {PROCESSES[-1]:,} processes: " +
+            verdict(most["scrape"]["median"] * 1e3, BARS["processes"] * 1e3, "{:.0f} ms") + ".")
+
+
 def show_all(result):
     found = result["all"]
     # What holds the loop up with less may not do so for longer.
@@ -213,8 +222,9 @@ With {ALL['kernels']:,} kernels and {ALL['allocations']:,} live allocations toge
 Bars: scrape {verdict(found['scrape']['median'] * 1e3, BARS['scrape'] * 1e3, '{:.0f} ms')}; longest
 block of the event loop, in this row and those of kernels and allocations above,
 {verdict(longest * 1e3, BARS['scrape'] * 1e3, '{:.0f} ms')}; resident memory
-{verdict(found['resident'] / 1e6, BARS['resident'] / 1e6, '{:.0f} MB')}. The bars do not cover
-processes: {processes:,} of them blocked the loop for {most * 1e3:.0f} ms.
+{verdict(found['resident'] / 1e6, BARS['resident'] / 1e6, '{:.0f} MB')}. These bars do
+not cover processes: {processes:,} of them blocked the loop for {most * 1e3:.0f} ms.
+{scrape_of_most(result["processes"])}
 """
 
 

@@ -14,6 +14,8 @@
 #include "base/clock.h"
 #include "collect/profile_maps.h"
 #include "collect/ended_keys.h"
+#include "collect/ended_memory.h"
+#include "collect/memory.h"
 #include "collect/open_calls.h"
 #include "collect/thread_counts_reader.h"
 #include "collect/private.h"
@@ -95,10 +97,11 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 		attribution__watch_gpus(collector->attribution);
 	collector->contexts = contexts__new();
 	collector->ended = ended_keys__new();
+	collector->ended_memory = ended_memory__new(options->max_processes);
 	collector->index_of = malloc(options->max_processes * sizeof(*collector->index_of));
 	if (!collector->names || !collector->reader || !collector->stubs || !collector->memory ||
 	    !collector->attribution || !collector->contexts || !collector->ended ||
-	    !collector->index_of) {
+	    !collector->ended_memory || !collector->index_of) {
 		error__set(err, ret, "out of memory");
 		goto fail;
 	}
@@ -186,6 +189,7 @@ void collector__free(struct collector *collector)
 	largest__free(collector->largest);
 	free(collector->dead.keys);
 	ended_keys__free(collector->ended);
+	ended_memory__free(collector->ended_memory);
 	free(collector);
 }
 
@@ -281,16 +285,29 @@ static bool has_ended_process(const struct collector *collector)
 	return false;
 }
 
+/* The notice may not have fitted into the ring, or the process ended during a reaping. */
+static void ask_for_reaping(struct collector *collector)
+{
+	if (has_ended_process(collector) && collector->hooks.process_ended)
+		collector->hooks.process_ended(collector->hooks.arg);
+}
+
 int collector__reap(struct collector *collector, bool with_lists)
 {
 	int ret;
 
+	/* The last reading is of all processes, whatever was gathered. */
+	if (with_lists || !ended_memory__is_complete(collector->ended_memory))
+		ended_memory__forget(collector->ended_memory);
 	collector->reaped = 0;
 	ret = collector__read_maps(collector, with_lists, true);
+	if (!ret)
+		collector__release_slots(collector);
+	ended_memory__forget(collector->ended_memory);
 	if (ret)
 		return ret;
-	collector__release_slots(collector);
 	collector__drop_old_processes(collector);
+	ask_for_reaping(collector);
 	return 0;
 }
 
@@ -309,9 +326,7 @@ int collector__update(struct collector *collector, bool with_lists)
 
 	ret = collector__read_maps(collector, with_lists, false);
 	collector__drop_old_processes(collector);
-	/* The notice may not have fitted into the ring. */
-	if (has_ended_process(collector) && collector->hooks.process_ended)
-		collector->hooks.process_ended(collector->hooks.arg);
+	ask_for_reaping(collector);
 	return ret;
 }
 
@@ -324,14 +339,45 @@ static uint64_t live_count(const struct process *process)
 	return count;
 }
 
-bool collector__gathers(const struct collector *collector)
+static bool has_many_allocations(const struct collector *collector)
 {
 	uint64_t live = 0;
 
-	for (size_t i = 0; collector->largest && i < collector__process_count(collector); i++)
+	for (size_t i = 0; i < collector__process_count(collector); i++)
 		if (collector->model.processes[i].slot != NO_PROCESS)
 			live += live_count(&collector->model.processes[i]);
 	return live >= MANY_ALLOCATIONS;
+}
+
+bool collector__gathers(const struct collector *collector)
+{
+	return collector->largest && has_many_allocations(collector);
+}
+
+/* Wants the memory of all ended processes, if one of them has any by its final counts. */
+static bool begin_gathering_ended(struct collector *collector)
+{
+	bool has_any = false;
+
+	if (!has_many_allocations(collector) || collector__read_maps(collector, false, false))
+		return false;
+	for (size_t i = 0; i < collector__process_count(collector) && !has_any; i++)
+		has_any = collector->model.processes[i].ended &&
+			  memory__needs_reaping(&collector->model.processes[i]);
+	for (size_t i = 0; i < collector__process_count(collector) && has_any; i++)
+		if (collector->model.processes[i].ended)
+			ended_memory__want(collector->ended_memory,
+					   collector->model.processes[i].slot);
+	return has_any;
+}
+
+bool collector__gather_ended(struct collector *collector)
+{
+	if (!ended_memory__is_begun(collector->ended_memory) && !begin_gathering_ended(collector))
+		return false;
+	/* After a failure the reaping walks over all allocations. */
+	return ended_memory__step(collector->ended_memory, collector->reader,
+				  collector->skeleton->maps.allocations) > 0;
 }
 
 int collector__gather(struct collector *collector)

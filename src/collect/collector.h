@@ -145,6 +145,13 @@ int collector__gather(struct collector *collector);
 int collector__reap(struct collector *collector, bool with_lists);
 
 /*
+ * Call it before collector__reap, until it returns false, and let others have their turn after each
+ * call: where there are many allocations, finding those of ended processes takes long, and each
+ * call does a few milliseconds of it. Returns whether there is more to do.
+ */
+bool collector__gather_ended(struct collector *collector);
+
+/*
  * The share of processes that have not ended, among those that the latest collector__reap read: 0
  * to 1.
  */

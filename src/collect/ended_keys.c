@@ -2,6 +2,7 @@
 // Keys of ended processes, by map, see ended_keys.h.
 #include "collect/ended_keys.h"
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -79,14 +80,32 @@ void ended_keys__each(const struct ended_keys *keys, const struct bpf_map *map,
 		fn(of_map->list.keys + i * size, arg);
 }
 
+/*
+ * Deletes keys from `from` on by one system call, which is twice as fast as one for each.
+ * It ends at a key that is not in the map. Returns how many keys are done with; 0 if this does not
+ * work.
+ */
+static size_t delete_batch(const struct map_keys *of_map, size_t from)
+{
+	uint32_t count = (uint32_t)(of_map->list.count - from);
+	const char *keys = of_map->list.keys + from * bpf_map__key_size(of_map->map);
+	int ret = bpf_map_delete_batch(bpf_map__fd(of_map->map), keys, &count, NULL);
+
+	if (ret && errno != ENOENT)
+		return 0;
+	return ret ? count + 1 : count;
+}
+
 void ended_keys__delete(struct ended_keys *keys)
 {
 	for (size_t m = 0; m < keys->count; m++) {
 		const struct map_keys *of_map = &keys->maps[m];
-		size_t size = bpf_map__key_size(of_map->map);
+		size_t size = bpf_map__key_size(of_map->map), done = 0, part = 1;
 
-		for (size_t i = 0; i < of_map->list.count; i++)
-			bpf_map__delete_elem(of_map->map, of_map->list.keys + i * size, size, 0);
+		while (part && done < of_map->list.count)
+			done += part = delete_batch(of_map, done);
+		for (; done < of_map->list.count; done++)
+			bpf_map__delete_elem(of_map->map, of_map->list.keys + done * size, size, 0);
 	}
 	ended_keys__clear(keys);
 }

@@ -10,6 +10,7 @@
 
 #include "base/saturate.h"
 #include "collect/context_ends.h"
+#include "collect/ended_memory.h"
 #include "collect/late_frees.h"
 #include "collect/ranges.h"
 #include "collect/shares.h"
@@ -281,6 +282,13 @@ static bool has_live_memory(const struct process *process)
 	return false;
 }
 
+/* Zero-size entries would outlive the process and be attributed to the next one in this slot. */
+bool memory__needs_reaping(const struct process *process)
+{
+	return process->slot != NO_PROCESS &&
+	       (process->recorded_as_nothing || has_live_memory(process));
+}
+
 /* Whether this reading makes lists of allocations that were not gathered in advance. */
 static bool lists_at_once(const struct reading *reading)
 {
@@ -294,14 +302,10 @@ static bool needs_walk_for(const struct reading *reading, const struct process *
 	if (process->deaths_seen != process->deaths_swept || process->fills_ranges ||
 	    late_frees__needs_walk(reading, process))
 		return true;
-	/*
-	 * Otherwise zero-size entries would outlive the process and be attributed to the next one
-	 * in this slot.
-	 */
-	if (reading__reaps(reading, process) && process->recorded_as_nothing)
+	if (reading__reaps(reading, process) && memory__needs_reaping(process) &&
+	    !ended_memory__has(reading->collector->ended_memory, process->slot))
 		return true;
-	return (reading__reaps(reading, process) || lists_at_once(reading)) &&
-	       has_live_memory(process);
+	return lists_at_once(reading) && has_live_memory(process);
 }
 
 /*
@@ -343,6 +347,20 @@ static int list_gathered(struct reading *reading)
 	reading__begin_walk(reading, &walk_allocations);
 	ret = largest__each(collector->largest, collector->skeleton->maps.allocations,
 			    reading__take, reading);
+	return ret ? ret : clear_dead(collector);
+}
+
+/* Takes in the gathered allocations of ended processes, as a walk over all would. */
+static int take_ended(struct reading *reading)
+{
+	struct collector *collector = reading->collector;
+	int ret;
+
+	collector->dead.count = 0;
+	reading__begin_walk(reading, &walk_allocations);
+	ret = ended_memory__each(collector->ended_memory, collector->skeleton->maps.allocations,
+				 reading__take, reading);
+	reading__delete(reading);
 	return ret ? ret : clear_dead(collector);
 }
 
@@ -406,6 +424,8 @@ int memory__read(struct reading *reading)
 		ret = walk(reading);
 	else if (reading->with_lists && largest__is_complete(collector->largest))
 		ret = list_gathered(reading);
+	else if (reading->reap && ended_memory__is_complete(collector->ended_memory))
+		ret = take_ended(reading);
 	sort_lists(reading);
 	return ret ? ret : apply_context_ends(collector);
 }

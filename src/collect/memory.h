@@ -8,6 +8,12 @@
 
 #include "collect/reading.h"
 
+/*
+ * Whether the process, if it has ended, has allocations in the map that must go; by the counts of
+ * the latest reading.
+ */
+bool memory__needs_reaping(const struct process *process);
+
 /* Reads the live memory, after the counters and contexts. Returns 0 or a negative errno. */
 int memory__read(struct reading *reading);
 

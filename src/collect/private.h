@@ -21,6 +21,7 @@
 
 struct profile_maps;
 struct ended_keys;
+struct ended_memory;
 struct open_calls;
 struct thread_counts_reader;
 struct steps;
@@ -76,6 +77,7 @@ struct collector {
 	struct largest *largest; /* NULL: lists are made by a walk over all allocations */
 	struct key_list dead;	 /* allocations that ended with their context */
 	struct ended_keys *ended;
+	struct ended_memory *ended_memory;
 };
 
 /* processes.c */
@@ -117,6 +119,12 @@ static inline size_t collector__process_count(const struct collector *collector)
 /* Puts the processes that were set aside back for a reading, and sets them aside after it. */
 void collector__take_back(struct collector *collector);
 void collector__set_aside(struct collector *collector);
+
+/*
+ * Whether a reaping now includes the process: it has ended, and if memory was gathered in advance
+ * (ended_memory.h), its own was. One that ended later has to wait for the next reaping.
+ */
+bool collector__may_reap(const struct collector *collector, const struct process *process);
 
 /* Frees the slots of ended processes, whose entries in the maps have been read and deleted. */
 void collector__release_slots(struct collector *collector);

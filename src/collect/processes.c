@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/saturate.h"
+#include "collect/ended_memory.h"
 #include "collect/ended_share.h"
 #include "collect/private.h"
 #include "collect/shares.h"
@@ -342,6 +343,12 @@ static void settle(struct process *process)
 	process->kept_bytes = process__bytes(process);
 }
 
+bool collector__may_reap(const struct collector *collector, const struct process *process)
+{
+	return process->ended && (!ended_memory__is_complete(collector->ended_memory) ||
+				  ended_memory__has(collector->ended_memory, process->slot));
+}
+
 /* The entries of ended processes in the maps have been deleted: frees their slots. */
 void collector__release_slots(struct collector *collector)
 {
@@ -351,7 +358,7 @@ void collector__release_slots(struct collector *collector)
 		struct process *process = &model->processes[i];
 		uint32_t slot = process->slot;
 
-		if (!process->ended || slot == NO_PROCESS)
+		if (slot == NO_PROCESS || !collector__may_reap(collector, process))
 			continue;
 		kernel_names__forget(collector->names, slot);
 		if (collector->estimates)

@@ -78,7 +78,7 @@ struct reading_step {
 /* Whether this reading reaps the process: deletes its entries from the maps. */
 static inline bool reading__reaps(const struct reading *reading, const struct process *process)
 {
-	return reading->reap && process->ended;
+	return reading->reap && collector__may_reap(reading->collector, process);
 }
 
 /* Whether this reading rebuilds the process's lists of addresses. */

@@ -360,9 +360,9 @@ static int is_hooked(struct hooks *hooks, const struct noted *noted, struct proc
 static void look_at(struct hooks *hooks, const struct noted *noted, const struct file_code *file,
 		    bool *hooked)
 {
-	bool says = has_say(hooks, noted->pid, file->file);
 	struct process_hooks found = {0};
 	struct process_code process = {.page = 0};
+	bool says = false;
 
 	page_origin__open(&process.origin, noted->pid);
 	for (size_t i = 0; i < file->count; i++) {
@@ -376,6 +376,7 @@ static void look_at(struct hooks *hooks, const struct noted *noted, const struct
 		if (!found.count++) {
 			found.first = &file->sites[i];
 			found.address = address;
+			says = has_say(hooks, noted->pid, file->file);
 		}
 		hooked[i] |= says;
 	}

@@ -42,6 +42,13 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 	forget(arg);
 }
 
+uint64_t pages__reuse_ns(uint64_t cost_ns)
+{
+	if (cost_ns < COSTLY_NS)
+		return 0;
+	return cost_ns < REST_MAX_NS / REST ? REST * cost_ns : REST_MAX_NS;
+}
+
 struct pages *pages__new(struct event_base *base)
 {
 	struct pages *pages = calloc(1, sizeof(*pages));
@@ -99,11 +106,11 @@ struct body *pages__find(struct pages *pages, enum exposition form, bool gzipped
 /* Drops all kept pages, which are of an earlier reading. */
 static void begin_reading(struct pages *pages, uint64_t reading, uint64_t cost_ns)
 {
-	uint64_t rest_ns = REST * cost_ns < REST_MAX_NS ? REST * cost_ns : REST_MAX_NS;
+	uint64_t reuse_ns = pages__reuse_ns(cost_ns);
 
 	forget_all(pages);
 	pages->reading = reading;
-	pages->until_ns = cost_ns < COSTLY_NS ? 0 : clock__boot_ns() + rest_ns;
+	pages->until_ns = reuse_ns ? clock__boot_ns() + reuse_ns : 0;
 }
 
 void pages__keep(struct pages *pages, enum exposition form, bool gzipped, struct body *body,

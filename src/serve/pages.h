@@ -16,6 +16,12 @@
 
 struct pages;
 
+/*
+ * For how long what took `cost_ns` of CPU time to make may be used again, in nanoseconds; 0 if it
+ * was cheap.
+ */
+uint64_t pages__reuse_ns(uint64_t cost_ns);
+
 /* Returns NULL if out of memory. `base` must outlive it. */
 struct pages *pages__new(struct event_base *base);
 

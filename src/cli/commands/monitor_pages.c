@@ -15,13 +15,19 @@
 #define LANDING_NS NS_PER_S
 #define LANDING_REST 10
 
-/* Brings the model and the findings up to date for a page of metrics. */
+/*
+ * Brings the model and the findings up to date for a page of metrics. An expensive reading for a
+ * report or a sample serves a page soon after it, too.
+ */
 static int update(void *arg)
 {
 	struct monitor *monitor = arg;
-	/* No page is better than one with counters that decreased: the next one has everything. */
-	int ret = live_model__update(monitor->live->live, false);
+	const struct model *model = live_run__model(monitor->live);
+	int ret = 0;
 
+	/* No page is better than one with counters that decreased: the next one has everything. */
+	if (model->broken_off || !live_model__is_recent(monitor->live->live))
+		ret = live_model__update(monitor->live->live, false);
 	if (!ret)
 		monitor__draw(monitor);
 	return ret;

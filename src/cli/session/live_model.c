@@ -43,14 +43,22 @@ static void on_ring(evutil_socket_t fd, short what, void *arg)
 
 static void on_reap(evutil_socket_t fd, short what, void *arg)
 {
+	const struct timeval at_once = {0};
 	struct live_model *live = arg;
 	uint64_t began = clock__boot_ns();
+	bool more = collector__gather_ended(live->collector);
 
 	(void)fd;
 	(void)what;
-	live_model__warn_unread(live, collector__reap(live->collector, false));
-	live->reap_ns =
-		(uint64_t)((double)(clock__boot_ns() - began) * collector__living(live->collector));
+	if (!more)
+		live_model__warn_unread(live, collector__reap(live->collector, false));
+	live->reaping_ns += clock__boot_ns() - began;
+	if (more) {
+		evtimer_add(live->reap, &at_once);
+		return;
+	}
+	live->reap_ns = (uint64_t)((double)live->reaping_ns * collector__living(live->collector));
+	live->reaping_ns = 0;
 }
 
 static void on_idle_time(const struct process *process, const struct record_idle *record, void *arg)

@@ -139,6 +139,12 @@ bool live_model__gather(struct live_model *live);
 int live_model__update(struct live_model *live, bool with_lists);
 
 /*
+ * Whether the latest update was expensive, complete, and not long ago: a page may show the model
+ * as it is. An update that took 200 ms counts as recent for ten times as long (serve/pages.h).
+ */
+bool live_model__is_recent(const struct live_model *live);
+
+/*
  * The same for the last report, including the last activity of ended processes. Sets model->final.
  */
 void live_model__finish(struct live_model *live);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "base/clock.h"
 #include "cli/session/left_out.h"
 #include "cli/session/gpu_times_watch.h"
 #include "cli/session/nvtx_watch.h"
@@ -14,6 +15,7 @@
 #include "cli/session/tensor_watch.h"
 #include "collect/collector.h"
 #include "probe/attacher.h"
+#include "serve/pages.h"
 #include "stack/stacks.h"
 
 void live_model__warn_unread(const struct live_model *live, int ret)
@@ -109,8 +111,14 @@ bool live_model__gather(struct live_model *live)
 	return collector__gather(live->collector) > 0;
 }
 
+bool live_model__is_recent(const struct live_model *live)
+{
+	return clock__boot_ns() < live->recent_until_ns;
+}
+
 int live_model__update(struct live_model *live, bool with_lists)
 {
+	uint64_t began_ns = clock__thread_ns();
 	int ret;
 
 	session__look_at_earlier(live->session, live->collector);
@@ -125,6 +133,8 @@ int live_model__update(struct live_model *live, bool with_lists)
 	if (live->options.needs & NEEDS_ASKS && !live->asks_stay)
 		ask_probes__look(&live->asks, collector__model(live->collector),
 				 live_model__watch_asks, live);
+	live->recent_until_ns =
+		ret ? 0 : clock__boot_ns() + pages__reuse_ns(clock__thread_ns() - began_ns);
 	return ret;
 }
 
