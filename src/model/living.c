@@ -7,13 +7,20 @@
 
 #include "model/process_rates.h"
 
+/* NVML's figure has the context too, but is unknown at times. */
+static uint64_t bytes_of(const struct process *process)
+{
+	uint64_t reported = process__nvml_bytes(process),
+		 live = process__live_device_bytes(process);
+
+	return reported == GPU_UNKNOWN_BYTES || reported < live ? live : reported;
+}
+
 static int compare(const void *a, const void *b)
 {
 	const struct process *x = *(const struct process *const *)a;
 	const struct process *y = *(const struct process *const *)b;
-	bool at_least;
-	uint64_t x_bytes = process__held_bytes(x, &at_least),
-		 y_bytes = process__held_bytes(y, &at_least);
+	uint64_t x_bytes = bytes_of(x), y_bytes = bytes_of(y);
 
 	if (x_bytes != y_bytes)
 		return x_bytes < y_bytes ? 1 : -1;

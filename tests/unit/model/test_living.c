@@ -13,21 +13,20 @@
 
 static void test_order(void **state)
 {
-	struct device_totals devices[] = {{.live_bytes = 10}, {.live_bytes = 20}};
+	struct process_gpu used = {.used_bytes = 20};
 	struct process processes[] = {
 		{.pid = 4, .memory[MEMORY_DEVICE].live_bytes = 10},
 		{.pid = 3, .ended = true, .memory[MEMORY_DEVICE].live_bytes = 90},
 		{.pid = 2, .memory[MEMORY_DEVICE].live_bytes = 10},
-		{.pid = 9, .memory[MEMORY_DEVICE].live_bytes = 20},
+		{.pid = 9, .memory[MEMORY_DEVICE].live_bytes = 5},
 	};
 	struct model model = {.processes = processes, .process_count = 4};
 	const struct process **list;
 	size_t count;
 
 	(void)state;
-	processes[0].devices = processes[2].devices = &devices[0];
-	processes[3].devices = &devices[1];
-	processes[0].device_count = processes[2].device_count = processes[3].device_count = 1;
+	processes[3].gpus = &used; /* NVML reports more than it has allocated */
+	processes[3].gpu_count = 1;
 	assert_int_equal(model__living(&model, &list, &count), 0);
 	assert_int_equal(count, 3);
 	assert_int_equal(list[0]->pid, 9);
