@@ -8,8 +8,9 @@
 #include "model/model.h"
 
 /*
- * Sets *list (malloc) to those with most memory of GPUs first, by NVML or by what is live, whichever
- * is more, then in order of pids, and *count. Returns 0 or -ENOMEM. The model owns the processes.
+ * Sets *list (malloc) to those with most memory of GPUs first, by NVML or by what is live,
+ * whichever is more, then in order of pids, and *count. Returns 0 or -ENOMEM. The model owns the
+ * processes.
  */
 int model__living(const struct model *model, const struct process ***list, size_t *count);
 

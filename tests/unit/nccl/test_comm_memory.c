@@ -181,7 +181,7 @@ static void version_of_code(void **state)
 					      "\xc0\xc3\xb8\x04\x00\x00\x00\xc3"),
 					 &version));
 	assert_int_equal(version, 22105);
-	/* movl $0,(%rdi); movl $22105,4(%rdi); two versions; a member of a structure on the stack */
+	/* movl $0,(%rdi); movl $22105,4(%rdi); two versions; nothing */
 	assert_false(getter_code__version(CODE("\xc7\x07\x00\x00\x00\x00\xc3"), &version));
 	assert_false(getter_code__version(CODE("\xc7\x47\x04\x59\x56\x00\x00\xc3"), &version));
 	assert_false(getter_code__version(
