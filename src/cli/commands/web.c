@@ -260,7 +260,8 @@ int web__new(const struct web_options *options, struct web **out, struct error *
 		.period = PERIOD,
 		.second = SECOND_POINT,
 		.with_lists = options->stacks,
-		.fresh_ns = fresh_ns,
+		/* Not all readings have the lists of call sites. */
+		.fresh_ns = options->stacks ? NULL : fresh_ns,
 		.take = sample,
 		.arg = web,
 	};
