@@ -73,6 +73,15 @@ def risen(series, by):
     return named(f"({latest} unless {latest} == {series}{{{AT}%s}} offset $__range)", by) + " > 0"
 
 
+def xid_table(links=()):
+    latest = f"max_over_time({of('gpuprobe_xid_total')}[$__range])"
+    return table(
+        "Errors of GPUs (Xids)", "Errors that NVIDIA's driver reported in the time shown, with all "
+        "so far. The runbook GpuprobeXid says what to do.", COUNT,
+        [(f"sum by (instance, pci, xid) (\n  {latest}\n  unless {latest}\n    == "
+          f"{of('gpuprobe_xid_total')} offset $__range\n) > 0", "errors")], 24, links=links)
+
+
 def finding(series, by, chosen):
     """Series of findings have no comm of their own."""
     return named(f"{series}{{{AT}%s}}", by, "max", chosen, f"{NAMES}, comm")
@@ -168,6 +177,7 @@ def fleet():
               "with all such failures so far.", COUNT,
               [(risen("gpuprobe_out_of_memory_total", WHO), "failures")], 12,
               links=[TO_NODE, *TO_PROCESSES]),
+        xid_table([TO_NODE]),
         table("GPUs by job and user", "GPUs that jobs hold on all nodes, and those without a CUDA "
               "call for 10 minutes; GPU time and memory over the time shown, whatever ended. "
               "Outside of jobs by user.", COUNT,
@@ -228,7 +238,8 @@ def node_gpus():
               [(f"sum by (gpu) ({of('gpuprobe_device_memory_untracked_bytes')})",
                 "GPU {{gpu}}")]),
         graph("GPU memory of processes", "By NVML, for each GPU.", "bytes",
-              [(f"sum by (gpu) ({of('gpuprobe_process_gpu_memory_bytes')})", "GPU {{gpu}}")])]
+              [(f"sum by (gpu) ({of('gpuprobe_process_gpu_memory_bytes')})", "GPU {{gpu}}")]),
+        xid_table()]
 
 
 def node_self():

@@ -35,6 +35,7 @@ struct host_side;
 struct process_steps;
 struct at_failure;
 struct tensors;
+struct nccl_jobs;
 struct nccl_note;
 struct oom;
 struct workload;
@@ -495,6 +496,12 @@ struct model {
 	/* what is wrong with NCCL's ranks; not owned by the model, and valid until its update */
 	const struct nccl_note *nccl;
 	size_t nccl_count;
+	/*
+	 * communicators of NCCL with their ranks, nccl/jobs.h; NULL: its calls are not traced, or
+	 * nobody uses it; not owned by the model
+	 */
+	const struct nccl_jobs *nccl_jobs;
+	uint64_t nccl_lost; /* calls that have not reached these */
 	/* GPU errors that the driver reported, model/xids.h; NULL: not watched; not owned */
 	const struct xids *xids;
 	/* times of GPUs' own clocks, model/gpu_times.h; NULL: not asked for; not owned */

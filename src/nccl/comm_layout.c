@@ -98,3 +98,14 @@ int comm_layout__read(struct elf_file *file, struct comm_layout *layout)
 	find_hash(file, &code, layout);
 	return 0;
 }
+
+int comm_layout__version(struct elf_file *file)
+{
+	struct code code;
+	int version;
+
+	if (read_function(file, "ncclGetVersion", &code) ||
+	    !getter_code__version(code.bytes, code.size, &version))
+		return 0;
+	return version;
+}

@@ -26,4 +26,7 @@ struct comm_layout {
  */
 int comm_layout__read(struct elf_file *file, struct comm_layout *layout);
 
+/* The version of the file's NCCL, by the code of ncclGetVersion; 0: unknown. */
+int comm_layout__version(struct elf_file *file);
+
 #endif

@@ -23,6 +23,7 @@ struct known_file {
 	struct timespec changed;
 	int ret; /* of comm_layout__read */
 	struct comm_layout layout;
+	int version; /* of comm_layout__version */
 };
 
 struct comm_memory {
@@ -66,20 +67,21 @@ static const struct known_file *find_file(const struct comm_memory *memory,
 }
 
 /* Takes `fd`. */
-static int read_layout(int fd, struct comm_layout *layout)
+static void read_file(int fd, struct known_file *known)
 {
 	struct elf_file *file;
-	int ret = elf_file__open_fd(fd, "NCCL", &file, NULL);
 
-	if (ret)
-		return ret;
-	ret = comm_layout__read(file, layout);
+	known->ret = elf_file__open_fd(fd, "NCCL", &file, NULL);
+	if (known->ret)
+		return;
+	known->ret = comm_layout__read(file, &known->layout);
+	known->version = comm_layout__version(file);
 	elf_file__free(file);
-	return ret;
 }
 
-static int layout_of_mapping(struct comm_memory *memory, const struct mapping *mapping, pid_t pid,
-			     struct comm_layout *layout)
+/* Returns 0 or a negative errno; *out is valid until the next file. */
+static int file_of_mapping(struct comm_memory *memory, const struct mapping *mapping, pid_t pid,
+			   const struct known_file **out)
 {
 	int fd = mapping__open(mapping, pid);
 	const struct known_file *known;
@@ -95,8 +97,8 @@ static int layout_of_mapping(struct comm_memory *memory, const struct mapping *m
 	known = find_file(memory, &status);
 	if (known) {
 		close(fd);
-		*layout = known->layout;
-		return known->ret;
+		*out = known;
+		return 0;
 	}
 	file = &memory->files[memory->count++ % FILES_MAX];
 	*file = (struct known_file){
@@ -105,17 +107,18 @@ static int layout_of_mapping(struct comm_memory *memory, const struct mapping *m
 		.size = status.st_size,
 		.changed = status.st_mtim,
 	};
-	file->ret = read_layout(fd, &file->layout);
-	*layout = file->layout;
-	return file->ret;
+	read_file(fd, file);
+	*out = file;
+	return 0;
 }
 
 struct search {
 	struct comm_memory *memory;
 	pid_t pid;
-	struct comm_layout *layout;
 	unsigned int tried;
 	int ret;
+	struct comm_layout layout;
+	int version; /* 0: unknown so far */
 };
 
 /* PyTorch may have NCCL linked in. */
@@ -130,21 +133,35 @@ static bool may_have_nccl(const char *path)
 static int try_mapping(const struct mapping *mapping, void *arg)
 {
 	struct search *search = arg;
+	const struct known_file *file;
 
 	if (!mapping->executable || !mapping__is_file(mapping) || !may_have_nccl(mapping->path))
 		return 0;
 	if (search->tried++ == TRIED_MAX)
 		return 1;
-	search->ret = layout_of_mapping(search->memory, mapping, search->pid, search->layout);
-	return search->ret != -ENOENT;
+	search->ret = file_of_mapping(search->memory, mapping, search->pid, &file);
+	if (search->ret)
+		return search->ret != -ENOENT;
+	search->ret = file->ret;
+	search->layout = file->layout;
+	search->version = file->version;
+	return file->ret != -ENOENT || file->version;
 }
 
 static int find_layout(struct comm_memory *memory, pid_t pid, struct comm_layout *layout)
 {
-	struct search search = {.memory = memory, .pid = pid, .layout = layout, .ret = -ENOENT};
+	struct search search = {.memory = memory, .pid = pid, .ret = -ENOENT};
 	int ret = proc_maps__each(pid, try_mapping, &search);
 
+	*layout = search.layout;
 	return ret < 0 ? ret : search.ret;
+}
+
+int comm_memory__version(struct comm_memory *memory, pid_t pid)
+{
+	struct search search = {.memory = memory, .pid = pid};
+
+	return proc_maps__each(pid, try_mapping, &search) < 0 ? 0 : search.version;
 }
 
 /* --- communicators --- */

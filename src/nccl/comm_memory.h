@@ -45,6 +45,9 @@ int comm_memory__look(struct comm_memory *memory, pid_t pid, uint64_t handle,
 int comm_memory__read(struct memory_reader *reader, pid_t pid, uint64_t handle,
 		      const struct comm_layout *layout, struct comm_facts *facts);
 
+/* The version of the process's NCCL, such as 22809; 0: unknown. */
+int comm_memory__version(struct comm_memory *memory, pid_t pid);
+
 /* An NCCL_FOUND event for nccl_jobs__feed. */
 struct nccl_event comm_facts__event(const struct comm_facts *facts,
 				    const struct nccl_process_key *process, uint64_t handle,

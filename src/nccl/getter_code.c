@@ -8,6 +8,8 @@
 #include "nccl/instruction.h"
 
 #define LEAST_OFFSET 0x100 /* smaller displacements are of other structures */
+#define LEAST_VERSION 2000 /* 2.0.0 as NCCL up to 2.8 writes it */
+#define MOST_VERSION 99999
 #define MOST_OFFSET (64u << 20)
 #define MOST_BETWEEN 4 /* instructions between a load and its store */
 
@@ -111,6 +113,31 @@ bool getter_code__end_magic(const uint8_t *code, size_t size, uint32_t *offset)
 		}
 	}
 	return false;
+}
+
+/* movl $CONSTANT, (%base) */
+static bool stores_constant(const struct instruction *it)
+{
+	return it->opcode == 0xc7 && !it->reg && !it->wide && !it->narrow && it->mod != 3 &&
+	       !it->indexed && !it->relative && !it->displacement;
+}
+
+bool getter_code__version(const uint8_t *code, size_t size, int *version)
+{
+	struct instruction it;
+	bool found = false;
+	size_t at = 0;
+
+	while (next(code, size, &at, &it)) {
+		if (!stores_constant(&it))
+			continue;
+		if (it.immediate < LEAST_VERSION || it.immediate > MOST_VERSION ||
+		    (found && *version != (int)it.immediate))
+			return false;
+		*version = (int)it.immediate;
+		found = true;
+	}
+	return found;
 }
 
 void getter_code__calls(const uint8_t *code, size_t size, struct getter_calls *calls)

@@ -35,6 +35,12 @@ bool getter_code__loads(const uint8_t *code, size_t size, uint32_t offset);
 /* The offset of the member that the function compares with the magic, behind the first one. */
 bool getter_code__end_magic(const uint8_t *code, size_t size, uint32_t *offset);
 
+/*
+ * The number that ncclGetVersion of this code gives to its caller, such as 22809 for 2.28.9. False:
+ * it stores no constant, several, or one that is no version.
+ */
+bool getter_code__version(const uint8_t *code, size_t size, int *version);
+
 /* Its first direct calls. */
 void getter_code__calls(const uint8_t *code, size_t size, struct getter_calls *calls);
 

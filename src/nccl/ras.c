@@ -3,6 +3,7 @@
 #include "nccl/ras.h"
 
 #include <errno.h>
+#include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,10 +21,25 @@
 #define HOST_SIZE 64
 
 struct ras {
+	struct event_base *loop;
 	struct ras_connector *connector;
 	struct memory_reader *memory;
-	const struct log *log;
-	/* of the question that is being answered */
+	struct event *reply; /* of the connector */
+	struct event *told;  /* the question has ended */
+	/* the question */
+	bool busy;
+	pid_t pid;
+	ras_fn done;
+	void *arg;
+	union ras_address addresses[RAS_ADDRESSES];
+	size_t address_count, next; /* address to connect to */
+	int failure;		    /* to connect */
+	struct ras_client *client;
+	/* its end */
+	int ret;
+	struct ras_answer *answer;
+	struct error err;
+	/* of the answer that is being taken over */
 	pid_t asked;
 	struct {
 		char name[HOST_SIZE];
@@ -32,21 +48,37 @@ struct ras {
 	size_t host_count;
 };
 
-struct ras *ras__new(struct ras_connector *connector, struct memory_reader *memory,
-		     const struct log *log)
+static void on_reply(evutil_socket_t fd, short what, void *arg);
+static void on_told(evutil_socket_t fd, short what, void *arg);
+
+struct ras *ras__new(struct event_base *loop, struct ras_connector *connector,
+		     struct memory_reader *memory)
 {
 	struct ras *ras = calloc(1, sizeof(*ras));
 
 	if (!ras)
 		return NULL;
+	ras->loop = loop;
 	ras->connector = connector;
 	ras->memory = memory;
-	ras->log = log;
-	return ras;
+	ras->reply = event_new(loop, ras_connector__fd(connector), EV_READ, on_reply, ras);
+	ras->told = event_new(loop, -1, 0, on_told, ras);
+	if (ras->reply && ras->told)
+		return ras;
+	ras__free(ras);
+	return NULL;
 }
 
 void ras__free(struct ras *ras)
 {
+	if (!ras)
+		return;
+	ras_client__free(ras->client);
+	if (ras->reply)
+		event_free(ras->reply);
+	if (ras->told)
+		event_free(ras->told);
+	ras_answer__free(ras->answer);
 	free(ras);
 }
 
@@ -136,36 +168,93 @@ static int explain(struct error *err, int ret, pid_t pid)
 	return error__set(err, ret, "RAS of process %d: %s", (int)pid, why);
 }
 
-/* A connected socket or a negative errno. */
-static int connect_to(const struct ras *ras, pid_t pid)
+/* The owner hears of it when it is back in the loop. */
+static void finish(struct ras *ras, int ret)
 {
-	union ras_address addresses[RAS_ADDRESSES];
-	size_t count = find_addresses(ras, pid, addresses);
-	int fd = -EDESTADDRREQ;
-
-	for (size_t i = 0; i < count; i++) {
-		fd = check_owner(pid, &addresses[i]);
-		if (!fd)
-			fd = ras_connector__connect(ras->connector, pid, &addresses[i]);
-		if (fd >= 0)
-			break;
-	}
-	return fd;
+	ras->ret = ret;
+	event_active(ras->told, EV_TIMEOUT, 0);
 }
 
-int ras__ask(struct ras *ras, pid_t pid, struct ras_answer **answer, struct error *err)
+static void on_told(evutil_socket_t fd, short what, void *arg)
 {
-	size_t length;
-	char *text;
-	int fd = connect_to(ras, pid), ret;
+	struct ras *ras = arg;
+	struct ras_answer *answer = ras->answer;
+	const struct error err = ras->err;
 
-	if (fd < 0)
-		return explain(err, fd, pid);
-	ret = ras_client__ask(fd, RAS_TIMEOUT_NS, &text, &length, err);
-	close(fd);
+	(void)fd, (void)what;
+	ras_client__free(ras->client);
+	ras->client = NULL;
+	ras->answer = NULL;
+	ras->busy = false;
+	ras->done(ras->arg, ras->ret, answer, &err);
+	ras_answer__free(answer);
+}
+
+static void on_answered(void *arg, int ret, char *text, size_t length, const struct error *err)
+{
+	struct ras *ras = arg;
+
+	ras->err = *err;
 	if (!ret)
-		ret = ras_answer__read(text, length, answer, err);
-	return ret ? error__prefix(err, ret, "process %d", (int)pid) : 0;
+		ret = ras_answer__read(text, length, &ras->answer, &ras->err);
+	finish(ras, ret ? error__prefix(&ras->err, ret, "process %d", (int)ras->pid) : 0);
+}
+
+/* Begins to connect to the next address that may be asked. */
+static void connect_next(struct ras *ras)
+{
+	const struct timeval end = {.tv_sec = RAS_CONNECT_SECONDS};
+
+	while (ras->next < ras->address_count) {
+		const union ras_address *address = &ras->addresses[ras->next++];
+
+		ras->failure = check_owner(ras->pid, address);
+		if (!ras->failure)
+			ras->failure = ras_connector__begin(ras->connector, ras->pid, address);
+		if (!ras->failure && event_add(ras->reply, &end))
+			ras->failure = -ENOMEM;
+		if (!ras->failure)
+			return;
+	}
+	finish(ras, explain(&ras->err, ras->failure, ras->pid));
+}
+
+static void on_reply(evutil_socket_t fd, short what, void *arg)
+{
+	struct ras *ras = arg;
+	int socket = -ETIMEDOUT;
+
+	(void)fd;
+	if (what & EV_TIMEOUT)
+		ras_connector__give_up(ras->connector);
+	else
+		socket = ras_connector__take(ras->connector);
+	if (socket < 0) {
+		ras->failure = socket;
+		connect_next(ras);
+		return;
+	}
+	ras->client = ras_client__new(ras->loop, socket, RAS_TIMEOUT_NS, on_answered, ras);
+	if (!ras->client)
+		finish(ras, explain(&ras->err, -ENOMEM, ras->pid));
+}
+
+void ras__ask(struct ras *ras, pid_t pid, ras_fn done, void *arg)
+{
+	ras->busy = true;
+	ras->pid = pid;
+	ras->done = done;
+	ras->arg = arg;
+	ras->err = (struct error){""};
+	ras->address_count = find_addresses(ras, pid, ras->addresses);
+	ras->next = 0;
+	ras->failure = -EDESTADDRREQ;
+	connect_next(ras);
+}
+
+bool ras__is_busy(const struct ras *ras)
+{
+	return ras->busy;
 }
 
 /* --- communicators --- */
@@ -219,59 +308,18 @@ static int find_sharing(const struct nccl_process_key *asked, const struct nccl_
 	return 0;
 }
 
-/* Whether something about the process is still unknown. */
-static bool has_unknown(const struct nccl_jobs *jobs, const struct nccl_process_key *key)
-{
-	const struct nccl_comm *comm = NULL;
-
-	while ((comm = nccl_jobs__next(jobs, comm))) {
-		const struct nccl_rank *rank = comm->known ? NULL : nccl_comm__rank(comm, 0);
-
-		if (rank && rank->state < NCCL_RANK_DESTROYED &&
-		    rank->process->key.pid == key->pid &&
-		    rank->process->key.start_ns == key->start_ns)
-			return true;
-	}
-	return false;
-}
-
-/* Asks by one process, and takes over what the answer says about all that share its service. */
-static int identify_by(struct ras *ras, struct nccl_jobs *jobs,
-		       const struct nccl_process_key *asked, const struct nccl_process_key *keys,
-		       size_t count, uint64_t now_ns, size_t *found)
+size_t ras__identify(struct ras *ras, struct nccl_jobs *jobs, const struct nccl_process_key *asked,
+		     const struct ras_answer *answer, const struct nccl_process_key *keys,
+		     size_t count, uint64_t now_ns)
 {
 	struct ras_process *processes = NULL;
-	struct ras_answer *answer = NULL;
-	size_t process_count;
-	struct error err;
-	int ret;
+	size_t process_count, found = 0;
 
 	ras->asked = asked->pid;
 	ras->host_count = 0;
-	ret = ras__ask(ras, asked->pid, &answer, &err);
-	if (ret)
-		log__warn(ras->log, "%s", err.text);
-	else if (!find_sharing(asked, keys, count, &processes, &process_count))
-		*found += ras_facts__identify(jobs, answer, processes, process_count, is_local, ras,
-					      now_ns);
+	if (!find_sharing(asked, keys, count, &processes, &process_count))
+		found = ras_facts__identify(jobs, answer, processes, process_count, is_local, ras,
+					    now_ns);
 	free(processes);
-	ras_answer__free(answer);
-	return ret;
-}
-
-size_t ras__identify(struct ras *ras, struct nccl_jobs *jobs, const struct nccl_process_key *keys,
-		     size_t count, uint64_t now_ns)
-{
-	unsigned int questions = 0;
-	size_t found = 0;
-
-	for (size_t i = 0; i < count && questions < RAS_QUESTIONS_MAX; i++) {
-		if (!has_unknown(jobs, &keys[i]))
-			continue;
-		questions++;
-		/* Others would cost as much time. */
-		if (identify_by(ras, jobs, &keys[i], keys, count, now_ns, &found) == -ETIMEDOUT)
-			break;
-	}
 	return found;
 }

@@ -10,34 +10,42 @@
 #ifndef NCCL_RAS_H
 #define NCCL_RAS_H
 
-#include "base/log.h"
 #include "nccl/ras_connector.h"
 #include "nccl/ras_facts.h"
 #include "target/memory_reader.h"
 
 #define RAS_TIMEOUT_NS 5000000000ull /* of a question */
-#define RAS_QUESTIONS_MAX 8	     /* for ras__identify: NCCL is asked no more often */
+#define RAS_CONNECT_SECONDS 5	     /* the forked process may wait for a busy machine */
 
+struct event_base;
 struct ras;
 
-/* All must outlive it; `log` may be NULL. NULL without memory. */
-struct ras *ras__new(struct ras_connector *connector, struct memory_reader *memory,
-		     const struct log *log);
+/* All must outlive it. NULL without memory. */
+struct ras *ras__new(struct event_base *loop, struct ras_connector *connector,
+		     struct memory_reader *memory);
 void ras__free(struct ras *ras); /* NULL ok */
 
 /*
- * Asks the service of a process, for at most RAS_TIMEOUT_NS and two seconds. The caller frees
- * *answer. Returns 0, or a negative errno with a message. -EACCES: the port belongs to another
- * user, who could say anything.
+ * `ret` is 0 with an answer, which is valid during the call, or a negative errno with a message.
+ * -EACCES: the port belongs to another user, who could say anything. The next question may begin
+ * here.
  */
-int ras__ask(struct ras *ras, pid_t pid, struct ras_answer **answer, struct error *err);
+typedef void (*ras_fn)(void *arg, int ret, const struct ras_answer *answer,
+		       const struct error *err);
 
 /*
- * Finds out which communicators the unknown addresses of these processes are, and feeds them to
- * `jobs`. Warns of a process that cannot be asked; one that does not answer in time is the last
- * one. Returns how many were found.
+ * Asks the service of a process, one at a time. Calls `done` from the loop, once connecting and the
+ * question have ended: the latter takes RAS_TIMEOUT_NS at most.
  */
-size_t ras__identify(struct ras *ras, struct nccl_jobs *jobs, const struct nccl_process_key *keys,
+void ras__ask(struct ras *ras, pid_t pid, ras_fn done, void *arg);
+bool ras__is_busy(const struct ras *ras);
+
+/*
+ * Finds out by the answer of a process which communicators the unknown addresses of these processes
+ * are, and feeds them to `jobs`. Call it while nothing is asked. Returns how many were found.
+ */
+size_t ras__identify(struct ras *ras, struct nccl_jobs *jobs, const struct nccl_process_key *asked,
+		     const struct ras_answer *answer, const struct nccl_process_key *keys,
 		     size_t count, uint64_t now_ns);
 
 #endif

@@ -3,104 +3,40 @@
 #include "nccl/ras_client.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/event.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 
-#define LINE_MAX_SIZE 256
-#define FIRST_ROOM 16384
+#define LINE_MAX_SIZE 255
 
-struct conversation {
-	int fd;
-	uint64_t end_ns;
+/* What has been sent; the service answers each line before it gets the next one. */
+enum step {
+	STEP_PROTOCOL = 0,
+	STEP_TIMEOUT,
+	STEP_FORMAT,
+	STEP_STATUS, /* everything up to the end of the connection is the answer */
 };
 
-/* Waits for the socket. 0, -ETIMEDOUT or another negative errno. */
-static int wait_for(const struct conversation *with, short events)
-{
-	uint64_t now = clock__boot_ns();
-	struct pollfd entry = {.fd = with->fd, .events = events};
-	int ret;
+struct ras_client {
+	int fd;
+	struct bufferevent *stream;
+	struct event *timer;
+	uint64_t timeout_ns;
+	enum step step;
+	bool is_done;
+	ras_client_fn done;
+	void *arg;
+};
 
-	if (now >= with->end_ns)
-		return -ETIMEDOUT;
-	ret = poll(&entry, 1, (int)((with->end_ns - now) / NS_PER_MS) + 1);
-	if (ret < 0 && errno != EINTR)
-		return -errno;
-	return 0;
-}
-
-static bool is_not_ready(void)
-{
-	return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
-}
-
-static int send_line(const struct conversation *with, const char *line)
-{
-	size_t left = strlen(line);
-
-	while (left) {
-		ssize_t sent = send(with->fd, line, left, MSG_NOSIGNAL | MSG_DONTWAIT);
-		int ret;
-
-		if (sent >= 0) {
-			line += sent;
-			left -= (size_t)sent;
-			continue;
-		}
-		if (!is_not_ready())
-			return -errno;
-		ret = wait_for(with, POLLOUT);
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
-/* Some bytes; 0 at the end; or a negative errno. */
-static ssize_t receive(const struct conversation *with, char *buffer, size_t size)
-{
-	for (;;) {
-		ssize_t got = recv(with->fd, buffer, size, MSG_DONTWAIT);
-		int ret;
-
-		if (got >= 0)
-			return got;
-		if (!is_not_ready())
-			return -errno;
-		ret = wait_for(with, POLLIN);
-		if (ret)
-			return ret;
-	}
-}
-
-/* A line without its end. The service sends no more until it is asked. */
-static int receive_line(const struct conversation *with, char line[LINE_MAX_SIZE])
-{
-	size_t length = 0;
-
-	while (length < LINE_MAX_SIZE - 1) {
-		ssize_t got = receive(with, line + length, 1);
-
-		if (got < 0)
-			return (int)got;
-		if (!got)
-			return -ECONNRESET;
-		if (line[length] == '\n') {
-			line[length] = '\0';
-			return 0;
-		}
-		length++;
-	}
-	return -EPROTO;
-}
+/* --- the end --- */
 
 static int explain(struct error *err, int ret)
 {
@@ -115,71 +51,166 @@ static int explain(struct error *err, int ret)
 	return error__set(err, ret, "RAS: %s", why);
 }
 
-/* Asks for JSON, and how long NCCL may wait for other nodes. */
-static int negotiate(const struct conversation *with, uint64_t timeout_ns)
+static void finish(struct ras_client *client, int ret, char *text, size_t length)
 {
-	char line[LINE_MAX_SIZE], timeout[64];
-	int ret;
+	struct error err = {""};
 
-	snprintf(timeout, sizeof(timeout), "TIMEOUT %llu\n",
-		 timeout_ns / NS_PER_S > 1 ? timeout_ns / NS_PER_S * 2 / 3 : 1ull);
-	ret = send_line(with, "CLIENT PROTOCOL 2\n");
-	if (!ret)
-		ret = receive_line(with, line);
-	if (!ret && strncasecmp(line, "SERVER PROTOCOL ", strlen("SERVER PROTOCOL ")))
-		ret = -EPROTO;
-	if (!ret)
-		ret = send_line(with, timeout);
-	if (!ret)
-		ret = receive_line(with, line);
-	if (!ret && strcasecmp(line, "OK"))
-		ret = -EPROTO;
-	if (!ret)
-		ret = send_line(with, "SET FORMAT json\n");
-	if (!ret)
-		ret = receive_line(with, line);
-	return !ret && strcasecmp(line, "OK") ? -EOPNOTSUPP : ret;
+	if (client->is_done)
+		return;
+	client->is_done = true;
+	bufferevent_disable(client->stream, EV_READ | EV_WRITE);
+	event_del(client->timer);
+	if (ret)
+		explain(&err, ret);
+	client->done(client->arg, ret, text, length, &err);
 }
 
-/* All up to the end of the connection. There is room for a byte behind it. */
-static int receive_all(const struct conversation *with, char **text, size_t *length)
+/* There is room for a byte behind the text. */
+static void finish_with_all(struct ras_client *client)
 {
-	size_t room = FIRST_ROOM;
-	char *buffer = malloc(room + 1), *grown;
-	ssize_t got = -ENOMEM;
+	struct evbuffer *input = bufferevent_get_input(client->stream);
+	size_t length = evbuffer_get_length(input);
+	char *text = malloc(length + 1);
 
-	*length = 0;
-	while (buffer) {
-		got = receive(with, buffer + *length, room - *length);
-		if (got <= 0)
-			break;
-		*length += (size_t)got;
-		if (*length < room)
-			continue;
-		got = room < RAS_ANSWER_MAX ? -ENOMEM : -EFBIG;
-		grown = room < RAS_ANSWER_MAX ? realloc(buffer, room * 2 + 1) : NULL;
-		if (!grown)
-			break;
-		buffer = grown;
-		room *= 2;
+	if (!text)
+		finish(client, -ENOMEM, NULL, 0);
+	else if (evbuffer_remove(input, text, length) == (int)length)
+		finish(client, 0, text, length);
+	else
+		free(text);
+}
+
+/* --- lines --- */
+
+static void send_line(struct ras_client *client, const char *line)
+{
+	if (bufferevent_write(client->stream, line, strlen(line)))
+		finish(client, -ENOMEM, NULL, 0);
+}
+
+/* How long NCCL may wait for other nodes. */
+static void send_timeout(struct ras_client *client)
+{
+	uint64_t seconds = client->timeout_ns / NS_PER_S;
+	char line[64];
+
+	snprintf(line, sizeof(line), "TIMEOUT %llu\n",
+		 seconds > 1 ? (unsigned long long)seconds * 2 / 3 : 1ull);
+	send_line(client, line);
+}
+
+static void take_line(struct ras_client *client, const char *line)
+{
+	static const char protocol[] = "SERVER PROTOCOL ";
+
+	switch (client->step) {
+	case STEP_PROTOCOL:
+		if (strncasecmp(line, protocol, strlen(protocol)))
+			finish(client, -EPROTO, NULL, 0);
+		else
+			send_timeout(client);
+		break;
+	case STEP_TIMEOUT:
+		if (strcasecmp(line, "OK"))
+			finish(client, -EPROTO, NULL, 0);
+		else
+			send_line(client, "SET FORMAT json\n");
+		break;
+	case STEP_FORMAT:
+		if (strcasecmp(line, "OK"))
+			finish(client, -EOPNOTSUPP, NULL, 0);
+		else
+			send_line(client, "VERBOSE STATUS\n");
+		break;
+	case STEP_STATUS: break;
 	}
-	if (got < 0) {
-		free(buffer);
-		return (int)got;
+	client->step++;
+}
+
+static void on_read(struct bufferevent *stream, void *arg)
+{
+	struct ras_client *client = arg;
+	struct evbuffer *input = bufferevent_get_input(stream);
+	size_t length;
+	char *line;
+
+	while (!client->is_done && client->step < STEP_STATUS) {
+		line = evbuffer_readln(input, &length, EVBUFFER_EOL_LF);
+		if (line ? length > LINE_MAX_SIZE : evbuffer_get_length(input) > LINE_MAX_SIZE)
+			finish(client, -EPROTO, NULL, 0);
+		else if (line)
+			take_line(client, line);
+		free(line);
+		if (!line)
+			return;
 	}
-	*text = buffer;
+	if (!client->is_done && evbuffer_get_length(input) > RAS_ANSWER_MAX)
+		finish(client, -EFBIG, NULL, 0);
+}
+
+static void on_event(struct bufferevent *stream, short what, void *arg)
+{
+	struct ras_client *client = arg;
+	int failure = EVUTIL_SOCKET_ERROR();
+
+	(void)stream;
+	if (what & BEV_EVENT_ERROR)
+		finish(client, failure ? -failure : -EIO, NULL, 0);
+	else if (what & BEV_EVENT_EOF && client->step < STEP_STATUS)
+		finish(client, -ECONNRESET, NULL, 0);
+	else if (what & BEV_EVENT_EOF)
+		finish_with_all(client);
+}
+
+static void on_timeout(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd, (void)what;
+	finish(arg, -ETIMEDOUT, NULL, 0);
+}
+
+/* --- making and freeing --- */
+
+static int begin(struct ras_client *client)
+{
+	const struct timeval end = clock__timeval((double)client->timeout_ns / (double)NS_PER_S);
+
+	bufferevent_setcb(client->stream, on_read, NULL, on_event, client);
+	if (event_add(client->timer, &end) || bufferevent_enable(client->stream, EV_READ))
+		return -ENOMEM;
+	send_line(client, "CLIENT PROTOCOL 2\n");
 	return 0;
 }
 
-int ras_client__ask(int fd, uint64_t timeout_ns, char **text, size_t *length, struct error *err)
+struct ras_client *ras_client__new(struct event_base *loop, int fd, uint64_t timeout_ns,
+				   ras_client_fn done, void *arg)
 {
-	const struct conversation with = {fd, clock__boot_ns() + timeout_ns};
-	int ret = negotiate(&with, timeout_ns);
+	struct ras_client *client = calloc(1, sizeof(*client));
 
-	*text = NULL;
-	if (!ret)
-		ret = send_line(&with, "VERBOSE STATUS\n");
-	if (!ret)
-		ret = receive_all(&with, text, length);
-	return ret ? explain(err, ret) : 0;
+	if (!client) {
+		close(fd);
+		return NULL;
+	}
+	client->fd = fd;
+	client->timeout_ns = timeout_ns;
+	client->done = done;
+	client->arg = arg;
+	client->timer = evtimer_new(loop, on_timeout, client);
+	client->stream = bufferevent_socket_new(loop, fd, 0);
+	if (client->stream && client->timer && !begin(client))
+		return client;
+	ras_client__free(client);
+	return NULL;
+}
+
+void ras_client__free(struct ras_client *client)
+{
+	if (!client)
+		return;
+	if (client->timer)
+		event_free(client->timer);
+	if (client->stream)
+		bufferevent_free(client->stream);
+	/* Not by the stream: that goes only when the loop runs again. */
+	close(client->fd);
+	free(client);
 }

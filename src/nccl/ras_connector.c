@@ -228,7 +228,7 @@ void ras_connector__free(struct ras_connector *connector)
 }
 
 /* The socket of an answer, or its errno. */
-static int receive_answer(int socket)
+static int receive_answer(int socket, int flags)
 {
 	int result = -EPIPE, fd;
 	struct iovec part = {.iov_base = &result, .iov_len = sizeof(result)};
@@ -244,8 +244,9 @@ static int receive_answer(int socket)
 	};
 	const struct cmsghdr *header;
 
-	if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != sizeof(result))
-		return -EPIPE;
+	errno = 0;
+	if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC | flags) != sizeof(result))
+		return errno == EAGAIN && flags ? -EAGAIN : -EPIPE;
 	header = CMSG_FIRSTHDR(&message);
 	if (result < 0 || !header)
 		return result < 0 ? result : -EPIPE;
@@ -253,18 +254,12 @@ static int receive_answer(int socket)
 	return fd;
 }
 
-/* An answer that comes late would be taken for the next one: the process is given up then. */
-static int ask(struct ras_connector *connector, const struct request *request)
+static int send_request(struct ras_connector *connector, const struct request *request)
 {
-	struct pollfd entry = {.fd = connector->socket, .events = POLLIN};
-
-	if (send(connector->socket, request, sizeof(*request), MSG_NOSIGNAL) != sizeof(*request))
-		return -EPIPE;
-	if (poll(&entry, 1, ANSWER_MS) <= 0) {
-		shutdown(connector->socket, SHUT_RDWR);
-		return -ETIMEDOUT;
-	}
-	return receive_answer(connector->socket);
+	return send(connector->socket, request, sizeof(*request), MSG_NOSIGNAL) ==
+			       sizeof(*request) ?
+		       0 :
+		       -EPIPE;
 }
 
 static struct request request_for(pid_t pid, const union ras_address *address, bool connects)
@@ -279,20 +274,43 @@ static struct request request_for(pid_t pid, const union ras_address *address, b
 	return request;
 }
 
-int ras_connector__connect(struct ras_connector *connector, pid_t pid,
-			   const union ras_address *address)
+int ras_connector__begin(struct ras_connector *connector, pid_t pid,
+			 const union ras_address *address)
 {
 	struct request request = request_for(pid, address, true);
 
-	return ask(connector, &request);
+	return send_request(connector, &request);
+}
+
+int ras_connector__fd(const struct ras_connector *connector)
+{
+	return connector->socket;
+}
+
+int ras_connector__take(struct ras_connector *connector)
+{
+	return receive_answer(connector->socket, MSG_DONTWAIT);
+}
+
+void ras_connector__give_up(struct ras_connector *connector)
+{
+	shutdown(connector->socket, SHUT_RDWR);
 }
 
 bool ras_connector__is_local(struct ras_connector *connector, pid_t pid,
 			     const union ras_address *address)
 {
 	struct request request = request_for(pid, address, false);
-	int fd = ask(connector, &request);
+	struct pollfd entry = {.fd = connector->socket, .events = POLLIN};
+	int fd;
 
+	if (send_request(connector, &request))
+		return false;
+	if (poll(&entry, 1, ANSWER_MS) <= 0) {
+		ras_connector__give_up(connector);
+		return false;
+	}
+	fd = receive_answer(connector->socket, 0);
 	if (fd < 0)
 		return false;
 	close(fd);

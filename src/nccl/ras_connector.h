@@ -25,15 +25,26 @@ int ras_connector__new(struct ras_connector **out, struct error *err);
 void ras_connector__free(struct ras_connector *connector);
 
 /*
- * Connects to an address in the network namespace of process `pid`. Returns a socket, which is
- * nonblocking, or a negative errno: -ECONNREFUSED if nothing listens there, -EADDRNOTAVAIL if the
- * address is of another machine or namespace, -EPERM if the namespace may not be entered,
- * -ETIMEDOUT after a second.
+ * Begins to connect to an address in the network namespace of process `pid`, one at a time. Returns
+ * 0 or a negative errno. Then ras_connector__fd becomes readable, and ras_connector__take returns a
+ * socket, which is nonblocking, or a negative errno: -EAGAIN before that, -ECONNREFUSED if nothing
+ * listens there, -EADDRNOTAVAIL if the address is of another machine or namespace, -EPERM if the
+ * namespace may not be entered, -ETIMEDOUT after a second.
  */
-int ras_connector__connect(struct ras_connector *connector, pid_t pid,
-			   const union ras_address *address);
+int ras_connector__begin(struct ras_connector *connector, pid_t pid,
+			 const union ras_address *address);
+int ras_connector__fd(const struct ras_connector *connector);
+int ras_connector__take(struct ras_connector *connector);
+/*
+ * An answer that comes late would be taken for the next one: after this, nothing can be asked any
+ * more.
+ */
+void ras_connector__give_up(struct ras_connector *connector);
 
-/* Whether an address is of the network namespace of process `pid`; its port does not matter. */
+/*
+ * Whether an address is of the network namespace of process `pid`; its port does not matter. Takes
+ * a few system calls. Not while it connects.
+ */
 bool ras_connector__is_local(struct ras_connector *connector, pid_t pid,
 			     const union ras_address *address);
 

@@ -112,8 +112,10 @@ static const struct recorded_field model_fields[] = {
 	COUNTED(oom_count),
 	LIST(nccl, nccl_count, nccl_note),
 	COUNTED(nccl_count),
-	SKIPPED(xids, "the monitor's, which records nothing"),
+	SKIPPED(xids, "of commands that record nothing"),
 	SKIPPED(gpu_times, "of a run alone: recordings have none"),
+	SKIPPED(nccl_jobs, "the monitor's page has it, which records nothing"),
+	SKIPPED(nccl_lost, "as nccl_jobs"),
 };
 RECORDED_TYPE(model, 0);
 #undef T

@@ -4,6 +4,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import tempfile
 
 from lib import paths
 from lib.probe import environment
@@ -12,6 +13,7 @@ from lib.scrape import Endpoint
 from conftest import ROOT
 
 PROGRAMS = ROOT / "tests" / "integration" / "programs"
+XID = b"3,1,2,-;NVRM: Xid (PCI:0000:01:00): 79, GPU has fallen off the bus.\n"
 # Short enough for a test. 1h: since when memory is held without work.
 TIMES = {"$__rate_interval": "8s", "$__range": "60s", "[1h]": "[4s]", "offset 1h": "offset 4s"}
 # A program for every kind of series.
@@ -34,19 +36,37 @@ PROGRAM = f"""
 def gpuprobe(by, options, targets):
     """
     A gpuprobe with a machine of its own, until the block ends. `targets`: a command, or options.
+    Its kernel's log is a FIFO, into which an error of a GPU (Xid) is written.
     """
     endpoint = Endpoint()
-    process = subprocess.Popen(
-        [paths.GPUPROBE, "--service", "--metrics-by", by, *options, *endpoint.option,
-         "--libcuda-path", paths.LIBCUDA, "--libcudart-path", paths.LIBCUDART, *targets],
-        env=surroundings(f"{by}-{endpoint.port}"), stderr=subprocess.DEVNULL,
-        start_new_session=True)
-    try:
-        endpoint.wait()
-        yield endpoint
-    finally:
-        os.killpg(process.pid, signal.SIGTERM)
-        process.wait(60)
+    with kernel_log() as (path, log):
+        process = subprocess.Popen(
+            ["unshare", "-m", "sh", "-c", 'mount --bind "$0" /dev/kmsg && exec "$@"', path,
+             paths.GPUPROBE, "--service", "--kernel-log", "--metrics-by", by, *options,
+             *endpoint.option, "--libcuda-path", paths.LIBCUDA, "--libcudart-path",
+             paths.LIBCUDART, *targets],
+            env=surroundings(f"{by}-{endpoint.port}"), stderr=subprocess.DEVNULL,
+            start_new_session=True)
+        try:
+            endpoint.wait()
+            os.write(log, XID)
+            yield endpoint
+        finally:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait(60)
+
+
+@contextlib.contextmanager
+def kernel_log():
+    """(path, descriptor)"""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "log")
+        os.mkfifo(path)
+        log = os.open(path, os.O_RDWR)
+        try:
+            yield path, log
+        finally:
+            os.close(log)
 
 
 def surroundings(machine):

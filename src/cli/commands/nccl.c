@@ -62,7 +62,7 @@ static void on_second(void *arg)
 	session__beat(run->session);
 	nccl_watch__second(run->watch);
 	if (run->ras)
-		nccl_ras__identify(run->ras, clock__boot_ns());
+		nccl_ras__identify(run->ras);
 	nccl_report__judge(run->report, clock__boot_ns());
 }
 
@@ -123,7 +123,8 @@ static int make_ras(struct nccl_run *run, struct error *err)
 
 	if (ret || !run->options->ras)
 		return ret;
-	run->ras = nccl_ras__new(connector, run->watch->memory, run->watch->jobs, run->log);
+	run->ras = nccl_ras__new(session__loop(run->session), connector, run->watch->memory,
+				 run->watch->jobs, run->log);
 	return run->ras ? 0 : error__set(err, -ENOMEM, "out of memory");
 }
 
@@ -265,10 +266,10 @@ static void tear_down(struct nccl_run *run)
 	/* Before the session: they have events in the loop. */
 	http_server__free(run->server);
 	nccl_report__free(run->report);
+	nccl_ras__free(run->ras);
 	nccl_watch__unlisten(run->watch);
 	session__free(run->session);
 	nccl_watch__free(run->watch);
-	nccl_ras__free(run->ras);
 }
 
 static int run_nccl(const struct nccl_options *options, int *status, struct error *err)

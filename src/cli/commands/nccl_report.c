@@ -23,8 +23,8 @@ struct told {
 	struct nccl_finding_key key;
 	char *text;   /* NULL without memory */
 	bool present; /* in the latest judgement */
-	bool asked;   /* NCCL itself */
-	struct ras_opinion *opinion;
+	/* what NCCL itself says; NULL: nothing, or nothing yet */
+	const struct ras_opinion *opinion;
 };
 
 struct nccl_report {
@@ -72,12 +72,6 @@ int nccl_report__new(const struct nccl_report_scene *scene, struct event_base *l
 	return 0;
 }
 
-static void free_told(struct told *told)
-{
-	free(told->text);
-	free(told->opinion);
-}
-
 void nccl_report__free(struct nccl_report *report)
 {
 	if (!report)
@@ -86,7 +80,7 @@ void nccl_report__free(struct nccl_report *report)
 	if (report->scene.options->file && report->fd >= 0)
 		close(report->fd);
 	for (size_t i = 0; i < report->told_count; i++)
-		free_told(&report->told[i]);
+		free(report->told[i].text);
 	free(report->told);
 	nccl_findings__free(&report->findings);
 	free(report);
@@ -127,18 +121,22 @@ static void tell(const struct nccl_finding *finding, struct told *told)
 	}
 }
 
-/* What NCCL itself says about a hang, as of when it was found. */
-static void add_opinion(const struct nccl_report *report, struct nccl_finding *finding,
+/*
+ * What NCCL itself says about a hang, as of when it was found. Returns whether it has said so just
+ * now: it answers later.
+ */
+static bool add_opinion(const struct nccl_report *report, struct nccl_finding *finding,
 			struct told *told)
 {
-	if (report->scene.ras && finding->verdict == NCCL_HANG && !told->asked) {
-		told->asked = true;
-		told->opinion = nccl_ras__opinion(report->scene.ras, finding->comm);
-	}
+	bool before = told->opinion;
+
+	if (report->scene.ras && finding->verdict == NCCL_HANG && !told->opinion)
+		told->opinion = nccl_ras__opinion(report->scene.ras, finding);
 	finding->opinion = told->opinion;
+	return told->opinion && !before;
 }
 
-/* Notes all present findings. Returns whether one of them is new. */
+/* Notes all present findings. Returns whether one of them is new, or NCCL has answered about it. */
 static bool note_findings(struct nccl_report *report)
 {
 	bool fresh = false;
@@ -158,7 +156,7 @@ static bool note_findings(struct nccl_report *report)
 			fresh = true;
 		}
 		told->present = true;
-		add_opinion(report, finding, told);
+		fresh |= add_opinion(report, finding, told);
 		tell(finding, told);
 	}
 	return fresh;

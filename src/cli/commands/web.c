@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/text_stream.h"
 #include "cli/session/samples.h"
 #include "model/process_rates.h"
@@ -13,6 +14,13 @@
 
 #define PERIOD 3.0	 /* approximate seconds between points: 300 are 15 minutes */
 #define SECOND_POINT 1.0 /* rates are known from the second one on */
+/*
+ * Readings of the page's own would be a tenth of the monitor's CPU time. While nobody looks, points
+ * come from the readings that reports and scrapes make, and from few of its own.
+ */
+#define WATCHED_NS (60 * NS_PER_S) /* since the latest request: somebody looks */
+#define FRESH_NS (1 * NS_PER_S)	   /* readings of others that serve while somebody looks */
+#define UNWATCHED_FRESH_NS (30 * NS_PER_S)
 
 #define TEXTS 16 /* answers that are sent again until the next sample */
 #define TEXT_BYTES_MAX ((size_t)2 << 20)
@@ -42,7 +50,9 @@ struct web {
 	struct process_rates *rates;
 	struct history *history;
 	struct samples *samples;
-	bool drawn; /* the findings are of the latest sample */
+	bool drawn;	     /* the findings are of the latest sample */
+	uint64_t sampled_ns; /* the reading of the latest point */
+	uint64_t asked_ns;   /* the latest request for data, CLOCK_BOOTTIME; 0: none */
 	struct kept_text texts[TEXTS];
 	size_t next; /* the text that is replaced next */
 };
@@ -57,6 +67,16 @@ static void forget_texts(struct web *web)
 
 /* --- samples --- */
 
+static bool is_watched(const struct web *web)
+{
+	return web->asked_ns && clock__boot_ns() - web->asked_ns < WATCHED_NS;
+}
+
+static uint64_t fresh_ns(void *arg)
+{
+	return is_watched(arg) ? FRESH_NS : UNWATCHED_FRESH_NS;
+}
+
 static void sample(void *arg)
 {
 	struct web *web = arg;
@@ -66,6 +86,9 @@ static void sample(void *arg)
 		.verdicts = web->options.profile ? web->options.state : NULL,
 	};
 
+	if (input.model->now_ns == web->sampled_ns)
+		return;
+	web->sampled_ns = input.model->now_ns;
 	/* Without memory, some processes have no rates: they are unknown in this point. */
 	process_rates__sample(web->rates, input.model);
 	history__add(web->history, &input);
@@ -195,6 +218,9 @@ static int answer_data(struct web *web, const char *path, struct http_kind *kind
 
 	if (!route)
 		return -ENOENT;
+	if (!is_watched(web))
+		samples__hurry(web->samples);
+	web->asked_ns = clock__boot_ns();
 	*kind = route->kind;
 	if (kept) {
 		fwrite(kept->text, 1, kept->length, out);
@@ -234,6 +260,8 @@ int web__new(const struct web_options *options, struct web **out, struct error *
 		.period = PERIOD,
 		.second = SECOND_POINT,
 		.with_lists = options->stacks,
+		/* Not all readings have the lists of call sites. */
+		.fresh_ns = options->stacks ? NULL : fresh_ns,
 		.take = sample,
 		.arg = web,
 	};

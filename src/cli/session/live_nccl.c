@@ -350,4 +350,8 @@ void live_nccl__refresh(struct live_nccl *nccl, struct model *model)
 	}
 	model->nccl = nccl->notes;
 	model->nccl_count = nccl->note_count;
+	if (!nccl->watch)
+		return;
+	model->nccl_jobs = nccl->watch->jobs;
+	model->nccl_lost = nccl_watch__lost(nccl->watch);
 }

@@ -7,30 +7,41 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 
-#define MOST_ASKED 4096	 /* processes */
+#define MOST_PROCESSES 4096
+#define MOST_AT_A_TIME 8 /* processes that are asked of those found together */
 #define MOST_OPINIONS 64 /* questions about hangs */
 #define HOST_SIZE 64
+
+/* About a hang. */
+struct question {
+	struct nccl_finding_key key;
+	uint32_t comm; /* its number */
+	bool asked;
+	bool has_opinion;
+	struct ras_opinion opinion;
+	char hosts[RAS_BLAMED][HOST_SIZE]; /* which outlive the answer */
+};
 
 struct nccl_ras {
 	struct ras_connector *connector;
 	struct ras *ras;
 	struct nccl_jobs *jobs;
 	const struct log *log;
-	struct nccl_process_key *asked;
-	size_t asked_count;
-	unsigned int opinions; /* asked for so far */
-	bool silent;	       /* a service did not answer in time */
+	/* those with something unknown; those before `done` were asked, or will not be */
+	struct nccl_process_key *processes;
+	size_t process_count, begin, done; /* of the latest ones */
+	unsigned int asked;		   /* of the latest ones */
+	struct question *questions;	   /* MOST_OPINIONS */
+	size_t question_count;
+	struct question *current; /* being asked */
+	bool silent;		  /* a service did not answer in time */
 };
 
-/* An opinion with the names of its hosts, which outlives the answer that it comes from. */
-struct kept_opinion {
-	struct ras_opinion opinion;
-	char hosts[RAS_BLAMED][HOST_SIZE];
-};
-
-struct nccl_ras *nccl_ras__new(struct ras_connector *connector, struct memory_reader *memory,
-			       struct nccl_jobs *jobs, const struct log *log)
+struct nccl_ras *nccl_ras__new(struct event_base *loop, struct ras_connector *connector,
+			       struct memory_reader *memory, struct nccl_jobs *jobs,
+			       const struct log *log)
 {
 	struct nccl_ras *ras = calloc(1, sizeof(*ras));
 
@@ -41,8 +52,9 @@ struct nccl_ras *nccl_ras__new(struct ras_connector *connector, struct memory_re
 	ras->connector = connector;
 	ras->jobs = jobs;
 	ras->log = log;
-	ras->ras = ras__new(connector, memory, log);
-	if (ras->ras)
+	ras->ras = ras__new(loop, connector, memory);
+	ras->questions = calloc(MOST_OPINIONS, sizeof(*ras->questions));
+	if (ras->ras && ras->questions)
 		return ras;
 	nccl_ras__free(ras);
 	return NULL;
@@ -54,38 +66,99 @@ void nccl_ras__free(struct nccl_ras *ras)
 		return;
 	ras__free(ras->ras);
 	ras_connector__free(ras->connector);
-	free(ras->asked);
+	free(ras->processes);
+	free(ras->questions);
 	free(ras);
 }
 
+static void ask_next(struct nccl_ras *ras);
+
 /* --- communicators --- */
 
-static bool was_asked(const struct nccl_ras *ras, const struct nccl_process_key *key)
+/* Whether something about the process is still unknown. */
+static bool has_unknown(const struct nccl_jobs *jobs, const struct nccl_process_key *key)
 {
-	for (size_t i = 0; i < ras->asked_count; i++)
-		if (ras->asked[i].pid == key->pid && ras->asked[i].start_ns == key->start_ns)
+	const struct nccl_comm *comm = NULL;
+
+	while ((comm = nccl_jobs__next(jobs, comm))) {
+		const struct nccl_rank *rank = comm->known ? NULL : nccl_comm__rank(comm, 0);
+
+		if (rank && rank->state < NCCL_RANK_DESTROYED &&
+		    rank->process->key.pid == key->pid &&
+		    rank->process->key.start_ns == key->start_ns)
+			return true;
+	}
+	return false;
+}
+
+/* An answer is also about the others that share its service. */
+static void on_identified(void *arg, int ret, const struct ras_answer *answer,
+			  const struct error *err)
+{
+	struct nccl_ras *ras = arg;
+	const struct nccl_process_key asked = ras->processes[ras->done - 1];
+
+	if (ret)
+		log__warn(ras->log, "%s", err->text);
+	else
+		ras__identify(ras->ras, ras->jobs, &asked, answer, ras->processes + ras->begin,
+			      ras->process_count - ras->begin, clock__boot_ns());
+	/* Others would cost as much time. */
+	if (ret == -ETIMEDOUT)
+		ras->done = ras->process_count;
+	ask_next(ras);
+}
+
+/* False: there is nothing to ask. */
+static bool ask_process(struct nccl_ras *ras)
+{
+	while (ras->done < ras->process_count && ras->asked < MOST_AT_A_TIME) {
+		const struct nccl_process_key *key = &ras->processes[ras->done++];
+
+		if (!has_unknown(ras->jobs, key))
+			continue;
+		ras->asked++;
+		ras__ask(ras->ras, key->pid, on_identified, ras);
+		return true;
+	}
+	ras->done = ras->process_count;
+	return false;
+}
+
+static bool was_found(const struct nccl_ras *ras, const struct nccl_process_key *key)
+{
+	for (size_t i = 0; i < ras->process_count; i++)
+		if (ras->processes[i].pid == key->pid &&
+		    ras->processes[i].start_ns == key->start_ns)
 			return true;
 	return false;
 }
 
-void nccl_ras__identify(struct nccl_ras *ras, uint64_t now_ns)
+/* Only one rank is known of a communicator whose hash is unknown. */
+static void find_processes(struct nccl_ras *ras)
 {
 	const struct nccl_comm *comm = NULL;
-	size_t before = ras->asked_count;
 
-	/* Only one rank is known of a communicator whose hash is unknown. */
-	while (!ras->silent && (comm = nccl_jobs__next(ras->jobs, comm))) {
+	ras->begin = ras->process_count;
+	ras->asked = 0;
+	while ((comm = nccl_jobs__next(ras->jobs, comm))) {
 		const struct nccl_rank *rank = comm->known ? NULL : nccl_comm__rank(comm, 0);
 
 		if (!rank || rank->state >= NCCL_RANK_DESTROYED || rank->process->ended ||
-		    ras->asked_count == MOST_ASKED || was_asked(ras, &rank->process->key))
+		    ras->process_count == MOST_PROCESSES || was_found(ras, &rank->process->key))
 			continue;
-		if (ARRAY_APPEND(ras->asked, ras->asked_count, rank->process->key))
+		if (ARRAY_APPEND(ras->processes, ras->process_count, rank->process->key))
 			return;
 	}
-	if (ras->asked_count > before)
-		ras__identify(ras->ras, ras->jobs, ras->asked + before, ras->asked_count - before,
-			      now_ns);
+}
+
+void nccl_ras__identify(struct nccl_ras *ras)
+{
+	if (ras->silent || ras__is_busy(ras->ras))
+		return;
+	if (ras->done == ras->process_count)
+		find_processes(ras);
+	ask_next(ras);
 }
 
 /* --- hangs --- */
@@ -102,39 +175,80 @@ static const struct nccl_process *process_of(const struct nccl_comm *comm)
 	return NULL;
 }
 
-static struct ras_opinion *keep(const struct ras_opinion *opinion)
+/* NULL: it has gone meanwhile, or NCCL does not know it. */
+static const struct nccl_comm *comm_of(const struct nccl_ras *ras, const struct question *question)
 {
-	struct kept_opinion *kept = calloc(1, sizeof(*kept));
+	const struct nccl_comm *comm = NULL;
 
-	if (!kept)
-		return NULL;
-	kept->opinion = *opinion;
+	while ((comm = nccl_jobs__next(ras->jobs, comm)))
+		if (comm->number == question->comm)
+			return comm->known ? comm : NULL;
+	return NULL;
+}
+
+static void keep(struct question *question, const struct ras_opinion *opinion)
+{
+	question->opinion = *opinion;
+	question->has_opinion = true;
 	for (size_t i = 0; i < opinion->blamed_count; i++) {
 		const char *host = opinion->blamed[i].host;
 
-		memcpy(kept->hosts[i], host, strnlen(host, HOST_SIZE - 1));
-		kept->opinion.blamed[i].host = kept->hosts[i];
+		memcpy(question->hosts[i], host, strnlen(host, HOST_SIZE - 1));
+		question->opinion.blamed[i].host = question->hosts[i];
 	}
-	return &kept->opinion;
 }
 
-struct ras_opinion *nccl_ras__opinion(struct nccl_ras *ras, const struct nccl_comm *comm)
+static void on_opinion(void *arg, int ret, const struct ras_answer *answer, const struct error *err)
 {
-	const struct nccl_process *process = comm->known ? process_of(comm) : NULL;
-	struct ras_opinion opinion, *kept = NULL;
-	struct ras_answer *answer = NULL;
-	struct error err;
-	int ret;
+	struct nccl_ras *ras = arg;
+	const struct nccl_comm *comm = comm_of(ras, ras->current);
+	struct ras_opinion opinion;
 
-	if (!process || ras->silent || ras->opinions == MOST_OPINIONS)
-		return NULL;
-	ras->opinions++;
-	ret = ras__ask(ras->ras, process->key.pid, &answer, &err);
 	ras->silent = ret == -ETIMEDOUT;
 	if (ret)
-		log__warn(ras->log, "%s", err.text);
-	else if (ras_facts__judge(answer, comm, &opinion))
-		kept = keep(&opinion);
-	ras_answer__free(answer);
-	return kept;
+		log__warn(ras->log, "%s", err->text);
+	else if (comm && ras_facts__judge(answer, comm, &opinion))
+		keep(ras->current, &opinion);
+	ask_next(ras);
+}
+
+/* False: there is nothing to ask. */
+static bool ask_question(struct nccl_ras *ras)
+{
+	for (size_t i = 0; i < ras->question_count; i++) {
+		struct question *question = &ras->questions[i];
+		const struct nccl_comm *comm = question->asked ? NULL : comm_of(ras, question);
+		const struct nccl_process *process = comm ? process_of(comm) : NULL;
+
+		question->asked = true;
+		if (!process)
+			continue;
+		ras->current = question;
+		ras__ask(ras->ras, process->key.pid, on_opinion, ras);
+		return true;
+	}
+	return false;
+}
+
+static void ask_next(struct nccl_ras *ras)
+{
+	if (!ras->silent && !ask_question(ras))
+		ask_process(ras);
+}
+
+const struct ras_opinion *nccl_ras__opinion(struct nccl_ras *ras,
+					    const struct nccl_finding *finding)
+{
+	const struct nccl_finding_key key = nccl_finding__key(finding);
+
+	for (size_t i = 0; i < ras->question_count; i++)
+		if (nccl_finding_key__equal(&ras->questions[i].key, &key))
+			return ras->questions[i].has_opinion ? &ras->questions[i].opinion : NULL;
+	if (ras->question_count == MOST_OPINIONS)
+		return NULL;
+	ras->questions[ras->question_count++] =
+		(struct question){.key = key, .comm = finding->comm->number};
+	if (!ras__is_busy(ras->ras))
+		ask_next(ras);
+	return NULL;
 }

@@ -93,12 +93,25 @@ static int look_at_comm(pid_t pid, uint64_t handle, struct comm_facts *facts, vo
 	return comm_memory__look(watch->comms, pid, handle, facts);
 }
 
+/* NCCL of an unknown version is taken for a newer one. */
+static enum nccl_hashing hashing_of(pid_t pid, void *arg)
+{
+	const struct nccl_watch *watch = arg;
+	int version = comm_memory__version(watch->comms, pid);
+
+	return version ? nccl_hashing__of_version(version) : NCCL_HASHING_MIXER;
+}
+
 /* --- setting up --- */
 
 static int make_judge(struct nccl_watch *watch)
 {
 	const struct nccl_intake_hooks hooks = {
-		.read = read_memory, .look = look_at_comm, .arg = watch};
+		.read = read_memory,
+		.hashing = hashing_of,
+		.look = look_at_comm,
+		.arg = watch,
+	};
 	const struct nccl_limits limits = {.proven_late = true};
 
 	watch->memory = memory_reader__new(watch->log);

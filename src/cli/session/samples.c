@@ -55,6 +55,15 @@ static double find_pause(struct samples *samples)
 	return samples->options.period > 0 ? samples->options.period * uneven() : 0;
 }
 
+/* Whether another reading was so short ago that it serves. */
+static bool is_read(const struct samples *samples, uint64_t now_ns)
+{
+	const struct samples_options *options = &samples->options;
+	uint64_t read_ns = live_model__model(samples->live)->now_ns;
+
+	return options->fresh_ns && read_ns && now_ns - read_ns < options->fresh_ns(options->arg);
+}
+
 static void on_due(evutil_socket_t fd, short what, void *arg)
 {
 	struct samples *samples = arg;
@@ -65,7 +74,8 @@ static void on_due(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	live_model__update(samples->live, options->with_lists);
+	if (!is_read(samples, began))
+		live_model__update(samples->live, options->with_lists);
 	if (options->take)
 		options->take(options->arg);
 	took = cpu_seconds() - cpu_began;
@@ -96,6 +106,13 @@ int samples__new(struct live_model *live, const struct samples_options *options,
 	}
 	*out = samples;
 	return 0;
+}
+
+void samples__hurry(struct samples *samples)
+{
+	const struct timeval at_once = {0};
+
+	evtimer_add(samples->due, &at_once);
 }
 
 void samples__free(struct samples *samples)

@@ -23,6 +23,11 @@ struct samples_options {
 	double second;
 	/* also read the lists of allocations and live sites, which walks over all of them */
 	bool with_lists;
+	/*
+	 * A reading that others made less than so long ago serves as the sample; nanoseconds.
+	 * NULL: each sample is a reading of its own
+	 */
+	uint64_t (*fresh_ns)(void *arg);
 	void (*take)(void *arg); /* called after each update; may be NULL */
 	void *arg;
 };
@@ -33,6 +38,9 @@ struct samples_options {
  */
 int samples__new(struct live_model *live, const struct samples_options *options,
 		 struct samples **out, struct error *err);
+
+/* The next sample comes at once. */
+void samples__hurry(struct samples *samples);
 
 /* Call it before live_model__free. NULL ok. */
 void samples__free(struct samples *samples);

@@ -2,7 +2,6 @@
 // Writes the page at /; see page.h.
 #include "output/landing/page.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "base/quantity.h"
 #include "base/xml.h"
 #include "model/gpu_label.h"
+#include "model/living.h"
 #include "output/command_text.h"
 #include "output/finding/findings.h"
 #include "output/report/totals.h"
@@ -94,27 +94,6 @@ static void print_process(FILE *out, const struct model *model, const struct pro
 	fputs("</tr>\n", out);
 }
 
-static uint64_t bytes_of(const struct process *process)
-{
-	uint64_t used = process__nvml_bytes(process);
-	struct memory_totals device;
-
-	report__device_memory(process, &device);
-	return used == GPU_UNKNOWN_BYTES || used < device.live_bytes ? device.live_bytes : used;
-}
-
-/* Most memory first, then in order of pids. */
-static int compare(const void *a, const void *b)
-{
-	const struct process *x = *(const struct process *const *)a;
-	const struct process *y = *(const struct process *const *)b;
-	uint64_t x_bytes = bytes_of(x), y_bytes = bytes_of(y);
-
-	if (x_bytes != y_bytes)
-		return x_bytes < y_bytes ? 1 : -1;
-	return x->pid < y->pid ? -1 : x->pid > y->pid;
-}
-
 static void print_rows(FILE *out, const struct model *model, const struct process **processes,
 		       size_t count)
 {
@@ -134,16 +113,13 @@ static void print_rows(FILE *out, const struct model *model, const struct proces
 
 static int print_processes(FILE *out, const struct model *model)
 {
-	const struct process **living = calloc(model->process_count + 1, sizeof(*living));
-	size_t count = 0;
+	const struct process **living;
+	size_t count;
+	int ret = model__living(model, &living, &count);
 
-	if (!living)
-		return -ENOMEM;
-	for (size_t i = 0; i < model->process_count; i++)
-		if (!model->processes[i].ended)
-			living[count++] = &model->processes[i];
+	if (ret)
+		return ret;
 	fprintf(out, "<h2>Processes that use CUDA: %zu</h2>\n", count);
-	qsort(living, count, sizeof(*living), compare);
 	if (count)
 		print_rows(out, model, living, count);
 	free(living);

@@ -76,7 +76,7 @@ void exposition__part(struct exposition_writer *w, const char *part)
 {
 	w->has_labels = false;
 	if (w->visitor) {
-		w->visitor->sample(w->visitor->arg);
+		w->visitor->sample(w->visitor->arg, part);
 		return;
 	}
 	if (w->sink) {

@@ -46,7 +46,8 @@ struct exposition_sink {
  */
 struct exposition_visitor {
 	void (*family)(void *arg, const struct metric_family *family);
-	void (*sample)(void *arg);
+	/* `part`: of a histogram, as for exposition__part; else the suffix of the family's type */
+	void (*sample)(void *arg, const char *part);
 	void (*label)(void *arg, const char *name, const char *value);
 	/* in nanoseconds for a family of seconds */
 	void (*number)(void *arg, uint64_t value);

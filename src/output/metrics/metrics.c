@@ -166,6 +166,7 @@ static int write_sections(struct metrics *metrics, struct metrics_page *page,
 		return err;
 	verdict_series__write(page);
 	xid_series__write(page);
+	nccl_series__write(page);
 	otlp_series__write(page);
 	if (findings)
 		err = finding_series__write(page, metrics->findings, findings);

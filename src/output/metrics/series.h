@@ -35,6 +35,8 @@ void account_series__write(struct metrics_page *page);
 void otlp_series__write(struct metrics_page *page);
 /* Errors of GPUs. Writes nothing if they are not watched. */
 void xid_series__write(struct metrics_page *page);
+/* Communicators of NCCL and their ranks, whatever --metrics-by says. Writes nothing without any. */
+void nccl_series__write(struct metrics_page *page);
 /* Returns 0 or -ENOMEM. */
 int error_series__write(struct metrics_page *page);
 

@@ -10,17 +10,16 @@
 #define MOST_SERIES 1024 /* ranks, and communicators */
 
 struct page {
-	struct exposition_writer writer;
+	struct exposition_writer *writer;
 	struct metric_family family; /* that the writer is at */
 	const struct nccl_jobs *jobs;
-	const struct nccl_findings *findings;
 	uint64_t left_out;
 };
 
 static void begin(struct page *page, const char *name, enum metric_type type, const char *help)
 {
 	page->family = (struct metric_family){.name = name, .type = type, .help = help};
-	exposition__family(&page->writer, &page->family);
+	exposition__family(page->writer, &page->family);
 }
 
 static void label_number(struct page *page, const char *name, int64_t value, bool known)
@@ -29,7 +28,7 @@ static void label_number(struct page *page, const char *name, int64_t value, boo
 
 	if (known)
 		snprintf(text, sizeof(text), "%" PRId64, value);
-	exposition__label(&page->writer, name, text);
+	exposition__label(page->writer, name, text);
 }
 
 /* Unknown labels are empty. */
@@ -39,9 +38,9 @@ static void label_comm(struct page *page, const struct nccl_comm *comm)
 
 	snprintf(text, sizeof(text), comm->known ? "0x%" PRIx64 : "#%" PRIu64,
 		 comm->known ? comm->hash : comm->number);
-	exposition__label(&page->writer, "comm", text);
+	exposition__label(page->writer, "comm", text);
 	label_number(page, "number", comm->number, true);
-	exposition__label(&page->writer, "name", comm->name);
+	exposition__label(page->writer, "name", comm->name);
 }
 
 static void label_rank(struct page *page, const struct nccl_rank *rank)
@@ -89,7 +88,7 @@ static void each_rank(struct page *page, rank_fn write)
 static void sample_rank(struct page *page, const struct nccl_comm *comm,
 			const struct nccl_rank *rank)
 {
-	exposition__sample(&page->writer);
+	exposition__sample(page->writer);
 	label_comm(page, comm);
 	label_rank(page, rank);
 }
@@ -98,27 +97,27 @@ static void write_sequence(struct page *page, const struct nccl_comm *comm,
 			   const struct nccl_rank *rank)
 {
 	sample_rank(page, comm, rank);
-	exposition__number(&page->writer, rank->sequence);
+	exposition__number(page->writer, rank->sequence);
 }
 
 static void write_captured(struct page *page, const struct nccl_comm *comm,
 			   const struct nccl_rank *rank)
 {
 	sample_rank(page, comm, rank);
-	exposition__number(&page->writer, rank->captured);
+	exposition__number(page->writer, rank->captured);
 }
 
 static void write_late(struct page *page, const struct nccl_comm *comm,
 		       const struct nccl_rank *rank)
 {
 	sample_rank(page, comm, rank);
-	exposition__number(&page->writer, rank->late_ns);
+	exposition__number(page->writer, rank->late_ns);
 }
 
 static void begin_part(struct page *page, const char *part, const struct nccl_comm *comm,
 		       const struct nccl_rank *rank)
 {
-	exposition__part(&page->writer, part);
+	exposition__part(page->writer, part);
 	label_comm(page, comm);
 	label_rank(page, rank);
 }
@@ -138,21 +137,21 @@ static void write_lateness(struct page *page, const struct nccl_comm *comm,
 		else
 			strcpy(border, "+Inf");
 		begin_part(page, "_bucket", comm, rank);
-		exposition__label(&page->writer, "le", border);
-		exposition__count(&page->writer, sum);
+		exposition__label(page->writer, "le", border);
+		exposition__count(page->writer, sum);
 	}
 	begin_part(page, "_sum", comm, rank);
-	exposition__number(&page->writer, rank->lateness_ns);
+	exposition__number(page->writer, rank->lateness_ns);
 	begin_part(page, "_count", comm, rank);
-	exposition__count(&page->writer, sum);
+	exposition__count(page->writer, sum);
 }
 
 static void write_ranks(struct page *page, const struct nccl_comm *comm)
 {
-	exposition__sample(&page->writer);
+	exposition__sample(page->writer);
 	label_comm(page, comm);
 	label_number(page, "size", comm->size, comm->size > 0);
-	exposition__number(&page->writer, comm->seen - comm->ended);
+	exposition__number(page->writer, comm->seen - comm->ended);
 }
 
 static void write_collectives(struct page *page, const struct nccl_comm *comm)
@@ -160,35 +159,35 @@ static void write_collectives(struct page *page, const struct nccl_comm *comm)
 	for (unsigned int i = 0; i < NCCL_BCAST; i++) {
 		if (!comm->collectives[i])
 			continue;
-		exposition__sample(&page->writer);
+		exposition__sample(page->writer);
 		label_comm(page, comm);
-		exposition__label(&page->writer, "function", nccl_function__word(i));
-		exposition__number(&page->writer, comm->collectives[i]);
+		exposition__label(page->writer, "function", nccl_function__word(i));
+		exposition__number(page->writer, comm->collectives[i]);
 	}
 }
 
 static void write_bytes(struct page *page, const struct nccl_comm *comm)
 {
-	exposition__sample(&page->writer);
+	exposition__sample(page->writer);
 	label_comm(page, comm);
-	exposition__number(&page->writer, comm->bytes);
+	exposition__number(page->writer, comm->bytes);
 }
 
-static void write_findings(struct page *page)
+static void write_findings(struct page *page, const struct nccl_findings *findings)
 {
 	begin(page, "gpuprobe_nccl_finding", METRIC_GAUGE,
 	      "1 for each finding that holds now, with the first rank to blame.");
-	for (size_t i = 0; i < page->findings->count; i++) {
-		const struct nccl_finding *finding = &page->findings->items[i];
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct nccl_finding *finding = &findings->items[i];
 		const char *cause = nccl_cause__word(finding->cause);
 
-		exposition__sample(&page->writer);
-		exposition__label(&page->writer, "id", nccl_verdict__word(finding->verdict));
-		exposition__label(&page->writer, "cause", cause ? cause : "");
+		exposition__sample(page->writer);
+		exposition__label(page->writer, "id", nccl_verdict__word(finding->verdict));
+		exposition__label(page->writer, "cause", cause ? cause : "");
 		label_comm(page, finding->comm);
 		if (finding->rank_count)
 			label_rank(page, finding->ranks[0]);
-		exposition__number(&page->writer, 1);
+		exposition__number(page->writer, 1);
 	}
 }
 
@@ -198,21 +197,19 @@ static void write_losses(struct page *page, uint64_t lost_calls)
 
 	begin(page, "gpuprobe_nccl_lost_calls", METRIC_COUNTER,
 	      "Calls that did not fit the buffers or the memory for their communicator.");
-	exposition__sample(&page->writer);
-	exposition__number(&page->writer, lost_calls + losses.no_room);
+	exposition__sample(page->writer);
+	exposition__number(page->writer, lost_calls + losses.no_room);
 	begin(page, "gpuprobe_nccl_ranks_left_out", METRIC_GAUGE,
 	      "Ranks without series, beyond 1,024.");
-	exposition__sample(&page->writer);
-	exposition__number(&page->writer, page->left_out);
+	exposition__sample(page->writer);
+	exposition__number(page->writer, page->left_out);
 }
 
-void nccl_output__metrics(FILE *out, const struct nccl_jobs *jobs,
-			  const struct nccl_findings *findings, uint64_t lost_calls,
-			  enum exposition form)
+void nccl_output__write_series(struct exposition_writer *writer, const struct nccl_jobs *jobs,
+			       uint64_t lost_calls)
 {
-	struct page page = {.jobs = jobs, .findings = findings};
+	struct page page = {.writer = writer, .jobs = jobs};
 
-	exposition__begin(&page.writer, out, form);
 	begin(&page, "gpuprobe_nccl_ranks", METRIC_GAUGE,
 	      "Ranks of the communicator that are seen here; size is that of the whole one.");
 	each_comm(&page, write_ranks);
@@ -235,7 +232,18 @@ void nccl_output__metrics(FILE *out, const struct nccl_jobs *jobs,
 	begin(&page, "gpuprobe_nccl_lateness_seconds", METRIC_HISTOGRAM,
 	      "How long after the first rank the rank came to collectives.");
 	each_rank(&page, write_lateness);
-	write_findings(&page);
 	write_losses(&page, lost_calls);
-	exposition__end(&page.writer);
+}
+
+void nccl_output__metrics(FILE *out, const struct nccl_jobs *jobs,
+			  const struct nccl_findings *findings, uint64_t lost_calls,
+			  enum exposition form)
+{
+	struct exposition_writer writer;
+	struct page page = {.writer = &writer, .jobs = jobs};
+
+	exposition__begin(&writer, out, form);
+	nccl_output__write_series(&writer, jobs, lost_calls);
+	write_findings(&page, findings);
+	exposition__end(&writer);
 }

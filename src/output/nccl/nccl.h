@@ -28,8 +28,14 @@ void nccl_output__json(struct json *json, const struct nccl_jobs *jobs,
 		       const struct nccl_findings *findings, uint64_t now_ns);
 
 /*
- * A page of metrics: series of communicators and ranks that have not ended, of at most 1,024 each.
+ * Writes the series of communicators and ranks that have not ended, of at most 1,024 each.
  * `lost_calls` did not reach the jobs.
+ */
+void nccl_output__write_series(struct exposition_writer *writer, const struct nccl_jobs *jobs,
+			       uint64_t lost_calls);
+
+/*
+ * The same as a page of its own, with a series for each finding.
  */
 void nccl_output__metrics(FILE *out, const struct nccl_jobs *jobs,
 			  const struct nccl_findings *findings, uint64_t lost_calls,

@@ -41,14 +41,17 @@ struct otlp_metrics {
 	struct exposition_visitor visitor;
 	struct made_name *names;
 	size_t name_count;
-	bool sent;	  /* the family being written */
-	bool in_seconds;  /* the same */
-	bool has_process; /* the sample being written */
+	/* of the family being written */
+	bool sent, is_histogram, in_seconds;
+	/* of the sample being written */
+	bool has_process;
+	const char *part;
+	double sum; /* of the histogram whose "_count" follows */
 	bool failed;
 };
 
 static void on_family(void *arg, const struct metric_family *family);
-static void on_sample(void *arg);
+static void on_sample(void *arg, const char *part);
 static void on_label(void *arg, const char *name, const char *value);
 static void on_number(void *arg, uint64_t value);
 static void on_real(void *arg, double ratio);
@@ -118,6 +121,15 @@ static const char *unit_of(const char *family)
 	return last && !strcmp(last, "_ratio") ? "1" : "";
 }
 
+static enum otlp_form form_of(enum metric_type type)
+{
+	switch (type) {
+	case METRIC_COUNTER: return OTLP_SUM;
+	case METRIC_HISTOGRAM: return OTLP_HISTOGRAM;
+	default: return OTLP_GAUGE;
+	}
+}
+
 /* False: the family is not sent. An info's labels are attributes of resources. */
 static bool describe(struct otlp_metrics *metrics, const struct metric_family *family,
 		     struct otlp_metric *metric)
@@ -135,7 +147,7 @@ static bool describe(struct otlp_metrics *metrics, const struct metric_family *f
 		.name = name_of(metrics, family->name),
 		.unit = unit_of(family->name),
 		.description = family->help,
-		.form = family->type == METRIC_COUNTER ? OTLP_SUM : OTLP_GAUGE,
+		.form = form_of(family->type),
 	};
 	if (!metric->name)
 		metrics->failed = true;
@@ -151,15 +163,23 @@ static void on_family(void *arg, const struct metric_family *family)
 	struct otlp_metric metric;
 
 	metrics->sent = describe(metrics, family, &metric);
+	metrics->is_histogram = family->type == METRIC_HISTOGRAM;
 	metrics->in_seconds = unit && !strcmp(unit, "seconds");
 	if (metrics->sent)
 		otlp_points__metric(metrics->points, &metric);
 }
 
-static void on_sample(void *arg)
+/* A histogram is sent without its buckets: its sum, then its number with the labels. */
+static bool is_part_of_point(const struct otlp_metrics *metrics)
+{
+	return metrics->sent && (!metrics->is_histogram || !strcmp(metrics->part, "_count"));
+}
+
+static void on_sample(void *arg, const char *part)
 {
 	struct otlp_metrics *metrics = arg;
 
+	metrics->part = part;
 	metrics->has_process = false;
 	otlp_points__point(metrics->points, 0);
 }
@@ -168,14 +188,14 @@ static void on_label(void *arg, const char *name, const char *value)
 {
 	struct otlp_metrics *metrics = arg;
 
-	if (!metrics->sent)
+	if (!is_part_of_point(metrics))
 		return;
 	if (!strcmp(name, "pid")) {
 		int32_t pid = (int32_t)strtol(value, NULL, 10);
 
-		metrics->has_process = pid;
-		otlp_points__of(metrics->points, pid);
-		return;
+		metrics->has_process = pid && otlp_points__of(metrics->points, pid);
+		if (metrics->has_process)
+			return;
 	}
 	if (strcmp(name, "comm") != 0 || !metrics->has_process)
 		otlp_points__text(metrics->points, name, value);
@@ -184,11 +204,16 @@ static void on_label(void *arg, const char *name, const char *value)
 static void on_number(void *arg, uint64_t value)
 {
 	struct otlp_metrics *metrics = arg;
+	double seconds = (double)value / (double)NS_PER_S;
 
-	if (!metrics->sent)
+	if (metrics->is_histogram && !strcmp(metrics->part, "_sum"))
+		metrics->sum = metrics->in_seconds ? seconds : (double)value;
+	if (!is_part_of_point(metrics))
 		return;
-	if (metrics->in_seconds)
-		otlp_points__real(metrics->points, (double)value / (double)NS_PER_S);
+	if (metrics->is_histogram)
+		otlp_points__histogram(metrics->points, value, metrics->sum);
+	else if (metrics->in_seconds)
+		otlp_points__real(metrics->points, seconds);
 	else
 		otlp_points__number(metrics->points, value);
 }

@@ -91,9 +91,12 @@ void otlp_points__point(struct otlp_points *points, int32_t pid)
 	points->pid = pid;
 }
 
-void otlp_points__of(struct otlp_points *points, int32_t pid)
+bool otlp_points__of(struct otlp_points *points, int32_t pid)
 {
+	if (!TABLE_FIND(points->resources, pid, &pid))
+		return false;
 	points->pid = pid;
+	return true;
 }
 
 static uint32_t attribute_field(const struct otlp_points *points)

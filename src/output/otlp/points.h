@@ -46,8 +46,11 @@ void otlp_points__metric(struct otlp_points *points, const struct otlp_metric *m
  * its value by one of the last three.
  */
 void otlp_points__point(struct otlp_points *points, int32_t pid);
-/* For a point that has been started and turns out to be a process's. */
-void otlp_points__of(struct otlp_points *points, int32_t pid);
+/*
+ * For a point that has been started and turns out to be a process's. False: there is no process of
+ * this pid, so it stays gpuprobe's.
+ */
+bool otlp_points__of(struct otlp_points *points, int32_t pid);
 void otlp_points__text(struct otlp_points *points, const char *key, const char *value);
 void otlp_points__int(struct otlp_points *points, const char *key, int64_t value);
 void otlp_points__number(struct otlp_points *points, uint64_t value);

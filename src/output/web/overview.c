@@ -2,11 +2,11 @@
 // What is watched now, see web.h.
 #include "output/web/web.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "base/text_stream.h"
 #include "finding/verdict.h"
+#include "model/living.h"
 #include "model/steps.h"
 #include "output/command_text.h"
 #include "output/finding/findings.h"
@@ -110,32 +110,15 @@ void web_parts__write_process(struct json *j, const struct web_view *view,
 	write_verdict(j, view, process);
 }
 
-/* Most memory first, then in order of pids. */
-static int compare(const void *a, const void *b)
-{
-	const struct process *x = *(const struct process *const *)a;
-	const struct process *y = *(const struct process *const *)b;
-	bool at_least;
-	uint64_t x_bytes = process__held_bytes(x, &at_least),
-		 y_bytes = process__held_bytes(y, &at_least);
-
-	if (x_bytes != y_bytes)
-		return x_bytes < y_bytes ? 1 : -1;
-	return x->pid < y->pid ? -1 : x->pid > y->pid;
-}
-
 static int write_processes(struct json *j, const struct web_view *view)
 {
 	const struct model *model = view->model;
-	const struct process **living = calloc(model->process_count + 1, sizeof(*living));
-	size_t count = 0;
+	const struct process **living;
+	size_t count;
+	int ret = model__living(model, &living, &count);
 
-	if (!living)
-		return -ENOMEM;
-	for (size_t i = 0; i < model->process_count; i++)
-		if (!model->processes[i].ended)
-			living[count++] = &model->processes[i];
-	qsort(living, count, sizeof(*living), compare);
+	if (ret)
+		return ret;
 	json__key_u64(j, "process_count", count);
 	json__key(j, "processes");
 	json__array_begin(j);

@@ -41,7 +41,8 @@ class Watched:
             self.lines.append(line)
 
     def read_err(self):
-        self.stderr = self.process.stderr.read()
+        for line in self.process.stderr:
+            self.stderr += line
 
     @property
     def reports(self):

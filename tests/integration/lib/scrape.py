@@ -82,11 +82,17 @@ class Page:
                            re.sub(r"\\(.)", lambda m: {"n": "\n"}.get(m[1], m[1]), label[2])))
         assert end == len(text or ""), line
         assert len(dict(labels)) == len(labels), line
-        suffix = SUFFIXES[self.types[self._family]] if self.openmetrics else ""
-        assert name == self._family + suffix, line
+        assert name.startswith(self._family), line
+        assert name[len(self._family):] in self._suffixes(), line
         key = name, frozenset(labels)
         assert key not in self.samples, f"twice: {line}"
         self.samples[key] = float(value)
+
+    def _suffixes(self):
+        kind = self.types[self._family]
+        if kind == "histogram":
+            return "_bucket", "_sum", "_count"
+        return (SUFFIXES[kind] if self.openmetrics else "",)
 
     def value(self, name, **labels):
         """The value of the only sample with this name whose labels include these."""

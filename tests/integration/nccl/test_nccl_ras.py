@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from lib.nccl import Watched, true_hashes
+from lib.probe import wait_until
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 HANG = ("--ranks", 2, "--steps", 60, "--block", "--fault", "stopped", "--rank", 1, "--at", 20)
@@ -73,6 +74,9 @@ def test_opinion_of_a_hang(options, tmp_path):
                     settings={"NCCL_RAS_ADDR": service.address,
                               "CUDA_SIM_NCCL_TRUTH": tmp_path / "%p"}) as watched:
         found = watched.wait_for("nccl-hang")
+        # The answer comes later.
+        wait_until(lambda: not options or watched.findings("nccl-hang")[-1]["ras"], "no answer")
+        found = watched.findings("nccl-hang")[-1] if options else found
         watched.end()
     assert watched.stderr == ""
     if not options:
@@ -84,9 +88,37 @@ def test_opinion_of_a_hang(options, tmp_path):
         (1, "10.0.0.7", "unresponsive")]
 
 
+def test_reports_go_on_while_a_service_is_silent(tmp_path):
+    asked, end = threading.Event(), threading.Event()
+
+    def text():
+        asked.set()
+        end.wait(60)
+        return answer(true_hashes(tmp_path)[0][0], "10.0.0.7")
+
+    with Service(text) as service:
+        try:
+            with Watched("--interval", 0.1, "--hang", "500ms", "--ras", ranks=HANG,
+                         settings={"NCCL_RAS_ADDR": service.address,
+                                   "CUDA_SIM_NCCL_TRUTH": tmp_path / "%p"}) as watched:
+                watched.wait_for("nccl-hang")
+                assert asked.wait(60)
+                before = len(watched.reports)
+                # Reports come each second. The question ends after five.
+                wait_until(lambda: len(watched.reports) > before + 1, "no report meanwhile")
+                assert "no answer in time" not in watched.stderr
+                assert watched.findings("nccl-hang")[-1]["ras"] is None
+                end.set()
+                wait_until(lambda: watched.findings("nccl-hang")[-1]["ras"], "no answer")
+                watched.end()
+        finally:
+            end.set()
+
+
 def test_nobody_listens(free_port):
     with Watched("--interval", 0, "--hang", "100ms", "--ras", ranks=HANG,
                  settings={"NCCL_RAS_ADDR": f"127.0.0.1:{free_port}"}) as watched:
         assert watched.wait_for("nccl-hang")["ras"] is None
+        wait_until(lambda: "nothing listens" in watched.stderr, "no warning")
         watched.end()
     assert "nothing listens: NCCL has no RAS service or is older than 2.24" in watched.stderr

@@ -2,6 +2,7 @@
 """`gpuprobe nccl` of sound jobs: communicators, ranks and counts are those of the simulated NCCL's
 truth, and there is no finding."""
 import re
+import shutil
 import subprocess
 import urllib.error
 import urllib.request
@@ -139,3 +140,45 @@ def test_no_call_of_nccl():
                           text=True, capture_output=True, check=False, timeout=60)
     assert done.returncode == 3
     assert "no call of NCCL seen since attach" in done.stdout
+
+
+def old_ranks(folder, version):
+    """The ranks with an NCCL whose ncclGetVersion is code that gives this constant."""
+    shutil.copy(paths.SIM / "ranks", folder)
+    (folder / "nccl").mkdir()
+    library = folder / "nccl" / "libnccl.so.2"
+    shutil.copy(paths.SIM / "nccl" / "libnccl.so.2", library)
+    symbols = subprocess.run(["readelf", "-W", "--dyn-syms", library], check=True, text=True,
+                             stdout=subprocess.PIPE).stdout
+    address, length = re.search(r": (\w+) +(\d+) .* ncclGetVersion$", symbols, re.M).groups()
+    address = int(address, 16)
+    headers = subprocess.run(["readelf", "-W", "-l", library], check=True, text=True,
+                             stdout=subprocess.PIPE).stdout
+    offset, start = next((int(at, 16), int(start, 16)) for at, start, size in re.findall(
+        r"LOAD +(0x\w+) (0x\w+) 0x\w+ (0x\w+) .* R E ", headers)
+        if int(start, 16) <= address < int(start, 16) + int(size, 16))
+    with open(library, "r+b") as file:
+        file.seek(address - start + offset)
+        # movl $version,(%rdi); xor %eax,%eax; ret
+        code = b"\xc7\x07" + version.to_bytes(4, "little") + b"\x31\xc0\xc3"
+        file.write(code.ljust(int(length), b"\x90"))
+    return folder / "ranks"
+
+
+def test_an_older_version_has_the_other_hash(tmp_path):
+    """NCCL before 2.26 computes another number from the id. The ranks live until it was seen."""
+    (tmp_path / "truth").mkdir()
+    with Watched("--interval", 0.2, "--hang", "600s", program=old_ranks(tmp_path, 22105),
+                 ranks=("--ranks", 2, "--steps", 100, "--block", "--fault", "stopped", "--rank", 1,
+                        "--at", 20),
+                 settings={"CUDA_SIM_NCCL_TRUTH": tmp_path / "truth" / "%p",
+                           "CUDA_SIM_NCCL_VERSION": 22105,
+                           "LD_LIBRARY_PATH": paths.SIM}) as watched:
+        wait_until(lambda: watched.reports and any(
+            len(comm["ranks"]) == 2 for comm in watched.last["communicators"]),
+            lambda: f"no communicator of two: {watched.reports[-1:]}")
+        seen = {(comm["hash"], rank["rank"], comm["size"], rank["pid"])
+                for comm in watched.last["communicators"] for rank in comm["ranks"]}
+        truth = true_hashes(tmp_path / "truth")
+        assert len(truth) == 2 and set(truth) == seen
+        watched.end()

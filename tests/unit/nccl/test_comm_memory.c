@@ -171,12 +171,31 @@ static void magic_and_hash(void **state)
 	assert_int_equal(found.targets[1], -1);
 }
 
+static void version_of_code(void **state)
+{
+	int version = 0;
+
+	(void)state;
+	/* test %rdi,%rdi; je; movl $22105,(%rdi); xor %eax,%eax; ret; mov $4,%eax; ret */
+	assert_true(getter_code__version(CODE("\x48\x85\xff\x74\x09\xc7\x07\x59\x56\x00\x00\x31"
+					      "\xc0\xc3\xb8\x04\x00\x00\x00\xc3"),
+					 &version));
+	assert_int_equal(version, 22105);
+	/* movl $0,(%rdi); movl $22105,4(%rdi); two versions; nothing */
+	assert_false(getter_code__version(CODE("\xc7\x07\x00\x00\x00\x00\xc3"), &version));
+	assert_false(getter_code__version(CODE("\xc7\x47\x04\x59\x56\x00\x00\xc3"), &version));
+	assert_false(getter_code__version(
+		CODE("\xc7\x07\x59\x56\x00\x00\xc7\x07\x5a\x56\x00\x00\xc3"), &version));
+	assert_false(getter_code__version(CODE("\xc3"), &version));
+}
+
 static void any_bytes_end(void **state)
 {
 	uint8_t bytes[4096];
 	uint64_t random = 1;
 	struct getter_calls calls;
 	uint32_t offset;
+	int version;
 
 	(void)state;
 	for (unsigned int i = 0; i < 200; i++) {
@@ -186,6 +205,8 @@ static void any_bytes_end(void **state)
 		}
 		getter_code__member(bytes, sizeof(bytes), &offset);
 		getter_code__end_magic(bytes, sizeof(bytes), &offset);
+		if (getter_code__version(bytes, sizeof(bytes), &version))
+			assert_true(version >= 2000 && version <= 99999);
 		getter_code__calls(bytes, sizeof(bytes), &calls);
 		assert_true(calls.count <= GETTER_CALLS);
 	}
@@ -373,6 +394,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(forms_of_getters),
 		cmocka_unit_test(other_code_is_refused),
 		cmocka_unit_test(magic_and_hash),
+		cmocka_unit_test(version_of_code),
 		cmocka_unit_test(any_bytes_end),
 		cmocka_unit_test(checked_for_sense),
 		cmocka_unit_test(without_a_library),

@@ -3,6 +3,7 @@
 // and over TCP by the variables and in the network namespace of a process.
 #include <arpa/inet.h>
 #include <errno.h>
+#include <event2/event.h>
 #include <fcntl.h>
 #include <net/if.h>
 #include <pthread.h>
@@ -25,127 +26,51 @@
 
 #include "nccl/ras.h"
 #include "nccl/ras_client.h"
-#include "nccl/ras_texts.h"
-
-#define MS 1000000ULL
-#define SECOND 1000000000ULL
-#define TEXT RAS_ANSWER(RAS_COMM("0x9f3ac1", 2, RAS_RANK(0, "127.0.0.1", 1, 0, 7, false), ""))
-
-enum behaviour {
-	BEHAVES,
-	IS_OLDER,    /* knows no format */
-	IS_STRANGER, /* some other service */
-	IS_SILENT,
-	SENDS_BYTES, /* one by one, with pauses */
-	CLOSES_FIRST,
-	CLOSES_LATER,
-	CUTS,
-	NEVER_ENDS,
-	LONG_LINE,
-};
-
-/* --- the server --- */
-
-static void say(int fd, const char *text)
-{
-	(void)!send(fd, text, strlen(text), MSG_NOSIGNAL);
-}
-
-static void send_answer(int fd, enum behaviour behaviour)
-{
-	static char block[65536];
-
-	memset(block, ' ', sizeof(block));
-	switch (behaviour) {
-	case CUTS: (void)!send(fd, TEXT, 100, MSG_NOSIGNAL); break;
-	case NEVER_ENDS:
-		while (send(fd, block, sizeof(block), MSG_NOSIGNAL) > 0)
-			;
-		break;
-	case SENDS_BYTES:
-		for (const char *at = TEXT; *at; at++) {
-			(void)!send(fd, at, 1, MSG_NOSIGNAL);
-			if (!((at - TEXT) % 100))
-				usleep(1000);
-		}
-		break;
-	default: say(fd, TEXT); break;
-	}
-}
-
-/* False: the conversation is over. */
-static bool reply(int fd, const char *line, enum behaviour behaviour)
-{
-	if (behaviour == IS_SILENT)
-		return true;
-	if (behaviour == LONG_LINE) {
-		for (unsigned int i = 0; i < 100; i++)
-			say(fd, "SERVER PROTOCOL ");
-		return true;
-	}
-	if (behaviour == IS_STRANGER)
-		say(fd, "HTTP/1.1 400 Bad Request\r\n");
-	else if (!strcmp(line, "CLIENT PROTOCOL 2"))
-		say(fd, "SERVER PROTOCOL 2\n");
-	else if (!strncmp(line, "TIMEOUT ", 8))
-		say(fd, "OK\n");
-	else if (!strcmp(line, "SET FORMAT json"))
-		say(fd, behaviour == IS_OLDER ? "ERROR: Unknown command\n" : "OK\n");
-	else if (!strcmp(line, "VERBOSE STATUS") && behaviour != CLOSES_LATER)
-		send_answer(fd, behaviour);
-	else
-		return false;
-	return strcmp(line, "VERBOSE STATUS");
-}
-
-static void serve(int fd, enum behaviour behaviour)
-{
-	char line[256];
-	size_t length = 0;
-
-	while (behaviour != CLOSES_FIRST && length < sizeof(line) - 1 &&
-	       recv(fd, line + length, 1, 0) == 1) {
-		if (line[length++] != '\n')
-			continue;
-		line[length - 1] = '\0';
-		length = 0;
-		if (!reply(fd, line, behaviour))
-			break;
-	}
-	close(fd);
-}
-
-struct server {
-	int fd;
-	enum behaviour behaviour;
-};
-
-static void *run_server(void *arg)
-{
-	const struct server *server = arg;
-
-	serve(server->fd, server->behaviour);
-	return NULL;
-}
+#include "nccl/ras_server.h"
 
 /* --- over a pair of sockets --- */
+
+struct told {
+	struct event_base *loop;
+	int ret;
+	char *text;
+	bool finds; /* the communicator that the service knows */
+	struct error err;
+};
+
+static void on_done(void *arg, int ret, char *text, size_t length, const struct error *err)
+{
+	struct told *told = arg;
+
+	told->ret = ret;
+	told->text = text;
+	told->err = *err;
+	if (text)
+		text[length] = '\0';
+	event_base_loopbreak(told->loop);
+}
 
 static int ask(enum behaviour behaviour, uint64_t timeout_ns, char **text, struct error *err)
 {
 	struct server server = {.behaviour = behaviour};
+	struct told told = {.loop = event_base_new()};
+	struct ras_client *client;
 	pthread_t thread;
-	size_t length;
-	int ends[2], ret;
+	int ends[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	assert_int_equal(evutil_make_socket_nonblocking(ends[0]), 0);
 	server.fd = ends[1];
 	assert_int_equal(pthread_create(&thread, NULL, run_server, &server), 0);
-	ret = ras_client__ask(ends[0], timeout_ns, text, &length, err);
-	if (!ret)
-		(*text)[length] = '\0';
-	close(ends[0]);
+	client = ras_client__new(told.loop, ends[0], timeout_ns, on_done, &told);
+	assert_non_null(client);
+	assert_int_equal(event_base_dispatch(told.loop), 0);
+	ras_client__free(client);
 	pthread_join(thread, NULL);
-	return ret;
+	event_base_free(told.loop);
+	*text = told.text;
+	*err = told.err;
+	return told.ret;
 }
 
 static void sound_answers(void **state)
@@ -271,6 +196,7 @@ static void end_process(pid_t pid)
 }
 
 struct asker {
+	struct event_base *loop;
 	struct ras_connector *connector;
 	struct memory_reader *memory;
 	struct ras *ras;
@@ -278,11 +204,11 @@ struct asker {
 
 static struct asker new_asker(void)
 {
-	struct asker asker = {.memory = memory_reader__new(NULL)};
+	struct asker asker = {.loop = event_base_new(), .memory = memory_reader__new(NULL)};
 	struct error err;
 
 	assert_int_equal(ras_connector__new(&asker.connector, &err), 0);
-	asker.ras = ras__new(asker.connector, asker.memory, NULL);
+	asker.ras = ras__new(asker.loop, asker.connector, asker.memory);
 	return asker;
 }
 
@@ -291,6 +217,31 @@ static void free_asker(struct asker *asker)
 	ras__free(asker->ras);
 	ras_connector__free(asker->connector);
 	memory_reader__free(asker->memory);
+	event_base_free(asker->loop);
+}
+
+static void on_answer(void *arg, int ret, const struct ras_answer *answer, const struct error *err)
+{
+	struct told *told = arg;
+
+	told->ret = ret;
+	told->err = *err;
+	told->finds = answer && ras_answer__find(answer, 0x9f3ac1, 2);
+	event_base_loopbreak(told->loop);
+}
+
+/* Whether it is known is in *finds. */
+static int ask_process(const struct asker *asker, pid_t pid, bool *finds, struct error *err)
+{
+	struct told told = {.loop = asker->loop};
+
+	ras__ask(asker->ras, pid, on_answer, &told);
+	assert_true(ras__is_busy(asker->ras));
+	assert_int_equal(event_base_dispatch(asker->loop), 0);
+	assert_false(ras__is_busy(asker->ras));
+	*finds = told.finds;
+	*err = told.err;
+	return told.ret;
 }
 
 static void *accept_one(void *arg)
@@ -306,7 +257,7 @@ static void by_the_processs_variable(void **state)
 {
 	struct asker asker = new_asker();
 	int listener = listen_at(0);
-	struct ras_answer *answer;
+	bool finds;
 	struct error err;
 	pthread_t thread;
 	char address[64];
@@ -317,13 +268,12 @@ static void by_the_processs_variable(void **state)
 	snprintf(address, sizeof(address), "localhost:%u", port_of(listener));
 	pid = start_process(address);
 	assert_int_equal(pthread_create(&thread, NULL, accept_one, &listener), 0);
-	assert_int_equal(ras__ask(asker.ras, pid, &answer, &err), 0);
-	assert_non_null(ras_answer__find(answer, 0x9f3ac1, 2));
-	ras_answer__free(answer);
+	assert_int_equal(ask_process(&asker, pid, &finds, &err), 0);
+	assert_true(finds);
 	pthread_join(thread, NULL);
 	close(listener);
 	/* Nothing listens there any more. */
-	assert_int_equal(ras__ask(asker.ras, pid, &answer, &err), -ECONNREFUSED);
+	assert_int_equal(ask_process(&asker, pid, &finds, &err), -ECONNREFUSED);
 	end_process(pid);
 	free_asker(&asker);
 }
@@ -339,18 +289,18 @@ static void other_places_are_refused(void **state)
 		{"", -EDESTADDRREQ},
 	};
 	struct asker asker = new_asker();
-	struct ras_answer *answer;
+	bool finds;
 	struct error err;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		pid_t pid = start_process(cases[i].address);
 
-		assert_int_equal(ras__ask(asker.ras, pid, &answer, &err), cases[i].ret);
+		assert_int_equal(ask_process(&asker, pid, &finds, &err), cases[i].ret);
 		assert_non_null(strstr(err.text, "NCCL_RAS_ADDR"));
 		end_process(pid);
 	}
-	assert_true(ras__ask(asker.ras, INT32_MAX, &answer, &err) < 0);
+	assert_true(ask_process(&asker, INT32_MAX, &finds, &err) < 0);
 	free_asker(&asker);
 }
 
@@ -359,7 +309,7 @@ static void another_users_port(void **state)
 {
 	struct asker asker = new_asker();
 	int listener = listen_at(0);
-	struct ras_answer *answer;
+	bool finds;
 	struct error err;
 	char address[64];
 	pid_t pid;
@@ -381,7 +331,7 @@ static void another_users_port(void **state)
 	}
 	/* Until exec, it has this process's variables: nothing listens at the usual port. */
 	for (unsigned int i = 0; i < 600; i++) {
-		int ret = ras__ask(asker.ras, pid, &answer, &err);
+		int ret = ask_process(&asker, pid, &finds, &err);
 
 		if (ret == -EACCES)
 			break;
@@ -413,7 +363,7 @@ static void run_namespace(int ready)
 static void in_another_namespace(void **state)
 {
 	struct asker asker = new_asker();
-	struct ras_answer *answer;
+	bool finds;
 	union ras_address address;
 	struct error err;
 	int ready[2];
@@ -430,8 +380,8 @@ static void in_another_namespace(void **state)
 	assert_int_equal(read(ready[0], &byte, 1), 1);
 	if (byte == 'y') {
 		for (unsigned int i = 0; i < 2; i++) {
-			assert_int_equal(ras__ask(asker.ras, pid, &answer, &err), 0);
-			ras_answer__free(answer);
+			assert_int_equal(ask_process(&asker, pid, &finds, &err), 0);
+			assert_true(finds);
 		}
 		assert_true(ras_address__of_host("127.0.0.9", &address));
 		assert_true(ras_connector__is_local(asker.connector, pid, &address));
@@ -459,5 +409,6 @@ int main(void)
 		cmocka_unit_test(in_another_namespace),
 	};
 
+	signal(SIGPIPE, SIG_IGN);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
