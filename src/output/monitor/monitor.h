@@ -26,8 +26,9 @@
 struct monitor_text;
 
 struct monitor_text_options {
-	int columns;	/* at least MONITOR_COLUMNS_LEAST */
-	bool cut_names; /* lines with names of kernels and functions are cut to `columns` */
+	int columns; /* at least MONITOR_COLUMNS_LEAST */
+	/* lines with names of kernels and functions are cut to `columns`, the last ones wrapped */
+	bool cut_names;
 	/*
 	 * Blocks, findings and the entries of each list; 0: all. Without `cut` every block has all
 	 * its lines. With it, `top` is not used: the report has at most 40 lines for one process,
