@@ -46,8 +46,9 @@ struct monitor_text *monitor_text__new(const struct monitor_text_options *option
 void monitor_text__free(struct monitor_text *text); /* NULL ok */
 
 /*
- * The time that totals are of begins, CLOCK_BOOTTIME. The first report's rates are of the time since
- * `model`, which was read when the probes were attached; NULL: since `began_ns`. 0 or -ENOMEM.
+ * The time that totals are of begins, CLOCK_BOOTTIME. The first report's rates are of the time
+ * since `model`, which was read when the probes were attached; NULL: since `began_ns`. Returns 0 or
+ * -ENOMEM.
  */
 int monitor_text__begin(struct monitor_text *text, uint64_t began_ns, const struct model *model);
 
