@@ -153,22 +153,19 @@ static bool is_judged(const struct run *run, pid_t pid)
 
 static int find_requested(struct run *run)
 {
+	const struct ps_request *request = run->request;
+	struct pid_list list = {0};
 	int ret = 0;
 
-	for (size_t i = 0; i < run->request->pid_count && !ret; i++) {
-		struct pid_list list = {0};
-
-		if (!is_judged(run, run->request->pids[i]))
-			ret = consider(run, run->request->pids[i], true);
-		if (!ret)
-			ret = proc__descendants(run->request->pids[i], &list);
-		for (size_t k = 0; k < list.count && !ret; k++)
-			if (!is_judged(run, list.pids[k]))
-				ret = consider(run, list.pids[k], false);
-		pid_list__clear(&list);
-		if (ret == -ESRCH)
-			ret = 0;
-	}
+	for (size_t i = 0; i < request->pid_count && !ret; i++)
+		if (!is_judged(run, request->pids[i]))
+			ret = consider(run, request->pids[i], true);
+	if (!ret)
+		ret = proc__descendants_of(request->pids, request->pid_count, &list);
+	for (size_t i = 0; i < list.count && !ret; i++)
+		if (!is_judged(run, list.pids[i]))
+			ret = consider(run, list.pids[i], false);
+	pid_list__clear(&list);
 	return ret;
 }
 

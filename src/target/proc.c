@@ -285,7 +285,31 @@ static int add_children(const struct family *families, size_t count, pid_t paren
  * The parents were read one after another while processes came and went, so a reused pid could
  * close a cycle: no more pids are added than there were processes.
  */
-int proc__descendants(pid_t pid, struct pid_list *list)
+static int add_descendants(const struct family *families, size_t count, pid_t pid,
+			   struct pid_list *list)
+{
+	size_t first = list->count;
+	int ret = add_children(families, count, pid, list);
+
+	for (size_t i = first; !ret && i < list->count && list->count - first <= count; i++)
+		ret = add_children(families, count, list->pids[i], list);
+	return ret;
+}
+
+/* Those of a process and of one below it are twice in the list. */
+static void sort_once(struct pid_list *list)
+{
+	size_t kept = 0;
+
+	if (list->count)
+		qsort(list->pids, list->count, sizeof(*list->pids), compare_pids);
+	for (size_t i = 0; i < list->count; i++)
+		if (!kept || list->pids[kept - 1] != list->pids[i])
+			list->pids[kept++] = list->pids[i];
+	list->count = kept;
+}
+
+int proc__descendants_of(const pid_t *pids, size_t pid_count, struct pid_list *list)
 {
 	struct family *families = NULL;
 	size_t count;
@@ -293,16 +317,19 @@ int proc__descendants(pid_t pid, struct pid_list *list)
 
 	*list = (struct pid_list){0};
 	ret = list_families(&families, &count);
-	if (!ret)
-		ret = add_children(families, count, pid, list);
-	for (size_t i = 0; !ret && i < list->count && list->count <= count; i++)
-		ret = add_children(families, count, list->pids[i], list);
+	for (size_t i = 0; !ret && i < pid_count; i++)
+		ret = add_descendants(families, count, pids[i], list);
 	free(families);
 	if (ret)
 		pid_list__clear(list);
-	else if (list->count)
-		qsort(list->pids, list->count, sizeof(*list->pids), compare_pids);
+	else
+		sort_once(list);
 	return ret;
+}
+
+int proc__descendants(pid_t pid, struct pid_list *list)
+{
+	return proc__descendants_of(&pid, 1, list);
 }
 
 /*

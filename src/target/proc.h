@@ -82,6 +82,12 @@ int proc__list(struct pid_list *list);
  */
 int proc__descendants(pid_t pid, struct pid_list *list);
 
+/*
+ * The same for several processes, with one look at the machine's: a list of each pid once. A given
+ * pid is in it if it descends from another one.
+ */
+int proc__descendants_of(const pid_t *pids, size_t pid_count, struct pid_list *list);
+
 void pid_list__clear(struct pid_list *list);
 
 /*

@@ -204,8 +204,8 @@ static int begin_service(struct monitor *monitor, struct error *err)
 }
 
 /*
- * Running processes make calls while the probes are attached, which takes seconds on a busy machine:
- * these calls are in totals, but not in rates. COMMAND has not begun.
+ * Running processes make calls while the probes are attached, which takes seconds on a busy
+ * machine: these calls are in totals, but not in rates. COMMAND has not begun.
  */
 static int begin_counts(struct monitor *monitor)
 {

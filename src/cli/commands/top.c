@@ -156,8 +156,8 @@ static void find_quiet(struct top *top)
 }
 
 /*
- * Running processes make calls while the probes are attached, which takes seconds on a busy machine:
- * the first interval begins with a reading that has these calls.
+ * Running processes make calls while the probes are attached, which takes seconds on a busy
+ * machine: the first interval begins with a reading that has these calls.
  */
 static int begin_rates(struct top *top)
 {

@@ -256,7 +256,7 @@ int session__attach(struct session *session, struct error *err)
 		ret = target_exit__new(session->loop, session->targets,
 				       bpf_map__fd(programs->watched), on_all_ended, session,
 				       &session->exits, err);
-	/* A busy machine takes seconds to attach: these are not the user's. */
+	/* Attaching takes seconds on a busy machine: the user did not ask for these. */
 	if (!ret && session->duration > 0)
 		ret = stop_events__end_after(session->stop_events, session->duration, err);
 	return ret;

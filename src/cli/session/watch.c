@@ -259,16 +259,13 @@ static int attach_given(const struct targets *targets, struct looking *looking,
 	if (!ended)
 		return error__set(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < targets->pid_count; i++) {
-		if (ends_before(looking, targets->pids[i], processes)) {
+		if (ends_before(looking, targets->pids[i], processes))
 			ended[ended_count++] = targets->pids[i];
-			continue;
-		}
-		if (proc__descendants(targets->pids[i], &list))
-			continue;
-		for (size_t child = 0; child < list.count; child++)
-			attach_process(looking, list.pids[child], SCAN_PROGRAM);
-		pid_list__clear(&list);
 	}
+	if (!proc__descendants_of(targets->pids, targets->pid_count, &list))
+		for (size_t i = 0; i < list.count; i++)
+			attach_process(looking, list.pids[i], SCAN_PROGRAM);
+	pid_list__clear(&list);
 	ret = report_ended(looking, ended, ended_count, ended_count == targets->pid_count, err);
 	free(ended);
 	if (ret)
@@ -393,14 +390,10 @@ int watch__each_process(const struct targets *targets, void (*fn)(pid_t pid, voi
 
 	if (targets->command)
 		return 0;
-	for (size_t i = 0; i < targets->pid_count && !ret; i++) {
+	for (size_t i = 0; i < targets->pid_count; i++)
 		fn(targets->pids[i], arg);
-		ret = proc__descendants(targets->pids[i], &list);
-		each_of(&list, fn, arg);
-		pid_list__clear(&list);
-	}
-	if (!targets->pid_count)
-		ret = proc__list(&list);
+	ret = targets->pid_count ? proc__descendants_of(targets->pids, targets->pid_count, &list) :
+				   proc__list(&list);
 	each_of(&list, fn, arg);
 	pid_list__clear(&list);
 	return ret && ret != -ESRCH ?

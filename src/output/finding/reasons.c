@@ -17,6 +17,9 @@
 #define RUN_COLUMNS 80 /* of a line that stands for frames of a framework */
 /* occurrences per step; what is rarer is not regarded as part of the step */
 #define OFTEN 0.5
+/* columns of a time */
+#define TIME 8
+#define EXACT_TIME 18
 #define ASIDE "                      " /* indentation of lines about other threads */
 
 /* A frame without a function's name is called by its file. */
@@ -156,13 +159,14 @@ static void print_rivals(FILE *out, const struct host_reason *reason)
 }
 
 static void print_reason(FILE *out, const struct host_reasons *reasons,
-			 const struct host_reason *reason)
+			 const struct host_reason *reason, enum quantity_form form)
 {
 	double ns = reasons->cost.step_ns ? step_cost__ns(&reasons->cost, reason->ns) :
 					    (double)reason->ns;
 	const char *file = host_reasons__file(reason);
 
-	fprintf(out, "    %8s %7s  %-26s  ", quantity__time(ns).text,
+	fprintf(out, "    %*s %7s  %-26s  ", form == QUANTITY_EXACT ? EXACT_TIME : TIME,
+		quantity__time_as(form, (uint64_t)(ns + 0.5)).text,
 		quantity__share((double)reason->ns / (double)reasons->ns).text,
 		host_kind__doing((enum host_kind)reason->kind));
 	print_lines(out, reason->stack, reason->line);
@@ -176,7 +180,7 @@ static void print_reason(FILE *out, const struct host_reasons *reasons,
 	print_rivals(out, reason);
 }
 
-static void print_reasons(FILE *out, const struct host_reasons *reasons)
+static void print_reasons(FILE *out, const struct host_reasons *reasons, enum quantity_form form)
 {
 	size_t shown = 0;
 
@@ -185,30 +189,31 @@ static void print_reasons(FILE *out, const struct host_reasons *reasons)
 
 		if (!reason->ns || (double)reason->ns < REASON_LEAST_SHARE * (double)reasons->ns)
 			continue;
-		print_reason(out, reasons, reason);
+		print_reason(out, reasons, reason, form);
 		shown++;
 	}
 }
 
-void reasons_text__print(FILE *out, const struct process *process, uint64_t now_ns)
+void reasons_text__print(FILE *out, const struct process *process, uint64_t now_ns,
+			 enum quantity_form form)
 {
 	struct host_reasons reasons;
 
 	if (host_reasons__of(process, now_ns, &reasons))
 		return;
-	print_reasons(out, &reasons);
+	print_reasons(out, &reasons, form);
 	host_reasons__clear(&reasons);
 }
 
 void reasons_text__print_advised(FILE *out, const struct process *process, uint64_t now_ns,
-				 const char *finding)
+				 const char *finding, enum quantity_form form)
 {
 	struct host_reasons reasons;
 	const char *advice;
 
 	if (host_reasons__of(process, now_ns, &reasons))
 		return;
-	print_reasons(out, &reasons);
+	print_reasons(out, &reasons, form);
 	advice = reasons.count ? host_kind__advice((enum host_kind)reasons.items[0].kind) : NULL;
 	if (advice)
 		fprintf(out, "    %s (--explain %s).\n", advice, finding);

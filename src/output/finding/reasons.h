@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "base/quantity.h"
 #include "finding/host_reasons.h"
 #include "model/model.h"
 
@@ -20,14 +21,15 @@
  * A line below names the thread that it waits for, or the one that has the CPU meanwhile. Prints
  * nothing if nothing is known.
  */
-void reasons_text__print(FILE *out, const struct process *process, uint64_t now_ns);
+void reasons_text__print(FILE *out, const struct process *process, uint64_t now_ns,
+			 enum quantity_form form);
 
 /*
  * As reasons_text__print, followed by advice on the first reason: "    Load modules before the loop
  * (--explain host-bound)."
  */
 void reasons_text__print_advised(FILE *out, const struct process *process, uint64_t now_ns,
-				 const char *finding);
+				 const char *finding, enum quantity_form form);
 
 #define REASONS_SHOWN 8
 #define REASON_LEAST_SHARE 0.01

@@ -168,12 +168,13 @@ static void print_stack(FILE *out, const char *title, const struct stack *stack,
 }
 
 /* For findings with several reasons: lists all that make the process wait, not one location. */
-static void print_reasons(FILE *out, const struct model *model, const struct finding *finding)
+static void print_reasons(FILE *out, const struct model *model, const struct finding *finding,
+			  enum quantity_form form)
 {
 	const struct process *process = model__process_of(model, finding->pid, finding->start_ns);
 
 	if (process)
-		reasons_text__print_advised(out, process, model->now_ns, finding->kind->id);
+		reasons_text__print_advised(out, process, model->now_ns, finding->kind->id, form);
 }
 
 /* --- threads that do the same --- */
@@ -253,7 +254,7 @@ static void print_finding(FILE *out, const struct model *model, const struct fin
 		print_sentence(out, finding, options, write_saving);
 	write_alike(out, list, index, form);
 	if (finding->has_reasons)
-		print_reasons(out, model, finding);
+		print_reasons(out, model, finding, form);
 	else
 		print_stack(out, "at", finding->stack, options);
 	print_stack(out, finding->other_title, finding->other_stack, options);

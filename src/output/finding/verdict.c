@@ -219,7 +219,7 @@ static void print_process(FILE *out, const struct stat_report *report,
 	fputc(')', out);
 	print_gpu(out, model, process, &verdict);
 	fputs(": ", out);
-	report_steps__line(out, process);
+	report_steps__line(out, process, report->options->form);
 	fputc('\n', out);
 	print_verdict(out, &verdict, stat__width(report));
 	gpu_work_text__print(out, report, process);
@@ -228,7 +228,7 @@ static void print_process(FILE *out, const struct stat_report *report,
 		fputs("launches are sampled: --max-overhead off finds out more\n", out);
 	if (needs_reasons(&verdict) &&
 	    !findings_text__has_reasons(report->findings, report->options->top, process))
-		reasons_text__print(out, process, model->now_ns);
+		reasons_text__print(out, process, model->now_ns, report->options->form);
 }
 
 void verdict_text__print(FILE *out, const struct stat_report *report)

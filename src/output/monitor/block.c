@@ -37,9 +37,8 @@ struct item {
 
 static void write_steps(FILE *out, const struct monitor_page *page, const struct monitor_row *row)
 {
-	(void)page;
 	if (report_steps__knows(row->process))
-		report_steps__line(out, row->process);
+		report_steps__line(out, row->process, page->options->form);
 }
 
 static void write_verdict(FILE *out, const struct monitor_page *page, const struct monitor_row *row)

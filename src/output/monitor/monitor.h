@@ -26,8 +26,9 @@
 struct monitor_text;
 
 struct monitor_text_options {
-	int columns;	/* at least MONITOR_COLUMNS_LEAST */
-	bool cut_names; /* lines with names of kernels and functions are cut to `columns` */
+	int columns; /* at least MONITOR_COLUMNS_LEAST */
+	/* lines with names of kernels and functions are cut to `columns`, the last ones wrapped */
+	bool cut_names;
 	/*
 	 * Blocks, findings and the entries of each list; 0: all. Without `cut` every block has all
 	 * its lines. With it, `top` is not used: the report has at most 40 lines for one process,
@@ -45,8 +46,9 @@ struct monitor_text *monitor_text__new(const struct monitor_text_options *option
 void monitor_text__free(struct monitor_text *text); /* NULL ok */
 
 /*
- * The time that totals are of begins, CLOCK_BOOTTIME. The first report's rates are of the time since
- * `model`, which was read when the probes were attached; NULL: since `began_ns`. 0 or -ENOMEM.
+ * The time that totals are of begins, CLOCK_BOOTTIME. The first report's rates are of the time
+ * since `model`, which was read when the probes were attached; NULL: since `began_ns`. Returns 0 or
+ * -ENOMEM.
  */
 int monitor_text__begin(struct monitor_text *text, uint64_t began_ns, const struct model *model);
 

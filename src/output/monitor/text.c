@@ -84,12 +84,13 @@ static size_t put_block(FILE *out, const char *block, size_t lines)
 
 /* --- parts --- */
 
-/* Everything after the findings. */
+/* Everything after the findings. Programs that read the report find whole lines. */
 static void print_tail(FILE *stream, const struct monitor_page *page)
 {
 	const struct model *model = page->model;
 	struct prose prose;
-	FILE *out = prose__begin(&prose, stream, (size_t)page->options->columns);
+	size_t width = page->options->cut_names ? (size_t)page->options->columns : 0;
+	FILE *out = prose__begin(&prose, stream, width);
 
 	report_line__silent(out, model);
 	report_errors__unseen(out, model);

@@ -79,7 +79,8 @@ void report_sampling__print(FILE *out, const struct model *model);
  * The start of a process (model/start.h): its duration and where the time went. Prints nothing if
  * the process has launched nothing.
  */
-void report_start__print(FILE *out, const struct process *process, uint64_t began_ns);
+void report_start__print(FILE *out, const struct process *process, uint64_t began_ns,
+			 enum quantity_form form);
 
 /*
  * Whether the process has steps (model/steps.h), or has submitted enough to say that nothing
@@ -91,13 +92,14 @@ bool report_steps__knows(const struct process *process);
  * Prints "412 steps of 72.6 ms (p99 95.1 ms), 377 launches each", or that nothing repeats, or that
  * too little is known. Prints no newline.
  */
-void report_steps__line(FILE *out, const struct process *process);
+void report_steps__line(FILE *out, const struct process *process, enum quantity_form form);
 
 /*
  * A process's steps, the content of each, the slowest ones. Prints nothing if there are no
  * submissions.
  */
-void report_steps__print(FILE *out, const struct model *model, const struct process *process);
+void report_steps__print(FILE *out, const struct model *model, const struct process *process,
+			 enum quantity_form form);
 
 /*
  * Reduces the list to what this report should print. Findings of a process whose end was reported

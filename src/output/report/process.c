@@ -161,7 +161,7 @@ static void print_steps(FILE *out, const struct process *p)
 	if (!report_steps__knows(p))
 		return;
 	fputs(REPORT_INDENT, out);
-	report_steps__line(out, p);
+	report_steps__line(out, p, QUANTITY_ROUNDED);
 	fputc('\n', out);
 }
 

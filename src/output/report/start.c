@@ -11,7 +11,7 @@
 #define FILES_SHOWN 3
 #define PART_SHARE 0.01 /* smaller shares of the start are left out */
 
-static void print_parts(FILE *out, const uint64_t parts[START_PARTS])
+static void print_parts(FILE *out, const uint64_t parts[START_PARTS], enum quantity_form form)
 {
 	const char *comma = REPORT_INDENT;
 	uint64_t all = 0;
@@ -22,13 +22,13 @@ static void print_parts(FILE *out, const uint64_t parts[START_PARTS])
 		if ((double)parts[i] < PART_SHARE * (double)all)
 			continue;
 		fprintf(out, "%s%s %s", comma, enum_names__start_part(i),
-			quantity__time((double)parts[i]).text);
+			quantity__time_as(form, parts[i]).text);
 		comma = ", ";
 	}
 	fputc('\n', out);
 }
 
-static void print_amounts(FILE *out, const struct process_start *start)
+static void print_amounts(FILE *out, const struct process_start *start, enum quantity_form form)
 {
 	const struct upload_sums *uploads = &start->uploads;
 
@@ -40,27 +40,28 @@ static void print_amounts(FILE *out, const struct process_start *start)
 			quantity__count(start->loads).text, report_line__plural(start->loads));
 	if (uploads->bytes)
 		fprintf(out, "%s%s copied to devices", start->loads ? ", " : "",
-			quantity__bytes((double)uploads->bytes).text);
+			quantity__bytes_as(form, uploads->bytes).text);
 	if (uploads->bytes && uploads->ns)
 		fprintf(out, " (%s inside the calls)",
-			quantity__bandwidth((double)uploads->bytes * 1e9 / (double)uploads->ns)
+			quantity__bandwidth_as(form,
+					       (double)uploads->bytes * 1e9 / (double)uploads->ns)
 				.text);
 	fputc('\n', out);
 }
 
 /* Lists the mapped files that were copied from, over the whole watched time. */
-static void print_files(FILE *out, const struct profile *profile)
+static void print_files(FILE *out, const struct profile *profile, enum quantity_form form)
 {
 	for (size_t i = 0; i < profile->mapped_count && i < FILES_SHOWN; i++) {
 		const struct mapped_copy_record *record = &profile->mapped[i].record;
 
 		fprintf(out, REPORT_INDENT "%s straight from the mapped file ",
-			quantity__bytes((double)record->bytes).text);
+			quantity__bytes_as(form, record->bytes).text);
 		escape__text(out, record->name);
 		if (record->ns)
 			fprintf(out, ", %s",
-				quantity__bandwidth((double)record->bytes * 1e9 /
-						    (double)record->ns)
+				quantity__bandwidth_as(form, (double)record->bytes * 1e9 /
+								     (double)record->ns)
 					.text);
 		fputc('\n', out);
 	}
@@ -70,7 +71,8 @@ static void print_files(FILE *out, const struct profile *profile)
 			report_line__plural(profile->mapped_count - FILES_SHOWN));
 }
 
-void report_start__print(FILE *out, const struct process *process, uint64_t began_ns)
+void report_start__print(FILE *out, const struct process *process, uint64_t began_ns,
+			 enum quantity_form form)
 {
 	struct process_start start;
 
@@ -81,12 +83,12 @@ void report_start__print(FILE *out, const struct process *process, uint64_t bega
 		return;
 	fprintf(out, "\n    the start, from %s: %s to the first launch",
 		start.from_begin ? "its beginning" : "attach",
-		quantity__time((double)(start.launched_ns - start.begin_ns)).text);
+		quantity__time_as(form, start.launched_ns - start.begin_ns).text);
 	if (start.steady_ns)
 		fprintf(out, ", %s to the first steady step",
-			quantity__time((double)(start.steady_ns - start.begin_ns)).text);
+			quantity__time_as(form, start.steady_ns - start.begin_ns).text);
 	fputc('\n', out);
-	print_parts(out, start.steady_ns ? start.to_steady : start.to_launch);
-	print_amounts(out, &start);
-	print_files(out, process->profile);
+	print_parts(out, start.steady_ns ? start.to_steady : start.to_launch, form);
+	print_amounts(out, &start, form);
+	print_files(out, process->profile, form);
 }

@@ -6,6 +6,7 @@
 
 #include "base/escape.h"
 #include "base/quantity.h"
+#include "base/saturate.h"
 #include "model/steps.h"
 #include "output/report/line.h"
 #include "output/enum_names.h"
@@ -37,16 +38,23 @@ static void print_number(FILE *out, double number)
 		fprintf(out, number < 10 ? "%.2f" : "%.1f", number);
 }
 
+/* A mean, or what is not below 0 for another reason. */
+static struct quantity time_as(enum quantity_form form, double ns)
+{
+	return quantity__time_as(form, (uint64_t)(ns + 0.5));
+}
+
 /* `are_all`: launches were watched all the time, so all steps were seen. */
-static void print_steps(FILE *out, const struct step_summary *summary, bool are_all)
+static void print_steps(FILE *out, const struct step_summary *summary, bool are_all,
+			enum quantity_form form)
 {
 	fprintf(out, "%s step%s%s of %s (", quantity__count(summary->phase->steps).text,
 		report_line__plural(summary->phase->steps), are_all ? "" : " seen,",
-		quantity__time((double)summary->usual_ns).text);
+		quantity__time_as(form, summary->usual_ns).text);
 	if (summary->usual_ns != summary->p50_ns)
 		fprintf(out, "on average; median %s, ",
-			quantity__time((double)summary->p50_ns).text);
-	fprintf(out, "p99 %s), ", quantity__time((double)summary->p99_ns).text);
+			quantity__time_as(form, summary->p50_ns).text);
+	fprintf(out, "p99 %s), ", quantity__time_as(form, summary->p99_ns).text);
 	print_number(out, summary->launches);
 	fputs(summary->launches == 1 ? " launch each" : " launches each", out);
 }
@@ -59,13 +67,13 @@ bool report_steps__knows(const struct process *process)
 	return summary.thread || submissions_of(process) >= STEPS_LEAST_SUBMISSIONS;
 }
 
-void report_steps__line(FILE *out, const struct process *process)
+void report_steps__line(FILE *out, const struct process *process, enum quantity_form form)
 {
 	struct step_summary summary;
 
 	step_summary__make(process, &summary);
 	if (summary.thread)
-		print_steps(out, &summary, !process__is_estimated(process, RATE_LAUNCH));
+		print_steps(out, &summary, !process__is_estimated(process, RATE_LAUNCH), form);
 	else if (submissions_of(process) >= STEPS_LEAST_SUBMISSIONS)
 		fputs("no steps: it submits nothing that repeats", out);
 	else
@@ -85,7 +93,8 @@ static void print_part(FILE *out, const char **comma, double number, const char 
 	*comma = ", ";
 }
 
-static void print_copies(FILE *out, const char **comma, const struct step_summary *summary)
+static void print_copies(FILE *out, const char **comma, const struct step_summary *summary,
+			 enum quantity_form form)
 {
 	static const char *const ones[] = {"copy to the device", "copy to the host", "other copy"};
 	static const char *const names[] = {"copies to the device", "copies to the host",
@@ -94,44 +103,42 @@ static void print_copies(FILE *out, const char **comma, const struct step_summar
 	for (int i = 0; i < STEP_DIRECTIONS; i++) {
 		print_part(out, comma, summary->copies[i], ones[i], names[i]);
 		if (summary->bytes[i] > 0)
-			fprintf(out, " (%s)", quantity__bytes(summary->bytes[i]).text);
+			fprintf(out, " (%s)",
+				quantity__bytes_as(form, (uint64_t)(summary->bytes[i] + 0.5)).text);
 	}
 }
 
-static void print_content(FILE *out, const struct step_summary *summary)
+static void print_content(FILE *out, const struct step_summary *summary, enum quantity_form form)
 {
 	const char *comma = REPORT_INDENT "in each: ";
 	double inside = 0;
 
 	print_part(out, &comma, summary->launches, "launch", "launches");
-	print_copies(out, &comma, summary);
+	print_copies(out, &comma, summary, form);
 	print_part(out, &comma, summary->waits, "wait", "waits");
 	if (summary->inside_ns[TIME_WAIT] > 0)
-		fprintf(out, " (%s)", quantity__time(summary->inside_ns[TIME_WAIT]).text);
+		fprintf(out, " (%s)", time_as(form, summary->inside_ns[TIME_WAIT]).text);
 	print_part(out, &comma, summary->allocations, "allocation", "allocations");
 	print_part(out, &comma, summary->frees, "free", "frees");
 	for (int i = 0; i < TIME_CLASSES; i++)
 		inside += summary->inside_ns[i];
 	if (summary->sums_known)
-		fprintf(out, "%s%s inside CUDA calls", comma, quantity__time(inside).text);
+		fprintf(out, "%s%s inside CUDA calls", comma, time_as(form, inside).text);
 	fputc('\n', out);
 }
 
 /* "        slow: 95.1 ms at 12.3 s, 20.3 ms more than usual outside CUDA calls" */
 static void print_slow(FILE *out, const struct model *model, const struct step_summary *summary,
-		       const struct slow_step *step)
+		       const struct slow_step *step, enum quantity_form form)
 {
 	uint64_t ns;
 	enum step_excess excess = step_summary__excess(summary, step, &ns);
 
 	fprintf(out, REPORT_INDENT "slow: %s, begun %s before this report",
-		quantity__time((double)step->ns).text,
-		quantity__time(model->now_ns > step->begin_ns ?
-				       (double)(model->now_ns - step->begin_ns) :
-				       0)
-			.text);
+		quantity__time_as(form, step->ns).text,
+		quantity__time_as(form, saturate__difference(model->now_ns, step->begin_ns)).text);
 	if (excess != STEP_EXCESS_UNKNOWN)
-		fprintf(out, ", %s more than usual ", quantity__time((double)ns).text);
+		fprintf(out, ", %s more than usual ", quantity__time_as(form, ns).text);
 	if (excess == STEP_EXCESS_OUTSIDE)
 		fputs("outside CUDA calls", out);
 	else if (excess != STEP_EXCESS_UNKNOWN)
@@ -140,21 +147,22 @@ static void print_slow(FILE *out, const struct model *model, const struct step_s
 	fputc('\n', out);
 }
 
-static void print_thread(FILE *out, const struct step_summary *summary)
+static void print_thread(FILE *out, const struct step_summary *summary, enum quantity_form form)
 {
 	const struct step_phase *phase = summary->phase;
 
 	fprintf(out, REPORT_INDENT "from thread %d (", summary->thread->tid);
 	escape__text(out, summary->thread->comm);
-	fprintf(out, "); longest %s", quantity__time((double)phase->max_ns).text);
+	fprintf(out, "); longest %s", quantity__time_as(form, phase->max_ns).text);
 	if (phase->irregular)
 		fprintf(out, "; also %s with other content, %s",
 			quantity__count(phase->irregular).text,
-			quantity__time((double)phase->irregular_ns).text);
+			quantity__time_as(form, phase->irregular_ns).text);
 	fputc('\n', out);
 }
 
-void report_steps__print(FILE *out, const struct model *model, const struct process *process)
+void report_steps__print(FILE *out, const struct model *model, const struct process *process,
+			 enum quantity_form form)
 {
 	struct step_summary summary;
 
@@ -162,14 +170,14 @@ void report_steps__print(FILE *out, const struct model *model, const struct proc
 		return;
 	step_summary__make(process, &summary);
 	fputs("\n    ", out);
-	report_steps__line(out, process);
+	report_steps__line(out, process, form);
 	fputc('\n', out);
 	if (!summary.thread)
 		return;
-	print_thread(out, &summary);
-	print_content(out, &summary);
+	print_thread(out, &summary, form);
+	print_content(out, &summary, form);
 	for (size_t i = 0; i < SLOW_SHOWN && (double)summary.phase->slowest[i].ns >
 						     SLOW_LEAST * (double)summary.usual_ns;
 	     i++)
-		print_slow(out, model, &summary, &summary.phase->slowest[i]);
+		print_slow(out, model, &summary, &summary.phase->slowest[i], form);
 }

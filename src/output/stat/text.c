@@ -17,8 +17,8 @@ static void print_course(FILE *out, const struct stat_report *report, const stru
 	struct prose prose;
 	FILE *text = prose__begin(&prose, out, stat__width(report));
 
-	report_start__print(text, p, report->began_ns);
-	report_steps__print(text, report->model, p);
+	report_start__print(text, p, report->began_ns, report->options->form);
+	report_steps__print(text, report->model, p, report->options->form);
 	prose__end(&prose, text);
 }
 

@@ -36,9 +36,10 @@ int trace_summary__add(struct trace_summary *summary, const struct trace_line *l
  * Prints the sums by function, most time first, and the `missing` data that they exclude. Calls
  * that did not return are counted, but their time so far is separate: average, percentiles and
  * maximum are of those that did. TRACE_TABLE: a table with a line of totals, which fits a terminal
- * of `width` columns (0: no terminal), with amounts in that `form`. TRACE_TSV: a line for each function, times in nanoseconds,
- * `-` if there are none; "# lost N", "# before_attach N" and "# library_skipped N" unless 0.
- * TRACE_JSON: one object, {"schema":…,"summary":{…}}. The caller checks ferror(out).
+ * of `width` columns (0: no terminal), with times in that `form`. TRACE_TSV: a line for each
+ * function, times in nanoseconds, `-` if there are none; "# lost N", "# before_attach N" and
+ * "# library_skipped N" unless 0. TRACE_JSON: one object, {"schema":…,"summary":{…}}. The caller
+ * checks ferror(out).
  */
 void trace_summary__print(struct trace_summary *summary, const struct trace_missing *missing,
 			  enum trace_format format, unsigned int width, enum quantity_form form,

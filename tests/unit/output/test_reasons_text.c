@@ -48,7 +48,7 @@ static void assert_lines(const struct stack_frame *frames, size_t count, const c
 	char *text;
 	FILE *out = open_memstream(&text, &length);
 
-	reasons_text__print(out, &process, NS_PER_S);
+	reasons_text__print(out, &process, NS_PER_S, QUANTITY_ROUNDED);
 	fclose(out);
 	assert_string_equal(text, expected);
 	free(text);

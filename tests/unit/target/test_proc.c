@@ -269,6 +269,14 @@ static void finds_descendants(void **state)
 	assert_int_equal(proc__descendants(inner, &list), 0);
 	assert_int_equal(list.count, 0);
 	pid_list__clear(&list);
+	assert_int_equal(proc__descendants_of((pid_t[]){outer, inner, other, getpid()}, 4, &list),
+			 0);
+	assert_int_equal(list.count, 3);
+	assert_true(contains(&list, outer) && contains(&list, inner) && contains(&list, other));
+	pid_list__clear(&list);
+	assert_int_equal(proc__descendants_of((pid_t[]){inner, other}, 2, &list), 0);
+	assert_int_equal(list.count, 0);
+	pid_list__clear(&list);
 	end_child(outer);
 	end_child(other);
 }
