@@ -3,13 +3,12 @@
 numbers of the run, also if gpuprobe was killed, and say what a file lacks."""
 import json
 import signal
-import time
 
 import pytest
 
 from lib import paths
 from lib.cli import fails, run
-from lib.probe import Probe, wait_until
+from lib.probe import Background, Probe, wait_until
 
 LAUNCHES, KERNELS, KEPT = 3000, 3, 7
 LAUNCH = (paths.workload("launch"), "--launches", LAUNCHES, "--kernels", KERNELS)
@@ -103,21 +102,27 @@ def test_flame(launched, kept):
     assert sum(int(line.rsplit(" ", 1)[1]) for line in folded.splitlines()) == KEPT * 65536
 
 
-@pytest.mark.waits("for readings, and for a program of four seconds")
+def recorded_launches(file):
+    """0 as long as it has no reading."""
+    done = run("stat", "-i", file, "--json")
+    processes = json.loads(done.stdout)["processes"] if done.returncode == 0 else []
+    return sum(kernel["launches"] for process in processes for kernel in process["kernels"])
+
+
 def test_killed(tmp_path):
     """What was recorded before SIGKILL is there, and the report says that the end is missing."""
     file = tmp_path / "run.rec"
-    with Probe(tmp_path).start(paths.workload("launch"), "--seconds", 4, "--rate", 1000,
-                               base=["record", "-o", str(file), "--level", "summary",
-                                     "--interval", "0.1"], interval=None) as running:
-        wait_until(lambda: file.exists() and file.stat().st_size > 8000, "readings")
-        time.sleep(0.5)
+    with Background(paths.workload("launch"), "--seconds", 600, "--rate", 1000) as program, \
+            Probe(tmp_path).start(base=["record", "-o", str(file), "--level", "summary",
+                                        "--interval", "0.1", "-p", str(program.pid)],
+                                  interval=None) as running:
+        wait_until(lambda: file.exists() and recorded_launches(file), "no launches are recorded")
+        before = recorded_launches(file)
         running.process.send_signal(signal.SIGKILL)
         running.process.wait()
     done = run("stat", "-i", file, "--json")
     assert done.returncode == 0 and "no end" in done.stderr
-    [process] = json.loads(done.stdout)["processes"]
-    assert sum(kernel["launches"] for kernel in process["kernels"]) > 0
+    assert recorded_launches(file) >= before
 
 
 def test_mistakes(tmp_path, launched):
