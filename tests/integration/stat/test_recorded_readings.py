@@ -43,6 +43,13 @@ def stat(file, *args):
     return json.loads(shown("stat", "-i", file, "--json", *args))
 
 
+def recorded_launches(file, *args):
+    """0 as long as it has no reading."""
+    done = run("stat", "-i", file, "--json", *args)
+    processes = json.loads(done.stdout)["processes"] if done.returncode == 0 else []
+    return sum(kernel["launches"] for process in processes for kernel in process["kernels"])
+
+
 def test_stat_has_the_totals(launched):
     report = stat(launched)
     [process] = report["processes"]
@@ -65,8 +72,11 @@ def test_the_same_bytes_each_time(launched):
 
 
 def test_an_earlier_moment_has_less(tmp_path):
-    file, _ = record(tmp_path, paths.workload("launch"), "--seconds", 1.5, "--rate", 1000)
-    early, late = stat(file, "--to", "1s"), stat(file)
+    file, _ = record(tmp_path, paths.workload("launch"), "--seconds", 2, "--rate", 1000)
+    # On a busy machine the first launch comes late.
+    moments = (f"{tenths / 10}s" for tenths in range(2, 600, 2))
+    first = next(moment for moment in moments if recorded_launches(file, "--to", moment))
+    early, late = stat(file, "--to", first), stat(file)
     counts = [sum(kernel["launches"] for process in report["processes"]
                   for kernel in process["kernels"]) for report in (early, late)]
     assert 0 < counts[0] < counts[1]
@@ -100,13 +110,6 @@ def test_flame(launched, kept):
     assert sum(int(line.rsplit(" ", 1)[1]) for line in folded.splitlines()) == LAUNCHES
     folded = shown("flame", "-i", kept, "--by", "live-bytes")
     assert sum(int(line.rsplit(" ", 1)[1]) for line in folded.splitlines()) == KEPT * 65536
-
-
-def recorded_launches(file):
-    """0 as long as it has no reading."""
-    done = run("stat", "-i", file, "--json")
-    processes = json.loads(done.stdout)["processes"] if done.returncode == 0 else []
-    return sum(kernel["launches"] for process in processes for kernel in process["kernels"])
 
 
 def test_killed(tmp_path):
