@@ -3,7 +3,7 @@
 # build/sim; `make help` lists the rest. Plain make installs nothing.
 
 BUILD ?= build
-# The build whose BPF objects and skeletons this one takes: the same for all compilers' options.
+# The build whose BPF objects and skeletons this one takes. They do not depend on CFLAGS.
 SHARED ?= $(BUILD)
 VERSION := 0.1.0
 # Options of the compilers that keep a folder's path out of what they make, for a release.
