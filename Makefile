@@ -3,6 +3,8 @@
 # build/sim; `make help` lists the rest. Plain make installs nothing.
 
 BUILD ?= build
+# The build whose BPF objects and skeletons this one takes. They do not depend on CFLAGS.
+SHARED ?= $(BUILD)
 VERSION := 0.1.0
 # Options of the compilers that keep a folder's path out of what they make, for a release.
 PATH_MAP ?=
@@ -16,7 +18,7 @@ WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 HARDENING := -fPIE -fstack-protector-strong -fstack-clash-protection -fcf-protection \
 	-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
 CFLAGS ?= -O2 -g
-CPPFLAGS += -Isrc -Iinclude -I$(BUILD) -D_GNU_SOURCE -DGPUPROBE_VERSION='"$(VERSION)"'
+CPPFLAGS += -Isrc -Iinclude -I$(SHARED) -D_GNU_SOURCE -DGPUPROBE_VERSION='"$(VERSION)"'
 BASE_CFLAGS := -std=gnu11 $(WARNINGS)
 ALL_CFLAGS = $(BASE_CFLAGS) $(HARDENING) $(CFLAGS) $(PATH_MAP)
 LDLIBS := -lbpf -lcap -lseccomp -ldw -lelf -levent_extra -levent_core -lz -liberty -lncursesw \
@@ -31,9 +33,7 @@ LIB_SRC := $(filter-out src/cli/%,$(wildcard src/*/*.c src/*/*/*.c))
 CLI_SRC := $(wildcard src/cli/*.c src/cli/*/*.c)
 LIB_OBJ := $(LIB_SRC:src/%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/gen/api_tables.o
 CLI_OBJ := $(CLI_SRC:src/%.c=$(BUILD)/obj/%.o)
-SKELETONS := $(BUILD)/gen/gpuprobe.skel.h $(BUILD)/gen/trace.skel.h $(BUILD)/gen/identity.skel.h \
-	$(BUILD)/gen/dump.skel.h $(BUILD)/gen/host.skel.h $(BUILD)/gen/times.skel.h \
-	$(BUILD)/gen/nvtx.skel.h
+SKELETONS := $(patsubst %,$(SHARED)/gen/%.skel.h,gpuprobe trace identity dump host times nvtx)
 
 .PHONY: all help clean deps check-deps sim demo test test-full portable
 .DELETE_ON_ERROR:
@@ -85,12 +85,12 @@ deps:
 
 # --- BPF ---
 
-$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*/*.bpf.h) \
+$(SHARED)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*/*.bpf.h) \
 		$(wildcard include/gpuprobe/*.h include/gpuprobe/*/*.h)
 	@mkdir -p $(@D)
 	$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 
-$(BUILD)/gen/%.skel.h: $(BUILD)/bpf/%.bpf.o
+$(SHARED)/gen/%.skel.h: $(SHARED)/bpf/%.bpf.o
 	@mkdir -p $(@D)
 	$(BPFTOOL) gen skeleton $< name $*_bpf > $@
 

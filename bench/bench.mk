@@ -48,10 +48,10 @@ $(BUILD)/bench/host: bench/host.c | $(SIM_LIBRARIES) $(SIM_LINKS)
 		-Isim/include -o $@ $< -L$(SIM_OUT) -Wl,--enable-new-dtags \
 		-Wl,-rpath,'$$ORIGIN/../sim' -lcuda -pthread
 
-$(BUILD)/bench/usual: bench/usual.c bench/usual.h $(BUILD)/gen/usual.skel.h
+$(BUILD)/bench/usual: bench/usual.c bench/usual.h $(SHARED)/gen/usual.skel.h
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -lbpf
 
-$(BUILD)/bpf/usual.bpf.o: bench/usual.bpf.c bench/usual.h $(wildcard bpf/*/*.bpf.h)
+$(SHARED)/bpf/usual.bpf.o: bench/usual.bpf.c bench/usual.h $(wildcard bpf/*/*.bpf.h)
 	@mkdir -p $(@D)
 	$(CLANG) $(BPF_CFLAGS) -Ibench -c $< -o $@

@@ -13,6 +13,7 @@
 #include "gen/host.skel.h"
 #include "host/drain.h"
 #include "host/followed.h"
+#include "host/one_moment.h"
 #include "host/partners.h"
 #include "host/result.h"
 #include "host/socket_waits.h"
@@ -27,12 +28,10 @@
 #define SEARCH_EVERY 5 /* looks, after the first ones */
 #define WAKERS_EVERY 2 /* looks */
 #define SOCKETS_EVERY 10
-#define WAKER_SHARE 50	   /* a waker is followed if it ends sleeps of 1/50 of a thread's time */
-#define SLEEP_SHARE 10	   /* or of 1/10 of the sleeps of a thread that mostly lacks a CPU */
-#define LIMITED_MAX 64	   /* processes whose control group is read */
-#define LISTENS_EVERY 60   /* looks at sockets, at the latest */
-#define MOMENT_NS 10000000 /* samples and times are of one moment if taking them took no longer */
-#define MOMENT_TRIES 3
+#define WAKER_SHARE 50	 /* a waker is followed if it ends sleeps of 1/50 of a thread's time */
+#define SLEEP_SHARE 10	 /* or of 1/10 of the sleeps of a thread that mostly lacks a CPU */
+#define LIMITED_MAX 64	 /* processes whose control group is read */
+#define LISTENS_EVERY 60 /* looks at sockets, at the latest */
 
 struct host_watch {
 	struct host_watch_options options;
@@ -306,21 +305,19 @@ void host_watch__look(struct host_watch *watch)
 	drain__take(watch->drain, &watch->list, false);
 }
 
-/*
- * Takes samples and times of one moment. If gpuprobe itself lost the CPU between them, the threads
- * went on meanwhile, and it takes them again.
- */
-static void take_counts(struct host_watch *watch, bool final)
-{
-	for (int tries = 0; tries < MOMENT_TRIES; tries++) {
-		uint64_t began_ns = clock__boot_ns(), now_ns;
+struct counts_taking {
+	struct host_watch *watch;
+	bool final;
+};
 
-		drain__take(watch->drain, &watch->list, final);
-		now_ns = clock__boot_ns();
-		followed_list__read(&watch->list, now_ns);
-		if (clock__boot_ns() - began_ns < MOMENT_NS)
-			return;
-	}
+/* Samples and times, which must be of one moment. */
+static void take_counts(void *arg)
+{
+	struct counts_taking *taking = arg;
+	struct followed_list *list = &taking->watch->list;
+
+	drain__take(taking->watch->drain, list, taking->final);
+	followed_list__read(list, clock__boot_ns());
 }
 
 static void mark_threads(struct host_watch *watch)
@@ -362,9 +359,10 @@ const struct host_side *host_watch__report(struct host_watch *watch, bool final)
 		.limited = watch->limited,
 		.limited_count = watch->limited_count,
 	};
+	struct counts_taking taking = {watch, final};
 
 	host_result__clear(&watch->side);
-	take_counts(watch, final);
+	one_moment__take(take_counts, &taking);
 	mark_threads(watch);
 	mark_limits(watch);
 	partners__read(&watch->partners, watch->skeleton);

@@ -5,10 +5,17 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
 import pytest
+
+BUILD = Path(os.environ.get("GPUPROBE_BUILD", Path(__file__).resolve().parents[2] / "build"))
+# All processes of a run collect all tests. The first one keeps the compiled modules for the others:
+# pytest needs eight seconds to compile them, because it rewrites each assertion.
+sys.pycache_prefix = str(BUILD / "pycache")
+sys.dont_write_bytecode = False
 
 pytest.register_assert_rewrite("lib.profile_runs", "lib.check", "lib.cli", "lib.dump", "lib.exact",
                                "lib.gpu_queue", "lib.probe", "lib.trace")
@@ -25,16 +32,15 @@ def copy_build():
     a gpuprobe that watches all users of the simulated libraries does not see the programs of
     concurrent tests, since their files are different.
     """
-    build = Path(os.environ.get("GPUPROBE_BUILD", Path(__file__).resolve().parents[2] / "build"))
     copy = Path(tempfile.mkdtemp(prefix="gpuprobe-tests-"))
     atexit.register(shutil.rmtree, copy, ignore_errors=True)
     copy.chmod(0o755)
-    shutil.copy(os.environ.get("GPUPROBE_PROGRAM", build / "gpuprobe"), copy)
+    shutil.copy(os.environ.get("GPUPROBE_PROGRAM", BUILD / "gpuprobe"), copy)
     for library in ("libgpuprobe-times.so", "libgpuprobe-nvtx.so"):
-        shutil.copy(build / library, copy)
-    shutil.copytree(build / "sim", copy / "sim")
-    shutil.copytree(build / "bpf", copy / "bpf")
-    shutil.copytree(build / "completions", copy / "completions")
+        shutil.copy(BUILD / library, copy)
+    shutil.copytree(BUILD / "sim", copy / "sim")
+    shutil.copytree(BUILD / "bpf", copy / "bpf")
+    shutil.copytree(BUILD / "completions", copy / "completions")
     os.environ["CUDA_SIM_MACHINE"] = copy.name
     os.environ["GPUPROBE_BUILD"] = str(copy)
     os.environ["GPUPROBE_PROGRAM"] = str(copy / "gpuprobe")

@@ -12,8 +12,8 @@ VALGRIND := $(BUILD)/valgrind
 valgrind: all valgrind-programs
 	@tests/run.py --only valgrind-unit,valgrind $(BUILD)
 
-valgrind-programs: check-deps $(VALGRIND)/calls.o $(VALGRIND)/pidfd
-	@$(MAKE) --no-print-directory BUILD=$(VALGRIND) WARNINGS=-w \
+valgrind-programs: check-deps $(SKELETONS) $(VALGRIND)/calls.o $(VALGRIND)/pidfd
+	@$(MAKE) --no-print-directory BUILD=$(VALGRIND) SHARED=$(SHARED) WARNINGS=-w \
 		CFLAGS='-O1 -g -DGPUPROBE_NO_FILTER -DGPUPROBE_VALGRIND' \
 		LDFLAGS='-pie -Wl,-z,relro,-z,now $(VALGRIND)/calls.o' \
 		$(VALGRIND)/gpuprobe unit-tests

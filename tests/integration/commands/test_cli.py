@@ -294,21 +294,18 @@ class TestOutputThatTakesNothing:
         assert "cudaMalloc" in done.stdout or "live at exit" in done.stdout
 
 
-@pytest.mark.parametrize("option,map_name", [
-    ("--max-processes", "process_of"),
-    ("--max-allocations", "allocations"),
-    ("--max-kernels", "launches"),
-    ("--max-inflight", "streams"),
-])
-def test_capacities_size_the_maps(option, map_name):
-    process = subprocess.Popen([str(paths.GPUPROBE), option, "77",
-                                *NONE, "--display-interval", "0"],
+def test_capacities_size_the_maps():
+    capacities = {"process_of": ("--max-processes", 71), "allocations": ("--max-allocations", 73),
+                  "launches": ("--max-kernels", 75), "streams": ("--max-inflight", 77)}
+    options = [str(word) for pair in capacities.values() for word in pair]
+    process = subprocess.Popen([str(paths.GPUPROBE), *options, *NONE, "--display-interval", "0"],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         wait_until_watching(process)
         held = {number for kind, number in leftovers.objects_of(process.pid) if kind == "map"}
         sizes = {m["name"]: m["max_entries"] for m in leftovers.bpftool("map") if m["id"] in held}
-        assert sizes[map_name] == 77
+        for map_name, (option, capacity) in capacities.items():
+            assert sizes[map_name] == capacity, option
     finally:
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)

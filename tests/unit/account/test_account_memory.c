@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "account_scene.h"
+#include "rounds.h"
 
 #define MIB (1ull << 20)
 
@@ -62,7 +63,7 @@ static void assert_within(const struct byte_seconds *bytes, double truth)
 static void test_long_lives_are_exact(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 20; seed++) {
+	for (uint64_t seed = 1; seed <= ROUNDS(20); seed++) {
 		struct scene *scene = begin();
 		struct process *process = scene__add(scene, "ann", 0, SECOND(0));
 		struct byte_seconds bytes;
@@ -84,7 +85,7 @@ static void test_short_lives_are_bounded(void **state)
 	double sum = 0, truths = 0;
 
 	(void)state;
-	for (uint64_t seed = 1; seed <= 20; seed++) {
+	for (uint64_t seed = 1; seed <= ROUNDS(20); seed++) {
 		struct scene *scene = begin();
 		struct process *process = scene__add(scene, "ann", 0, SECOND(0));
 		struct byte_seconds bytes;

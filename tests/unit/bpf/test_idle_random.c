@@ -8,13 +8,14 @@
 
 #include <cmocka.h>
 
+#include "rounds.h"
 #include "true_device.h"
 #include "watched.h"
 
 #define START_NS 10000000000ull
 #define THREADS 3
 #define CALLS 120 /* per thread */
-#define SEEDS 100
+#define SEEDS ROUNDS(100)
 #define NOT_READY 600
 #define STREAM_HANDLE 0xa000
 #define EVENT_HANDLE 0xe000

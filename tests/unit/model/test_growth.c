@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "model/growth_history.h"
+#include "rounds.h"
 
 #define BEGIN (1000 * NS_PER_S)
 #define MIB (1024.0 * 1024.0)
@@ -164,7 +165,7 @@ static void test_batches(void **state)
 	never_grows(sawtooth_3, 3600);
 	never_grows(sawtooth_10, 3600);
 	never_grows(sawtooth_35, 3600);
-	for (int i = 20; i <= 400; i++) {
+	for (int i = 20; i <= 400; i += 381 / ROUNDS(381)) {
 		any_period = i / 10.0;
 		run(&v, sawtooth_any, 1800);
 		wrong += v.growing > 0;
@@ -185,13 +186,13 @@ static void test_noise(void **state)
 	struct verdicts v;
 
 	(void)state;
-	for (noise_seed = 0; noise_seed < 300 * 100000; noise_seed += 100000) {
+	for (noise_seed = 0; noise_seed < ROUNDS(300) * 100000; noise_seed += 100000) {
 		run(&v, noisy, 600);
 		wrong += v.growing > 0;
 	}
 	/* At most three sites of pure noise in a hundred, ten minutes each. */
-	if (wrong > 9)
-		fail_msg("%u of 300 grow at some moment", wrong);
+	if (wrong > ROUNDS(300) * 3 / 100)
+		fail_msg("%u of %d grow at some moment", wrong, ROUNDS(300));
 }
 
 /* --- series that grow --- */

@@ -17,6 +17,7 @@
 #include "model/user_line.h"
 #include "output/folded_stack.h"
 #include "output/frame_text.h"
+#include "rounds.h"
 
 #define GOLDEN "tests/unit/golden/stacks/"
 #define FRAMES_MAX 512
@@ -380,7 +381,8 @@ static void a_long_stack_is_cut_in_the_middle(void **state)
 
 static void long_and_hostile_names_stay_on_their_line(void **state)
 {
-	char *name = malloc(1 << 16);
+	const size_t size = ROUNDS(1 << 16);
+	char *name = malloc(size);
 	struct stack_frame frames[] = {
 		MALLOC,
 		NATIVE(name, "libtorch_cpu.so"),
@@ -397,8 +399,8 @@ static void long_and_hostile_names_stay_on_their_line(void **state)
 	(void)state;
 	assert_non_null(name);
 	for (int c = 1; c < 256; c++) {
-		memset(name, c, (1 << 16) - 1);
-		name[(1 << 16) - 1] = '\0';
+		memset(name, c, size - 1);
+		name[size - 1] = '\0';
 		text = print(&stack, false);
 		assert_narrow(text);
 		for (const char *at = text; *at; at++)

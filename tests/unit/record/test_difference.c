@@ -161,6 +161,33 @@ static void test_profile(void **state)
 	arena__clear(&memory);
 }
 
+/* The peak between readings with these peaks and live bytes of one device. */
+static uint64_t peak_of(uint64_t peak_before, uint64_t live_before, uint64_t peak, uint64_t live)
+{
+	static struct scene before, after;
+	struct device_totals earlier = {.live_bytes = live_before}, later = {.live_bytes = live};
+
+	scene__make(&before, 2, FROM);
+	scene__make(&after, 5, NOW);
+	before.profile.peak_bytes = peak_before;
+	before.process.devices = &earlier;
+	after.profile.peak_bytes = peak;
+	after.process.devices = &later;
+	before.process.device_count = after.process.device_count = 1;
+	subtract(&after, &before);
+	arena__clear(&memory);
+	return after.profile.peak_bytes;
+}
+
+/* A new peak is of the time between. Otherwise only what was live at its ends is known. */
+static void test_peak(void **state)
+{
+	(void)state;
+	assert_int_equal(peak_of(1000, 400, 1500, 300), 1500);
+	assert_int_equal(peak_of(1000, 400, 1000, 300), 400);
+	assert_int_equal(peak_of(1000, 400, 1000, 700), 700);
+}
+
 /* Ended threads move to the sums: what they did before is not in the difference. */
 static void test_thread_that_is_not_listed_any_more(void **state)
 {
@@ -247,6 +274,7 @@ int main(void)
 		cmocka_unit_test(test_what_happened),
 		cmocka_unit_test(test_profile),
 		cmocka_unit_test(test_thread_that_is_not_listed_any_more),
+		cmocka_unit_test(test_peak),
 		cmocka_unit_test(test_ended_before),
 		cmocka_unit_test(test_random_readings),
 	};
