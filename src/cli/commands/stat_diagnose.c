@@ -82,6 +82,7 @@ static struct stat_report report_of(const struct profile_run *run)
 		.findings = &run->list,
 		.options = &run->options->output,
 		.gpu_times = run->live->live ? live_model__gpu_times(run->live->live) : NULL,
+		.gpu_work = run->options->diagnose,
 		.getters = run->needs & NEEDS_GETTERS,
 		.number = run->number,
 		.width = run->options->file ? 0 : terminal__width(STDOUT_FILENO),

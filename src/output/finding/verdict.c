@@ -222,7 +222,8 @@ static void print_process(FILE *out, const struct stat_report *report,
 	report_steps__line(out, process);
 	fputc('\n', out);
 	print_verdict(out, &verdict, stat__width(report));
-	gpu_work_text__print(out, report, process);
+	if (report->gpu_work)
+		gpu_work_text__print(out, report, process);
 	if (verdict.kind == VERDICT_UNKNOWN && verdict.window_ns &&
 	    process__is_estimated(process, RATE_LAUNCH))
 		fputs("launches are sampled: --max-overhead off finds out more\n", out);

@@ -30,9 +30,10 @@ struct stat_report {
 	const struct finding_list *findings;
 	const struct report_options *options;
 	const struct gpu_times *gpu_times; /* NULL: not asked for */
-	bool getters;			   /* getters are probed, so chatty-getters is checked */
-	unsigned long number;		   /* of the report in this run, from 0 */
-	unsigned int width; /* of the terminal in columns; 0: none, and names are not cut */
+	bool gpu_work; /* the kernels with the most GPU time follow the verdict: there is no table */
+	bool getters;  /* getters are probed, so chatty-getters is checked */
+	unsigned long number; /* of the report in this run, from 0 */
+	unsigned int width;   /* of the terminal in columns; 0: none, and names are not cut */
 };
 
 /* Columns of the lines for people: the terminal's, at least 80; without a terminal STAT_WIDTH. */
