@@ -91,8 +91,8 @@ void gpu_times__join(struct gpu_times *times);
 struct gpu_busy {
 	unsigned int device;
 	uint64_t ns, window_ns; /* the latter ends with the latest work that is known */
-	uint64_t
-		only_copies_ns; /* of the former, that in which copies alone ran; about, but for 0 */
+	/* of the former, that in which copies alone ran; exact for the time from the first work */
+	uint64_t only_copies_ns;
 	const struct gpu_gaps *gaps; /* of all time */
 };
 

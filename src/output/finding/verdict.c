@@ -112,7 +112,7 @@ static void print_held(FILE *out, const struct verdict *verdict)
  */
 static void print_shares(FILE *out, const struct verdict *verdict, const char *of)
 {
-	if (verdict->exact != SHARE_UNKNOWN)
+	if (verdict->exact_ns)
 		fprintf(out, ": GPU %u is busy %s and idle %s of %s (exact, by GPU times)",
 			verdict->exact_device, quantity__share(verdict->exact).text,
 			quantity__share(1 - verdict->exact).text,
