@@ -30,7 +30,8 @@ struct stat_report {
 	const struct finding_list *findings;
 	const struct report_options *options;
 	const struct gpu_times *gpu_times; /* NULL: not asked for */
-	bool gpu_work; /* the kernels with the most GPU time follow the verdict; no table has them */
+	/* the kernels with the most GPU time follow the verdict: no table has them */
+	bool gpu_work;
 	bool getters;	      /* getters are probed, so chatty-getters is checked */
 	unsigned long number; /* of the report in this run, from 0 */
 	unsigned int width;   /* of the terminal in columns; 0: none, and names are not cut */
