@@ -54,6 +54,7 @@ struct gpu_process_times {
 	uint64_t unknown_devices;   /* pieces of work on GPUs for which there was no room */
 	uint64_t dropped;	    /* records that CUPTI lost */
 	uint64_t refused;	    /* pieces of work of no known kind */
+	bool heard;		    /* something came from the library, and not calls alone */
 	bool failed;		    /* the library could not start */
 	int64_t code;		    /* CUPTI's result; 0: none */
 	char reason[GPU_TIMES_REASON_SIZE];
