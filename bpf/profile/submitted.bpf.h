@@ -49,7 +49,8 @@ __noinline int tell_submitted(struct bpf_user_pt_regs_t *ctx, struct thread *thr
 	struct gpu_call *told;
 	u64 stack = 0;
 
-	if (!thread || !call || !has_submitted(call))
+	/* Without it there is no map, and older kernels check functions that nothing calls. */
+	if (!config.gpu_times || !thread || !call || !has_submitted(call))
 		return 0;
 	process = process_at(thread->slot);
 	if (!process)

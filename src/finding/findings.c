@@ -160,7 +160,7 @@ static bool is_gpu_bound(const struct model *model, const struct process *proces
 
 	verdict__judge(model, process, &verdict);
 	return verdict.kind == VERDICT_GPU_BOUND &&
-	       (verdict.busy >= VERDICT_LEAST_BUSY || verdict.exact != SHARE_UNKNOWN);
+	       (verdict.busy >= VERDICT_LEAST_BUSY || verdict.exact_ns);
 }
 
 static void pass_over(const struct finding_kind *kind, struct finding_list *list)

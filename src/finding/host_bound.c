@@ -24,14 +24,14 @@ enum {
 #define SHOWN_SHARE 0.001 /* less than this rounds to 0.0 % and proves nothing worth saying */
 
 /*
- * The share of the window in which the GPU waited, exact, proven or approximate; SHARE_UNKNOWN: neither is
- * known.
+ * The share of the window in which the GPU waited, exact, proven or approximate; SHARE_UNKNOWN:
+ * none of these is known.
  */
 static double waiting_share(const struct verdict *verdict)
 {
 	double share = verdict->unfed > 0 ? verdict->unfed : SHARE_UNKNOWN, waiting;
 
-	if (verdict->exact != SHARE_UNKNOWN)
+	if (verdict->exact_ns)
 		return 1 - verdict->exact;
 	if (verdict->busy == SHARE_UNKNOWN)
 		return share;
@@ -75,7 +75,7 @@ static void say_idle(const struct verdict *verdict, char text[IDLE_SIZE])
 	const char *proved = verdict->beside.pid ? "has nothing to do for the program" : "is idle";
 	struct quantity busy = quantity__share(verdict->busy);
 
-	if (verdict->exact != SHARE_UNKNOWN)
+	if (verdict->exact_ns)
 		snprintf(text, IDLE_SIZE, "%s %s (exact, by GPU times)", proved,
 			 quantity__share(1 - verdict->exact).text);
 	else if (verdict->unfed >= SHOWN_SHARE)
@@ -102,7 +102,7 @@ static int report(const struct verdict *verdict, const struct host_reasons *reas
 		finding__number(finding, "idle_proved", verdict->idle, UNIT_SHARE);
 	if (verdict->unfed != SHARE_UNKNOWN)
 		finding__number(finding, "unfed_proved", verdict->unfed, UNIT_SHARE);
-	if (verdict->exact != SHARE_UNKNOWN)
+	if (verdict->exact_ns)
 		finding__number(finding, "busy_exact", verdict->exact, UNIT_SHARE);
 	if (verdict->busy != SHARE_UNKNOWN)
 		finding__number(finding, "busy_nvml", verdict->busy, UNIT_SHARE);

@@ -162,7 +162,6 @@ static const struct verdict nothing_known = {.device = -1,
 					     .unfed = SHARE_UNKNOWN,
 					     .idle = SHARE_UNKNOWN,
 					     .busy = SHARE_UNKNOWN,
-					     .exact = SHARE_UNKNOWN,
 					     .stopped = SHARE_UNKNOWN};
 
 /* As if the process were alone. */

@@ -85,8 +85,8 @@ struct verdict {
 	double busy; /* NVML's approximate utilization; SHARE_UNKNOWN: not reported */
 	/*
 	 * With GPU times: the share of `exact_ns`, from the beginning of the window to its latest
-	 * work, in which GPU number `exact_device` worked for the process, by its own clock;
-	 * SHARE_UNKNOWN: not known
+	 * work, in which GPU number `exact_device` worked for the process, by its own clock; 0: not
+	 * known
 	 */
 	double exact;
 	uint64_t exact_ns;

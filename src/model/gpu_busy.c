@@ -11,8 +11,9 @@ static bool is_whole(const struct gpu_times *times, const struct gpu_process_tim
 
 	for (size_t i = 0; i < GPU_COPY_KINDS; i++)
 		untimed += process->copies[i].untimed;
-	return !untimed && !process->failed && !process->dropped && !process->unknown_devices &&
-	       !process->refused && !times->unread_work && !times->lost_work;
+	return !(times->share > 0) && !untimed && !process->failed && !process->dropped &&
+	       !process->unknown_devices && !process->refused && !times->unread_work &&
+	       !times->lost_work;
 }
 
 /* By CUPTI's clock; 0 if the clocks were never compared. */

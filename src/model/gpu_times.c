@@ -48,6 +48,16 @@ static struct gpu_process_times *take_process(struct gpu_times *times,
 	return process;
 }
 
+/* The process that a record of its library is from; NULL: there is no room. */
+static struct gpu_process_times *hear(struct gpu_times *times, const struct gpu_times_head *head)
+{
+	struct gpu_process_times *process = take_process(times, head);
+
+	if (process)
+		process->heard = true;
+	return process;
+}
+
 /* NULL: there is no room. */
 static struct gpu_kernel_time *take_kernel(struct gpu_times *times,
 					   struct gpu_process_times *process, uint64_t number)
@@ -154,7 +164,7 @@ static void add_work(struct gpu_times *times, struct gpu_process_times *process,
 
 static void take_work(struct gpu_times *times, const struct gpu_times_work *record)
 {
-	struct gpu_process_times *process = take_process(times, &record->head);
+	struct gpu_process_times *process = hear(times, &record->head);
 	uint64_t count = record->count < GPU_TIMES_BATCH ? record->count : GPU_TIMES_BATCH;
 
 	if (!process) {
@@ -169,7 +179,7 @@ static void take_work(struct gpu_times *times, const struct gpu_times_work *reco
 
 static void take_clock(struct gpu_times *times, const struct gpu_times_clock *record)
 {
-	struct gpu_process_times *process = take_process(times, &record->head);
+	struct gpu_process_times *process = hear(times, &record->head);
 	struct gpu_join *join = process ? take_join(times, process) : NULL;
 
 	if (join)
@@ -179,7 +189,7 @@ static void take_clock(struct gpu_times *times, const struct gpu_times_clock *re
 /* A number means its first name: a program cannot rename what was counted. */
 static void take_name(struct gpu_times *times, const struct gpu_times_name *record)
 {
-	struct gpu_process_times *process = take_process(times, &record->head);
+	struct gpu_process_times *process = hear(times, &record->head);
 	struct gpu_kernel_time *kernel = process ? take_kernel(times, process, record->name) : NULL;
 
 	if (kernel && !kernel->name && record->text[0])
@@ -190,7 +200,7 @@ static void take_name(struct gpu_times *times, const struct gpu_times_name *reco
 
 static void take_failure(struct gpu_times *times, const struct gpu_times_failure *record)
 {
-	struct gpu_process_times *process = take_process(times, &record->head);
+	struct gpu_process_times *process = hear(times, &record->head);
 
 	if (!process) {
 		times->lost_names++;
@@ -270,7 +280,8 @@ const struct gpu_process_times *gpu_times__find(const struct gpu_times *times, p
 	const struct gpu_process_times *process, *next;
 
 	HASH_ITER (hh, times->processes, process, next)
-		if (process->key.pid == pid && host__is_same_start(process->key.start_ns, start_ns))
+		if (process->heard && process->key.pid == pid &&
+		    host__is_same_start(process->key.start_ns, start_ns))
 			return process;
 	return NULL;
 }

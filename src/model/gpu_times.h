@@ -57,6 +57,7 @@ struct gpu_process_times {
 	uint64_t unknown_devices;   /* pieces of work on GPUs for which there was no room */
 	uint64_t dropped;	    /* records that CUPTI lost */
 	uint64_t refused;	    /* pieces of work of no known kind */
+	bool heard;		    /* something came from the library, and not calls alone */
 	bool failed;		    /* the library could not start */
 	int64_t code;		    /* CUPTI's result; 0: none */
 	char reason[GPU_TIMES_REASON_SIZE];
@@ -95,8 +96,8 @@ void gpu_times__join(struct gpu_times *times);
 struct gpu_busy {
 	unsigned int device;
 	uint64_t ns, window_ns; /* the latter ends with the latest work that is known */
-	uint64_t
-		only_copies_ns; /* of the former, that in which copies alone ran; about, but for 0 */
+	/* of the former, that in which copies alone ran; exact for the time from the first work */
+	uint64_t only_copies_ns;
 	const struct gpu_gaps *gaps; /* of all time */
 };
 

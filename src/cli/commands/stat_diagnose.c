@@ -90,6 +90,7 @@ static struct stat_report report_of(const struct profile_run *run)
 		.gpu_times = run->live->live ? live_model__gpu_times(run->live->live) : NULL,
 		.ranges = run->live->live ? live_model__nvtx_ranges(run->live->live) : NULL,
 		.gpu_graph_nodes = run->options->gpu_graph_nodes,
+		.gpu_work = run->options->diagnose,
 		.getters = run->needs & NEEDS_GETTERS,
 		.number = run->number,
 		.width = run->options->file ? 0 : terminal__width(STDOUT_FILENO),

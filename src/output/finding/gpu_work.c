@@ -10,6 +10,7 @@
 #include "model/gpu_times.h"
 #include "model/user_line.h"
 #include "output/frame_text.h"
+#include "output/gpu_failure_text.h"
 #include "output/report/parts.h"
 #include "output/wrap.h"
 #include "symbol/kernel_label.h"
@@ -81,20 +82,19 @@ static void print_work(FILE *out, const struct stat_report *report,
 void gpu_work_text__print(FILE *out, const struct stat_report *report,
 			  const struct process *process)
 {
-	const struct gpu_process_times *times =
-		report->gpu_times ?
-			gpu_times__find(report->gpu_times, process->pid, process->start_ns) :
-			NULL;
+	const struct gpu_process_times *times;
 	char *text = NULL;
 	size_t length = 0;
 	FILE *line;
 
-	if (!times || !gpu_process_times__all_ns(times))
+	if (!report->gpu_times)
 		return;
+	times = gpu_times__find(report->gpu_times, process->pid, process->start_ns);
 	line = text_stream__open(&text, &length);
 	if (!line)
 		return;
-	print_work(line, report, times);
+	if (!gpu_failure_text__print(line, times))
+		print_work(line, report, times);
 	if (!fclose(line))
 		wrap__print(out, text, 0, 2, wrap__width(stat__width(report)));
 	free(text);

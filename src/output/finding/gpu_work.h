@@ -12,7 +12,7 @@
  *
  *     GPU time of 2.0 s: 61.0 % gemm (train.py:41), 20.3 % relu (train.py:42), 18.7 % 5 others
  *
- * Prints nothing if the process has no GPU times.
+ * or why the process has no GPU times. Prints nothing if they are not asked for.
  */
 void gpu_work_text__print(FILE *out, const struct stat_report *report,
 			  const struct process *process);

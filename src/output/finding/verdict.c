@@ -112,7 +112,7 @@ static void print_held(FILE *out, const struct verdict *verdict)
  */
 static void print_shares(FILE *out, const struct verdict *verdict, const char *of)
 {
-	if (verdict->exact != SHARE_UNKNOWN)
+	if (verdict->exact_ns)
 		fprintf(out, ": GPU %u is busy %s and idle %s of %s (exact, by GPU times)",
 			verdict->exact_device, quantity__share(verdict->exact).text,
 			quantity__share(1 - verdict->exact).text,
@@ -222,7 +222,8 @@ static void print_process(FILE *out, const struct stat_report *report,
 	report_steps__line(out, process, report->options->form);
 	fputc('\n', out);
 	print_verdict(out, &verdict, stat__width(report));
-	gpu_work_text__print(out, report, process);
+	if (report->gpu_work)
+		gpu_work_text__print(out, report, process);
 	if (verdict.kind == VERDICT_UNKNOWN && verdict.window_ns &&
 	    process__is_estimated(process, RATE_LAUNCH))
 		fputs("launches are sampled: --max-overhead off finds out more\n", out);

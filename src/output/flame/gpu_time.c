@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // GPU times in flame graphs, see parts.h.
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/escape.h"
 #include "base/quantity.h"
 #include "output/flame/parts.h"
 #include "output/gpu_copy_text.h"
+#include "output/gpu_failure_text.h"
 #include "output/report/line.h"
 #include "symbol/kernel_label.h"
 #include "symbol/kernel_name.h"
@@ -67,16 +66,10 @@ void flame_gpu_time__print_notes(FILE *out, const struct model *model)
 		if (own && !own->failed && !own->dropped)
 			continue;
 		fprintf(out, "process %d: ", model->processes[i].pid);
-		if (!own) {
-			fputs("no GPU times, nothing has come from it\n", out);
-		} else if (own->failed) {
-			fputs("no GPU times: ", out);
-			escape__text(out, own->reason);
-			fputc('\n', out);
-		} else {
-			fprintf(out, "CUPTI lost %s records, which are missing\n",
+		if (!gpu_failure_text__print(out, own))
+			fprintf(out, "CUPTI lost %s records, which are missing",
 				quantity__count(own->dropped).text);
-		}
+		fputc('\n', out);
 	}
 	if (lost)
 		fprintf(out, "GPU times lack %s piece%s of work, for which gpuprobe had no room\n",

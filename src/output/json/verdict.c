@@ -39,7 +39,7 @@ void verdict_json__write_one(struct json *j, const struct verdict *verdict)
 	key_share(j, "unfed_proved", verdict->unfed);
 	key_share(j, "held_by_gpu", verdict->held);
 	key_share(j, "busy_nvml", verdict->busy);
-	if (verdict->exact != SHARE_UNKNOWN) {
+	if (verdict->exact_ns) {
 		json__key_double(j, "busy_exact", verdict->exact);
 		json__key_u64(j, "busy_exact_ns", verdict->exact_ns);
 		json__key_u64(j, "busy_exact_device", verdict->exact_device);

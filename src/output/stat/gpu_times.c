@@ -6,6 +6,7 @@
 
 #include "base/escape.h"
 #include "output/gpu_copy_text.h"
+#include "output/gpu_failure_text.h"
 #include "output/prose.h"
 #include "output/report/line.h"
 #include "output/report/parts.h"
@@ -219,20 +220,11 @@ static void print_missing(FILE *out, const struct stat_report *report, const str
 			quantity__count(p->graph_kernels).text);
 }
 
+/* The line is the first of a block if there is no table above it. */
 static void print_failure(FILE *out, const struct gpu_process_times *times)
 {
-	fputs("\n" REPORT_INDENT "no GPU times: ", out);
-	escape__text(out, times->reason);
-	if (times->code == 39)
-		fputs("; another profiler uses CUPTI in this process: stop it", out);
-	else if (times->code == 15)
-		fputs("; CUPTI is newer than the GPU's driver: install the CUPTI of the driver's "
-		      "CUDA version",
-		      out);
-	else if (!times->code)
-		fputs("; install CUPTI, or add its folder to LD_LIBRARY_PATH", out);
-	if (times->code)
-		fprintf(out, " (CUPTI's error %" PRId64 ")", times->code);
+	fputs(times ? REPORT_INDENT : "\n" REPORT_INDENT, out);
+	gpu_failure_text__print(out, times);
 	fputc('\n', out);
 }
 
@@ -270,11 +262,7 @@ void stat_gpu_times__print(FILE *out, const struct stat_report *report, const st
 		return;
 	}
 	text = prose__begin(&prose, out, stat__width(report));
-	if (times)
-		print_failure(text, times);
-	else
-		fputs("\n" REPORT_INDENT "no GPU times: nothing has come from this process\n",
-		      text);
+	print_failure(text, times);
 	prose__end(&prose, text);
 }
 

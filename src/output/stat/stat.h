@@ -32,9 +32,11 @@ struct stat_report {
 	const struct report_options *options;
 	const struct gpu_times *gpu_times; /* NULL: not asked for */
 	bool gpu_graph_nodes;		   /* kernels in graphs have GPU times, graphs have none */
-	const struct nvtx_ranges *ranges;  /* NULL: not asked for */
-	bool getters;			   /* getters are probed, so chatty-getters is checked */
-	unsigned long number;		   /* of the report in this run, from 0 */
+	/* the kernels with the most GPU time follow the verdict: no table has them */
+	bool gpu_work;
+	const struct nvtx_ranges *ranges; /* NULL: not asked for */
+	bool getters;			  /* getters are probed, so chatty-getters is checked */
+	unsigned long number;		  /* of the report in this run, from 0 */
 	unsigned int width; /* of the terminal in columns; 0: none, and names are not cut */
 };
 

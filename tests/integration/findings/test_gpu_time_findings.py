@@ -45,6 +45,7 @@ def test_small_kernels():
     assert "(exact, by GPU times)" in evidence
 
 
+@pytest.mark.slow
 def test_no_overlap():
     """A share of the time, which a busy machine lengthens: any share will do."""
     told = report("steps", "--steps", 120, "--launches", 1, "--copy", 4096, "--cpu", 0, "--wait",
@@ -56,6 +57,7 @@ def test_no_overlap():
     assert [numbers[key] for key in ("copies_ns", "alone_ns", "kernels_ns")] == [120_000_000] * 3
 
 
+@pytest.mark.slow
 def test_launch_latency():
     told = report("steps", "--steps", 120, "--launches", 1, "--cpu", 0, "--wait", "stream",
                   clock="kernel=20us,latency=1ms",
@@ -82,6 +84,15 @@ def test_text():
     assert shares[0] == ("53.9", "step_3")
     assert shares[1] == ("4.9", "step_0")
     assert shares[-2:] == [("24.5", "other kernels"), ("2.0", "copies and sets")]
+
+
+def test_another_profiler(monkeypatch):
+    """The program is judged without GPU times, and a line says why."""
+    monkeypatch.setenv("CUDA_SIM_CUPTI", "error=39")
+    out = re.sub(r"\s+", " ", diagnose("steps", "--steps", 50, clock="kernel=20us"))
+    assert ("no GPU times: CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED; another profiler uses "
+            "CUPTI in this process: stop it (CUPTI's error 39)") in out
+    assert "GPU time of" not in out
 
 
 @pytest.mark.slow

@@ -169,7 +169,8 @@ def test_weights(gpuprobe, program, tmp_path, by, form):
     assert "gpuprobe" not in result.stderr
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", [pytest.param(form, marks=pytest.mark.slow)
+                                  if form != "folded" else form for form in FORMS])
 def test_gpu_time(gpuprobe, program, tmp_path, form):
     """Each launch has the time that its kernel ran, whatever launched it."""
     path = tmp_path / ("graph" + FORMS[form])
@@ -180,6 +181,7 @@ def test_gpu_time(gpuprobe, program, tmp_path, form):
     assert "gpuprobe" not in result.stderr
 
 
+@pytest.mark.slow
 def test_gpu_time_of_unknown_calls(gpuprobe, program, tmp_path):
     path = tmp_path / "graph.folded"
     result = time_gpu(gpuprobe, path, program, CUDA_SIM_CUPTI="uncalled=1")
@@ -188,6 +190,7 @@ def test_gpu_time_of_unknown_calls(gpuprobe, program, tmp_path):
     assert "stack not known: 6.4 ms, 100.0 %" in result.stderr
 
 
+@pytest.mark.slow
 def test_gpu_time_of_another_profiler(gpuprobe, program, tmp_path):
     path = tmp_path / "graph.folded"
     result = time_gpu(gpuprobe, path, program, CUDA_SIM_CUPTI="error=39")

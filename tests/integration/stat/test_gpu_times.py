@@ -320,6 +320,14 @@ def test_no_cupti(runs, tmp_path):
         "code": 0, "text": "libcupti.so.13 and libcupti.so.12 were not found"}
 
 
+@pytest.mark.slow
+def test_without_the_library(runs):
+    """The process's calls are seen, but nothing else of it."""
+    done = runs.run("sh", "-c", f"unset CUDA_INJECTION64_PATH; exec {paths.workload('launch')} "
+                                "--launches 10")
+    expect_failure(done, "no GPU times: nothing has come from this process")
+
+
 def test_variable_is_set(runs):
     done = runs.run(paths.workload("launch"), "--launches", 10, options=("--json",),
                     CUDA_INJECTION64_PATH="/nowhere")
