@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Two programs share a GPU: what `gpuprobe account` says of each beside what they know."""
 import json
+import os
 import subprocess
+import time
 
 PROGRAMS = {"night-train": ("4", "0.6"), "notebook": ("1", "0.05")}  # GiB, share of the time
 SECONDS = 15
@@ -15,9 +17,19 @@ def started(machine, name):
     return program
 
 
+def wait_until_attached(process):
+    """Memory of processes from before is NVML's, which is not what is tested."""
+    folder = f"/proc/{process.pid}/fd"
+    while not any("bpf_link" in os.readlink(f"{folder}/{fd}") or "bpf-link" in
+                  os.readlink(f"{folder}/{fd}") for fd in os.listdir(folder)):
+        time.sleep(0.1)
+    time.sleep(1)
+
+
 def test_account(machine, results):
     account = subprocess.Popen([machine.gpuprobe, "account", "--by", "process", "--json",
                                 "--duration", str(SECONDS + 25)], stdout=subprocess.PIPE, text=True)
+    wait_until_attached(account)
     programs = {name: started(machine, name) for name in PROGRAMS}  # each measures itself alone
     for program in programs.values():
         program.stdin.write("\n")
