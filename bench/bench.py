@@ -33,6 +33,8 @@ How much slower programs of PyTorch became with the monitor attached, with 95 % 
 | training, launch-bound | 2.0 ms | 4.5 % (2.6 to 6.4) | 60 | H200 |
 | training, launch-bound | 2.2 ms | 7.4 % (3.3 to 11.5) | 32 | H100 |
 | LLM decoding, eager | 7.2 ms | 7.2 % (2.0 to 12.5) | 32 | H100 |
+| training, launch-bound | 2.7 ms | 5.0 % (1.8 to 8.2) | 30 | H200, 29 November |
+| LLM decoding, eager | 3.8 ms | 8.2 % (1.6 to 14.7) | 30 | H200, 29 November |
 | training, GPU-bound | 19 ms | -0.01 % (-0.17 to 0.15) | 60 | H200 |
 
 The bars are 3 % for the launch-bound ones, 0.5 % for the GPU-bound one, by the upper end. Compiled

@@ -8,6 +8,7 @@
 
 #include "base/quantity.h"
 #include "finding/rules.h"
+#include "finding/verdict.h"
 #include "model/gpu_times.h"
 #include "symbol/kernel_label.h"
 #include "symbol/kernel_name.h"
@@ -195,6 +196,15 @@ enum {
 	LATENCY_KNOWN,
 };
 
+/* Work may then start late because the GPU does the other process's. */
+static bool shares_its_gpu(const struct model *model, const struct process *process)
+{
+	struct verdict verdict;
+
+	verdict__judge(model, process, &verdict);
+	return verdict.beside.pid;
+}
+
 int launch_latency__detect(const struct finding_input *input, const struct process *process,
 			   struct finding_list *out)
 {
@@ -213,7 +223,8 @@ int launch_latency__detect(const struct finding_input *input, const struct proce
 	if (share_of(late_ns, busy.window_ns) < thresholds[LATENCY_SHARE] ||
 	    (double)busy.gaps->count < thresholds[LATENCY_GAPS] ||
 	    mean_ns < thresholds[LATENCY_MEAN] ||
-	    1 - share_of(uncalled, count) < thresholds[LATENCY_KNOWN])
+	    1 - share_of(uncalled, count) < thresholds[LATENCY_KNOWN] ||
+	    shares_its_gpu(input->model, process))
 		return 0;
 	finding = finding_list__add(out, input, process);
 	if (!finding)

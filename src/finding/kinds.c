@@ -735,7 +735,7 @@ const struct finding_kind finding_kinds[] = {
 			{
 				{"share", 0.1, UNIT_SHARE, "minimum share of the time"},
 				{"gaps", 100, UNIT_COUNT, "minimum idle times"},
-				{"mean", 10e3, UNIT_NS, "minimum mean time of one"},
+				{"mean", 30e3, UNIT_NS, "minimum mean time of one"},
 				{"known", 0.9, UNIT_SHARE,
 				 "minimum share of the work whose call is known"},
 			},

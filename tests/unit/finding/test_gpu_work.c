@@ -168,12 +168,12 @@ static void test_launch_latency(void **state)
 	struct scene_times scene;
 
 	(void)state;
-	late(&scene, 20000);
+	late(&scene, 50000);
 	expect(&scene, "launch-latency",
-	       "199 times GPU 0 was idle although its next work had been called: 20.0 us from the "
-	       "call to the start on average, together 20.0 % of 19.9 ms; 8.0 ms more until the "
+	       "199 times GPU 0 was idle although its next work had been called: 50.0 us from the "
+	       "call to the start on average, together 49.9 % of 19.9 ms; 2.0 ms more until the "
 	       "next call (exact, by GPU times)");
-	late(&scene, 9000);
+	late(&scene, 29000);
 	assert_null(find(&scene, "launch-latency"));
 	/* The GPU is busy until shortly before the start, however early the call was. */
 	begin(&scene, 100, BEGAN - NS_PER_S);
