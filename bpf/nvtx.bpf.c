@@ -158,10 +158,11 @@ __noinline int add_counters(struct nvtx_record *record, const struct frame *fram
 /* The number of the name under which the process's range counts; names of a process are limited. */
 static __always_inline u64 limited_name(const struct nvtx_process *process, u64 name)
 {
-	u64 one = 1, *names = bpf_map_lookup_elem(&nvtx_processes, process);
+	struct nvtx_process key = *process; /* before Linux 6.2 a key cannot be an argument */
+	u64 one = 1, *names = bpf_map_lookup_elem(&nvtx_processes, &key);
 
 	if (!names)
-		return bpf_map_update_elem(&nvtx_processes, process, &one, BPF_NOEXIST) ? 0 : name;
+		return bpf_map_update_elem(&nvtx_processes, &key, &one, BPF_NOEXIST) ? 0 : name;
 	return __sync_fetch_and_add(names, 1) < NVTX_NAMES ? name : 0;
 }
 

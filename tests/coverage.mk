@@ -15,7 +15,8 @@ coverage: all test-programs coverage-build
 
 # Counts are added up atomically: threads and the processes of src/base/sigkill_safe.c share them.
 coverage-build: check-deps $(SKELETONS) $(COVERAGE)/exit.o
-	@$(MAKE) --no-print-directory BUILD=$(COVERAGE) SHARED=$(SHARED) WARNINGS=-w CFLAGS='-O0 -g' \
+	@$(MAKE) --no-print-directory BUILD=$(COVERAGE) SHARED=$(SHARED) WARNINGS=-w \
+		CFLAGS='-O0 -g' \
 		HARDENING='-fPIE --coverage -fprofile-update=atomic' \
 		LDFLAGS='-pie --coverage -Wl,--wrap=_exit $(COVERAGE)/exit.o' \
 		$(COVERAGE)/api/generate $(COVERAGE)/gpuprobe unit-tests

@@ -88,7 +88,7 @@ MUTANTS = [
            "\t\tif (rank != arriving && rank->open.sequence >= sequence &&\n",
            "\t\tif (rank != arriving && rank->open.sequence > sequence &&\n",
            "unit,integration", "nccl"),
-    Mutant("GPU times", "src/model/gpu_times.c",
+    Mutant("GPU times", "src/model/gpu_time_sum.c",
            "\tif (sum->count - sum->untimed == 1 || ns < sum->min_ns)\n",
            "\tif (sum->count - sum->untimed == 2 || ns < sum->min_ns)\n",
            "unit,integration", "gpu_times"),

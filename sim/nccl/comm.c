@@ -129,13 +129,19 @@ bool comm__is(const struct ncclComm *comm)
 	return comm && comm->start_magic == SIM_NCCL_MAGIC && comm->end_magic == SIM_NCCL_MAGIC;
 }
 
+/* Whether all that have joined have left. */
+static bool is_left(const struct ncclComm *comm)
+{
+	return __atomic_load_n(&comm->shared->left, __ATOMIC_ACQUIRE) ==
+	       __atomic_load_n(&comm->shared->joined, __ATOMIC_ACQUIRE);
+}
+
 void comm__close(struct ncclComm *comm)
 {
 	comm->start_magic = 0;
 	__atomic_add_fetch(&comm->shared->left, 1, __ATOMIC_ACQ_REL);
 	/* The ranks never met, and no other one is left to wait for the rest. */
-	if (!comm__has_met(comm) && __atomic_load_n(&comm->shared->left, __ATOMIC_ACQUIRE) ==
-					    __atomic_load_n(&comm->shared->joined, __ATOMIC_ACQUIRE))
+	if (!comm__has_met(comm) && is_left(comm))
 		remove_file(comm);
 	/* Streams may still have gates of it: it stays, closed, and they open. */
 	__atomic_store_n(&comm->aborted, true, __ATOMIC_RELEASE);

@@ -265,9 +265,9 @@ static uint64_t begin_of(const struct process *process, uint64_t began_ns)
 {
 	uint64_t first_ns = process->profile ? profile__first_call_ns(process->profile) : 0;
 
-	if (process->since_attach || !first_ns)
-		first_ns = process->start_ns > began_ns ? process->start_ns : began_ns;
-	return first_ns;
+	if (first_ns && (!process->since_attach || process->start_ns > began_ns))
+		return first_ns;
+	return process->start_ns > began_ns ? process->start_ns : began_ns;
 }
 
 static void note_last_call(struct accounted *accounted, const struct process *process)

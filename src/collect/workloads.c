@@ -3,6 +3,7 @@
 #include "collect/workloads.h"
 
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -39,7 +40,8 @@ void workloads__learn(const struct pod_logs *logs, struct image_names *images,
 	workload__find_job(process->pid, &workload);
 	pod_names__find(logs, &names, &workload);
 	if (names.container[0])
-		strcpy(workload.image, image_names__find(images, names.container));
+		snprintf(workload.image, sizeof(workload.image), "%s",
+			 image_names__find(images, names.container));
 	keep(process, &workload);
 }
 

@@ -81,10 +81,10 @@ bool gpu_join__clock(const struct gpu_join *join, int64_t *offset_ns)
 
 /* --- what comes in --- */
 
-/* Forgets the earlier items but for KEPT, if there are `most` or more. */
+/* Forgets the earlier items but for KEPT, if there are `most` or more, which is at least KEPT. */
 #define FORGET(array, count, most) \
 	do { \
-		if ((count) >= (most) && (count) > KEPT) { \
+		if ((count) >= (most)) { \
 			memmove(array, (array) + ((count)-KEPT), KEPT * sizeof(*(array))); \
 			(count) = KEPT; \
 		} \

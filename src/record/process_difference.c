@@ -351,17 +351,23 @@ static void finish_host(const struct differ *differ, struct model *model,
 
 /* --- processes --- */
 
+/* Those of objects follow those of calls. */
+static struct call_site *object_sites(const struct process *process)
+{
+	return process->sites ? process->sites + process->site_count : NULL;
+}
+
 static void subtract_sites(struct differ *differ, struct process *process,
 			   const struct process *before)
 {
 	bool steady = before->profile && before->profile->steady && before->profile->steady->count;
-	struct call_site *objects = process->sites + process->site_count;
+	struct call_site *objects = object_sites(process);
 	size_t count = differ__subtract_list(differ, &recorded_call_site, process->sites,
 					     process->site_count, before->sites,
 					     before->site_count),
 	       object_count = differ__subtract_list(
 		       differ, &recorded_call_site, objects, process->object_call_count,
-		       before->sites + before->site_count, before->object_call_count);
+		       object_sites(before), before->object_call_count);
 
 	if (object_count)
 		memmove(process->sites + count, objects, object_count * sizeof(*objects));

@@ -28,7 +28,7 @@ struct live_model {
 	struct gpu_times_watch *gpu_times; /* NULL: not asked for */
 	struct nvtx_watch *nvtx;	   /* the same */
 	struct event *ring, *reap;
-	uint64_t reap_ns;	  /* time that the last reaping spent on living processes */
+	uint64_t reap_ns; /* time that the last reaping spent on living processes */
 	uint64_t counts_since_ns;
 	uint64_t reaping_ns;	  /* time that the present reaping has taken so far */
 	uint64_t recent_until_ns; /* see live_model__is_recent */

@@ -66,7 +66,7 @@ void flame_gpu_time__print_notes(FILE *out, const struct model *model)
 		if (own && !own->failed && !own->dropped)
 			continue;
 		fprintf(out, "process %d: ", model->processes[i].pid);
-		if (!gpu_failure_text__print(out, own))
+		if (!gpu_failure_text__print(out, own) && own)
 			fprintf(out, "CUPTI lost %s records, which are missing",
 				quantity__count(own->dropped).text);
 		fputc('\n', out);

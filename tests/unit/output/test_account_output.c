@@ -219,10 +219,8 @@ static void test_metrics(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_text),
-		cmocka_unit_test(test_exact),
-		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_data),
+		cmocka_unit_test(test_text),	cmocka_unit_test(test_exact),
+		cmocka_unit_test(test_nothing), cmocka_unit_test(test_data),
 		cmocka_unit_test(test_metrics),
 	};
 

@@ -72,7 +72,7 @@ static void a_reused_pid(void **state)
 	const struct metrics_options options = {.kernels = 100, .version = "0.1.0"};
 	struct otlp_metrics *metrics = otlp_metrics__new(&options);
 	struct taken taken = {0};
-	struct span first, second, resource, scope, value;
+	struct span first = {0}, second = {0}, resource = {0}, scope = {0}, value;
 	struct busy busy;
 
 	(void)state;
