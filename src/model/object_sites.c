@@ -165,7 +165,8 @@ static size_t merge(struct object_site *sites, size_t count)
 /* Adds up the calls that created objects at the sites, which are in the order of by_identity. */
 static void count_made(struct process *process)
 {
-	const struct call_site *calls = process->sites + process->site_count;
+	const struct call_site *calls =
+		process->sites ? process->sites + process->site_count : NULL;
 
 	for (size_t i = 0; i < process->object_call_count; i++) {
 		struct object_site key = {.stack = calls[i].stack,

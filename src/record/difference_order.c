@@ -112,7 +112,8 @@ void differ__sort(struct process *process)
 	SORT(process->graph_runs, process->graph_run_count, by_runs);
 	SORT(process->failures, process->failure_count, by_failures);
 	SORT(process->sites, process->site_count, by_site);
-	SORT(process->sites + process->site_count, process->object_call_count, by_site);
+	if (process->sites)
+		SORT(process->sites + process->site_count, process->object_call_count, by_site);
 	if (process->profile)
 		sort_profile(process->profile);
 }
