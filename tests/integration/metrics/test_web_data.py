@@ -40,7 +40,9 @@ def watched(gpuprobe, *options):
 def steady(details):
     """The details, once the program has made its last call and its stacks have names."""
     done = details["memory"]["device"]["frees"] == 3
-    return details if done and all(site["stack"] for site in details["live_sites"]) else None
+    sites, lines = details["live_sites"], details["site_history"]["sites"]
+    named = sites and lines and all(site["stack"] for site in sites)
+    return details if done and named else None
 
 
 def check_what_it_holds(endpoint):
