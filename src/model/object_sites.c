@@ -168,7 +168,7 @@ static void count_made(struct process *process)
 	const struct call_site *calls =
 		process->sites ? process->sites + process->site_count : NULL;
 
-	for (size_t i = 0; i < process->object_call_count; i++) {
+	for (size_t i = 0; calls && i < process->object_call_count; i++) {
 		struct object_site key = {.stack = calls[i].stack,
 					  .kind = (uint8_t)object_kind__made_by(calls[i].row)};
 		struct object_site *site =
