@@ -68,7 +68,7 @@ PROBE_POINT(gpuprobe_nvtx_name);
 
 /* --- names --- */
 
-/* Appends at `length`; returns the new length. What does not fit is cut. */
+/* Appends at `length`, cut to the room that is left; returns the new length. */
 static size_t append(char text[NVTX_NAME_SIZE], size_t length, const char *more)
 {
 	size_t count = strnlen(more, NVTX_NAME_SIZE - 1 - length);

@@ -230,7 +230,7 @@ static bool wants_graph_nodes(void)
 	return wanted && !strcmp(wanted, GPU_TIMES_GRAPH_NODES);
 }
 
-/* Of the time that is to be recorded; 1: all. */
+/* The share of the time for which work is recorded; 1: all of it. */
 static double wanted_share(void)
 {
 	const char *wanted = getenv(GPU_TIMES_VARIABLE);
@@ -243,8 +243,8 @@ static double wanted_share(void)
 }
 
 /*
- * Without records of graphs, CUPTI has those of the nodes. So it is in bursts: whether CUPTI knows
- * a graph as a whole that was made while records were off, nothing says.
+ * Without records of graphs, CUPTI has those of the nodes. Bursts use these: no source says whether
+ * CUPTI knows a graph as a whole that was made while records were off.
  */
 static int enable_records(void)
 {
@@ -291,6 +291,7 @@ static void enable_calls(void)
 		for (uint32_t id = ids[i].first; id <= ids[i].last; id++)
 			cupti.enable_call(id, 1);
 }
+
 static int start(void)
 {
 	void *subscriber = NULL;

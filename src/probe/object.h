@@ -45,7 +45,7 @@ struct object_options {
 	bool tensor_events;   /* each allocation and free of a tensor is reported in a ring */
 	/* of a thread's time that stacks of tensors may take; 0: all stacks are taken */
 	double tensor_share;
-	bool gpu_times;	    /* each call that submits work is told in `gpu_calls`; no `rates` */
+	bool gpu_times;	    /* `gpu_calls` gets each call that submits work; no `rates` */
 	bool tensor_python; /* a tensor's stack has Python frames alone, where there are any */
 };
 

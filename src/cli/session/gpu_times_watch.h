@@ -18,8 +18,9 @@ struct gpu_times_watch;
 
 /*
  * Sets CUDA_INJECTION64_PATH, and GPU_TIMES_VARIABLE for the library, for what this process starts
- * from now on. Of the time, `share` is recorded; 0: all. With `graph_nodes`, kernels in graphs have
- * times instead of graphs; it does not go with a share. Returns as injected_library__set.
+ * from now on. The library records for the part `share` of the time; 0: all of it. With
+ * `graph_nodes`, kernels in graphs have times instead of graphs; it does not go with a share.
+ * Returns as injected_library__set.
  */
 int gpu_times_watch__set_variables(double share, bool graph_nodes, struct error *err);
 
