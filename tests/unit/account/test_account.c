@@ -91,6 +91,21 @@ static void test_before_the_attach_is_not_counted(void **state)
 	scene__free(scene);
 }
 
+/* It began while gpuprobe watched, and had no probes at first: calls tell when it held a GPU. */
+static void test_a_late_attach_counts_from_the_first_call(void **state)
+{
+	struct scene *scene = begin();
+	struct process *process = scene__add(scene, "ann", 0, SECOND(3));
+
+	(void)state;
+	process->since_attach = true;
+	process->start_ns = SECOND(1);
+	scene__read(scene, 0, SECOND(4));
+	scene__read(scene, 0, SECOND(5));
+	assert_seconds(group_of(scene, "ann")->held_ns, 2);
+	scene__free(scene);
+}
+
 static void test_a_process_waits_for_its_name(void **state)
 {
 	struct scene *scene = begin();
@@ -417,6 +432,7 @@ int main(void)
 		cmocka_unit_test(test_held_from_first_call_to_end),
 		cmocka_unit_test(test_a_gpu_counts_once),
 		cmocka_unit_test(test_before_the_attach_is_not_counted),
+		cmocka_unit_test(test_a_late_attach_counts_from_the_first_call),
 		cmocka_unit_test(test_a_process_waits_for_its_name),
 		cmocka_unit_test(test_a_gpu_without_a_number_counts_once),
 		cmocka_unit_test(test_work_is_between_waits_and_proved_idle),
