@@ -126,8 +126,8 @@ def test_container_and_pod(gpuprobe, container):
             for command in ("dump", "ps"):
                 other = run(command, "--container", "00000000")
                 assert "no process that uses CUDA matches --container 00000000" in other.stderr
-        final = running.stop().final
-    assert [process["pid"] for process in final["processes"]] == [program.pid]
+        result = running.stop()
+    assert [process["pid"] for process in result.processes] == [program.pid]
 
 
 def test_trace(tracer, container):

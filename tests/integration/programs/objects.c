@@ -94,17 +94,25 @@ static void request(const char *pattern, long number)
 	}
 }
 
+static double now_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
 int main(int argc, char **argv)
 {
-	time_t until;
+	double until;
 
 	if (argc != 5)
 		return 2;
 	kind = argv[1];
-	until = time(NULL) + atol(argv[4]);
+	until = now_s() + (double)atol(argv[4]);
 	failures += cudaFree(NULL);
 	failures += cudaGraphCreate(&graph, 0);
-	for (long number = 0; time(NULL) < until; number++) {
+	for (long number = 0; now_s() < until; number++) {
 		request(argv[2], number);
 		usleep((unsigned int)atol(argv[3]));
 	}

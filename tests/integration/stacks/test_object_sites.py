@@ -98,7 +98,7 @@ def test_memleak_counts_live_objects_by_call_site(objects, tmp_path):
 
 def test_a_process_cannot_take_all_room(objects, tmp_path):
     """The map has 64 entries a process, 4,096 here: a quarter is for processes with few."""
-    script = f"{objects} event leak 0 3 & sleep 1; {objects} stream leak 1000 1; wait"
+    script = f"{objects} event leak 0 3 & sleep 1; {objects} stream leak 1000 3; wait"
     lines = end(start(f"{tmp_path.name[-20:]}-room", ["memleak", "--json", "--max-processes", 64],
                       "sh", "-c", script)).splitlines()
     report = json.loads([line for line in lines if line.startswith("{")][-1])
