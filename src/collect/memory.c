@@ -151,10 +151,6 @@ static int clear_dead(struct collector *collector)
 static int list_live(const struct collector *collector, struct process *process,
 		     const struct allocation_record *record, const struct allocation *allocation)
 {
-	if (process->at_failure &&
-	    at_failure__add_live(process->at_failure, record,
-				 stacks__same(collector->stacks, record->stack)))
-		return -ENOMEM;
 	if (site_maps__leaves_out(collector, process, record)) {
 		saturate__add(&process->left_out_bytes, record->size);
 		process->left_out_count++;
@@ -163,6 +159,17 @@ static int list_live(const struct collector *collector, struct process *process,
 	if (list_allocation(process, collector->options.top, allocation))
 		return -ENOMEM;
 	return site_maps__add_live(collector, process, record);
+}
+
+/* Memory that is being freed was live at the failure, too. */
+static int add_held(const struct reading *reading, const struct process *process,
+		    const struct allocation_record *record)
+{
+	if (!process->at_failure || !memory_kind__is_device(record->kind) ||
+	    !reading__lists(reading, process))
+		return 0;
+	return at_failure__add(process->at_failure, record,
+			       stacks__same(reading->collector->stacks, record->stack));
 }
 
 static int take_allocation(struct reading *reading, struct process *process, const void *key_data,
@@ -185,6 +192,8 @@ static int take_allocation(struct reading *reading, struct process *process, con
 	if (is_dead(collector, key->slot, record))
 		return key_list__add(&collector->dead, key, sizeof(*key)) ? -ENOMEM : ELEMENT_SKIP;
 	if (tensors__take_segment(reading, process, key, record))
+		return -ENOMEM;
+	if (add_held(reading, process, record))
 		return -ENOMEM;
 	if (memory_kind__is_device(record->kind) && key->space != SPACE_ENDING &&
 	    reading__lists(reading, process) && list_live(collector, process, record, &allocation))
