@@ -45,7 +45,7 @@ void nccl_jobs__free(struct nccl_jobs *jobs)
 		nccl_thread__free(jobs, thread);
 	DL_FOREACH_SAFE (jobs->all, comm, next_comm)
 		nccl_comm__free(jobs, comm);
-	TABLE_CLEAR(jobs->processes, free);
+	TABLE_CLEAR(jobs->processes, nccl_process__free);
 	free(jobs);
 }
 

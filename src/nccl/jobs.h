@@ -77,6 +77,11 @@ struct nccl_process {
 	char where[NCCL_WHERE_SIZE];
 	/* it "waits for Python's lock (GIL), held by thread 5131"; empty: unknown */
 	char waits[NCCL_WAITS_SIZE];
+	/*
+	 * Of so many looks while others waited for it, how many found it there; 0: no such looks, it
+	 * is there now.
+	 */
+	uint32_t looks, looks_there;
 	/* since when a thread waits for the GPU; 0: none does */
 	uint64_t waiting_since_ns;
 };
@@ -170,6 +175,13 @@ void nccl_jobs__set_activity(struct nccl_jobs *jobs, const struct nccl_process_k
 /* The same for the words in struct nccl_process.waits; the next activity removes them. */
 void nccl_jobs__set_wait(struct nccl_jobs *jobs, const struct nccl_process_key *key,
 			 const char *waits);
+
+/*
+ * Another look at a process whose rank is late, while others wait for it: tells the place of most
+ * looks (nccl/places.h).
+ */
+void nccl_jobs__add_look(struct nccl_jobs *jobs, const struct nccl_process_key *key,
+			 enum nccl_activity activity, const char *where, const char *waits);
 
 /* From now on, the counts of the period begin at 0. */
 void nccl_jobs__begin_period(struct nccl_jobs *jobs, uint64_t ns);

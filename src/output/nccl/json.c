@@ -62,6 +62,8 @@ static void write_rank(struct json *json, const struct nccl_rank *rank)
 	json__array_end(json);
 	json__key_string(json, "where", rank->process->where[0] ? rank->process->where : NULL);
 	json__key_string(json, "waits", rank->process->waits[0] ? rank->process->waits : NULL);
+	json__key_u64(json, "looks", rank->process->looks);
+	json__key_u64(json, "looks_there", rank->process->looks_there);
 	json__object_end(json);
 }
 

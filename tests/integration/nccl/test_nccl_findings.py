@@ -78,7 +78,10 @@ def test_diagnose_says_what_the_late_rank_does():
                                                  "LD_LIBRARY_PATH": paths.SIM}) as watched:
         watched.finish()
     found = watched.findings("nccl-straggler")[-1]
-    assert blamed(found["details"]) == [1]
+    rank, = found["details"]["ranks"]
+    assert rank["rank"] == 1 and rank["where"].startswith("load_batch (nccl_calls.py:")
+    assert 0 < rank["looks"] / 2 < rank["looks_there"] <= rank["looks"]
+    assert "rank 1 was in    load_batch (nccl_calls.py:" in found["evidence"]
     process = next(process for process in watched.last["processes"]
                    if process["pid"] == found["pid"])
     asleep = next(reason for reason in process["reasons"] if reason["kind"] == "sleep")
