@@ -248,7 +248,7 @@ static void print_activities(FILE *out, const struct nccl_finding *finding)
 								 doing(rank->process->activity);
 
 		/* What the line of the rank has said already. */
-		if (end_of(rank))
+		if (end_of(rank) && !rank->process->looks)
 			activity = NULL;
 		if ((rank->process->ended && !rank->process->looks) ||
 		    (!activity && !rank->process->where[0]))

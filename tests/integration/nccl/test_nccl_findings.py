@@ -80,8 +80,8 @@ def test_diagnose_says_what_the_late_rank_does():
     found = watched.findings("nccl-straggler")[-1]
     rank, = found["details"]["ranks"]
     assert rank["rank"] == 1 and rank["where"].startswith("load_batch (nccl_calls.py:")
-    assert 0 < rank["looks"] / 2 < rank["looks_there"] <= rank["looks"]
-    assert "rank 1 was in    load_batch (nccl_calls.py:" in found["evidence"]
+    assert 0 < rank["looks_there"] <= rank["looks"]
+    assert "rank 1 was in load_batch (nccl_calls.py:" in found["evidence"]
     process = next(process for process in watched.last["processes"]
                    if process["pid"] == found["pid"])
     asleep = next(reason for reason in process["reasons"] if reason["kind"] == "sleep")
