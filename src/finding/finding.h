@@ -3,9 +3,9 @@
  * Findings: what is wrong with a program according to its CUDA calls, what it costs, and what
  * usually fixes it. They are derived from the model only.
  *
- * kinds.c is the only table of them, with severities, thresholds and advice. A rule (struct
- * finding_kind's `detect`) examines one process, or all, and adds a finding only if the evidence
- * exceeds its thresholds.
+ * kinds.c lists the kinds. A kind has severity, thresholds and advice, and stands in the file of
+ * its rule. A rule (struct finding_kind's `detect`) examines one process, or all, and adds a
+ * finding only if the evidence exceeds the thresholds.
  */
 #ifndef FINDING_FINDING_H
 #define FINDING_FINDING_H
@@ -102,8 +102,11 @@ struct finding_kind {
 };
 
 /* In the order in which findings are listed by id; finding_kind_count entries. */
-extern const struct finding_kind finding_kinds[];
+extern const struct finding_kind *const finding_kinds[];
 extern const size_t finding_kind_count;
+
+/* The kind's index in finding_kinds. */
+size_t finding_kind__index(const struct finding_kind *kind);
 
 /* NULL: unknown id. */
 const struct finding_kind *finding_kind__find(const char *id);

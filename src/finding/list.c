@@ -134,13 +134,15 @@ struct ranked {
 static int compare(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
+	size_t x_kind = finding_kind__index(x->finding.kind);
+	size_t y_kind = finding_kind__index(y->finding.kind);
 
 	if (x->finding.severity != y->finding.severity)
 		return x->finding.severity < y->finding.severity ? 1 : -1;
 	if (cost_of(&x->finding) != cost_of(&y->finding))
 		return cost_of(&x->finding) < cost_of(&y->finding) ? 1 : -1;
-	if (x->finding.kind != y->finding.kind)
-		return x->finding.kind < y->finding.kind ? -1 : 1;
+	if (x_kind != y_kind)
+		return x_kind < y_kind ? -1 : 1;
 	if (x->finding.weight != y->finding.weight)
 		return x->finding.weight < y->finding.weight ? 1 : -1;
 	return x->index < y->index ? -1 : x->index > y->index;

@@ -54,7 +54,7 @@ static bool note(struct seen_findings *seen, const struct finding *finding)
 		.start_ns = finding->start_ns,
 		.pid = finding->pid,
 		.tid = finding->tid,
-		.kind = (uint32_t)(finding->kind - finding_kinds),
+		.kind = (uint32_t)finding_kind__index(finding->kind),
 		.subject =
 			finding->subject ? hash__of(finding->subject, strlen(finding->subject)) : 0,
 	};

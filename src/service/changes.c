@@ -114,7 +114,7 @@ static void write_record(struct changes *changes, const struct followed *followe
 	char pid[16], tid[16];
 	const struct journal_field fields[] = {
 		{"GPUPROBE_EVENT", event},
-		{"GPUPROBE_FINDING", finding_kinds[followed->key.kind].id},
+		{"GPUPROBE_FINDING", finding_kinds[followed->key.kind]->id},
 		{"GPUPROBE_SEVERITY", findings_text__severity_word(followed->severity)},
 		{"GPUPROBE_PID", pid},
 		{"GPUPROBE_TID", tid},
@@ -168,7 +168,7 @@ static int write_end(struct changes *changes, const struct followed *followed, b
 	else
 		fprintf(out, "ended after %s",
 			quantity__time((double)(followed->latest_ns - followed->began_ns)).text);
-	fprintf(out, ": %s", finding_kinds[followed->key.kind].id);
+	fprintf(out, ": %s", finding_kinds[followed->key.kind]->id);
 	if (*followed->subject)
 		fprintf(out, ": %s", followed->subject);
 	if (fclose(out))
@@ -186,7 +186,7 @@ static struct followed_key key_of(const struct finding *finding)
 		.start_ns = finding->start_ns,
 		.pid = finding->pid,
 		.tid = finding->tid,
-		.kind = (uint32_t)(finding->kind - finding_kinds),
+		.kind = (uint32_t)finding_kind__index(finding->kind),
 		.subject =
 			finding->subject ? hash__of(finding->subject, strlen(finding->subject)) : 0,
 	};

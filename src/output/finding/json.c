@@ -104,7 +104,7 @@ static void write_sampled_kinds(struct json *j, const struct finding_list *list)
 	json__array_begin(j);
 	for (size_t i = 0; i < finding_kind_count; i++)
 		if (list->sampled_kinds & 1ull << i)
-			json__string(j, finding_kinds[i].id);
+			json__string(j, finding_kinds[i]->id);
 	json__array_end(j);
 }
 
@@ -124,7 +124,7 @@ void json_findings__write_thresholds(struct json *j, const struct findings *find
 	json__key(j, "thresholds");
 	json__object_begin(j);
 	for (size_t i = 0; i < finding_kind_count; i++) {
-		const struct finding_kind *kind = &finding_kinds[i];
+		const struct finding_kind *kind = finding_kinds[i];
 
 		json__key(j, kind->id);
 		json__object_begin(j);

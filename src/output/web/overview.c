@@ -143,7 +143,7 @@ static void write_advice(struct json *j, const struct finding_list *list)
 	json__object_begin(j);
 	for (size_t i = 0; i < list->count; i++) {
 		const struct finding_kind *kind = list->items[i].kind;
-		uint64_t bit = UINT64_C(1) << (kind - finding_kinds) % 64;
+		uint64_t bit = UINT64_C(1) << finding_kind__index(kind) % 64;
 
 		if (!(given & bit))
 			json__key_string(j, kind->id, kind->advice);
