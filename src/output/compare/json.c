@@ -27,11 +27,7 @@ static void write_process(struct json *j, const char *key, const struct compared
 	json__object_begin(j);
 	json__key_i64(j, "pid", process->pid);
 	json__key_string(j, "comm", process->comm);
-	json__key(j, "steps");
-	if (process->has_steps)
-		json__double(j, process->steps);
-	else
-		json__null(j);
+	json__key_known_double(j, "steps", process->steps, process->has_steps);
 	json__object_end(j);
 }
 
@@ -62,11 +58,7 @@ static void write_difference(struct json *j, const struct difference *difference
 	json__key_string(j, "unit", unit_word(difference->unit));
 	json__key_double(j, "a", difference->a);
 	json__key_double(j, "b", difference->b);
-	json__key(j, "cost_ns");
-	if (difference->cost_ns > 0)
-		json__double(j, difference->cost_ns);
-	else
-		json__null(j);
+	json__key_known_double(j, "cost_ns", difference->cost_ns, difference->cost_ns > 0);
 	json__key_bool(j, "worse", difference->worse);
 	write_parts(j, difference);
 	json__object_end(j);
@@ -150,11 +142,7 @@ static void write_limit(struct json *j, const struct budget_result *limit)
 	json__key_u64(j, "line", limit->line);
 	json__key_string(j, "state", states[limit->state]);
 	json__key_string(j, "unit", unit_word(limit->unit));
-	json__key(j, "value");
-	if (limit->state == BUDGET_UNKNOWN)
-		json__null(j);
-	else
-		json__double(j, limit->value);
+	json__key_known_double(j, "value", limit->value, limit->state != BUDGET_UNKNOWN);
 	json__key_string(j, "why", limit->state == BUDGET_UNKNOWN ? limit->why : NULL);
 	if (limit->state != BUDGET_UNKNOWN && limit->process)
 		json__key_i64(j, "pid", limit->process->pid);
