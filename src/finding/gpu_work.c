@@ -11,7 +11,6 @@
 #include "finding/verdict.h"
 #include "model/gpu_times.h"
 #include "symbol/kernel_label.h"
-#include "symbol/kernel_name.h"
 
 /* The process's times, and its busiest GPU's; NULL: they are not known, or not whole. */
 static const struct gpu_process_times *
@@ -162,16 +161,15 @@ static struct small small_kernels(const struct gpu_process_times *times, double 
 static int name_kernel(const struct finding_input *input, const struct gpu_kernel_time *kernel,
 		       struct finding *finding)
 {
-	char *name = kernel->name ? kernel_name__demangle(kernel->name) : NULL;
-	char label[KERNEL_LABEL_SIZE];
+	uint64_t spent_ns = 0;
+	char *text;
 	int ret;
 
-	if (!name)
+	if (!kernel->name)
 		return 0;
-	kernel_label__write(name, label);
-	ret = finding__subject(finding, "%s",
-			       findings__has_full_names(input->state) ? name : label);
-	free(name);
+	text = kernel_label__text(&spent_ns, kernel->name, findings__has_full_names(input->state));
+	ret = text ? finding__subject(finding, "%s", text) : -ENOMEM;
+	free(text);
 	return ret;
 }
 
