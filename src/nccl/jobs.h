@@ -182,8 +182,6 @@ uint64_t nccl_jobs__period_start(const struct nccl_jobs *jobs);
 const struct nccl_comm *nccl_jobs__next(const struct nccl_jobs *jobs, const struct nccl_comm *comm);
 /* The ranks of a communicator by their number, unknown ones first. NULL: `i` is too great. */
 const struct nccl_rank *nccl_comm__rank(const struct nccl_comm *comm, size_t i);
-const struct nccl_pair *nccl_comm__next_pair(const struct nccl_comm *comm,
-					     const struct nccl_pair *pair);
 /* A rank's operation; false: it has not come, or it was too long ago. */
 bool nccl_rank__operation(const struct nccl_rank *rank, uint64_t sequence,
 			  struct nccl_operation *operation, uint64_t *ns);
@@ -193,6 +191,5 @@ bool nccl_comm__arrivals(const struct nccl_comm *comm, uint64_t sequence, uint64
 
 struct nccl_losses nccl_jobs__losses(const struct nccl_jobs *jobs);
 size_t nccl_jobs__bytes(const struct nccl_jobs *jobs);
-uint64_t nccl_jobs__late_ns(const struct nccl_jobs *jobs);
 
 #endif

@@ -112,9 +112,6 @@ enum file_role {
 	FILE_ROLES
 };
 
-/* Opens a file to attach. Returns its descriptor or a negative errno with the reason in `err`. */
-int attacher__open(const char *path, struct error *err);
-
 /* A file to attach. */
 struct open_file {
 	int fd;		  /* for reading */
