@@ -108,8 +108,6 @@ struct nccl_rank {
 struct nccl_mismatch {
 	uint64_t sequence; /* 0: none */
 	struct nccl_operation common, other;
-	uint32_t common_ranks, other_ranks; /* how many have called it so */
-	int32_t common_rank, other_rank;    /* one of each */
 	/* what the calls before it let expect, as they have come in the same order before */
 	struct nccl_operation expected;
 	bool expects;
