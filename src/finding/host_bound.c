@@ -12,6 +12,7 @@
 #include "finding/repair.h"
 #include "finding/rules.h"
 #include "finding/verdict.h"
+#include "stack/stack.h"
 
 enum {
 	LEAST_SHARE,
@@ -113,18 +114,10 @@ static int report(const struct verdict *verdict, const struct host_reasons *reas
 				 report_reasons(reasons, text));
 }
 
-static bool runs_python(const struct stack *stack)
-{
-	for (uint32_t i = 0; stack && i < stack->count; i++)
-		if (stack->frames[i].kind == FRAME_PYTHON)
-			return true;
-	return false;
-}
-
 /* The thread's name in the program: the kernel knows the names of few Python threads. */
 static const char *name_of(const struct host_thread *thread, const struct stack *stack)
 {
-	return thread->tid == thread->pid && runs_python(stack) ? "MainThread" : thread->comm;
+	return thread->tid == thread->pid && stack__has_python(stack) ? "MainThread" : thread->comm;
 }
 
 /*

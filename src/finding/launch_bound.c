@@ -51,14 +51,6 @@ static const char assumption[] =
 
 /* --- full queues --- */
 
-static bool is_launch(size_t row)
-{
-	enum operation operation =
-		row < api_function_count ? api_functions[row].desc.operation : OP_NONE;
-
-	return operation == OP_LAUNCH || operation == OP_GRAPH_LAUNCH;
-}
-
 static bool is_blocked(const struct duration_record *time)
 {
 	double first =
@@ -84,7 +76,7 @@ static bool queue_is_full(const struct watched_thread *watched)
 	for (size_t i = 0; i < profile->function_count; i++) {
 		const struct profile_function *function = &profile->functions[i];
 
-		if (!is_launch(function->row))
+		if (!profile__is_launch(function->row))
 			continue;
 		all_ns += function->time.ns;
 		if (is_blocked(&function->time))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds a process of a model, and releases what the model owns, see model.h.
+// Functions of a whole model, see model.h.
 #include "model/model.h"
 
 #include <stdlib.h>
@@ -12,6 +12,14 @@ const struct process *model__process_of(const struct model *model, int32_t pid, 
 		    process__is_alive_after(&model->processes[i], alive_ns))
 			return &model->processes[i];
 	return NULL;
+}
+
+bool model__has_losses(const struct model *model)
+{
+	for (int loss = 0; loss < LOSS_COUNT; loss++)
+		if (model->lost[loss])
+			return true;
+	return false;
 }
 
 void model__clear(struct model *model)

@@ -110,6 +110,9 @@ struct model {
  */
 const struct process *model__process_of(const struct model *model, int32_t pid, uint64_t alive_ns);
 
+/* Whether anything was lost. */
+bool model__has_losses(const struct model *model);
+
 /* Releases all that the model owns and leaves it empty. */
 void model__clear(struct model *model);
 

@@ -36,6 +36,13 @@ struct memory_totals {
 	__int128 balance;
 };
 
+/* Whether any call was counted or memory is live. */
+static inline bool memory_totals__has_any(const struct memory_totals *totals)
+{
+	return totals->allocations || totals->allocation_failures || totals->frees ||
+	       totals->free_failures || totals->live_count;
+}
+
 /* Memory that ended with its context, of one kind on one device. */
 struct context_ends {
 	uint8_t kind, device;

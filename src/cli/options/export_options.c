@@ -31,15 +31,6 @@ static int take_format(const struct option_row *row, void *field, const char *te
 	return ret ? ret : option__once(row, &words->format, text, err);
 }
 
-static int take_quiet(const struct option_row *row, void *field, const char *text,
-		      struct error *err)
-{
-	struct trace_options *options = field;
-
-	options->quiet = true;
-	return option__quiet(row, &options->log_level, text, err);
-}
-
 #define OPTION(member) .offset = offsetof(struct command_words, options.member)
 #define WHOLE .offset = 0
 
@@ -76,8 +67,8 @@ static const struct option_row rows[] = {
 	{.help = ""},
 	{"verbose", 'v', NULL, "more messages on stderr (twice: even more)", option__verbose,
 	 OPTION(log_level)},
-	{"quiet", 'q', NULL, "no warnings, and no last lines unless calls were lost", take_quiet,
-	 WHOLE},
+	{"quiet", 'q', NULL, "no warnings, and no last lines unless calls were lost",
+	 trace_options__take_quiet, WHOLE},
 	{.rows = help_rows},
 	{0},
 };

@@ -51,15 +51,6 @@ static int take_stack(const struct option_row *row, void *field, const char *tex
 	return stack_choice__take_row(row, field, text ? text : "fp", err);
 }
 
-static int take_quiet(const struct option_row *row, void *field, const char *text,
-		      struct error *err)
-{
-	struct trace_options *options = field;
-
-	options->quiet = true;
-	return option__quiet(row, &options->log_level, text, err);
-}
-
 static int take_overhead(const struct option_row *row, void *field, const char *text,
 			 struct error *err)
 {
@@ -141,8 +132,8 @@ static const struct option_row rows[] = {
 	{.help = ""},
 	{"verbose", 'v', NULL, "more messages on stderr (twice: even more)", option__verbose,
 	 TRACE(log_level)},
-	{"quiet", 'q', NULL, "no warnings, and no last line unless calls were lost", take_quiet,
-	 .offset = offsetof(struct command_words, command.trace)},
+	{"quiet", 'q', NULL, "no warnings, and no last line unless calls were lost",
+	 trace_options__take_quiet, .offset = offsetof(struct command_words, command.trace)},
 	{.rows = help_rows},
 	{0},
 };

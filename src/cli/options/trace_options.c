@@ -88,6 +88,15 @@ static int take_json(const struct option_row *row, void *field, const char *text
 	return arguments__once("--format", &words->given.format, format_words[TRACE_JSON], err);
 }
 
+int trace_options__take_quiet(const struct option_row *row, void *field, const char *text,
+			      struct error *err)
+{
+	struct trace_options *options = field;
+
+	options->quiet = true;
+	return option__quiet(row, &options->log_level, text, err);
+}
+
 /* A valid size is a power of two, in whole pages. */
 int trace_options__take_buffer(const struct option_row *row, void *field, const char *text,
 			       struct error *err)
@@ -101,15 +110,6 @@ int trace_options__take_buffer(const struct option_row *row, void *field, const 
 		rounded *= 2;
 	*(uint32_t *)field = (uint32_t)rounded;
 	return 0;
-}
-
-static int take_quiet(const struct option_row *row, void *field, const char *text,
-		      struct error *err)
-{
-	struct command_words *words = field;
-
-	words->options.quiet = true;
-	return option__quiet(row, &words->options.log_level, text, err);
 }
 
 /* --- the table --- */
@@ -195,8 +195,8 @@ static const struct option_row rows[] = {
 	{.help = ""},
 	{"verbose", 'v', NULL, "more messages on stderr (twice: even more)", option__verbose,
 	 FIELD(log_level)},
-	{"quiet", 'q', NULL, "no warnings, and no last line unless calls were lost", take_quiet,
-	 ALL},
+	{"quiet", 'q', NULL, "no warnings, and no last line unless calls were lost",
+	 trace_options__take_quiet, .offset = offsetof(struct command_words, options)},
 	{.rows = help_rows},
 	{0},
 };
