@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The maps of threads in the monitor's object. The object of NVTX ranges reads them: userspace
- * gives it the monitor's maps (src/probe/nvtx_object.c).
+ * The maps of threads in the monitor's object. The objects that follow threads and sum up NVTX
+ * ranges read them: userspace gives them the monitor's maps (src/probe/host_object.c,
+ * nvtx_object.c).
  */
 #ifndef BPF_CALL_THREAD_MAPS_BPF_H
 #define BPF_CALL_THREAD_MAPS_BPF_H

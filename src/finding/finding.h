@@ -179,6 +179,17 @@ struct finding_trend {
 
 #define FINDING_COURSES 8
 
+/*
+ * What a finding has in common with the same one of another moment. Hashed as bytes: there is no
+ * padding.
+ */
+struct finding_key {
+	uint64_t start_ns;
+	int32_t pid, tid;
+	uint32_t kind;	  /* index in finding_kinds */
+	uint32_t subject; /* its hash; 0: none */
+};
+
 struct finding_list {
 	struct finding *items;
 	size_t count;
@@ -214,6 +225,8 @@ int finding__evidence(struct finding *finding, const char *format, ...)
 /* Numbers beyond FINDING_NUMBERS are dropped (a bug of the rule, which its test reveals). */
 void finding__number(struct finding *finding, const char *name, double value,
 		     enum finding_unit unit);
+
+struct finding_key finding__key(const struct finding *finding);
 
 /* Sets the cost, and its share of `of_ns`. */
 void finding__cost(struct finding *finding, uint64_t cost_ns, uint64_t of_ns);

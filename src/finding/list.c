@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/hash.h"
 
 struct finding *finding_list__add(struct finding_list *list, const struct finding_input *input,
 				  const struct process *process)
@@ -88,6 +89,18 @@ void finding__cost(struct finding *finding, uint64_t cost_ns, uint64_t of_ns)
 	finding->cost_ns = cost_ns;
 	finding->share = of_ns ? (double)cost_ns / (double)of_ns : 0;
 	finding->weight = (double)cost_ns;
+}
+
+struct finding_key finding__key(const struct finding *finding)
+{
+	return (struct finding_key){
+		.start_ns = finding->start_ns,
+		.pid = finding->pid,
+		.tid = finding->tid,
+		.kind = (uint32_t)finding_kind__index(finding->kind),
+		.subject =
+			finding->subject ? hash__of(finding->subject, strlen(finding->subject)) : 0,
+	};
 }
 
 void finding__saving(struct finding *finding, uint64_t saving_ns, const char *assumption)

@@ -80,7 +80,7 @@ void trace_options__choose_processes(struct trace_options *options);
 int trace_options__take_buffer(const struct option_row *row, void *field, const char *text,
 			       struct error *err);
 
-/* A row's function for a struct trace_options: --quiet, of commands without rows of their own. */
+/* A row's function for a struct trace_options: --quiet. */
 int trace_options__take_quiet(const struct option_row *row, void *field, const char *text,
 			      struct error *err);
 

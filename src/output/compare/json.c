@@ -31,16 +31,23 @@ static void write_process(struct json *j, const char *key, const struct compared
 	json__object_end(j);
 }
 
+/* A name, under `key`, and its value in both runs. */
+static void write_pair(struct json *j, const char *key, const char *name, double a, double b)
+{
+	json__object_begin(j);
+	json__key_string(j, key, name);
+	json__key_double(j, "a", a);
+	json__key_double(j, "b", b);
+	json__object_end(j);
+}
+
 static void write_parts(struct json *j, const struct difference *difference)
 {
 	json__key(j, "from");
 	json__array_begin(j);
 	for (size_t i = 0; i < difference->part_count; i++) {
-		json__object_begin(j);
-		json__key_string(j, "name", difference->parts[i].shown);
-		json__key_double(j, "a", difference->parts[i].a);
-		json__key_double(j, "b", difference->parts[i].b);
-		json__object_end(j);
+		write_pair(j, "name", difference->parts[i].shown, difference->parts[i].a,
+			   difference->parts[i].b);
 	}
 	json__array_end(j);
 	json__key_u64(j, "from_unlisted", difference->parts_left);
@@ -107,11 +114,8 @@ static void write_left_out(struct json *j, const struct comparison *comparison)
 	json__key(j, "left_out");
 	json__array_begin(j);
 	for (size_t i = 0; i < comparison->left_out_count; i++) {
-		json__object_begin(j);
-		json__key_string(j, "function", comparison->left_out[i].function);
-		json__key_double(j, "a", comparison->left_out[i].a);
-		json__key_double(j, "b", comparison->left_out[i].b);
-		json__object_end(j);
+		write_pair(j, "function", comparison->left_out[i].function,
+			   comparison->left_out[i].a, comparison->left_out[i].b);
 	}
 	json__array_end(j);
 	json__key(j, "not_compared");

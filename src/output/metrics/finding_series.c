@@ -63,12 +63,9 @@ static void forget(struct finding_series *series, struct entry *entry)
 
 void finding_series__free(struct finding_series *series)
 {
-	struct entry *entry, *next;
-
 	if (!series)
 		return;
-	HASH_ITER (hh, series->entries, entry, next)
-		forget(series, entry);
+	TABLE_CLEAR(series->entries, free);
 	free(series);
 }
 
