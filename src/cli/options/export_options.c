@@ -6,7 +6,6 @@
 #include <getopt.h>
 #include <stdlib.h>
 
-#include "cli/options/filter_options.h"
 #include "cli/options/shared_rows.h"
 
 /* The structure that the table's offsets refer to. */
@@ -58,9 +57,7 @@ static const struct option_row rows[] = {
 	 recording_choice__take_moment, OPTION(input.from_ns)},
 	{"until", 0, "TIME", "only up to this time", recording_choice__take_moment,
 	 OPTION(input.to_ns)},
-	{"pid", 'p', "PID", "only this process and its children (repeatable)",
-	 shared_rows__take_pid, OPTION(targets)},
-	{.rows = filter_rows, OPTION(targets)},
+	{.rows = process_rows, OPTION(targets)},
 	{"events", 'e', "WORD,...", "families, functions and patterns, as in gpuprobe trace",
 	 option__list, .offset = offsetof(struct command_words, events)},
 	{.rows = full_names_rows, OPTION(full_names)},

@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "cli/files/numbered_files.h"
-#include "cli/options/filter_options.h"
 #include "cli/options/arguments.h"
 #include "cli/options/shared_rows.h"
 #include "record/file.h"
@@ -100,9 +99,7 @@ static const struct option_row rows[] = {
 	 option__flag, CHOICE(anonymize)},
 	{"duration", 0, "S", DURATION_HELP, option__duration, TRACE(duration), .min = 0.001},
 	{.help = "What to watch:"},
-	{"pid", 'p', "PID", "only this process and its children (repeatable)",
-	 shared_rows__take_pid, TRACE(targets)},
-	{.rows = filter_rows, TRACE(targets)},
+	{.rows = process_rows, TRACE(targets)},
 	{.rows = library_rows, TRACE(targets)},
 	{.help = "Which calls:"},
 	{"events", 'e', "WORD,...", "families, functions and patterns, as in gpuprobe trace",

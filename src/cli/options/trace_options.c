@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/options/filter_options.h"
 #include "cli/options/arguments.h"
 #include "cli/options/shared_rows.h"
 
@@ -142,9 +141,7 @@ static const struct option_row rows[] = {
 	{"failed", 0, NULL, "only calls that fail", option__byte_flag, FIELD(config.failed)},
 	{"min-duration", 0, "TIME", "only calls at least this long: 1ms (ns, us, ms, s)",
 	 option__time, FIELD(config.min_duration_ns)},
-	{"pid", 'p', "PID", "only this process and its children (repeatable)",
-	 shared_rows__take_pid, FIELD(targets)},
-	{.rows = filter_rows, FIELD(targets)},
+	{.rows = process_rows, FIELD(targets)},
 	{"count", 0, "N", "stop after N calls", option__u64, FIELD(count), .min = 1,
 	 .max = (double)LONG_MAX},
 	{"duration", 0, "S", DURATION_HELP, option__duration, FIELD(duration), .min = 0.001},
