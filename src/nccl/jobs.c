@@ -376,15 +376,6 @@ const struct nccl_rank *nccl_comm__rank(const struct nccl_comm *comm, size_t i)
 	return i < comm->seen ? &((const struct comm *)comm)->ranks[i]->open : NULL;
 }
 
-const struct nccl_pair *nccl_comm__next_pair(const struct nccl_comm *comm,
-					     const struct nccl_pair *pair)
-{
-	const struct pair *next =
-		pair ? ((const struct pair *)pair)->hh.next : ((const struct comm *)comm)->pairs;
-
-	return next ? &next->open : NULL;
-}
-
 struct nccl_losses nccl_jobs__losses(const struct nccl_jobs *jobs)
 {
 	return jobs->losses;
@@ -393,9 +384,4 @@ struct nccl_losses nccl_jobs__losses(const struct nccl_jobs *jobs)
 size_t nccl_jobs__bytes(const struct nccl_jobs *jobs)
 {
 	return jobs->bytes;
-}
-
-uint64_t nccl_jobs__late_ns(const struct nccl_jobs *jobs)
-{
-	return jobs->limits.late_ns;
 }

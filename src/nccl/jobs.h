@@ -113,8 +113,6 @@ struct nccl_rank {
 struct nccl_mismatch {
 	uint64_t sequence; /* 0: none */
 	struct nccl_operation common, other;
-	uint32_t common_ranks, other_ranks; /* how many have called it so */
-	int32_t common_rank, other_rank;    /* one of each */
 	/* what the calls before it let expect, as they have come in the same order before */
 	struct nccl_operation expected;
 	bool expects;
@@ -194,8 +192,6 @@ uint64_t nccl_jobs__period_start(const struct nccl_jobs *jobs);
 const struct nccl_comm *nccl_jobs__next(const struct nccl_jobs *jobs, const struct nccl_comm *comm);
 /* The ranks of a communicator by their number, unknown ones first. NULL: `i` is too great. */
 const struct nccl_rank *nccl_comm__rank(const struct nccl_comm *comm, size_t i);
-const struct nccl_pair *nccl_comm__next_pair(const struct nccl_comm *comm,
-					     const struct nccl_pair *pair);
 /* A rank's operation; false: it has not come, or it was too long ago. */
 bool nccl_rank__operation(const struct nccl_rank *rank, uint64_t sequence,
 			  struct nccl_operation *operation, uint64_t *ns);
@@ -205,6 +201,5 @@ bool nccl_comm__arrivals(const struct nccl_comm *comm, uint64_t sequence, uint64
 
 struct nccl_losses nccl_jobs__losses(const struct nccl_jobs *jobs);
 size_t nccl_jobs__bytes(const struct nccl_jobs *jobs);
-uint64_t nccl_jobs__late_ns(const struct nccl_jobs *jobs);
 
 #endif

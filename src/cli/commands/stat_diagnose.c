@@ -354,9 +354,9 @@ static void report(const struct profile_command *options)
 	if (options->list)
 		findings_text__list(stdout);
 	for (size_t i = 0; options->explain && i < finding_kind_count; i++) {
-		if (!all && strcmp(finding_kinds[i].id, options->explain))
+		if (!all && strcmp(finding_kinds[i]->id, options->explain))
 			continue;
-		findings_text__explain(stdout, &finding_kinds[i]);
+		findings_text__explain(stdout, finding_kinds[i]);
 		if (all && i + 1 < finding_kind_count)
 			putchar('\n');
 	}

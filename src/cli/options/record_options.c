@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "cli/files/numbered_files.h"
-#include "cli/options/filter_options.h"
 #include "cli/options/arguments.h"
 #include "cli/options/shared_rows.h"
 #include "record/file.h"
@@ -49,15 +48,6 @@ static int take_stack(const struct option_row *row, void *field, const char *tex
 		      struct error *err)
 {
 	return stack_choice__take_row(row, field, text ? text : "fp", err);
-}
-
-static int take_quiet(const struct option_row *row, void *field, const char *text,
-		      struct error *err)
-{
-	struct trace_options *options = field;
-
-	options->quiet = true;
-	return option__quiet(row, &options->log_level, text, err);
 }
 
 static int take_overhead(const struct option_row *row, void *field, const char *text,
@@ -109,9 +99,7 @@ static const struct option_row rows[] = {
 	 option__flag, CHOICE(anonymize)},
 	{"duration", 0, "S", DURATION_HELP, option__duration, TRACE(duration), .min = 0.001},
 	{.help = "What to watch:"},
-	{"pid", 'p', "PID", "only this process and its children (repeatable)",
-	 shared_rows__take_pid, TRACE(targets)},
-	{.rows = filter_rows, TRACE(targets)},
+	{.rows = process_rows, TRACE(targets)},
 	{.rows = library_rows, TRACE(targets)},
 	{.help = "Which calls:"},
 	{"events", 'e', "WORD,...", "families, functions and patterns, as in gpuprobe trace",
@@ -141,8 +129,8 @@ static const struct option_row rows[] = {
 	{.help = ""},
 	{"verbose", 'v', NULL, "more messages on stderr (twice: even more)", option__verbose,
 	 TRACE(log_level)},
-	{"quiet", 'q', NULL, "no warnings, and no last line unless calls were lost", take_quiet,
-	 .offset = offsetof(struct command_words, command.trace)},
+	{"quiet", 'q', NULL, "no warnings, and no last line unless calls were lost",
+	 trace_options__take_quiet, .offset = offsetof(struct command_words, command.trace)},
 	{.rows = help_rows},
 	{0},
 };

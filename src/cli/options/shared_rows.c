@@ -4,6 +4,7 @@
 
 #include "base/quantity.h"
 #include "cli/options/arguments.h"
+#include "cli/options/filter_options.h"
 #include "cli/options/targets.h"
 #include "cli/session/live_model.h"
 
@@ -61,6 +62,13 @@ int shared_rows__take_window(const struct option_row *row, void *field, const ch
 	(void)row;
 	return arguments__window(text, field, err);
 }
+
+const struct option_row process_rows[] = {
+	{"pid", 'p', "PID", "only this process and its children (repeatable)",
+	 shared_rows__take_pid, .offset = 0},
+	{.rows = filter_rows, .offset = 0},
+	{0},
+};
 
 const struct option_row library_rows[] = {
 	{"libcudart-path", 0, "FILE", "probe this library too (repeatable)", take_library,

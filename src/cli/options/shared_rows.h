@@ -21,6 +21,8 @@
 	"threshold that triggers a finding, or ID.NAME=VALUE\n" \
 	"(repeatable); gpuprobe diagnose --list has them all"
 
+/* for a struct targets: --pid for any number of processes, and filter_rows */
+extern const struct option_row process_rows[];
 /* for a struct targets: --libcudart-path and --libcuda-path */
 extern const struct option_row library_rows[];
 /* for a double, a fraction: --max-overhead if all families may be sampled */

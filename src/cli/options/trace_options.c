@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/options/filter_options.h"
 #include "cli/options/arguments.h"
 #include "cli/options/shared_rows.h"
 
@@ -88,6 +87,15 @@ static int take_json(const struct option_row *row, void *field, const char *text
 	return arguments__once("--format", &words->given.format, format_words[TRACE_JSON], err);
 }
 
+int trace_options__take_quiet(const struct option_row *row, void *field, const char *text,
+			      struct error *err)
+{
+	struct trace_options *options = field;
+
+	options->quiet = true;
+	return option__quiet(row, &options->log_level, text, err);
+}
+
 /* A valid size is a power of two, in whole pages. */
 int trace_options__take_buffer(const struct option_row *row, void *field, const char *text,
 			       struct error *err)
@@ -101,15 +109,6 @@ int trace_options__take_buffer(const struct option_row *row, void *field, const 
 		rounded *= 2;
 	*(uint32_t *)field = (uint32_t)rounded;
 	return 0;
-}
-
-static int take_quiet(const struct option_row *row, void *field, const char *text,
-		      struct error *err)
-{
-	struct command_words *words = field;
-
-	words->options.quiet = true;
-	return option__quiet(row, &words->options.log_level, text, err);
 }
 
 /* --- the table --- */
@@ -142,9 +141,7 @@ static const struct option_row rows[] = {
 	{"failed", 0, NULL, "only calls that fail", option__byte_flag, FIELD(config.failed)},
 	{"min-duration", 0, "TIME", "only calls at least this long: 1ms (ns, us, ms, s)",
 	 option__time, FIELD(config.min_duration_ns)},
-	{"pid", 'p', "PID", "only this process and its children (repeatable)",
-	 shared_rows__take_pid, FIELD(targets)},
-	{.rows = filter_rows, FIELD(targets)},
+	{.rows = process_rows, FIELD(targets)},
 	{"count", 0, "N", "stop after N calls", option__u64, FIELD(count), .min = 1,
 	 .max = (double)LONG_MAX},
 	{"duration", 0, "S", DURATION_HELP, option__duration, FIELD(duration), .min = 0.001},
@@ -195,8 +192,8 @@ static const struct option_row rows[] = {
 	{.help = ""},
 	{"verbose", 'v', NULL, "more messages on stderr (twice: even more)", option__verbose,
 	 FIELD(log_level)},
-	{"quiet", 'q', NULL, "no warnings, and no last line unless calls were lost", take_quiet,
-	 ALL},
+	{"quiet", 'q', NULL, "no warnings, and no last line unless calls were lost",
+	 trace_options__take_quiet, .offset = offsetof(struct command_words, options)},
 	{.rows = help_rows},
 	{0},
 };

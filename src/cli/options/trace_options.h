@@ -80,6 +80,10 @@ void trace_options__choose_processes(struct trace_options *options);
 int trace_options__take_buffer(const struct option_row *row, void *field, const char *text,
 			       struct error *err);
 
+/* A row's function for a struct trace_options: --quiet. */
+int trace_options__take_quiet(const struct option_row *row, void *field, const char *text,
+			      struct error *err);
+
 #define BUFFER_DEFAULT (16u << 20)
 #define BUFFER_MIN (64u << 10)
 #define BUFFER_MAX (2ul << 30) /* largest power of two for the size of a BPF map */

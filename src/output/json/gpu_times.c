@@ -29,21 +29,9 @@ static void key_sum(struct json *j, const char *key, const struct gpu_time_sum *
 /* What is estimated of all calls from those in bursts. */
 static void write_estimate(struct json *j, const struct gpu_estimate *estimate)
 {
-	json__key(j, "calls");
-	if (estimate->known)
-		json__u64(j, estimate->calls);
-	else
-		json__null(j);
-	json__key(j, "estimated_ns");
-	if (estimate->known)
-		json__u64(j, estimate->ns);
-	else
-		json__null(j);
-	json__key(j, "error");
-	if (estimate->error < 0)
-		json__null(j);
-	else
-		json__double(j, estimate->error);
+	json__key_known_u64(j, "calls", estimate->calls, estimate->known);
+	json__key_known_u64(j, "estimated_ns", estimate->ns, estimate->known);
+	json__key_known_double(j, "error", estimate->error, estimate->error >= 0);
 }
 
 static void write_sampled_kernels(struct json *j, const struct gpu_process_times *times,

@@ -12,7 +12,6 @@
 #include "output/report/parts.h"
 #include "output/stat/tables.h"
 #include "symbol/kernel_label.h"
-#include "symbol/kernel_name.h"
 
 /* --- a table of all work --- */
 
@@ -42,17 +41,14 @@ static void add_cells(struct stat_table *table, const struct gpu_time_sum *sum, 
 	stat_table__bandwidth(table, sum->bytes, sum->bytes ? sum->ns : 0);
 }
 
-void stat_cell__kernel(struct stat_table *table, const char *demangled)
+void stat_cell__kernel(struct stat_table *table, const char *mangled, uint64_t *spent_ns)
 {
-	char label[KERNEL_LABEL_SIZE];
+	char *text = mangled ? kernel_label__text(spent_ns, mangled,
+						  table->report->options->full_names) :
+			       NULL;
 
-	if (demangled && !table->report->options->full_names) {
-		kernel_label__write(demangled, label);
-		escape__text(stat_table__name(table), label);
-	} else {
-		escape__text(stat_table__name(table),
-			     demangled ? demangled : "(its name is unknown)");
-	}
+	escape__text(stat_table__name(table), text ? text : "(its name is unknown)");
+	free(text);
 }
 
 static size_t add_kernels(struct stat_table *table, const struct gpu_process_times *times,
@@ -64,14 +60,9 @@ static size_t add_kernels(struct stat_table *table, const struct gpu_process_tim
 	uint64_t spent_ns = 0;
 
 	for (size_t i = 0; i < shown; i++) {
-		char *name = sorted[i]->name ?
-				     kernel_name__demangle_within(&spent_ns, sorted[i]->name) :
-				     NULL;
-
 		add_cells(table, &sorted[i]->sum, all_ns);
-		stat_cell__kernel(table, name);
+		stat_cell__kernel(table, sorted[i]->name, &spent_ns);
 		stat_table__end_row(table);
-		free(name);
 	}
 	free(sorted);
 	return count - shown;
