@@ -204,7 +204,7 @@ bool trace_sink__line(struct trace_sink *sink, const struct trace_line *line)
 		sink->failure = trace_recorder__line(sink->recorder, line);
 	if (sink->timeline)
 		sink->failure = timeline__line(sink->timeline, line);
-	if (!sink->failure && sink->summary)
+	if (!sink->failure && sink->summary && line->kind != LINE_GPU)
 		sink->failure = trace_summary__add(sink->summary, line);
 	sink->calls += ends_call(line);
 	sink->earlier_calls += line->kind == LINE_BEFORE;

@@ -112,6 +112,7 @@ static const struct option_row rows[] = {
 	{"pid", 'p', "PID", "only this process and its children (repeatable)",
 	 shared_rows__take_pid, TRACE(targets)},
 	{.rows = filter_rows, TRACE(targets)},
+	{.rows = gpu_times_rows, TRACE(gpu_times)},
 	{.rows = library_rows, TRACE(targets)},
 	{.help = "Which calls:"},
 	{"events", 'e', "WORD,...", "families, functions and patterns, as in gpuprobe trace",
@@ -241,6 +242,8 @@ static int settle(struct record_command *command, const struct command_words *wo
 
 	if (!ret && !options->file)
 		ret = error__set(err, -EINVAL, "give the file of the recording with -o FILE");
+	if (!ret)
+		ret = trace_options__check_gpu_times(options, err);
 	if (!ret)
 		ret = check_ring(&command->choice, err);
 	if (!ret && command->level == RECORDING_SUMMARY)
