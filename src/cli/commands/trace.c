@@ -424,6 +424,8 @@ static int finish(struct trace *trace, int *status, struct error *err)
 	end.missing = (struct trace_missing){.calls = end.counts.lost,
 					     .libraries = attached.skipped,
 					     .before = trace_sink__earlier_calls(trace->sink)};
+	if (trace->gpu)
+		end.missing.gpu_work = trace_gpu__lost(trace->gpu);
 	end.failed = ret < 0 && ret != -ECANCELED;
 	trace_end__warn(&end, trace->gaps);
 	ret = end.failed ? error__set(err, ret, "cannot read further calls: %s", strerror(-ret)) :
@@ -433,7 +435,8 @@ static int finish(struct trace *trace, int *status, struct error *err)
 	trace_end__report(&end);
 	trace_sink__report_timeline(trace->sink, trace->log);
 	if (!ret)
-		*status = trace->options->strict && (end.missing.calls || end.missing.libraries) ?
+		*status = trace->options->strict && (end.missing.calls || end.missing.libraries ||
+						     end.missing.gpu_work) ?
 				  EXIT_LOST :
 				  session__status(trace->session);
 	return ret;
