@@ -226,6 +226,15 @@ static int settle_summary(struct record_command *command, const struct command_w
 	struct stack_choice *stacks = &command->trace.stacks;
 	int ret = check_summary(words, err);
 
+	/* Each piece of work is to have its call. */
+	if (!ret && command->trace.gpu_times && !command->overhead_by_default &&
+	    command->max_overhead > 0)
+		return error__set(err, -EINVAL,
+				  "--gpu-times and --max-overhead do not go together: each piece "
+				  "of work is to have its call; leave out one of them");
+	if (command->trace.gpu_times)
+		command->max_overhead = 0;
+
 	if (!stacks->given[OPT_STACK])
 		stacks->mode = STACK_FP;
 	if (!stacks->given[OPT_MIN_WAIT])
