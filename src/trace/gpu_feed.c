@@ -15,7 +15,8 @@
 
 #define LATEST 1024		   /* threads whose latest call is known; a power of two */
 #define UNTOLD_NUMBERS 0xc0000000u /* of processes without a line: above those of BPF */
-#define NO_END (UINT64_MAX / 2)	   /* of calls that are in progress */
+#define VAIN_SEARCHES 10000
+#define NO_END (UINT64_MAX / 2) /* of calls that are in progress */
 
 struct feed_key {
 	int64_t pid;
@@ -46,6 +47,7 @@ struct gpu_feed {
 	struct feed_process *processes; /* a table, the oldest first */
 	size_t joined;
 	uint32_t untold; /* processes without a line so far */
+	uint32_t vain;	 /* so many searches for ended processes are left out */
 	struct gpu_names_room room;
 	struct latest_call latest[LATEST];
 	struct gpu_feed_counts counts;			/* but for what processes have */
@@ -184,14 +186,22 @@ static void end_join(struct feed_process *process)
 	process->feed->joined--;
 }
 
-/* The oldest process that has ended and, for a `joined` one, has a join; NULL: there is none. */
-static struct feed_process *oldest_ended(const struct gpu_feed *feed, bool joined)
+/*
+ * The oldest process that has ended and, for a `joined` one, has a join; NULL: none is known. A
+ * search reads /proc for each process, so a vain one is not repeated at once.
+ */
+static struct feed_process *oldest_ended(struct gpu_feed *feed, bool joined)
 {
 	struct feed_process *process, *next;
 
+	if (feed->vain) {
+		feed->vain--;
+		return NULL;
+	}
 	HASH_ITER (hh, feed->processes, process, next)
 		if ((!joined || process->join) && has_ended(process))
 			return process;
+	feed->vain = VAIN_SEARCHES;
 	return NULL;
 }
 
