@@ -188,10 +188,10 @@ bool trace_gpu__drain(struct trace_gpu *gpu, uint64_t passed_ns)
 	return gpu_feed__give_up(gpu->feed, false);
 }
 
-void trace_gpu__finish(struct trace_gpu *gpu)
+void trace_gpu__finish(struct trace_gpu *gpu, bool all)
 {
 	gpu->passed_ns = UINT64_MAX;
-	if (!read_ring(gpu))
+	if (!read_ring(gpu) && all)
 		gpu_feed__give_up(gpu->feed, true);
 }
 

@@ -305,3 +305,13 @@ def test_threads_graphs_and_processes(tmp_path):
                      directory / "out.json", program=program)
         assert done.returncode == 0 and "lost 0" in done.stderr, done.stderr
         expect_slices(directory, timeline.read_chrome(directory / "out.json"))
+
+
+def test_count(tmp_path):
+    """--count counts calls; work that is shown is that of shown calls."""
+    done = probe(tmp_path, "trace", "--json", "--timestamps", "ns", "-e", "launch", "--count", 300,
+                 program=(LAUNCH, "--launches", 20000))
+    lines = json_lines(done.stdout)
+    calls, gpu = split(lines)
+    assert len(calls) == 300
+    assert expect_calls(lines) == len(gpu) <= 300
