@@ -8,15 +8,13 @@
 #include "base/table.h"
 #include "model/gpu_join.h"
 #include "target/proc.h"
-#include "trace/function.h"
+#include "trace/gpu_calls.h"
 #include "trace/gpu_names.h"
 #include "trace/gpu_work.h"
 #include "trace/threads.h"
 
-#define LATEST 1024		   /* threads whose latest call is known; a power of two */
 #define UNTOLD_NUMBERS 0xc0000000u /* of processes without a line: above those of BPF */
 #define VAIN_SEARCHES 10000
-#define NO_END (UINT64_MAX / 2) /* of calls that are in progress */
 
 struct feed_key {
 	int64_t pid;
@@ -36,12 +34,6 @@ struct feed_process {
 	UT_hash_handle hh;
 };
 
-/* The latest call of a thread that submitted work: calls inside it submit the same. */
-struct latest_call {
-	pid_t tid;
-	uint64_t end_ns;
-};
-
 struct gpu_feed {
 	struct gpu_feed_options options;
 	struct feed_process *processes; /* a table, the oldest first */
@@ -49,7 +41,7 @@ struct gpu_feed {
 	uint32_t untold; /* processes without a line so far */
 	uint32_t vain;	 /* so many searches for ended processes are left out */
 	struct gpu_names_room room;
-	struct latest_call latest[LATEST];
+	struct gpu_calls latest;
 	struct gpu_feed_counts counts;			/* but for what processes have */
 	uint64_t gone_calls, gone_matched, gone_silent; /* of forgotten processes */
 	struct trace_line line;
@@ -127,7 +119,7 @@ static void show(struct feed_process *process, const struct gpu_work *work,
 	};
 	int64_t offset_ns;
 
-	if (feed->ended || !is_wanted(process, work))
+	if (feed->ended || !is_wanted(process, work) || (!joined && feed->options.only_called))
 		return;
 	if (!process->join || !gpu_join__clock(process->join, &offset_ns)) {
 		feed->counts.unplaced++;
@@ -272,48 +264,6 @@ static struct feed_process *take_process(struct gpu_feed *feed, pid_t pid, uint6
 
 /* --- calls --- */
 
-static bool submits(const struct trace_line *line)
-{
-	switch (trace_function__operation(line->function)) {
-	case OP_LAUNCH:
-	case OP_GRAPH_LAUNCH:
-	case OP_COPY:
-	case OP_SET: return true;
-	default: return false;
-	}
-}
-
-/* Sets when the call began and, as far as is known, ended. Returns false if it did no work. */
-static bool place(const struct trace_line *line, struct gpu_call *call)
-{
-	uint64_t length = line->duration_ns + line->held_ns;
-
-	call->start_ns = line->start_ns;
-	switch (line->kind) {
-	case LINE_CALL: call->end_ns = line->start_ns + length; break;
-	case LINE_RETURN:
-	case LINE_RESUMED:
-		call->start_ns = line->start_ns - length;
-		call->end_ns = line->start_ns;
-		break;
-	case LINE_IN_PROGRESS:
-	case LINE_UNFOLLOWED:
-	case LINE_UNFINISHED: call->end_ns = NO_END; break;
-	default: return false;
-	}
-	return !line->result;
-}
-
-static bool is_inside(struct gpu_feed *feed, pid_t tid, const struct gpu_call *call)
-{
-	struct latest_call *latest = &feed->latest[(uint32_t)tid % LATEST];
-
-	if (latest->tid == tid && call->start_ns < latest->end_ns && latest->end_ns != NO_END)
-		return true;
-	*latest = (struct latest_call){tid, call->end_ns};
-	return false;
-}
-
 static void see(struct feed_process *process, const struct trace_process *shown)
 {
 	if (process->has_line && process->shown.number == shown->number)
@@ -326,19 +276,16 @@ static void see(struct feed_process *process, const struct trace_process *shown)
 
 bool gpu_feed__call(struct gpu_feed *feed, const struct trace_line *line)
 {
-	struct gpu_call call = {.tid = (uint32_t)line->tid,
-				.thread = (uint32_t)line->namespace_tid};
 	struct feed_process *process;
 	struct gpu_join *join;
+	struct gpu_call call;
 
-	if (!line->function || !line->process || !submits(line) || !place(line, &call))
+	if (!gpu_calls__take(&feed->latest, line, &call))
 		return false;
 	process = take_process(feed, line->process->pid, line->process->start_ns);
 	if (!process)
 		return false;
 	see(process, line->process);
-	if (is_inside(feed, line->tid, &call))
-		return false;
 	process->calls++;
 	join = take_join(process);
 	return join && gpu_join__add_call(join, &call);

@@ -25,6 +25,7 @@ struct gpu_feed_options {
 	bool full_names;    /* as in struct trace_stream_options */
 	unsigned int kinds; /* the wanted ones: a bit for each enum gpu_work_kind */
 	bool only_shown;    /* leave out processes of which no line has come */
+	bool only_called;   /* leave out work whose call is not known */
 	/* Called with each line. A nonzero result ends the lines. */
 	int (*line)(const struct trace_line *line, void *arg);
 	void *line_arg;

@@ -416,7 +416,7 @@ static int finish(struct trace *trace, int *status, struct error *err)
 		ret = trace->failure ? trace->failure : trace_stream__finish(trace->stream);
 	} while (ret == 1);
 	if (trace->gpu)
-		trace_gpu__finish(trace->gpu, !trace->options->count);
+		trace_gpu__finish(trace->gpu);
 	end.gpu = trace->gpu;
 	session__look_at_silent(trace->session, true);
 	end.targets = session__target_processes(trace->session);

@@ -112,6 +112,7 @@ int trace_gpu__new(const struct trace_bpf *skeleton, enum link_kind links,
 	const struct gpu_feed_options feed = {
 		.full_names = options->full_names,
 		.kinds = trace_gpu__kinds(options),
+		.only_called = options->count,
 		.only_shown = process_filter__is_set(&options->targets.filter),
 		.line = line,
 		.line_arg = arg,
@@ -188,10 +189,10 @@ bool trace_gpu__drain(struct trace_gpu *gpu, uint64_t passed_ns)
 	return gpu_feed__give_up(gpu->feed, false);
 }
 
-void trace_gpu__finish(struct trace_gpu *gpu, bool all)
+void trace_gpu__finish(struct trace_gpu *gpu)
 {
 	gpu->passed_ns = UINT64_MAX;
-	if (!read_ring(gpu) && all)
+	if (!read_ring(gpu))
 		gpu_feed__give_up(gpu->feed, true);
 }
 

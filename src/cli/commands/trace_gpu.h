@@ -48,8 +48,8 @@ bool trace_gpu__call(struct trace_gpu *gpu, const struct trace_line *line);
  */
 bool trace_gpu__drain(struct trace_gpu *gpu, uint64_t passed_ns);
 
-/* After the last line of a call: shows the rest; with `all` also work whose call is not known. */
-void trace_gpu__finish(struct trace_gpu *gpu, bool all);
+/* After the last line of a call: shows the rest, also without calls. */
+void trace_gpu__finish(struct trace_gpu *gpu);
 
 /* Writes ", 440 pieces of GPU work" to stderr, as a part of the last line, with what is missing. */
 void trace_gpu__report(const struct trace_gpu *gpu);

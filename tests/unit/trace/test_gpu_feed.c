@@ -67,12 +67,14 @@ static struct gpu_feed *make(struct seen *seen, unsigned int kinds, bool only_sh
 	return feed;
 }
 
-static void call(struct gpu_feed *feed, const char *symbol, pid_t tid, uint64_t start_ns,
-		 uint64_t duration_ns)
+static void take_call(struct gpu_feed *feed, enum trace_line_kind kind, const char *symbol,
+		      pid_t tid, uint64_t start_ns, uint64_t duration_ns)
 {
 	struct trace_line line;
 
 	memset(&line, 0, offsetof(struct trace_line, fields));
+	line.kind = kind;
+	line.depth = !strncmp(symbol, "cu", 2) && symbol[2] != 'd';
 	line.function = trace_functions__at(functions, (uint32_t)api__find(symbol, API_NEWEST));
 	line.process = &trainer;
 	line.tid = tid;
@@ -80,6 +82,12 @@ static void call(struct gpu_feed *feed, const char *symbol, pid_t tid, uint64_t 
 	line.start_ns = start_ns + BOOT;
 	line.duration_ns = duration_ns;
 	gpu_feed__call(feed, &line);
+}
+
+static void call(struct gpu_feed *feed, const char *symbol, pid_t tid, uint64_t start_ns,
+		 uint64_t duration_ns)
+{
+	take_call(feed, LINE_CALL, symbol, tid, start_ns, duration_ns);
 }
 
 static struct gpu_times_head head(enum gpu_times_function function, int pid)
@@ -166,6 +174,31 @@ static void test_a_kernel_with_its_call(void **state)
 	assert_int_equal(counts.work, 1);
 	assert_int_equal(counts.calls, 1);
 	assert_int_equal(counts.unrecorded + counts.uncalled + counts.silent, 0);
+	gpu_feed__free(feed);
+}
+
+/* A call that has two lines, and one inside it, is one call. */
+static void test_a_call_in_progress(void **state)
+{
+	struct gpu_feed_counts counts;
+	struct seen seen;
+	struct gpu_feed *feed = make(&seen, ALL_KINDS, true);
+
+	(void)state;
+	clock_of(feed, 7);
+	take_call(feed, LINE_IN_PROGRESS, "cudaMemcpy", 117, 100, 50);
+	take_call(feed, LINE_IN_PROGRESS, "cuMemcpyHtoD_v2", 117, 110, 40);
+	add_mark(feed, 7, 17, 112, 8);
+	add(feed, 7, kernel(400, 8));
+	gpu_feed__join(feed);
+	assert_int_equal(seen.count, 1);
+	assert_int_equal(seen.work.called_ns, 100 + BOOT);
+	take_call(feed, LINE_RESUMED, "cuMemcpyHtoD_v2", 117, 900, 790);
+	take_call(feed, LINE_RESUMED, "cudaMemcpy", 117, 910, 810);
+	call(feed, "cudaLaunchKernel", 117, 920, 10);
+	gpu_feed__count(feed, &counts);
+	assert_int_equal(counts.calls, 2);
+	assert_int_equal(counts.unrecorded, 1);
 	gpu_feed__free(feed);
 }
 
@@ -282,6 +315,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_kernel_with_its_call),
+		cmocka_unit_test(test_a_call_in_progress),
 		cmocka_unit_test(test_without_its_call),
 		cmocka_unit_test(test_what_is_left_out),
 		cmocka_unit_test(test_without_a_clock),
