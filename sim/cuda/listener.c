@@ -83,7 +83,8 @@ void listener__node(const struct CUstream_st *stream, enum work work, enum sim_c
 {
 	struct sim_work node = {
 		.kind = kind_of(work), .device = stream->context->device,
-		.stream = (uint32_t)stream->id, .begin = begin, .end = end, .bytes = amount, .copy = copy, .in_graph = true,
+		.stream = (uint32_t)stream->id, .begin = begin, .end = end, .bytes = amount,
+		.copy = copy, .in_graph = true,
 	};
 
 	node.name = work == WORK_KERNEL ? sim_names__get((uint32_t)amount) : NULL;

@@ -303,21 +303,25 @@ static uint64_t moment_of(const struct feed_process *process, const struct gpu_w
 		       0;
 }
 
+static bool is_malformed(const struct gpu_work *work)
+{
+	return !work->kind || work->kind > GPU_WORK_CALL ||
+	       (work->end_ns && work->end_ns < work->start_ns);
+}
+
 static void add_work(struct feed_process *process, const struct gpu_work *work)
 {
 	struct gpu_feed_counts *counts = &process->feed->counts;
+	bool is_call = work->kind == GPU_WORK_CALL;
 
-	if (!work->kind || work->kind > GPU_WORK_CALL) {
+	if (is_malformed(work))
 		counts->refused++;
-	} else if (work->kind != GPU_WORK_CALL && (!work->start_ns || !work->end_ns)) {
+	else if (!is_call && (!work->start_ns || !work->end_ns))
 		counts->untimed++;
-	} else if (work->end_ns < work->start_ns) {
-		counts->refused++;
-	} else if (work->kind != GPU_WORK_CALL && (!work->correlation || !process->join)) {
+	else if (!is_call && (!work->correlation || !process->join))
 		show(process, work, NULL);
-	} else if (process->join && gpu_join__add_work(process->join, work)) {
+	else if (process->join && gpu_join__add_work(process->join, work))
 		join(process);
-	}
 }
 
 static uint64_t take_work(struct gpu_feed *feed, const struct gpu_times_work *record)

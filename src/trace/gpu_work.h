@@ -20,7 +20,7 @@ struct trace_gpu_work {
 	uint32_t device; /* as the process numbers it */
 	uint32_t stream; /* as CUPTI numbers the streams of a context */
 	uint64_t bytes;	 /* of copies and sets */
-	/* With `has_call`: when the call began, CLOCK_BOOTTIME. With the thread that identifies it. */
+	/* With `has_call`: when the call began, CLOCK_BOOTTIME; the thread and this identify it. */
 	uint64_t called_ns;
 };
 

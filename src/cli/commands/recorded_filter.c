@@ -64,7 +64,7 @@ uint64_t recorded_filter__from(const struct recorded_filter *filter)
 
 bool recorded_filter__is_over(const struct recorded_filter *filter, const struct trace_line *line)
 {
-	/* The time of a loss may be earlier than that of the line before. Work of GPUs comes late. */
+	/* A loss may have an earlier time than the line before. Work of GPUs comes late. */
 	return filter->to_ns && !filter->has_gpu_work && line->kind != LINE_LOST &&
 	       line->start_ns > filter->to_ns;
 }

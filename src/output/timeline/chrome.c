@@ -92,7 +92,7 @@ static uint64_t tid_of(const struct timeline_track *track)
 					      TRACK_TID + (uint64_t)track->number;
 }
 
-/* Where a GPU's track is drawn: Kineto has the GPU for the process, and the stream for the thread. */
+/* Where a GPU's track is drawn: Kineto's process is the GPU, and its thread the stream. */
 static struct timeline_track place_of(const struct chrome *chrome,
 				      const struct timeline_track *track)
 {
