@@ -73,7 +73,7 @@
 	       "the frames that the call came from, innermost first: FUNCTION+0xOFFSET [OBJECT] FILE:LINE " \
 	       "without the line where it is not known, OBJECT+0xOFFSET where no function is, an address " \
 	       "where nothing is mapped; FUNCTION (FILE:LINE) of Python's; null where it is not known", \
-	       write_stack(view->stack, at)) \
+	       line->kind == LINE_GPU ? write_unknown(at) : write_stack(view->stack, at)) \
 	COLUMN(DURATION, "duration", 8, TYPE_INTEGER | TYPE_NULL, \
 	       "nanoseconds that the call took; so far where it has not returned; null at its entry and where it " \
 	       "is not known", \
