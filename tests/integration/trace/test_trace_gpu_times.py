@@ -105,6 +105,9 @@ def test_lines(tmp_path):
         copied = line["event"] == "gpu_copy"
         assert line["bw"] == (4096 * 10 ** 9 // 5000 if copied else None)
         assert line["kernel"] == (None if copied else line["details"]["kernel"])
+    schema = json.loads(run("trace", "--json-schema").stdout)["properties"]
+    assert all(line.keys() <= schema.keys() for line in gpu)
+    assert "gpu" in schema["line"]["enum"]
 
 
 @pytest.fixture(scope="module")
