@@ -221,18 +221,31 @@ def test_kineto(recorded, tmp_path):
             "ac2g", call["pid"], call["tid"], call["ts"])
 
 
-def test_cut_recording(recorded, tmp_path):
-    """What is before the cut is there, and joined as in the whole recording."""
-    whole = {work.key for work in read_exported(recorded / "run.rec", tmp_path).gpu}
-    data = (recorded / "run.rec").read_bytes()
+@pytest.mark.slow
+def test_cut_recording(tmp_path):
+    """What is before the cut is there, and joined as in the whole recording. A second has a part
+    of the file."""
+    done = probe(tmp_path, "record", "-o", tmp_path / "run.rec", program=script("""
+        import time
+        start()
+        _, (kernel,) = module("kernel")
+        for _ in range(4):
+            for _ in range(600):
+                need(launch(kernel))
+            time.sleep(1.1)
+    """))
+    assert "lost 0; GPU: 2400 kernels, copies, sets and graphs\n" in done.stderr
+    whole = {work.key for work in read_exported(tmp_path / "run.rec", tmp_path).gpu}
+    data = (tmp_path / "run.rec").read_bytes()
     counts = []
     for part in (1, 2, 3):
         cut = tmp_path / "cut.rec"
         cut.write_bytes(data[:len(data) * part // 4])
         drawn = read_exported(cut, tmp_path)
         assert {work.key for work in drawn.gpu} <= whole
+        assert all(work.call for work in drawn.gpu)
         counts.append(len(drawn.gpu))
-    assert counts == sorted(counts) and counts[-1] < 440
+    assert counts == sorted(counts) and 0 < counts[-1] < 2400
 
 
 def read_exported(recording, directory):

@@ -131,6 +131,45 @@ static void test_the_same_in_few_bytes(void **state)
 	trace_functions__free(functions);
 }
 
+/* Of a file that ends in its middle, the whole chunks before that are read. */
+static void test_cut(void **state)
+{
+	struct trace_functions *functions = trace_functions__new(false);
+	struct trace_gpu_work work;
+	struct recording_writer *file;
+	struct trace_line line, read;
+	int fd = new_file(&file);
+	struct call_writer *writer = call_writer__new(file, false);
+	struct recording *recording;
+	struct call_reader *reader;
+	size_t count = 0;
+
+	(void)state;
+	for (size_t i = 0; i < WORKS; i++) {
+		make(i, &line, &work);
+		assert_int_equal(call_writer__line(writer, &line), 0);
+		/* Two seconds later each time: it writes a chunk a second. */
+		if (i % 1000 == 999)
+			assert_int_equal(call_writer__flush(writer, (i + 1) * 2000000), 0);
+	}
+	assert_int_equal(call_writer__flush(writer, UINT64_MAX), 0);
+	call_writer__free(writer);
+	assert_int_equal(recording_writer__close(file, NULL), 0);
+	recording_writer__free(file);
+	assert_int_equal(ftruncate(fd, lseek(fd, 0, SEEK_END) / 2), 0);
+	recording = open_file(fd);
+	reader = call_reader__new(recording, functions, false);
+	for (; call_reader__next(reader, &read) == 1; count++) {
+		make(count, &line, &work);
+		assert_same(&line, &read);
+	}
+	assert_true(count > WORKS / 4 && count < WORKS && count % 1000 == 0);
+	assert_true(recording__damage(recording)->cut);
+	call_reader__free(reader);
+	recording__free(recording);
+	trace_functions__free(functions);
+}
+
 /* Without pseudonyms the name would be there, even compressed: it is alone in its chunk. */
 static void test_anonymous(void **state)
 {
@@ -229,6 +268,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_same_in_few_bytes),
+		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_anonymous),
 		cmocka_unit_test(test_malformed_shapes),
 		cmocka_unit_test(test_unknown_ids),
