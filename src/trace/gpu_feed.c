@@ -287,6 +287,9 @@ bool gpu_feed__call(struct gpu_feed *feed, const struct trace_line *line)
 		return false;
 	see(process, line->process);
 	process->calls++;
+	/* No record comes. */
+	if (process->failed)
+		return false;
 	join = take_join(process);
 	return join && gpu_join__add_call(join, &call);
 }
