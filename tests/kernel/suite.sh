@@ -373,17 +373,17 @@ gpu_times() {
 	grep -o '"all_kernels":{"count":100,"without_time":0,"total_ns":2000000,' out
 }
 
+# The same, and what threads do in them.
+nvtx_ranges() {
+	LD_LIBRARY_PATH=$SIM "$GPUPROBE" stat --nvtx --json -- "$SIM/nvtx" --steps 30 > out 2> err
+	grep -o '"name":"step","is_rest":false,"count":30,.*"launches":150,' out
+}
+
 # A line for each kernel that ran, with its call.
 traces_gpu_times() {
 	CUDA_SIM_CLOCK=kernel=20us LD_LIBRARY_PATH=$SIM "$GPUPROBE" trace --gpu-times \
 		--format tsv -O lines -- "$SIM/launch" --launches 100 > out 2> err
 	test "$(grep -c 'called=.*	20000	<gpu>$' lines)" -eq 100
-}
-
-# The same, and what threads do in them.
-nvtx_ranges() {
-	LD_LIBRARY_PATH=$SIM "$GPUPROBE" stat --nvtx --json -- "$SIM/nvtx" --steps 30 > out 2> err
-	grep -o '"name":"step","is_rest":false,"count":30,.*"launches":150,' out
 }
 
 # With stacks, and with the probes for findings alone. Which findings there are depends on the time,
