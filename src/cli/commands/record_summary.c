@@ -14,6 +14,7 @@
 #include "cli/commands/subcommand.h"
 #include "cli/files/output_file.h"
 #include "cli/session/flight_recorder.h"
+#include "cli/session/gpu_times_watch.h"
 #include "cli/session/live_run.h"
 #include "gpuprobe/steps.h"
 #include "host/watch.h"
@@ -206,9 +207,22 @@ static struct live_model_options model_options(const struct record_command *opti
 	return model;
 }
 
+/* The program runs without GPU times rather than not at all. */
+static bool begin_gpu_times(const struct record_summary *summary)
+{
+	struct error err;
+
+	if (!summary->options->trace.gpu_times)
+		return false;
+	if (!gpu_times_watch__set_variables(0, false, &err))
+		return true;
+	log__warn(summary->log, "%s", err.text);
+	return false;
+}
+
 static int set_up(struct record_summary *summary, struct error *err)
 {
-	const struct live_run_options live = {
+	struct live_run_options live = {
 		.announces = true,
 		.live = model_options(summary->options),
 		.samples =
@@ -221,6 +235,7 @@ static int set_up(struct record_summary *summary, struct error *err)
 	};
 	int ret;
 
+	live.live.gpu_times = begin_gpu_times(summary);
 	ret = live_run__new(&live, summary->log, &summary->run, err);
 	if (!ret)
 		ret = open_file(summary, err);

@@ -19,6 +19,7 @@
 #include "cli/commands/subcommand.h"
 #include "finding/finding.h"
 #include "gpuprobe/steps.h"
+#include "record/gpu_reading.h"
 #include "model/growth.h"
 #include "output/finding/findings.h"
 #include "output/stat/stat.h"
@@ -28,8 +29,9 @@
 struct profile_run {
 	const struct profile_command *options;
 	const struct log *log;
-	unsigned int needs;    /* NEEDS_* that are met */
-	struct replay *replay; /* NULL: live */
+	unsigned int needs;	   /* NEEDS_* that are met */
+	struct replay *replay;	   /* NULL: live */
+	struct gpu_times recorded; /* of a reading */
 	struct live_run *live;
 	struct idle_times *idle_times;
 	struct stat_files *files; /* NULL: none */
@@ -79,7 +81,21 @@ static void look(void *arg)
 	note_broken(run);
 }
 
-static struct stat_report report_of(const struct profile_run *run)
+/* The GPU times of the run, or of the latest reading; NULL: there are none, or no memory. */
+static const struct gpu_times *gpu_times_of(struct profile_run *run)
+{
+	const struct recorded_reading *reading = run->replay ? replay__reading(run->replay) : NULL;
+
+	if (run->live->live)
+		return live_model__gpu_times(run->live->live);
+	gpu_times__clear(&run->recorded);
+	if (!reading || !reading->gpu_times ||
+	    recorded_gpu_times__restore(reading->gpu_times, &run->recorded))
+		return NULL;
+	return &run->recorded;
+}
+
+static struct stat_report report_of(struct profile_run *run)
 {
 	return (struct stat_report){
 		.model = live_run__model(run->live),
@@ -87,7 +103,7 @@ static struct stat_report report_of(const struct profile_run *run)
 		.state = run->findings,
 		.findings = &run->list,
 		.options = &run->options->output,
-		.gpu_times = run->live->live ? live_model__gpu_times(run->live->live) : NULL,
+		.gpu_times = gpu_times_of(run),
 		.ranges = run->live->live ? live_model__nvtx_ranges(run->live->live) : NULL,
 		.gpu_graph_nodes = run->options->gpu_graph_nodes,
 		.gpu_work = run->options->diagnose,
@@ -342,6 +358,7 @@ static int run_command(const struct profile_command *options, int *status, struc
 	xid_watch__free(run.xids);
 	live_run__free(run.live);
 	replay__free(run.replay);
+	gpu_times__clear(&run.recorded);
 	idle_times__free(run.idle_times);
 	stat_files__free(run.files);
 	return ret;

@@ -100,6 +100,7 @@ static const struct option_row rows[] = {
 	{"duration", 0, "S", DURATION_HELP, option__duration, TRACE(duration), .min = 0.001},
 	{.help = "What to watch:"},
 	{.rows = process_rows, TRACE(targets)},
+	{.rows = gpu_times_rows, TRACE(gpu_times)},
 	{.rows = library_rows, TRACE(targets)},
 	{.help = "Which calls:"},
 	{"events", 'e', "WORD,...", "families, functions and patterns, as in gpuprobe trace",
@@ -213,6 +214,15 @@ static int settle_summary(struct record_command *command, const struct command_w
 	struct stack_choice *stacks = &command->trace.stacks;
 	int ret = check_summary(words, err);
 
+	/* Each piece of work is to have its call. */
+	if (!ret && command->trace.gpu_times && !command->overhead_by_default &&
+	    command->max_overhead > 0)
+		return error__set(err, -EINVAL,
+				  "--gpu-times and --max-overhead do not go together: each piece "
+				  "of work is to have its call; leave out one of them");
+	if (command->trace.gpu_times)
+		command->max_overhead = 0;
+
 	if (!stacks->given[OPT_STACK])
 		stacks->mode = STACK_FP;
 	if (!stacks->given[OPT_MIN_WAIT])
@@ -229,6 +239,8 @@ static int settle(struct record_command *command, const struct command_words *wo
 
 	if (!ret && !options->file)
 		ret = error__set(err, -EINVAL, "give the file of the recording with -o FILE");
+	if (!ret)
+		ret = trace_options__check_gpu_times(options, err);
 	if (!ret)
 		ret = check_ring(&command->choice, err);
 	if (!ret && command->level == RECORDING_SUMMARY)

@@ -112,6 +112,14 @@ const struct option_row overhead_rows[] = {
 			.offset = offsetof(struct live_model_limits, member), .max = (most) \
 	}
 
+const struct option_row gpu_times_rows[] = {
+	{"gpu-times", 0, NULL,
+	 "also when each kernel, copy, set and graph of COMMAND\n"
+	 "ran on the GPU; loads a library into COMMAND (CUPTI)",
+	 option__flag, .offset = 0},
+	{0},
+};
+
 const struct option_row tensor_rows[] = {
 	{"tensors", 0, NULL,
 	 "also count tensors of PyTorch in what it takes from\n"

@@ -31,6 +31,7 @@ extern const struct option_row tensor_rows[];	  /* for a bool: --tensors */
 extern const struct option_row capacity_rows[];	  /* for a struct live_model_limits */
 extern const struct option_row exact_rows[];	  /* for an enum quantity_form: --exact */
 extern const struct option_row full_names_rows[]; /* for a bool: --full-names */
+extern const struct option_row gpu_times_rows[];  /* for a bool: --gpu-times of traces */
 extern const char *const api_words[4];		  /* for an enum api_mode */
 
 /* struct targets */

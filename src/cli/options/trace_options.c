@@ -147,6 +147,7 @@ static const struct option_row rows[] = {
 	{"duration", 0, "S", DURATION_HELP, option__duration, FIELD(duration), .min = 0.001},
 	{"no-return-probes", 0, NULL, "probe only the start of calls: no results, no times",
 	 option__flag, FIELD(no_returns)},
+	{.rows = gpu_times_rows, FIELD(gpu_times)},
 	{.rows = library_rows, FIELD(targets)},
 	{.rows = recording_rows, FIELD(input)},
 	{.help = "How they are shown:"},
@@ -267,6 +268,8 @@ static int check_combination(const struct trace_options *options, const struct g
 		return contradiction("--stack off", "-o stack", "the column would be empty", err);
 	if (!given->only_summary)
 		return 0;
+	if (options->gpu_times)
+		return contradiction("-c", "--gpu-times", "gpuprobe stat --gpu-times sums up", err);
 	if (options->config.entry_return)
 		return contradiction("-c", "--entry-return", no_lines, err);
 	if (options->output.column_count)
@@ -309,6 +312,9 @@ static int check_input(const struct trace_options *options, struct error *err)
 
 	if (ret || !options->input.path)
 		return ret;
+	if (options->gpu_times)
+		return contradiction("-i", "--gpu-times",
+				     "gpuprobe record --gpu-times records them", err);
 	if (targets->command)
 		return contradiction("-i", "COMMAND", recorded, err);
 	if (options->duration > 0)
@@ -320,6 +326,15 @@ static int check_input(const struct trace_options *options, struct error *err)
 	if (options->config.kernel_args)
 		return contradiction("-i", "--args", "gpuprobe record --args records them", err);
 	return 0;
+}
+
+int trace_options__check_gpu_times(const struct trace_options *options, struct error *err)
+{
+	return !options->gpu_times || options->targets.command ?
+		       0 :
+		       error__set(err, -EINVAL,
+				  "--gpu-times needs COMMAND: a running process is not injected "
+				  "into");
 }
 
 int trace_options__select(struct trace_options *options, const struct option_list *events,
@@ -388,6 +403,8 @@ static int settle(struct trace_options *options, const struct given *given, int 
 		ret = check_timeline(options, given, err);
 	if (!ret)
 		ret = check_input(options, err);
+	if (!ret)
+		ret = trace_options__check_gpu_times(options, err);
 	if (!ret)
 		ret = trace_options__select(options, &given->events, given->api, err);
 	if (ret)

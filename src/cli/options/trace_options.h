@@ -47,6 +47,7 @@ struct trace_options {
 	bool full_names;
 	bool chooses_functions; /* -e or --api was given */
 	bool no_returns;	/* see struct selection */
+	bool gpu_times;		/* also what GPUs did for COMMAND */
 	bool strict;		/* losses set the exit status to EXIT_LOST */
 	bool quiet;		/* -q, at any position: no last line unless calls were lost */
 	enum log_level log_level;
@@ -66,6 +67,9 @@ extern const struct option_table trace_option_table;
  */
 int trace_options__parse(struct trace_options *options, int argc, char **argv, struct error *err);
 void trace_options__clear(struct trace_options *options);
+
+/* Only a program that gpuprobe starts gets the library. Returns 0, or -EINVAL with a message. */
+int trace_options__check_gpu_times(const struct trace_options *options, struct error *err);
 
 /*
  * Makes options->selection from the texts of -e. Returns 0 or a negative errno with a message.
