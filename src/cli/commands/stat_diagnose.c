@@ -13,6 +13,7 @@
 #include "cli/commands/stat_files.h"
 #include "cli/files/terminal.h"
 #include "cli/session/gpu_times_watch.h"
+#include "cli/session/kineto_watch.h"
 #include "cli/session/live_run.h"
 #include "cli/session/nvtx_watch.h"
 #include "cli/session/xid_watch.h"
@@ -32,8 +33,9 @@ struct profile_run {
 	struct replay *replay; /* NULL: live */
 	struct live_run *live;
 	struct idle_times *idle_times;
-	struct stat_files *files; /* NULL: none */
-	struct xid_watch *xids;	  /* NULL: none are watched */
+	struct stat_files *files;    /* NULL: none */
+	struct xid_watch *xids;	     /* NULL: none are watched */
+	struct kineto_watch *kineto; /* NULL: no traces are asked for */
 	struct findings *findings;
 	struct finding_list list; /* findings of the latest report */
 	unsigned long number;	  /* number of reports so far */
@@ -79,6 +81,14 @@ static void look(void *arg)
 	note_broken(run);
 }
 
+/* NULL: they were not asked for. */
+static const struct gpu_times *gpu_times_of(const struct profile_run *run)
+{
+	if (run->kineto)
+		return kineto_watch__times(run->kineto);
+	return run->live->live ? live_model__gpu_times(run->live->live) : NULL;
+}
+
 static struct stat_report report_of(const struct profile_run *run)
 {
 	return (struct stat_report){
@@ -87,7 +97,7 @@ static struct stat_report report_of(const struct profile_run *run)
 		.state = run->findings,
 		.findings = &run->list,
 		.options = &run->options->output,
-		.gpu_times = run->live->live ? live_model__gpu_times(run->live->live) : NULL,
+		.gpu_times = gpu_times_of(run),
 		.ranges = run->live->live ? live_model__nvtx_ranges(run->live->live) : NULL,
 		.gpu_graph_nodes = run->options->gpu_graph_nodes,
 		.gpu_work = run->options->diagnose,
@@ -188,6 +198,33 @@ static int watch_xids(struct profile_run *run, struct error *err)
 	return ret;
 }
 
+/* While gpuprobe has all its privileges and one thread. */
+static int start_kineto(struct profile_run *run, struct error *err)
+{
+	const struct targets *targets = &run->options->targets;
+
+	if (!run->options->kineto_ns)
+		return 0;
+	return kineto_watch__new(targets->pids, targets->pid_count, run->options->kineto_ns,
+				 run->log, &run->kineto, err);
+}
+
+static void on_traces(void *arg)
+{
+	const struct profile_run *run = arg;
+
+	if (!(run->options->duration > 0))
+		session__stop(live_model__session(run->live->live));
+}
+
+static int begin_kineto(struct profile_run *run, struct error *err)
+{
+	if (!run->kineto)
+		return 0;
+	return kineto_watch__begin(run->kineto, session__loop(live_model__session(run->live->live)),
+				   on_traces, run, err);
+}
+
 static void begin_nvtx(struct profile_run *run)
 {
 	struct error err;
@@ -267,6 +304,8 @@ static int set_up(struct profile_run *run, struct error *err)
 	if (!ret)
 		ret = live_run__attach(run->live, err);
 	if (!ret)
+		ret = begin_kineto(run, err);
+	if (!ret)
 		findings__begin(run->findings, run->replay ?
 						       replay__reading(run->replay)->began_ns :
 						       clock__boot_ns());
@@ -323,6 +362,8 @@ static int run_command(const struct profile_command *options, int *status, struc
 			*status = EXIT_USAGE;
 	}
 	if (!ret)
+		ret = start_kineto(&run, err);
+	if (!ret)
 		ret = set_up(&run, err);
 	if (!ret)
 		ret = live_run__until_end(run.live, err);
@@ -340,6 +381,7 @@ static int run_command(const struct profile_command *options, int *status, struc
 	finding_list__clear(&run.list);
 	findings__free(run.findings);
 	xid_watch__free(run.xids);
+	kineto_watch__free(run.kineto);
 	live_run__free(run.live);
 	replay__free(run.replay);
 	idle_times__free(run.idle_times);
