@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "kineto/serving.h"
 
-#define TURN_MS 200	 /* the longest wait at a time */
 #define QUESTIONS_MAX 64 /* of one socket at a time */
 #define CONFIGURATION_SIZE (KINETO_PATH_SIZE + 256)
 
@@ -85,7 +84,7 @@ static void begin(struct kineto_server *server)
 		server->until_ns = clock__boot_ns() + KINETO_ASK_S * NS_PER_S;
 }
 
-static void wait_for_questions(struct kineto_server *server)
+static void wait_for_questions(struct kineto_server *server, int wait_ms)
 {
 	struct pollfd fds[KINETO_NAMESPACES + 1];
 	size_t count = server->sockets.count;
@@ -93,7 +92,7 @@ static void wait_for_questions(struct kineto_server *server)
 	for (size_t i = 0; i < count; i++)
 		fds[i] = (struct pollfd){.fd = server->sockets.list[i].fd, .events = POLLIN};
 	fds[count] = (struct pollfd){.fd = server->socket, .events = POLLIN};
-	if (poll(fds, count + 1, TURN_MS) <= 0)
+	if (poll(fds, count + 1, wait_ms) <= 0)
 		return;
 	if (fds[count].revents & POLLIN)
 		begin(server);
@@ -133,14 +132,12 @@ static void drop_silent(struct kineto_server *server)
 	}
 }
 
-void kineto_server__ask(struct kineto_server *server)
+void kineto_server__take_questions(struct kineto_server *server, int wait_ms)
 {
-	while (kineto_server__count(server, KINETO_WAITING) &&
-	       (!server->until_ns || clock__boot_ns() < server->until_ns)) {
-		wait_for_questions(server);
-		drop_ended(server);
-		kineto_server__breathe(server);
-	}
-	kineto_sockets__close(&server->sockets);
-	drop_silent(server);
+	wait_for_questions(server, wait_ms);
+	drop_ended(server);
+	if (server->until_ns && clock__boot_ns() >= server->until_ns)
+		drop_silent(server);
+	if (!kineto_server__count(server, KINETO_WAITING))
+		kineto_sockets__close(&server->sockets);
 }

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Waits for the traces of processes that have been asked; see serving.h.
-#include <poll.h>
-
+// Looks for the traces of processes that have been asked; see serving.h.
 #include "base/clock.h"
 #include "kineto/serving.h"
-
-#define TURN_MS 100 /* between looks at the files */
 
 /* When the process has recorded all that it was asked for, at the latest. */
 static uint64_t recorded_ns(const struct kineto_server *server, const struct kineto_served *served)
@@ -60,22 +56,17 @@ static void look(struct kineto_server *server, struct kineto_served *served)
 	enum kineto_file_state state = kineto_file__look(&served->file, &size);
 
 	note_size(served, state, size);
-	if (state == KINETO_FILE_COMPLETE)
-		kineto_server__deliver(server, served);
-	else if (ended || is_late(server, served))
+	if (state == KINETO_FILE_COMPLETE) {
+		if (!server->delivery)
+			kineto_server__open_trace(server, served);
+	} else if (ended || is_late(server, served)) {
 		give_up(server, served, ended);
+	}
 }
 
-void kineto_server__collect(struct kineto_server *server)
+void kineto_server__look_at_files(struct kineto_server *server)
 {
-	while (kineto_server__count(server, KINETO_RECORDING)) {
-		struct pollfd parent = {.fd = server->socket};
-
-		for (size_t i = 0; i < server->count; i++)
-			if (server->served[i].progress == KINETO_RECORDING)
-				look(server, &server->served[i]);
-		if (kineto_server__count(server, KINETO_RECORDING))
-			poll(&parent, 1, TURN_MS);
-		kineto_server__breathe(server);
-	}
+	for (size_t i = 0; i < server->count; i++)
+		if (server->served[i].progress == KINETO_RECORDING)
+			look(server, &server->served[i]);
 }

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,16 +13,21 @@
 #include "kineto/trace_reader.h"
 
 #define PIECE 65536
+#define PIECES_AT_ONCE 4 /* a few ms, so that questions get their answers */
 
-struct delivery {
+struct kineto_delivery {
 	struct kineto_server *server;
+	struct kineto_served *served;
+	struct trace_reader *reader;
+	int fd;
+	uint64_t until_ns, taken;      /* bytes read so far */
 	struct kineto_message batch;   /* work that has not been sent */
 	struct kineto_message outcome; /* KINETO_FINISHED */
 };
 
 /* --- what is found --- */
 
-static void flush(struct delivery *delivery)
+static void flush(struct kineto_delivery *delivery)
 {
 	if (delivery->batch.work.count)
 		kineto_server__send(delivery->server, &delivery->batch);
@@ -30,7 +36,7 @@ static void flush(struct delivery *delivery)
 
 static void take_work(const struct gpu_work *work, void *arg)
 {
-	struct delivery *delivery = arg;
+	struct kineto_delivery *delivery = arg;
 	struct gpu_times_work *batch = &delivery->batch.work;
 
 	batch->work[batch->count++] = *work;
@@ -40,7 +46,7 @@ static void take_work(const struct gpu_work *work, void *arg)
 
 static void take_name(uint64_t number, const char *text, void *arg)
 {
-	struct delivery *delivery = arg;
+	struct kineto_delivery *delivery = arg;
 	struct kineto_message message = {
 		.kind = KINETO_NAME, .process = delivery->batch.process, .name.name = number};
 
@@ -50,7 +56,7 @@ static void take_name(uint64_t number, const char *text, void *arg)
 
 /* --- the file --- */
 
-__attribute__((format(printf, 2, 3))) static void note(struct delivery *delivery,
+__attribute__((format(printf, 2, 3))) static void note(struct kineto_delivery *delivery,
 						       const char *format, ...)
 {
 	char *text = delivery->outcome.trace.note;
@@ -67,28 +73,27 @@ __attribute__((format(printf, 2, 3))) static void note(struct delivery *delivery
 	va_end(args);
 }
 
-/* Returns 0, or a negative errno: no more of the file can be read. */
-static int read_file(struct delivery *delivery, struct trace_reader *reader, int fd)
+/*
+ * Reads a piece. Returns 1 if there may be more, 0 at the end or at the limit, or a negative errno:
+ * no more of the file can be read.
+ */
+static int read_piece(struct kineto_delivery *delivery)
 {
-	uint64_t until_ns = clock__boot_ns() + KINETO_READ_S * NS_PER_S, taken = 0;
 	static char piece[PIECE];
-	ssize_t n;
-	int ret = 0;
+	ssize_t n = read(delivery->fd, piece, sizeof(piece));
+	int ret;
 
-	while (!ret && taken < KINETO_READ_MAX) {
-		n = read(fd, piece, sizeof(piece));
-		if (n <= 0)
-			return n < 0 ? -errno : 0;
-		taken += (uint64_t)n;
-		ret = trace_reader__push(reader, piece, (size_t)n);
-		kineto_server__breathe(delivery->server);
-		if (!ret && clock__boot_ns() > until_ns)
-			ret = -ETIME;
-	}
-	return ret;
+	if (n <= 0)
+		return n < 0 ? -errno : 0;
+	delivery->taken += (uint64_t)n;
+	ret = trace_reader__push(delivery->reader, piece, (size_t)n);
+	if (!ret && clock__boot_ns() > delivery->until_ns)
+		ret = -ETIME;
+	return ret ? ret : delivery->taken < KINETO_READ_MAX;
 }
 
-static void note_lacks(struct delivery *delivery, int ret, const struct trace_summary *summary)
+static void note_lacks(struct kineto_delivery *delivery, int ret,
+		       const struct trace_summary *summary)
 {
 	if (ret == -EINVAL)
 		note(delivery, "it is damaged at byte %" PRIu64 "; what comes before counts",
@@ -102,26 +107,6 @@ static void note_lacks(struct delivery *delivery, int ret, const struct trace_su
 	else if (!summary->whole)
 		note(delivery, "gpuprobe read %" PRIu64 " bytes of it, and its end is missing",
 		     summary->offset);
-	else if (!summary->has_events)
-		note(delivery, "it has no list of events");
-}
-
-static int read_trace(struct delivery *delivery, int fd)
-{
-	const struct trace_reader_hooks hooks = {take_work, take_name, delivery};
-	struct trace_reader *reader = trace_reader__new(&hooks);
-	struct trace_summary summary;
-	int ret;
-
-	if (!reader)
-		return -ENOMEM;
-	ret = read_file(delivery, reader, fd);
-	flush(delivery);
-	summary = trace_reader__summary(reader);
-	trace_reader__free(reader);
-	note_lacks(delivery, ret, &summary);
-	delivery->outcome.trace.overhead_ns = summary.overhead_ns;
-	return 0;
 }
 
 static const char *why(int code)
@@ -134,28 +119,97 @@ static const char *why(int code)
 	}
 }
 
-void kineto_server__deliver(struct kineto_server *server, struct kineto_served *served)
+static void free_delivery(struct kineto_server *server)
 {
-	uint32_t process = (uint32_t)(served - server->served);
-	struct delivery delivery = {.server = server,
-				    .batch = {.kind = KINETO_WORK, .process = process},
-				    .outcome = {.kind = KINETO_FINISHED, .process = process}};
-	int fd = kineto_file__open(&served->file, &delivery.outcome.trace.bytes), ret = fd;
+	struct kineto_delivery *delivery = server->delivery;
 
-	if (fd >= 0) {
-		ret = read_trace(&delivery, fd);
-		close(fd);
-	}
-	if (ret < 0) {
-		kineto_file__remove(&served->file);
-		kineto_server__fail(server, served, "cannot read its trace %s: %s",
-				    served->file.path, why(ret));
+	trace_reader__free(delivery->reader);
+	if (delivery->fd >= 0)
+		close(delivery->fd);
+	free(delivery);
+	server->delivery = NULL;
+}
+
+static struct kineto_delivery *new_delivery(struct kineto_server *server,
+					    struct kineto_served *served)
+{
+	struct kineto_delivery *delivery = calloc(1, sizeof(*delivery));
+	const struct trace_reader_hooks hooks = {take_work, take_name, delivery};
+	uint32_t process = (uint32_t)(served - server->served);
+
+	if (!delivery)
+		return NULL;
+	delivery->server = server;
+	delivery->served = served;
+	delivery->batch.kind = KINETO_WORK;
+	delivery->batch.process = process;
+	delivery->outcome.kind = KINETO_FINISHED;
+	delivery->outcome.process = process;
+	delivery->until_ns = clock__boot_ns() + KINETO_READ_S * NS_PER_S;
+	delivery->fd = -1;
+	delivery->reader = trace_reader__new(&hooks);
+	return delivery;
+}
+
+static void fail_trace(struct kineto_server *server, struct kineto_served *served,
+		       const char *reason)
+{
+	int ret = kineto_file__remove(&served->file);
+
+	kineto_server__fail(server, served, "cannot read its trace %s: %s%s%s", served->file.path,
+			    reason, ret ? "; delete it, which gpuprobe cannot: " : "",
+			    ret ? strerror(-ret) : "");
+}
+
+void kineto_server__open_trace(struct kineto_server *server, struct kineto_served *served)
+{
+	struct kineto_delivery *delivery = new_delivery(server, served);
+	int ret = -ENOMEM;
+
+	server->delivery = delivery;
+	if (delivery && delivery->reader)
+		ret = delivery->fd =
+			kineto_file__open(&served->file, &delivery->outcome.trace.bytes);
+	if (ret >= 0) {
+		served->progress = KINETO_READING;
 		return;
 	}
+	if (delivery)
+		free_delivery(server);
+	fail_trace(server, served, why(ret));
+}
+
+/* `ret` is what read_piece has returned last. */
+static void finish(struct kineto_delivery *delivery, int ret)
+{
+	const struct trace_summary summary = trace_reader__summary(delivery->reader);
+	struct kineto_served *served = delivery->served;
+
+	flush(delivery);
+	if (!summary.has_events) {
+		fail_trace(delivery->server, served, "it is empty, or no trace of Kineto's");
+		return;
+	}
+	note_lacks(delivery, ret, &summary);
 	ret = kineto_file__remove(&served->file);
 	if (ret)
-		note(&delivery, "cannot delete it: %s; delete %s in the process's file system",
+		note(delivery, "cannot delete it: %s; delete %s in the process's file system",
 		     strerror(-ret), served->file.path);
+	delivery->outcome.trace.overhead_ns = summary.overhead_ns;
 	served->progress = KINETO_OVER;
-	kineto_server__send(server, &delivery.outcome);
+	kineto_server__send(delivery->server, &delivery->outcome);
+}
+
+void kineto_server__read_trace(struct kineto_server *server)
+{
+	int ret = 1;
+
+	if (!server->delivery)
+		return;
+	for (unsigned int i = 0; i < PIECES_AT_ONCE && ret > 0; i++)
+		ret = read_piece(server->delivery);
+	if (ret > 0)
+		return;
+	finish(server->delivery, ret);
+	free_delivery(server);
 }

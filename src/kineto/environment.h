@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define KINETO_FOLDER_SIZE 512
+#define KINETO_FOLDER_SIZE 256
 
 struct kineto_environment {
 	/* the block is as the program got it; some programs write their title over it */

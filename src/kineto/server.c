@@ -19,6 +19,8 @@
 #include "privilege/capabilities.h"
 #include "privilege/sandbox.h"
 
+#define TURN_MS 100 /* between looks at the files */
+
 /* --- messages --- */
 
 size_t kineto_message__size(uint32_t kind)
@@ -201,8 +203,12 @@ void kineto_server__run(const struct kineto_request *request, int socket)
 	if (ret)
 		refuse(server, ret, &err);
 	send_kind(server, KINETO_READY);
-	kineto_server__ask(server);
-	kineto_server__collect(server);
+	while (kineto_server__count(server, KINETO_OVER) < server->count) {
+		kineto_server__take_questions(server, server->delivery ? 0 : TURN_MS);
+		kineto_server__look_at_files(server);
+		kineto_server__read_trace(server);
+		kineto_server__breathe(server);
+	}
 	send_kind(server, KINETO_END);
 	_exit(0);
 }

@@ -13,6 +13,7 @@
 enum kineto_progress {
 	KINETO_WAITING = 0, /* has not asked */
 	KINETO_RECORDING,   /* has its request */
+	KINETO_READING,	    /* its trace is being read; one process at a time */
 	KINETO_OVER,
 };
 
@@ -28,11 +29,14 @@ struct kineto_served {
 	bool begun;	   /* there has been a file */
 };
 
+struct kineto_delivery;
+
 struct kineto_server {
 	int socket; /* to gpuprobe */
 	struct kineto_sockets sockets;
 	struct kineto_served served[KINETO_PROCESSES];
 	size_t count;
+	struct kineto_delivery *delivery; /* of the trace that is being read; NULL: none */
 	uint64_t duration_ns;
 	uint64_t sent_ns;  /* when the latest message was sent */
 	uint64_t until_ns; /* requests are handed out; 0: gpuprobe has not said so yet */
@@ -51,13 +55,19 @@ void kineto_server__breathe(struct kineto_server *server);
 /* How many processes have got so far. */
 size_t kineto_server__count(const struct kineto_server *server, enum kineto_progress progress);
 
-/* Answers questions until all processes have their request, ended, or did not ask in time. */
-void kineto_server__ask(struct kineto_server *server);
+/*
+ * Waits for questions for so long, and answers those that have come. Gives up the daemon's name once
+ * all processes have their request, ended, or did not ask in time.
+ */
+void kineto_server__take_questions(struct kineto_server *server, int wait_ms);
 
-/* Waits for the traces, and sends what is in each. */
-void kineto_server__collect(struct kineto_server *server);
+/* Looks which traces are complete, and which will not come. Begins to read one. */
+void kineto_server__look_at_files(struct kineto_server *server);
 
-/* Reads the complete trace of the process, sends what is in it, and deletes it. */
-void kineto_server__deliver(struct kineto_server *server, struct kineto_served *served);
+/* Begins to read the complete trace of the process. */
+void kineto_server__open_trace(struct kineto_server *server, struct kineto_served *served);
+
+/* Reads a part of the trace that is being read, and sends what is in it; deletes it at its end. */
+void kineto_server__read_trace(struct kineto_server *server);
 
 #endif

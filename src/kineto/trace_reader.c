@@ -17,7 +17,7 @@
 #define IN_ARGS 4
 
 #define NS_PER_US 1000
-#define NUMBER_MAX (UINT64_MAX / 16) /* sums of two, and products with 10, do not overflow */
+#define NUMBER_MAX (UINT64_MAX / 4) /* sums of three do not overflow */
 
 enum member {
 	MEMBER_OTHER = 0,

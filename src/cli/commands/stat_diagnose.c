@@ -110,8 +110,11 @@ static struct stat_report report_of(const struct profile_run *run)
 static int print(FILE *out, void *arg)
 {
 	struct profile_run *run = arg;
-	const struct stat_report report = report_of(run);
+	struct stat_report report;
 
+	if (run->kineto && live_run__model(run->live)->final)
+		kineto_watch__settle(run->kineto);
+	report = report_of(run);
 	run->number++;
 	if (run->options->form == PROFILE_JSON)
 		stat_json__print(out, &report);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <event2/event.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -22,6 +23,8 @@
 #define READY_S 10	 /* to look at the processes */
 #define SILENCE_S 30	 /* more than any wait of a server that lives */
 #define MESSAGES_MAX 256 /* taken at a time */
+#define SETTLE_S 5
+#define SETTLE_MS 50
 #define END_MS 100
 
 struct watched {
@@ -194,12 +197,26 @@ static void end(struct kineto_watch *watch, const char *why)
 	watch->done(watch->arg);
 }
 
+/* Returns 0, -EAGAIN if there is none, or -EPIPE: that was the last one. */
+static int take_message(struct kineto_watch *watch)
+{
+	struct kineto_message message;
+	ssize_t n = receive(watch, &message, MSG_DONTWAIT);
+
+	if (n == -EAGAIN)
+		return -EAGAIN;
+	if (n <= 0 || message.kind == KINETO_END)
+		return -EPIPE;
+	if (message.process < watch->count)
+		take_of_process(watch, &watch->watched[message.process], &message);
+	return 0;
+}
+
 static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
 	static const char ended[] = "the process of gpuprobe that reads its trace ended",
 			  hangs[] = "the process of gpuprobe that reads its trace does not answer";
 	struct kineto_watch *watch = arg;
-	struct kineto_message message;
 
 	(void)fd;
 	if (what & EV_TIMEOUT) {
@@ -207,16 +224,39 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 		return;
 	}
 	for (unsigned int i = 0; i < MESSAGES_MAX; i++) {
-		ssize_t n = receive(watch, &message, MSG_DONTWAIT);
+		int ret = take_message(watch);
 
-		if (n == -EAGAIN)
+		if (ret == -EAGAIN)
 			return;
-		if (n <= 0 || message.kind == KINETO_END) {
+		if (ret) {
 			end(watch, ended);
 			return;
 		}
-		if (message.process < watch->count)
-			take_of_process(watch, &watch->watched[message.process], &message);
+	}
+}
+
+/* --- the end of the run --- */
+
+static bool awaits_ended(const struct kineto_watch *watch)
+{
+	for (size_t i = 0; i < watch->count; i++)
+		if (!watch->watched[i].over && !proc__exists(watch->watched[i].pid))
+			return true;
+	return false;
+}
+
+void kineto_watch__settle(struct kineto_watch *watch)
+{
+	uint64_t until_ns = clock__boot_ns() + SETTLE_S * NS_PER_S;
+	struct pollfd server = {.fd = watch->socket, .events = POLLIN};
+	int ret = watch->readable ? 0 : -EPIPE;
+
+	while (!ret && awaits_ended(watch) && clock__boot_ns() < until_ns) {
+		poll(&server, 1, SETTLE_MS);
+		do {
+			ret = take_message(watch);
+		} while (!ret && clock__boot_ns() < until_ns);
+		ret = ret == -EAGAIN ? 0 : ret;
 	}
 }
 

@@ -34,6 +34,12 @@ int kineto_watch__begin(struct kineto_watch *watch, struct event_base *loop,
 			void (*done)(void *arg), void *arg, struct error *err);
 
 /*
+ * Before the last report of the run: takes what still comes soon of processes that have ended. The
+ * run may end with them, before their traces are read.
+ */
+void kineto_watch__settle(struct kineto_watch *watch);
+
+/*
  * The times up to now; valid until the loop runs on. A process whose trace has not come has a note
  * about that.
  */

@@ -14,7 +14,7 @@ void stat_own_profile__print(FILE *out, const struct stat_report *report,
 	const struct gpu_own_profile *own = &times->own;
 	uint64_t uncalled;
 
-	if (!gpu_process_times__work(times, &uncalled))
+	if (!gpu_process_times__work(times, &uncalled) && !*own->note)
 		fputs(REPORT_INDENT "nothing ran on a GPU while the profiler recorded\n", out);
 	fprintf(out, REPORT_INDENT "from the program's own profiler (Kineto), asked for %s; ",
 		stat_cell__time(report, own->asked_ns).text);
