@@ -100,7 +100,7 @@ def write(path, mode):
         elif mode == "empty":
             text = ""
         elif mode == "huge":
-            text = text[:-20] + '"'
+            text = text[:text.rindex('"traceName')] + '"'
         with open(f"{path}.tmp", "w", encoding="utf-8") as file:
             file.write(text)
             if mode == "huge":
@@ -181,4 +181,5 @@ def main():
         time.sleep(0)
 
 
-main()
+if __name__ == "__main__":
+    main()
