@@ -181,10 +181,10 @@ static const struct option_row stat_rows[] = {
 	 "instead of graphs as wholes (costs more)",
 	 option__flag, FIELD(gpu_graph_nodes)},
 	{"kineto", 0, "[TIME]",
-	 "with -p: show how long kernels and copies of running\n"
-	 "PyTorch programs ran on the GPU, by a trace of TIME that\n"
-	 "their own profiler makes, then stop; they must have\n"
-	 "been started with KINETO_USE_DAEMON=1 [2s]",
+	 "with -p: have the PyTorch programs' own profiler\n"
+	 "record for TIME, show GPU times as --gpu-times does,\n"
+	 "and stop; the programs must have been started with\n"
+	 "KINETO_USE_DAEMON=1 [2s]",
 	 take_kineto, FIELD(kineto_ns)},
 	{"nvtx", 0, NULL,
 	 "also show what COMMAND did in each NVTX range; loads a\n"
@@ -398,9 +398,9 @@ int profile_options__parse(struct profile_command *options, bool diagnose, int a
 	if (!ret && options->idle_file && options->input.path)
 		ret = error__set(err, -EINVAL, "--idle-times needs a run: it does not go with -i");
 	if (!ret)
-		ret = check_gpu_times(options, err);
-	if (!ret)
 		ret = check_kineto(options, err);
+	if (!ret)
+		ret = check_gpu_times(options, err);
 	if (!ret)
 		ret = check_nvtx(options, err);
 	if (!ret)

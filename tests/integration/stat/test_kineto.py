@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from lib import paths
-from lib.probe import Background, environment, wait_until, wait_until_watching
+from lib.probe import Background, descendants, environment, wait_until, wait_until_watching
 
 CLIENT = paths.TESTS / "programs/kineto_client.py"
 NOBODY = 65534
@@ -38,10 +38,13 @@ class Clients:
     def __init__(self, stack):
         self._stack, self._first = stack, None
 
+    def enter(self, process):
+        return self._stack.enter_context(process)
+
     def start_in_namespace(self, *command, **env):
         entry = (["nsenter", f"--net=/proc/{self._first.pid}/ns/net"] if self._first else
                  ["unshare", "--net"])
-        process = self._stack.enter_context(Background(*entry, paths.PYTHON, *command, env=env))
+        process = self.enter(Background(*entry, paths.PYTHON, *command, env=env))
         self._first = self._first or process
         return process
 
@@ -246,6 +249,25 @@ def test_folders(clients, tmp_path):
     assert stat([client]).returncode == 0
     assert Path(configuration(client)["ACTIVITIES_LOG_FILE"]).parent == traces
     assert list(traces.iterdir()) == []
+
+
+def test_container(clients):
+    """A process in namespaces of its own has another pid and another file system."""
+    inside = "mount -t tmpfs -o mode=1777 none /mnt && exec \"$0\" \"$@\""
+    shell = clients.enter(Background(
+        "unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", inside,
+        paths.PYTHON, CLIENT, "good", "--cuda", "--user", NOBODY,
+        env={"KINETO_USE_DAEMON": 1, "CUDA_SIM_DIRECTORY": paths.SIM,
+             "KINETO_ONDEMAND_TRACE_DIR": "/mnt"}))
+    assert shell.stdout.readline() == "READY\n"
+    pid, = descendants(shell.pid)
+    done = subprocess.run([paths.GPUPROBE, "stat", "-p", str(pid), "--kineto=1s"],
+                          env=environment(), text=True, capture_output=True, timeout=120,
+                          check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert LABEL in sections(done.stdout)[pid]
+    assert configuration(shell)["ACTIVITIES_LOG_FILE"].startswith("/mnt/gpuprobe-")
+    assert os.listdir(f"/proc/{pid}/root/mnt") == []
 
 
 @pytest.mark.slow
