@@ -86,10 +86,11 @@ static void end_value(struct json_stream *stream)
 static int open_container(const struct reading *r, bool object)
 {
 	struct json_stream *stream = r->stream;
-	uint64_t bit = UINT64_C(1) << stream->depth;
+	uint64_t bit;
 
 	if (stream->depth == JSON_STREAM_DEPTH)
 		return -EINVAL;
+	bit = UINT64_C(1) << stream->depth;
 	tell(r, object ? JSON_TOKEN_OBJECT : JSON_TOKEN_ARRAY);
 	stream->objects = object ? stream->objects | bit : stream->objects & ~bit;
 	stream->depth++;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The messages between Kineto, PyTorch's profiler, and a daemon that asks it for traces: datagrams
- * of a Unix socket with an abstract name. Each has a size, a type of 32 bytes, and a content. Kineto
- * tells the daemon at its start which GPU it has ("ctxt"), and then asks every few seconds what it
- * is to do ("req"). It waits 90 ms for an answer.
+ * of a Unix socket with an abstract name. Each has a size, a type of 32 bytes, and a content.
+ * Kineto tells the daemon at its start which GPU it has ("ctxt"), and then asks every few seconds
+ * what it is to do ("req"). It waits 90 ms for an answer.
  */
 #ifndef KINETO_PROTOCOL_H
 #define KINETO_PROTOCOL_H

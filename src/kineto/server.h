@@ -33,7 +33,8 @@ struct kineto_request {
 /* What a message is about. */
 enum kineto_message_kind {
 	KINETO_READY = 1, /* waits for the processes' questions */
-	KINETO_REFUSED, /* cannot begin; `text` says why, `code` is a negative errno; the last one */
+	/* the last one: it cannot begin; `text` says why, `code` is a negative errno */
+	KINETO_REFUSED,
 	KINETO_ALIVE,
 	KINETO_ASKED,	 /* this process has its request; `text` is the file's path */
 	KINETO_WORK,	 /* `work` of the process; its head is empty */
@@ -73,6 +74,6 @@ size_t kineto_message__size(uint32_t kind);
  * The main function of the forked process. `socket` leads to gpuprobe, which sends one byte when
  * requests are to be handed out; the server ends when its other end is closed. The caller must have blocked all signals.
  */
-void kineto_server__run(const struct kineto_request *request, int socket) __attribute__((noreturn));
+_Noreturn void kineto_server__run(const struct kineto_request *request, int socket);
 
 #endif

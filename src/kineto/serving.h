@@ -56,8 +56,8 @@ void kineto_server__breathe(struct kineto_server *server);
 size_t kineto_server__count(const struct kineto_server *server, enum kineto_progress progress);
 
 /*
- * Waits for questions for so long, and answers those that have come. Gives up the daemon's name once
- * all processes have their request, ended, or did not ask in time.
+ * Waits for questions for so long, and answers those that have come. Gives up the daemon's name
+ * once all processes have their request, ended, or did not ask in time.
  */
 void kineto_server__take_questions(struct kineto_server *server, int wait_ms);
 

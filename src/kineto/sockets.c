@@ -14,8 +14,8 @@
 #include "target/proc.h"
 
 /*
- * Kineto waits for 90 ms. It would take a later answer for that to its next question, which may come
- * after gpuprobe has gone.
+ * Kineto waits for 90 ms. It would take a later answer for that to its next question, which may
+ * come after gpuprobe has gone.
  */
 #define WAITS_NS (60 * (int64_t)NS_PER_MS)
 

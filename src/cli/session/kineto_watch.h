@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * --kineto: has running processes that were started with KINETO_USE_DAEMON=1 profile themselves, and
- * sums up the GPU times in their traces while the loop runs. See kineto/server.h.
+ * --kineto: has running processes that were started with KINETO_USE_DAEMON=1 profile themselves,
+ * and sums up the GPU times in their traces while the loop runs. See kineto/server.h.
  */
 #ifndef CLI_KINETO_WATCH_H
 #define CLI_KINETO_WATCH_H

@@ -11,9 +11,9 @@ configuration as a line of JSON; a line on its standard input is answered with a
 {"configurations": N, "answers": N}.
 
 MODE is what it does with a configuration: good (writes a trace), names (the same with 5,000
-kernels), nothing, unfinished (writes a part and goes on), dies (the same, and ends), half (completes
-a file that ends early), damaged, empty, huge (64 GiB, sparse), fifo, link, folder; silent does not
-ask, busy says that its profiler is in use.
+kernels), nothing, unfinished (writes a part and goes on), dies (the same, and ends), half
+(completes a file that ends early), damaged, empty, huge (64 GiB, sparse), fifo, link, folder;
+silent does not ask, busy says that its profiler is in use.
 """
 import argparse
 import json
