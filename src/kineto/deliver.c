@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/quantity.h"
 #include "kineto/serving.h"
 #include "kineto/trace_reader.h"
 
@@ -99,14 +100,14 @@ static void note_lacks(struct kineto_delivery *delivery, int ret,
 		note(delivery, "it is damaged at byte %" PRIu64 "; what comes before counts",
 		     summary->offset);
 	else if (ret == -ETIME)
-		note(delivery, "gpuprobe read only %" PRIu64 " bytes of it in %d s",
-		     summary->offset, KINETO_READ_S);
+		note(delivery, "gpuprobe read only %s of it in %d s",
+		     quantity__bytes((double)summary->offset).text, KINETO_READ_S);
 	else if (ret)
 		note(delivery, "it could be read only up to byte %" PRIu64 ": %s", summary->offset,
 		     strerror(-ret));
 	else if (!summary->whole)
-		note(delivery, "gpuprobe read %" PRIu64 " bytes of it, and its end is missing",
-		     summary->offset);
+		note(delivery, "gpuprobe read %s of it, and its end is missing",
+		     quantity__bytes((double)summary->offset).text);
 }
 
 static const char *why(int code)

@@ -72,7 +72,8 @@ size_t kineto_message__size(uint32_t kind);
 
 /*
  * The main function of the forked process. `socket` leads to gpuprobe, which sends one byte when
- * requests are to be handed out; the server ends when its other end is closed. The caller must have blocked all signals.
+ * requests are to be handed out; the server ends when its other end is closed. The caller must have
+ * blocked all signals.
  */
 _Noreturn void kineto_server__run(const struct kineto_request *request, int socket);
 

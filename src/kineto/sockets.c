@@ -58,7 +58,7 @@ static bool is_served(const struct kineto_sockets *sockets, const struct kineto_
 /* Moves the thread there, unless it is there. */
 static int enter(int fd, const struct kineto_socket *wanted)
 {
-	struct kineto_socket own;
+	struct kineto_socket own = {0};
 	int here = open_namespace(getpid(), &own);
 
 	if (here >= 0)
@@ -123,7 +123,7 @@ static int serve_namespace(struct kineto_sockets *sockets, int namespace,
 
 int kineto_sockets__add(struct kineto_sockets *sockets, pid_t pid, struct error *err)
 {
-	struct kineto_socket socket;
+	struct kineto_socket socket = {0};
 	int namespace = open_namespace(pid, &socket), ret = 0;
 
 	if (namespace < 0)

@@ -219,7 +219,8 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 	struct kineto_watch *watch = arg;
 
 	(void)fd;
-	if (what & EV_TIMEOUT) {
+	/* After a long stop of gpuprobe itself there are messages, too. */
+	if (what & EV_TIMEOUT && !(what & EV_READ)) {
 		end(watch, hangs);
 		return;
 	}
