@@ -96,6 +96,17 @@ size_t kineto_server__count(const struct kineto_server *server, enum kineto_prog
 
 /* --- setting up, with gpuprobe's privileges --- */
 
+/* A setuid gpuprobe lets its caller watch other users' processes, but not change what they do. */
+static int check_caller(const struct kineto_target *target, struct error *err)
+{
+	if (!getuid() || getuid() == target->uid)
+		return 0;
+	return error__set(err, -EPERM,
+			  "process %d belongs to another user: only that user and root may ask its "
+			  "profiler",
+			  (int)target->pid);
+}
+
 static int open_targets(struct kineto_server *server, const struct kineto_request *request,
 			struct error *err)
 {
@@ -103,6 +114,8 @@ static int open_targets(struct kineto_server *server, const struct kineto_reques
 		struct kineto_target *target = &server->served[i].target;
 		int ret = kineto_target__open(target, request->pids[i], err);
 
+		if (!ret)
+			ret = check_caller(target, err);
 		if (!ret && (target->uid != server->served[0].target.uid ||
 			     target->gid != server->served[0].target.gid))
 			ret = error__set(err, -ENOTSUP,

@@ -111,8 +111,9 @@ int kineto_target__open(struct kineto_target *target, pid_t pid, struct error *e
 		return error__set(err, -errno, "process %d: %s", (int)pid, strerror(errno));
 	ret = kineto_environment__read(pid, &environment);
 	if (ret)
-		return error__set(err, ret, "process %d: cannot read its environment: %s", (int)pid,
-				  strerror(-ret));
+		return error__set(err, ret, "process %d: cannot read its environment: %s%s",
+				  (int)pid, strerror(-ret),
+				  ret == -EACCES ? "; run gpuprobe as root" : "");
 	ret = check_variables(&environment, pid, err);
 	if (!ret)
 		ret = read_user(target, err);

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from lib import paths
+from lib import folders, paths
 from lib.probe import Background, descendants, environment, wait_until, wait_until_watching
 
 CLIENT = paths.TESTS / "programs/kineto_client.py"
@@ -239,6 +239,22 @@ def test_refusals(clients, tmp_path):
     assert (f"process {client.pid}: another daemon (dynolog, or gpuprobe) takes requests for its "
             f"profiler: use that (dyno gputrace --pids {client.pid}), or stop it" in
             refusal([client]))
+
+
+@pytest.mark.plain("the sanitizers' libraries are not for a setuid program")
+def test_setuid(clients):
+    """A setuid gpuprobe does not let its caller have other users' programs do something."""
+    client = clients.start("silent")
+    with folders.private(gpuprobe=True) as directory:
+        program = directory / "gpuprobe"
+        program.chmod(0o4755)
+        done = subprocess.run(["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY),
+                               "--clear-groups", program, *command([client], "--kineto")[1:]],
+                              env=environment(), text=True, capture_output=True, timeout=120,
+                              check=False)
+    assert done.returncode == 1
+    assert (f"process {client.pid} belongs to another user: only that user and root may ask its "
+            "profiler" in done.stderr)
 
 
 def test_folders(clients, tmp_path):
