@@ -22,7 +22,6 @@ import select
 import socket
 import struct
 import sys
-import time
 import uuid
 
 sys.dont_write_bytecode = True
@@ -134,7 +133,8 @@ class Client:
         self.answers += 1
         return answer[40:]
 
-    def poll(self):
+    def poll(self, call):
+        """Asks what to do, and does it; calls `call` before."""
         can_trace = 0 if self.mode == "busy" else 2
         # The pids are those of its own namespace; gpuprobe must not believe them.
         told = self.ask(b"req", struct.pack("iiqii", can_trace, 2, 0, 1, 1))
@@ -143,6 +143,7 @@ class Client:
         self.configurations += 1
         lines = dict(line.split("=", 1) for line in told.decode().splitlines())
         print(json.dumps(lines), flush=True)
+        call()
         if self.mode != "nothing":
             write(lines["ACTIVITIES_LOG_FILE"], self.mode)
 
@@ -172,13 +173,12 @@ def main():
     while True:
         call()
         if options.mode != "silent":
-            client.poll()
+            client.poll(call)
         if select.select([sys.stdin], [], [], POLL_SECONDS)[0]:
             if not sys.stdin.readline():
                 return
             print(json.dumps({"configurations": client.configurations,
                               "answers": client.answers}), flush=True)
-        time.sleep(0)
 
 
 if __name__ == "__main__":
