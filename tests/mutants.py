@@ -92,6 +92,8 @@ MUTANTS = [
            "\tif (sum->count - sum->untimed == 1 || ns < sum->min_ns)\n",
            "\tif (sum->count - sum->untimed == 2 || ns < sum->min_ns)\n",
            "unit,integration", "gpu_times"),
+    Mutant("Kineto", "src/kineto/ask.c", "\t\tif (pid && server->served[i].target.pid == pid &&\n",
+           "\t\tif (pid && server->served[i].target.pid &&\n", "integration", "test_kineto"),
     Mutant("exit status", "src/cli/session/child_command.c", "128 + WTERMSIG(raw)",
            "127 + WTERMSIG(raw)", "integration", "test_command"),
 ]

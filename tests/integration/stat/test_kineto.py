@@ -296,6 +296,7 @@ def test_silence(clients):
 
 
 @pytest.mark.slow
+@pytest.mark.plain("it reads a gibibyte, with sanitizers for longer than gpuprobe waits")
 def test_huge_file(clients):
     """No more than a gibibyte of a file is read, and what it has counts."""
     huge = clients.start("huge", "--cuda")
