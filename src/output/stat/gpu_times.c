@@ -10,6 +10,7 @@
 #include "output/prose.h"
 #include "output/report/line.h"
 #include "output/report/parts.h"
+#include "output/stat/own_profile.h"
 #include "output/stat/tables.h"
 #include "symbol/kernel_label.h"
 
@@ -212,10 +213,14 @@ static void print_missing(FILE *out, const struct stat_report *report, const str
 }
 
 /* The line is the first of a block if there is no table above it. */
-static void print_failure(FILE *out, const struct gpu_process_times *times)
+static void print_failure(FILE *out, const struct stat_report *report,
+			  const struct gpu_process_times *times)
 {
 	fputs(times ? REPORT_INDENT : "\n" REPORT_INDENT, out);
-	gpu_failure_text__print(out, times);
+	if (report->gpu_times->own_profilers)
+		stat_own_profile__print_missing(out, times);
+	else
+		gpu_failure_text__print(out, times);
 	fputc('\n', out);
 }
 
@@ -230,8 +235,11 @@ static void print_times(FILE *out, const struct stat_report *report, const struc
 	else
 		print_table(out, report, times);
 	text = prose__begin(&prose, out, stat__width(report));
-	if (!(report->gpu_times->share > 0)) {
+	if (!(report->gpu_times->share > 0))
 		print_busy(text, report, times);
+	if (report->gpu_times->own_profilers) {
+		stat_own_profile__print(text, report, times);
+	} else if (!(report->gpu_times->share > 0)) {
 		print_callers(text, report, times);
 		print_missing(text, report, p, times);
 	}
@@ -248,12 +256,15 @@ void stat_gpu_times__print(FILE *out, const struct stat_report *report, const st
 	if (!report->gpu_times)
 		return;
 	times = gpu_times__find(report->gpu_times, p->pid, p->start_ns);
-	if (times && !times->failed) {
+	/* Only some processes have been asked. */
+	if (report->gpu_times->own_profilers && !times)
+		return;
+	if (times && (report->gpu_times->own_profilers ? times->own.complete : !times->failed)) {
 		print_times(out, report, p, times);
 		return;
 	}
 	text = prose__begin(&prose, out, stat__width(report));
-	print_failure(text, times);
+	print_failure(text, report, times);
 	prose__end(&prose, text);
 }
 
