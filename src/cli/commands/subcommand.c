@@ -152,4 +152,3 @@ struct log subcommand__set_log(enum log_level level)
 					      print_nothing);
 	return (struct log){.level = level};
 }
-
