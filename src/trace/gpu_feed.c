@@ -15,6 +15,7 @@
 
 #define UNTOLD_NUMBERS 0xc0000000u /* of processes without a line: above those of BPF */
 #define VAIN_SEARCHES 10000
+#define CLOCK_STEP_NS 20000
 
 struct feed_key {
 	int64_t pid;
@@ -28,6 +29,8 @@ struct feed_process {
 	bool has_line;		    /* `shown` is that of a line */
 	bool heard;		    /* something came from the library */
 	bool failed;		    /* it could not start */
+	bool has_clock;		    /* the next one is known */
+	int64_t offset_ns;	    /* of the clock of the lines from CUPTI's */
 	uint64_t calls, matched;    /* that submitted work; with CUPTI's record of the call */
 	struct gpu_names names;
 	struct gpu_join *join; /* NULL: nothing yet, or no room */
@@ -103,6 +106,20 @@ static void set_kernel(struct trace_line *line, const struct feed_process *proce
 	line->kernel_full = name ? name->mangled : NULL;
 }
 
+/*
+ * Each comparison of the clocks differs a little. Work that follows other work without a gap would
+ * seem to overlap it, so the first one stays as long as it is nearly right.
+ */
+static void settle_clock(struct feed_process *process, int64_t offset_ns)
+{
+	int64_t change_ns = (int64_t)((uint64_t)offset_ns - (uint64_t)process->offset_ns);
+
+	if (process->has_clock && change_ns < CLOCK_STEP_NS && change_ns > -CLOCK_STEP_NS)
+		return;
+	process->has_clock = true;
+	process->offset_ns = offset_ns;
+}
+
 /* `joined`: NULL if the call is not known. */
 static void show(struct feed_process *process, const struct gpu_work *work,
 		 const struct gpu_joined *joined)
@@ -125,6 +142,7 @@ static void show(struct feed_process *process, const struct gpu_work *work,
 		feed->counts.unplaced++;
 		return;
 	}
+	settle_clock(process, offset_ns);
 	if (joined)
 		gpu.called_ns = joined->called_ns + (uint64_t)offset_ns;
 	memset(line, 0, offsetof(struct trace_line, fields));
@@ -133,7 +151,7 @@ static void show(struct feed_process *process, const struct gpu_work *work,
 	line->process = &process->shown;
 	line->tid = joined ? (pid_t)joined->tid : 0;
 	line->device = work->device <= INT16_MAX ? (int16_t)work->device : -1;
-	line->start_ns = work->start_ns + (uint64_t)offset_ns;
+	line->start_ns = work->start_ns + (uint64_t)process->offset_ns;
 	line->duration_ns = work->end_ns - work->start_ns;
 	if (trace_gpu_work__is_kernel(&gpu))
 		set_kernel(line, process, work);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "api/api.h"
 #include "base/clock.h"
@@ -19,6 +20,7 @@
 #include "probe/times_object.h"
 
 #define GIVE_UP_NS (2 * NS_PER_S) /* work waits for its call so long, or twice as long */
+#define BUSY_TRIES 200		  /* of a millisecond, for a record that is being written */
 #define FAILURES 8		  /* processes of which it is said why they have no GPU times */
 #define AHEAD 2			  /* ends a reading: the lines of the calls come first */
 
@@ -191,8 +193,18 @@ bool trace_gpu__drain(struct trace_gpu *gpu, uint64_t passed_ns)
 
 void trace_gpu__finish(struct trace_gpu *gpu)
 {
+	const struct timespec pause = {.tv_nsec = NS_PER_MS};
+	uint64_t end = ring__written(&gpu->ring);
+	bool ended = false;
+
 	gpu->passed_ns = UINT64_MAX;
-	if (!read_ring(gpu))
+	/* A record may still be being written. */
+	for (unsigned int i = 0; i < BUSY_TRIES && !ended && gpu->ring.read < end; i++) {
+		if (i)
+			nanosleep(&pause, NULL);
+		ended = read_ring(gpu);
+	}
+	if (!ended && !gpu_feed__join(gpu->feed))
 		gpu_feed__give_up(gpu->feed, true);
 }
 

@@ -86,7 +86,7 @@ struct timeline_call {
 	uint64_t begin_ns, end_ns; /* CLOCK_BOOTTIME */
 	uint64_t number;	   /* from 1 on; the same for both parts */
 	bool queues;		   /* an arrow may begin here */
-	bool submits;		   /* the same to work of a GPU */
+	bool submits;		   /* an arrow to work of a GPU may begin here */
 	bool is_unfinished;	   /* it did not return: end_ns is the last time at which it ran */
 	struct timeline_cover cover;
 };

@@ -37,8 +37,8 @@ struct trace_output {
 struct trace_view {
 	struct trace_output *output; /* writes the line */
 	const struct trace_line *line;
-	const struct trace_process_text *process; /* NULL in LINE_LOST, like the function */
-	struct trace_function_text *function; /* of LINE_GPU: a constant */
+	const struct trace_process_text *process;	/* NULL in LINE_LOST, like the function */
+	struct trace_function_text *function;		/* of LINE_GPU: a constant */
 	const struct trace_stack_text *stack;		/* if output->has_stack; NULL: unknown */
 	const struct trace_field *by_role[TRACE_ROLES]; /* if output->has_roles */
 };

@@ -191,7 +191,9 @@ def test_live_timeline(tmp_path):
     assert done.returncode == 0, done.stderr
     drawn = timeline.read_perfetto(tmp_path / "out.pftrace")
     expect_slices(tmp_path, drawn)
-    assert {work.track for work in drawn.gpu} == {f"GPU 0 stream {drawn.gpu[0].args['stream']}"}
+    # If the clocks' difference turns out to be another one, some work overlaps.
+    assert {work.track.split(",")[0] for work in drawn.gpu} == {
+        f"GPU 0 stream {drawn.gpu[0].args['stream']}"}
 
 
 def test_kineto(recorded, tmp_path):

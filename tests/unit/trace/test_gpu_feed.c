@@ -95,12 +95,18 @@ static struct gpu_times_head head(enum gpu_times_function function, int pid)
 	return (struct gpu_times_head){.function = function, .pid = pid, .start_ns = 10ull * pid};
 }
 
-static void clock_of(struct gpu_feed *feed, int pid)
+static void compare_clocks(struct gpu_feed *feed, int pid, int64_t more_ns)
 {
-	const struct gpu_times_clock clock = {
-		.head = head(GPU_TIMES_CLOCK, pid), .cupti_ns = 50, .boot_ns = 50 + BOOT};
+	const struct gpu_times_clock clock = {.head = head(GPU_TIMES_CLOCK, pid),
+					      .cupti_ns = 50,
+					      .boot_ns = 50 + BOOT + (uint64_t)more_ns};
 
 	gpu_feed__take(feed, &clock, sizeof(clock));
+}
+
+static void clock_of(struct gpu_feed *feed, int pid)
+{
+	compare_clocks(feed, pid, 0);
 }
 
 static uint64_t add(struct gpu_feed *feed, int pid, struct gpu_work work)
@@ -266,6 +272,28 @@ static void test_what_is_left_out(void **state)
 	gpu_feed__free(feed);
 }
 
+/* Comparisons that differ a little do not move work; a clock that was set does. */
+static void test_the_clock_is_steady(void **state)
+{
+	struct seen seen;
+	struct gpu_feed *feed = make(&seen, ALL_KINDS, false);
+
+	(void)state;
+	clock_of(feed, 7);
+	add(feed, 7, kernel(400, 0));
+	assert_int_equal(seen.last.start_ns, 400 + BOOT);
+	compare_clocks(feed, 7, -5000);
+	add(feed, 7, kernel(500, 0));
+	assert_int_equal(seen.last.start_ns, 500 + BOOT);
+	compare_clocks(feed, 7, -90000);
+	add(feed, 7, kernel(600, 0));
+	assert_int_equal(seen.last.start_ns, 600 + BOOT - 90000);
+	compare_clocks(feed, 7, INT64_MIN + 5);
+	add(feed, 7, kernel(700, 0));
+	assert_int_equal(seen.count, 4);
+	gpu_feed__free(feed);
+}
+
 /* A clock is needed to say when it was. */
 static void test_without_a_clock(void **state)
 {
@@ -318,6 +346,7 @@ int main(void)
 		cmocka_unit_test(test_a_call_in_progress),
 		cmocka_unit_test(test_without_its_call),
 		cmocka_unit_test(test_what_is_left_out),
+		cmocka_unit_test(test_the_clock_is_steady),
 		cmocka_unit_test(test_without_a_clock),
 		cmocka_unit_test(test_many_processes_and_names),
 	};
