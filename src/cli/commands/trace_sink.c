@@ -307,6 +307,11 @@ int trace_sink__finish(struct trace_sink *sink, const struct trace_missing *miss
 			  sink->options->targets.command ? "; COMMAND continues unwatched" : "");
 }
 
+struct trace_recorder *trace_sink__recorder(const struct trace_sink *sink)
+{
+	return sink->recorder;
+}
+
 struct timeline *trace_sink__timeline(const struct trace_sink *sink)
 {
 	return sink->timeline;
