@@ -181,10 +181,8 @@ static void note_failure(struct trace_recorder *recorder, const struct trace_lin
 	fprintf(out, "out of memory, process %d (", line->process->pid);
 	escape__text(out, line->process->comm);
 	fprintf(out, "), %s", trace_function__symbol(line->function));
-	if (!fclose(out)) {
-		take_reading(recorder);
+	if (!fclose(out))
 		trace_recorder__trigger(recorder, reason);
-	}
 	free(reason);
 }
 
@@ -266,6 +264,13 @@ uint64_t trace_recorder__lost_readings(const struct trace_recorder *recorder)
 
 /* --- lines --- */
 
+/* With readings there is a report of the allocations that fail for good, which is better. */
+static bool has_run_out(const struct trace_recorder *recorder, const struct trace_line *line)
+{
+	return recorder->flight && !recorder->readings && line->kind != LINE_LOST && line->failed &&
+	       line->result == OUT_OF_MEMORY;
+}
+
 int trace_recorder__line(struct trace_recorder *recorder, const struct trace_line *line)
 {
 	int ret;
@@ -275,8 +280,7 @@ int trace_recorder__line(struct trace_recorder *recorder, const struct trace_lin
 	ret = call_writer__line(recorder->calls, line);
 	if (!ret)
 		ret = recorder->failure;
-	if (!ret && recorder->flight && line->kind != LINE_LOST && line->failed &&
-	    line->result == OUT_OF_MEMORY)
+	if (!ret && has_run_out(recorder, line))
 		note_failure(recorder, line);
 	return ret;
 }

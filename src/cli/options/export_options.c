@@ -57,8 +57,9 @@ static const struct option_row rows[] = {
 	 option__file, OPTION(file)},
 	{NULL, 'o', "FILE", NULL, option__file, OPTION(file)},
 	{"findings", 0, "FILE",
-	 "mark when findings appeared, by a recording of the\n"
-	 "same run by gpuprobe record --level summary",
+	 "mark when findings appeared by this recording of the\n"
+	 "same run, such as one of --level summary [the file\n"
+	 "of -i]",
 	 option__file, OPTION(findings)},
 	{.help = "Which calls:"},
 	{"from", 0, "TIME",
