@@ -44,7 +44,7 @@ static int take_quiet(const struct option_row *row, void *field, const char *tex
 #define WHOLE .offset = 0
 
 static const struct option_row rows[] = {
-	{"input", 'i', "FILE", "the recording, of gpuprobe record --level calls", option__file,
+	{"input", 'i', "FILE", "the recording, of gpuprobe record", option__file,
 	 OPTION(input.path)},
 	{"to", 0, "perfetto|chrome|kineto",
 	 "perfetto: for https://ui.perfetto.dev; chrome: JSON\n"

@@ -153,7 +153,8 @@ const struct option_table record_option_table = {
 	.program = "gpuprobe record",
 	.head = "Usage: gpuprobe record -o FILE [OPTIONS] [[-p PID]... | -- COMMAND [ARG...]]\n"
 		"\n"
-		"Records what programs do with CUDA, to look at it later: gpuprobe trace -i FILE.\n"
+		"Records what programs do with CUDA, to look at it later: stat, diagnose, trace\n"
+		"and others show it with -i FILE, and gpuprobe export draws it.\n"
 		"Records the whole machine, the processes of -p, or COMMAND and its descendants.\n",
 	.rows = rows,
 };
