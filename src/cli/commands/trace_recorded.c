@@ -90,8 +90,8 @@ static int open_findings(struct replay *replay, struct error *err)
 	if (options->findings)
 		return finding_marks__new(options->findings, calls, &replay->log, &replay->findings,
 					  err);
-	if (has_own && finding_marks__new(options->input.path, calls, &replay->log,
-					  &replay->findings, &why))
+	if (has_own &&
+	    finding_marks__new(options->input.path, calls, &replay->log, &replay->findings, &why))
 		log__warn(&replay->log, "the timeline has no findings: %s", why.text);
 	return 0;
 }

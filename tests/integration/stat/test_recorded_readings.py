@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`gpuprobe record`: stat, diagnose, memleak and flame show a recording with the numbers of the run,
-also if gpuprobe was killed, and say what a file lacks. Some of the recordings have calls as well."""
+"""`gpuprobe record`: stat, diagnose, memleak and flame show a recording with the numbers of the
+run, also if gpuprobe was killed, and say what a file lacks. Some recordings have calls as well."""
 import json
 import signal
 

@@ -19,11 +19,11 @@ LAUNCHES = 20000
 class Recorder(trace.Tracer):
     """Records a program, and then shows the recording as a trace."""
 
-    def record(self, *command, args=()):
+    def record(self, *command, args=(), level=("--no-readings",)):
         """Returns (the Result, the file)."""
         file = self.probe.directory / f"{self.runs}.rec"
         self.runs += 1
-        return self.probe.run(*command, args=args, base=["record", "-O", str(file)]), file
+        return self.probe.run(*command, args=args, base=["record", *level, "-O", str(file)]), file
 
     def run(self, *command, args=(), form="json", columns=trace.COLUMNS, show=(), **options):
         result, file = self.record(*command, args=args, **options)
@@ -43,11 +43,11 @@ def recorder(tmp_path):
 
 @pytest.fixture(scope="session")
 def recording(tmp_path_factory):
-    """(a recording, its calls by thread) with failed calls and stacks."""
+    """(a recording, its calls by thread) with failed calls, stacks and readings."""
     recorder = Recorder(tmp_path_factory.mktemp("recording"))
     log = recorder.probe.directory / "log"
     result, file = recorder.record(TRACED, "--threads", 4, "--rounds", 100, "--fail", 5,
-                                   "--log", log, args=["--stack"])
+                                   "--log", log, args=["--stack"], level=())
     assert result.status == 0 and "lost 0" in result.stderr, result.stderr
     return file, trace.read_log(log)
 
