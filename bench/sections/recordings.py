@@ -147,6 +147,19 @@ def measure(setup):
             started[1].kill()
 
 
+def show_readings(result):
+    """Older results lack this."""
+    if "prices" not in result:
+        return ""
+    return f"""`record` with readings: {spread(result["costs"]["calls"]["both"], "{:.1%}")}.
+
+A launch of one thread, in ns of its processor time, while no probe is taken out. By default
+`--max-overhead` takes those of readings out for a part of the time:
+
+""" + table(["gpuprobe", "a launch, ns"],
+            [[way, spread(found)] for way, found in result["prices"].items()])
+
+
 def show(result):
     sizes, calls, cost = result["sizes"], result["calls"], result["costs"]
     rows = [[name, f"{found['seconds']} s", f"{found['bytes'] / 1e3:,.0f} kB",
@@ -180,11 +193,5 @@ A summary takes {spread(more, "{:+.2%}")} of a core more than the monitor: bar
 The same while one thread makes up to {RATE:,} launches a second: `trace` into a file
 {spread(all_calls["trace"], "{:.1%}")}, `record --no-readings`
 {spread(all_calls["record"], "{:.1%}")}. The ratio is {spread(ratio, "{:.2f}")}: bar
-{verdict(ratio["median"], BARS["calls"])}. `record` with readings:
-{spread(all_calls["both"], "{:.1%}")}.
-
-A launch of one thread, in ns of its processor time, with its own probes and none taken out. By
-default `--max-overhead` takes those of readings out for a part of the time:
-
-""" + table(["gpuprobe", "a launch, ns"],
-            [[way, spread(found)] for way, found in result["prices"].items()])
+{verdict(ratio["median"], BARS["calls"])}.
+""" + show_readings(result)

@@ -322,6 +322,11 @@ uint64_t trace_recorder__dropped(const struct trace_recorder *recorder)
 	return call_writer__dropped(recorder->calls);
 }
 
+bool trace_recorder__is_full(const struct trace_recorder *recorder)
+{
+	return recorder->failure == RECORDING_FULL;
+}
+
 uint64_t trace_recorder__bytes(const struct trace_recorder *recorder)
 {
 	return recording_writer__size(recorder->file);

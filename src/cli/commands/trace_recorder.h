@@ -75,6 +75,9 @@ int trace_recorder__finish(struct trace_recorder *recorder, const struct trace_m
 /* Lines that have no place in the file because it is full, or writing failed. */
 uint64_t trace_recorder__dropped(const struct trace_recorder *recorder);
 
+/* Whether a reading found the file full, perhaps before any call did. */
+bool trace_recorder__is_full(const struct trace_recorder *recorder);
+
 uint64_t trace_recorder__bytes(const struct trace_recorder *recorder); /* of the file */
 
 #endif

@@ -283,7 +283,8 @@ int trace_sink__finish(struct trace_sink *sink, const struct trace_missing *miss
 
 	if (sink->recorder) {
 		sink->failure = trace_recorder__finish(sink->recorder, missing, counts);
-		sink->is_full = !sink->failure && trace_recorder__dropped(sink->recorder);
+		sink->is_full = !sink->failure && (trace_recorder__dropped(sink->recorder) ||
+						   trace_recorder__is_full(sink->recorder));
 	}
 	if (sink->output)
 		trace_output__stop_by(sink->output, -1);
