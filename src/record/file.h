@@ -53,7 +53,7 @@ enum recorded_kind {
 	RECORDED_LOSS = 8,
 	RECORDED_CALLS_END = 9,
 	RECORDED_THREAD = 10,
-	RECORDED_CALLS_PART = 16,
+	RECORDED_CALLS_PART = 11,
 	/* 32 to 63: readings of the model */
 	RECORDED_MODEL = 32,
 };
@@ -68,7 +68,7 @@ enum recording_flag {
 	RECORDING_ANONYMOUS = 1, /* without names of the machine, commands and paths */
 	RECORDING_STACKS = 2,	 /* calls have stacks */
 	RECORDING_NESTED = 4,	 /* with driver calls made inside runtime calls */
-	RECORDING_READINGS = 8,	 /* calls, and readings beside them */
+	RECORDING_READINGS = 64, /* calls, and readings beside them */
 };
 
 /* Facts about the recording. New members come at the end; an older file has zeros there. */
