@@ -4,6 +4,7 @@
  * and the end of a range, from the thread's profile. Only --nvtx loads it, with maps of the
  * monitor's object.
  */
+#include "call/thread_maps.bpf.h"
 #include "core/task.bpf.h"
 #include "gpuprobe/nvtx.h"
 
@@ -79,23 +80,6 @@ struct {
 	__type(key, u32);
 	__type(value, u64);
 } nvtx_lost SEC(".maps");
-
-/* --- the monitor's maps that are read here: userspace shares them --- */
-
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct thread);
-} threads SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct thread_profile);
-} thread_accounts SEC(".maps");
 
 static __always_inline void count_lost(u32 what)
 {

@@ -32,8 +32,8 @@ struct cupti_kernel {
 	uint32_t kind;
 	uint8_t skipped[12];
 	uint64_t start, end, completed;
-	uint32_t device;
-	uint8_t skipped_more[48];
+	uint32_t device, context, stream;
+	uint8_t skipped_more[40];
 	uint32_t correlation;
 	uint8_t skipped_again[8];
 	const char *name;
@@ -62,7 +62,7 @@ struct cupti_set {
 struct cupti_graph {
 	uint32_t kind, correlation;
 	uint64_t start, end;
-	uint32_t device;
+	uint32_t device, graph, context, stream;
 };
 
 struct cupti_call {

@@ -83,6 +83,7 @@ static struct gpu_work copy_work(const struct cupti_copy *copy)
 		.end_ns = copy->end,
 		.bytes = copy->bytes,
 		.device = copy->device,
+		.stream = copy->stream,
 		.correlation = copy->kind == CUPTI_PEER_COPY ?
 				       ((const struct cupti_peer_copy *)copy)->correlation :
 				       copy->correlation,
@@ -98,6 +99,7 @@ static struct gpu_work kernel_work(const struct cupti_kernel *kernel)
 		.end_ns = kernel->end,
 		.name = tell_name(kernel->name),
 		.device = kernel->device,
+		.stream = kernel->stream,
 		.correlation = kernel->correlation,
 		.kind = kernel->graph_node ? GPU_WORK_GRAPH_KERNEL : GPU_WORK_KERNEL,
 	};
@@ -110,6 +112,7 @@ static struct gpu_work set_work(const struct cupti_set *set)
 		.end_ns = set->end,
 		.bytes = set->bytes,
 		.device = set->device,
+		.stream = set->stream,
 		.correlation = set->correlation,
 		.kind = GPU_WORK_SET,
 	};
@@ -121,6 +124,7 @@ static struct gpu_work graph_work(const struct cupti_graph *graph)
 		.start_ns = graph->start,
 		.end_ns = graph->end,
 		.device = graph->device,
+		.stream = graph->stream,
 		.correlation = graph->correlation,
 		.kind = GPU_WORK_GRAPH,
 	};

@@ -92,6 +92,12 @@ MUTANTS = [
            "\tif (sum->count - sum->untimed == 1 || ns < sum->min_ns)\n",
            "\tif (sum->count - sum->untimed == 2 || ns < sum->min_ns)\n",
            "unit,integration", "gpu_times"),
+    Mutant("GPU work in traces", "src/trace/gpu_feed.c",
+           "\tline->tid = joined ? (pid_t)joined->tid : 0;\n",
+           "\tline->tid = joined ? process->shown.pid : 0;\n",
+           "unit,integration", "gpu_times"),
+    Mutant("Kineto", "src/kineto/ask.c", "\t\tif (pid && server->served[i].target.pid == pid &&\n",
+           "\t\tif (pid && server->served[i].target.pid &&\n", "integration", "test_kineto"),
     Mutant("exit status", "src/cli/session/child_command.c", "128 + WTERMSIG(raw)",
            "127 + WTERMSIG(raw)", "integration", "test_command"),
 ]

@@ -11,8 +11,8 @@ SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer $(FUZZ_MORE)
 
 # Folders whose code takes little of any test's time. They compile twice as fast without -O1.
-QUICK := api check cli collect compare device dump export finding host nccl output privilege \
-	probe ps
+QUICK := api check cli collect compare device dump export finding host kineto nccl output \
+	privilege probe ps
 QUICK_CFLAGS ?=
 $(QUICK:%=$(BUILD)/obj/%/%.o): ALL_CFLAGS += $(QUICK_CFLAGS)
 

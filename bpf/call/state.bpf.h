@@ -9,6 +9,7 @@
 
 #include "core/base.bpf.h"
 #include "gpuprobe/rate.h"
+#include "call/thread_maps.bpf.h"
 
 /* Set by userspace before load: constants to the verifier. */
 const volatile struct function_desc functions[MAX_FUNCTIONS];
@@ -65,13 +66,6 @@ struct {
 	__uint(max_entries, 4096);
 	__type(value, u32);
 } free_slots SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct thread);
-} threads SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -9,6 +9,7 @@
 #include "core/base.bpf.h"
 #include "gpuprobe/profile.h"
 #include "gpuprobe/host.h"
+#include "call/thread_maps.bpf.h"
 
 _Static_assert((HOST_CLASSES & (HOST_CLASSES - 1)) == 0, "indexes of classes are masked");
 
@@ -70,23 +71,6 @@ struct {
 	__type(key, u32);
 	__type(value, struct host_wanted);
 } host_wanted SEC(".maps");
-
-/* --- the monitor's maps --- */
-
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct thread);
-} threads SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct thread_profile);
-} thread_accounts SEC(".maps");
 
 /*
  * Whether any BPF storage belongs to the thread: most threads have none, and this check is cheaper

@@ -10,15 +10,6 @@
 #include "call/call.bpf.h"
 #include "launch/launch_count.bpf.h"
 
-/* Indexed by the thread's counter slot, minus 1. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct thread_profile);
-} thread_accounts SEC(".maps");
-
 /* Indexed by slot. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -106,6 +106,9 @@ __noinline int end_idle(const struct thread *thread, u32 number, u64 end_ns)
 	since = queue ? __sync_lock_test_and_set(&queue->idle_since_ns, 0) : 0;
 	if (!since || was_blind_since(since, RATE_LAUNCH, RATE_COPY))
 		return 0;
+	/* A submitter that is not listed may have begun at any time. */
+	if (*(volatile u64 *)&process->unlisted_submitters)
+		return 0;
 	other = earliest_submission(process, thread->slot, thread->counter_slot);
 	if (other < end_ns)
 		end_ns = other;
@@ -384,6 +387,30 @@ static __always_inline u64 idle_since(const struct process_profile *process,
 	return since_ns < elsewhere_ns ? elsewhere_ns : since_ns;
 }
 
+/* Whether the queue has work that its list of streams does not show. */
+static __always_inline bool has_unlisted(const struct device_queue *queue)
+{
+	return *(volatile const u64 *)&queue->loose_epoch ||
+	       *(volatile const u64 *)&queue->unlisted;
+}
+
+/*
+ * The queue is idle, unless another thread's work came while the list was examined: it found the
+ * list locked, and then no idle time to end. The caller holds the lock.
+ */
+static __always_inline bool begin_idle(struct process_profile *process, struct device_queue *queue,
+				       u64 since_ns)
+{
+	const struct device_queue *elsewhere = &process->queues[UNKNOWN_QUEUE];
+
+	__sync_lock_test_and_set(&queue->idle_since_ns, since_ns);
+	if (!has_unlisted(queue) &&
+	    (queue == elsewhere || (!elsewhere->stream_count && !has_unlisted(elsewhere))))
+		return true;
+	__sync_lock_test_and_set(&queue->idle_since_ns, 0);
+	return false;
+}
+
 /*
  * Whether nothing is left in the queue. If so, it is idle since `since_ns`, or since it was last
  * seen with work; 0: unknown.
@@ -396,10 +423,9 @@ static __always_inline bool is_done(struct process_profile *process, u32 number,
 
 	if (!queue || !lock_word(&queue->lock))
 		return false;
-	done = !drop_done_streams(queue, slot, is_one_strange(process)) &&
-	       !*(volatile u64 *)&queue->loose_epoch && !*(volatile u64 *)&queue->unlisted;
+	done = !drop_done_streams(queue, slot, is_one_strange(process)) && !has_unlisted(queue);
 	if (done && since_ns && !queue->idle_since_ns)
-		queue->idle_since_ns = idle_since(process, queue, since_ns);
+		done = begin_idle(process, queue, idle_since(process, queue, since_ns));
 	unlock_word(&queue->lock);
 	return done;
 }

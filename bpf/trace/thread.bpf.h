@@ -75,7 +75,7 @@ static __noinline int announce(struct traced_thread *thread)
 	record->pid = pid_of(leader);
 	record->parent = pid_of(BPF_CORE_READ(leader, real_parent, group_leader));
 	record->uid = BPF_CORE_READ(leader, real_cred, uid.val);
-	record->namespace_pid = innermost_pid(leader);
+	record->namespace_tid = innermost_pid(task);
 	record->start_ns = thread->start_ns;
 	record->image =
 		image_of(BPF_CORE_READ(task, mm, end_code), BPF_CORE_READ(task, mm, start_stack));

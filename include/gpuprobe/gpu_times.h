@@ -48,11 +48,14 @@ struct gpu_work {
 	__u64 name;		/* of a kernel: the number that its name was told with */
 	__u64 bytes;		/* of a copy or set */
 	__u32 device;		/* as the program numbers it */
-	__u32 thread;		/* of a call: its thread, in its own pid namespace */
-	__u32 correlation;	/* the same for a call and its work; 0: unknown */
-	__u8 kind;		/* enum gpu_work_kind */
-	__u8 copy;		/* enum gpu_copy_kind */
-	__u16 burst;		/* in which it was recorded; 0: everything of its kind is */
+	union {
+		__u32 thread; /* of a call: its thread, in its own pid namespace */
+		__u32 stream; /* of work: as CUPTI numbers the streams of a context */
+	};
+	__u32 correlation; /* the same for a call and its work; 0: unknown */
+	__u8 kind;	   /* enum gpu_work_kind */
+	__u8 copy;	   /* enum gpu_copy_kind */
+	__u16 burst;	   /* in which it was recorded; 0: everything of its kind is */
 };
 
 /*

@@ -146,7 +146,7 @@ struct trace_thread_record {
 	__s32 pid;
 	__s32 parent;
 	__u32 uid;	      /* the real user, in the initial user namespace */
-	__s32 namespace_pid;  /* in the process's own pid namespace */
+	__s32 namespace_tid;  /* in the process's own pid namespace */
 	__u64 start_ns;	      /* start of the process */
 	__u64 image;	      /* gpuprobe/image.h */
 	char comm[COMM_SIZE]; /* of the process's leader */

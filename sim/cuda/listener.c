@@ -65,8 +65,8 @@ static void tell(const struct CUstream_st *stream, enum work work, uint64_t amou
 		 uint64_t begin, uint64_t end)
 {
 	struct sim_work done = {
-		.kind = kind_of(work), .device = stream->context->device, .begin = begin,
-		.end = end, .bytes = amount,
+		.kind = kind_of(work), .device = stream->context->device,
+		.stream = (uint32_t)stream->id, .begin = begin, .end = end, .bytes = amount,
 	};
 
 	if (work == WORK_COPY) {
@@ -82,8 +82,9 @@ void listener__node(const struct CUstream_st *stream, enum work work, enum sim_c
 		    uint64_t amount, uint64_t begin, uint64_t end)
 {
 	struct sim_work node = {
-		.kind = kind_of(work), .device = stream->context->device, .begin = begin,
-		.end = end, .bytes = amount, .copy = copy, .in_graph = true,
+		.kind = kind_of(work), .device = stream->context->device,
+		.stream = (uint32_t)stream->id, .begin = begin, .end = end, .bytes = amount,
+		.copy = copy, .in_graph = true,
 	};
 
 	node.name = work == WORK_KERNEL ? sim_names__get((uint32_t)amount) : NULL;

@@ -16,6 +16,7 @@ enum sim_work_kind { SIM_WORK_KERNEL, SIM_WORK_COPY, SIM_WORK_SET, SIM_WORK_GRAP
 struct sim_work {
 	enum sim_work_kind kind;
 	int device;
+	uint32_t stream;	/* unique in the process */
 	uint64_t begin, end;	/* ns, CLOCK_MONOTONIC */
 	uint64_t bytes;		/* of copies and sets */
 	const char *name;	/* of kernels */

@@ -7,12 +7,16 @@
  * had; drop=N, each Nth record is dropped;
  * late=N, each Nth goes into another buffer, which goes out after later work; untimed=N, each Nth
  * has no times; uncalled=N, each Nth has no record of its call.
+ *
+ * CUDA_SIM_WORK=FILE: appends a line for each piece of work to FILE, as it is submitted: kind,
+ * device, stream, begin, end (CLOCK_MONOTONIC), bytes and name.
  */
 #include "cuda/listener.h"
 #include "record/internal.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -138,6 +142,7 @@ static struct record make_record(const struct sim_work *work)
 		record.words[1] = start;
 		record.words[2] = end;
 		record.words[4] = (uint64_t)work->device;
+		record.words[5] = work->stream;
 		record.words[10] = correlation;
 		record.words[12] = (uintptr_t)work->name;
 		record.words[17] = work->in_graph;
@@ -148,6 +153,7 @@ static struct record make_record(const struct sim_work *work)
 		record.words[0] = start;
 		record.words[1] = end;
 		record.words[2] = (uint64_t)work->device;
+		record.words[3] = (uint64_t)work->stream << 32;
 		return record;
 	default:
 		record.kind = work->kind == SIM_WORK_SET  ? SET_KIND :
@@ -158,7 +164,8 @@ static struct record make_record(const struct sim_work *work)
 		record.words[1] = start;
 		record.words[2] = end;
 		record.words[3] = (uint64_t)work->device;
-		record.words[record.kind == PEER_KIND ? 6 : 4] = correlation;
+		record.words[4] = work->stream;
+		record.words[record.kind == PEER_KIND ? 6 : 4] |= correlation;
 		return record;
 	}
 }
@@ -214,6 +221,21 @@ static void keep(const struct record *record, bool late)
 	complete(&full);
 }
 
+/* The truth, for tests. */
+static void log_work(const struct sim_work *work)
+{
+	static const char *const kinds[] = { "kernel", "copy", "set", "graph" };
+	const char *path = getenv("CUDA_SIM_WORK");
+	FILE *out = path ? fopen(path, "a") : NULL;
+
+	if (!out)
+		return;
+	fprintf(out, "%s %d %u %llu %llu %llu %s\n", kinds[work->kind], work->device, work->stream,
+		(unsigned long long)work->begin, (unsigned long long)work->end,
+		(unsigned long long)work->bytes, work->name ? work->name : "-");
+	fclose(out);
+}
+
 static void take_work(const struct sim_work *work)
 {
 	struct record record = { 0 }, call;
@@ -222,6 +244,7 @@ static void take_work(const struct sim_work *work)
 	if (work->in_graph && enabled[GRAPH_KIND]) /* the graph has a record as a whole */
 		return;
 	pthread_mutex_lock(&lock);
+	log_work(work);
 	made++;
 	call = make_call(work);
 	record = make_record(work);

@@ -232,7 +232,7 @@ static void fold(struct account_group *shown, struct holding *holding)
 		      less_of(holding->least_ns, less_of(holding->most_ns, held_ns)));
 }
 
-void group__fold(struct group *group)
+static void fold_group(struct group *group)
 {
 	for (struct holding *holding = group->holdings; holding; holding = holding->hh.next)
 		if (holding->is_open)
@@ -242,8 +242,8 @@ void group__fold(struct group *group)
 void groups__fold(struct groups *groups)
 {
 	for (struct group *group = groups->table; group; group = group->hh.next)
-		group__fold(group);
+		fold_group(group);
 	if (groups->other)
-		group__fold(groups->other);
-	group__fold(&groups->total);
+		fold_group(groups->other);
+	fold_group(&groups->total);
 }

@@ -59,12 +59,11 @@ struct group *groups__of(struct groups *groups, const struct process *process);
 void group__name(struct group *group, enum account_by by, const struct process *process);
 
 /*
- * Adds a process's use of a GPU. group__fold then counts what all processes of this reading had of
+ * Adds a process's use of a GPU. groups__fold then counts what all processes of this reading had of
  * it once. Returns the holding, or NULL without memory.
  */
 struct holding *group__hold(struct group *group, uint32_t host, const struct account_span *span,
 			    const struct gpu_use *use);
-void group__fold(struct group *group);
 void groups__fold(struct groups *groups);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* How many items an array of `count` has room for: the next power of two, at least 1. */
 static size_t room_for(size_t count)
@@ -21,4 +22,22 @@ void *array__grow(void *items, size_t count, size_t more, size_t size)
 	if (items && room_for(wanted) == room_for(count))
 		return items;
 	return realloc(items, room_for(wanted) * size);
+}
+
+size_t array__keep_distinct(void *items, size_t count, size_t size,
+			    int (*compare)(const void *one, const void *other))
+{
+	char *all = items;
+	size_t kept = 0;
+
+	if (count)
+		qsort(all, count, size, compare);
+	for (size_t i = 0; i < count; i++) {
+		if (kept && !compare(all + (kept - 1) * size, all + i * size))
+			continue;
+		if (kept != i)
+			memcpy(all + kept * size, all + i * size, size);
+		kept++;
+	}
+	return kept;
 }

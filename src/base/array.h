@@ -44,4 +44,11 @@
  */
 void *array__grow(void *items, size_t count, size_t more, size_t size);
 
+/*
+ * Sorts `count` items of `size` bytes by `compare`, as qsort(3) does, and keeps one of equal ones.
+ * Returns how many are left. `items` may be NULL if there are none.
+ */
+size_t array__keep_distinct(void *items, size_t count, size_t size,
+			    int (*compare)(const void *one, const void *other));
+
 #endif

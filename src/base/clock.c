@@ -89,20 +89,27 @@ uint64_t clock__of_kernel(uint64_t boot_ns)
 	return boot_ns - ahead_ns;
 }
 
-uint64_t clock__boot_ns(void)
+static uint64_t read_clock(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return clock__of_kernel((uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec);
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+uint64_t clock__boot_ns(void)
+{
+	return clock__of_kernel(read_clock(CLOCK_BOOTTIME));
+}
+
+uint64_t clock__monotonic_ns(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
 }
 
 uint64_t clock__thread_ns(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+	return read_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
 struct timespec clock__wall(void)

@@ -37,6 +37,9 @@ void clock__find_kernels(void);
  */
 int clock__check(struct error *err);
 
+/* Nanoseconds of CLOCK_MONOTONIC: for waits and durations, which exclude suspend. */
+uint64_t clock__monotonic_ns(void);
+
 /* CPU time of the calling thread in nanoseconds; load on the machine does not affect it. */
 uint64_t clock__thread_ns(void);
 

@@ -246,3 +246,43 @@ void json__key_bool(struct json *json, const char *key, bool value)
 	json__key(json, key);
 	json__bool(json, value);
 }
+
+void json__key_hex(struct json *json, const char *key, uint64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "0x%" PRIx64, value);
+	json__key_string(json, key, text);
+}
+
+void json__key_known_u64(struct json *json, const char *key, uint64_t value, bool known)
+{
+	json__key(json, key);
+	if (known)
+		json__u64(json, value);
+	else
+		json__null(json);
+}
+
+void json__key_known_i64(struct json *json, const char *key, int64_t value, bool known)
+{
+	json__key(json, key);
+	if (known)
+		json__i64(json, value);
+	else
+		json__null(json);
+}
+
+void json__key_known_double(struct json *json, const char *key, double value, bool known)
+{
+	json__key(json, key);
+	if (known)
+		json__double(json, value);
+	else
+		json__null(json);
+}
+
+void json__key_known_text(struct json *json, const char *key, const char *text)
+{
+	json__key_string(json, key, text[0] ? text : NULL);
+}

@@ -48,6 +48,15 @@ void json__key_u64(struct json *json, const char *key, uint64_t value);
 void json__key_i64(struct json *json, const char *key, int64_t value);
 void json__key_double(struct json *json, const char *key, double value);
 void json__key_bool(struct json *json, const char *key, bool value);
+/* An address, handle or hash as text, "0x7989d8000000": many readers make doubles of numbers. */
+void json__key_hex(struct json *json, const char *key, uint64_t value);
+
+/* The same, or null if the value is not known. */
+void json__key_known_u64(struct json *json, const char *key, uint64_t value, bool known);
+void json__key_known_i64(struct json *json, const char *key, int64_t value, bool known);
+void json__key_known_double(struct json *json, const char *key, double value, bool known);
+/* Null for an empty text. */
+void json__key_known_text(struct json *json, const char *key, const char *text);
 
 #define JSON_NUMBER_SIZE 32
 

@@ -11,7 +11,8 @@
 
 #define AS_ROOT "run it as root (sudo gpuprobe check)"
 
-const char *link_kind__word(enum link_kind kind)
+/* "session", "multi", "perf": the values of GPUPROBE_LINKS. */
+static const char *word_of(enum link_kind kind)
 {
 	static const char *const words[] = {
 		[LINKS_SESSION] = "session", [LINKS_MULTI] = "multi", [LINKS_TRACEFS] = "perf"};
@@ -64,7 +65,7 @@ static void judge_kind(const struct link_facts *facts, struct check_list *list)
 			       "uprobe_multi%s: one link per library for all its functions",
 			       by_choice);
 	if (!facts->chosen)
-		check_list__text(list, "kind", link_kind__word(facts->kind));
+		check_list__text(list, "kind", word_of(facts->kind));
 }
 
 static void judge_session(const struct link_facts *facts, struct check_list *list)

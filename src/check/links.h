@@ -61,7 +61,4 @@ enum tracefs_use {
 
 enum tracefs_use link_facts__tracefs_use(const struct link_facts *facts);
 
-/* "session", "multi", "perf": the values of GPUPROBE_LINKS. */
-const char *link_kind__word(enum link_kind kind);
-
 #endif

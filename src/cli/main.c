@@ -13,6 +13,8 @@
 #include "cli/commands/subcommand.h"
 #include "cli/session/signals.h"
 
+#define MESSAGES_SIZE 8192 /* a line of the log is shorter, and also if all of it is escaped */
+
 /* The callers of libevent report its failures, so only its fatal errors are printed. */
 static void say_why_it_ends(int severity, const char *text)
 {
@@ -63,9 +65,12 @@ static int finish_output(int *status, struct error *err)
 
 int main(int argc, char **argv)
 {
+	static char messages[MESSAGES_SIZE];
 	struct error err = {""};
 	int status = EXIT_FAILED;
 
+	/* Without a buffer each character of a message could be a write of its own. */
+	setvbuf(stderr, messages, _IOLBF, sizeof(messages));
 	heap__settle();
 	event_set_log_callback(say_why_it_ends);
 	signals__survive_write(SIGXFSZ); /* from a file that must not grow (ulimit -f) */

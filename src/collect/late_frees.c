@@ -62,7 +62,7 @@ static int add_memory(const struct collector *collector, const struct process *p
 	    at_failure__add_segment(process->at_failure, key->address, freed->size, freed->start_ns,
 				    false, tensors__owner_of(collector, freed->stack)))
 		return -ENOMEM;
-	return at_failure__add_freed(process->at_failure, freed, stack);
+	return at_failure__add(process->at_failure, freed, stack);
 }
 
 static int add(const struct collector *collector, const struct process *process,

@@ -5,13 +5,12 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/saturate.h"
 #include "collect/context_ends.h"
 #include "collect/ended_memory.h"
 #include "collect/late_frees.h"
+#include "collect/memory_lists.h"
 #include "collect/ranges.h"
 #include "collect/shares.h"
 #include "collect/site_maps.h"
@@ -20,55 +19,6 @@
 #include "model/at_failure.h"
 #include "model/devices.h"
 #include "stack/stacks.h"
-
-/* Appends to a list that is sorted once all allocations have been seen. */
-static int append_allocation(struct process *process, const struct allocation *allocation)
-{
-	size_t capacity = process->live_capacity ? process->live_capacity * 2 : 64;
-	struct allocation *grown;
-
-	if (process->live_listed == process->live_capacity) {
-		grown = realloc(process->live, capacity * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		process->live = grown;
-		process->live_capacity = capacity;
-	}
-	process->live[process->live_listed++] = *allocation;
-	return 0;
-}
-
-/* Keeps the `top` largest in order; most allocations are not among them. */
-static int list_allocation(struct process *process, size_t top, const struct allocation *allocation)
-{
-	struct allocation *live;
-	size_t i;
-	int ret;
-
-	if (!top)
-		return append_allocation(process, allocation);
-	if (process->live_listed == top && process->live[top - 1].size >= allocation->size)
-		return 0;
-	if (process->live_listed < top) {
-		ret = append_allocation(process, allocation);
-		if (ret)
-			return ret;
-	}
-	live = process->live;
-	for (i = process->live_listed - 1; i > 0 && live[i - 1].size < allocation->size; i--)
-		live[i] = live[i - 1];
-	live[i] = *allocation;
-	return 0;
-}
-
-static int by_size(const void *a, const void *b)
-{
-	const struct allocation *x = a, *y = b;
-
-	if (x->size != y->size)
-		return x->size < y->size ? 1 : -1;
-	return x->address < y->address ? -1 : x->address > y->address;
-}
 
 static bool lives_in_context(const struct allocation_record *record)
 {
@@ -151,18 +101,25 @@ static int clear_dead(struct collector *collector)
 static int list_live(const struct collector *collector, struct process *process,
 		     const struct allocation_record *record, const struct allocation *allocation)
 {
-	if (process->at_failure &&
-	    at_failure__add_live(process->at_failure, record,
-				 stacks__same(collector->stacks, record->stack)))
-		return -ENOMEM;
 	if (site_maps__leaves_out(collector, process, record)) {
 		saturate__add(&process->left_out_bytes, record->size);
 		process->left_out_count++;
 		return 0;
 	}
-	if (list_allocation(process, collector->options.top, allocation))
+	if (memory_lists__add(process, collector->options.top, allocation))
 		return -ENOMEM;
 	return site_maps__add_live(collector, process, record);
+}
+
+/* Memory that is being freed was live at the failure, too. */
+static int add_held(const struct reading *reading, const struct process *process,
+		    const struct allocation_record *record)
+{
+	if (!process->at_failure || !memory_kind__is_device(record->kind) ||
+	    !reading__lists(reading, process))
+		return 0;
+	return at_failure__add(process->at_failure, record,
+			       stacks__same(reading->collector->stacks, record->stack));
 }
 
 static int take_allocation(struct reading *reading, struct process *process, const void *key_data,
@@ -185,6 +142,8 @@ static int take_allocation(struct reading *reading, struct process *process, con
 	if (is_dead(collector, key->slot, record))
 		return key_list__add(&collector->dead, key, sizeof(*key)) ? -ENOMEM : ELEMENT_SKIP;
 	if (tensors__take_segment(reading, process, key, record))
+		return -ENOMEM;
+	if (add_held(reading, process, record))
 		return -ENOMEM;
 	if (memory_kind__is_device(record->kind) && key->space != SPACE_ENDING &&
 	    reading__lists(reading, process) && list_live(collector, process, record, &allocation))
@@ -216,63 +175,6 @@ static const struct reading_step walk_allocations = {
 	.delete = delete_allocation,
 };
 static const struct reading_step walk_ranges = {IN_MAP(ranges, range_key, slot)};
-
-static int prepare_lists(const struct reading *reading)
-{
-	struct collector *collector = reading->collector;
-
-	for (size_t i = 0; i < collector->model.process_count; i++) {
-		struct process *process = &collector->model.processes[i];
-
-		if (!reading__lists(reading, process))
-			continue;
-		if (!process->freed)
-			process->freed = calloc(FREED_KEPT, sizeof(*process->freed));
-		if (!process->freed)
-			return -ENOMEM;
-		process->live_listed = 0;
-		process->left_out_bytes = process->left_out_count = 0;
-		process->freed_listed = 0;
-	}
-	return 0;
-}
-
-static bool is_live(const struct collector *collector, const struct process *process,
-		    uint64_t address)
-{
-	struct allocation_key key = {.address = address, .slot = process->slot};
-	struct allocation_record record;
-
-	return !bpf_map__lookup_elem(collector->skeleton->maps.allocations, &key, sizeof(key),
-				     &record, sizeof(record), 0);
-}
-
-static bool is_listed_freed(const struct process *process, uint64_t address)
-{
-	for (size_t i = 0; i < process->freed_listed; i++)
-		if (process->freed[i].address == address)
-			return true;
-	return false;
-}
-
-/* Lists the frees since the last report, from the ring in the process's BPF record. */
-static void list_freed(const struct collector *collector, struct process *process)
-{
-	const struct process_record *record = &collector->records[process->slot];
-	uint32_t seen = __atomic_load_n(&record->freed_next, __ATOMIC_RELAXED);
-	uint32_t fresh = seen - process->freed_reported;
-	uint32_t kept = fresh < FREED_KEPT ? fresh : FREED_KEPT;
-
-	process->freed_seen = seen;
-	for (uint32_t i = 1; i <= kept; i++) {
-		uint64_t address = record->freed[(seen - i) % FREED_KEPT];
-
-		if (address && !is_listed_freed(process, address) &&
-		    !is_live(collector, process, address))
-			process->freed[process->freed_listed++].address = address;
-	}
-	process->freed_unlisted = fresh - kept;
-}
 
 static bool has_live_memory(const struct process *process)
 {
@@ -337,29 +239,26 @@ static void note_unified(const struct collector *collector, struct process *proc
 		__atomic_load_n(&collector->records[process->slot].unified, __ATOMIC_ACQUIRE);
 }
 
-/* Makes the lists from the gathered allocations, and clears away those that have died since. */
-static int list_gathered(struct reading *reading)
+static bool has_gathered(const struct reading *reading)
 {
-	struct collector *collector = reading->collector;
-	int ret;
-
-	collector->dead.count = 0;
-	reading__begin_walk(reading, &walk_allocations);
-	ret = largest__each(collector->largest, collector->skeleton->maps.allocations,
-			    reading__take, reading);
-	return ret ? ret : clear_dead(collector);
+	return (reading->with_lists && largest__is_complete(reading->collector->largest)) ||
+	       (reading->reap && ended_memory__is_complete(reading->collector->ended_memory));
 }
 
-/* Takes in the gathered allocations of ended processes, as a walk over all would. */
-static int take_ended(struct reading *reading)
+/* Takes in the allocations that were gathered before, as a walk over all would. */
+static int take_gathered(struct reading *reading)
 {
 	struct collector *collector = reading->collector;
+	const struct bpf_map *allocations = collector->skeleton->maps.allocations;
 	int ret;
 
 	collector->dead.count = 0;
 	reading__begin_walk(reading, &walk_allocations);
-	ret = ended_memory__each(collector->ended_memory, collector->skeleton->maps.allocations,
-				 reading__take, reading);
+	if (reading->with_lists && largest__is_complete(collector->largest))
+		ret = largest__each(collector->largest, allocations, reading__take, reading);
+	else
+		ret = ended_memory__each(collector->ended_memory, allocations, reading__take,
+					 reading);
 	reading__delete(reading);
 	return ret ? ret : clear_dead(collector);
 }
@@ -382,18 +281,6 @@ static int walk(struct reading *reading)
 	return ret;
 }
 
-static void sort_lists(const struct reading *reading)
-{
-	struct collector *collector = reading->collector;
-
-	for (size_t i = 0; i < collector->model.process_count; i++) {
-		struct process *process = &collector->model.processes[i];
-
-		if (reading__lists(reading, process) && process->live_listed)
-			qsort(process->live, process->live_listed, sizeof(*process->live), by_size);
-	}
-}
-
 static int apply_context_ends(struct collector *collector)
 {
 	int ret = 0;
@@ -407,7 +294,7 @@ static int apply_context_ends(struct collector *collector)
 int memory__read(struct reading *reading)
 {
 	struct collector *collector = reading->collector;
-	int ret = prepare_lists(reading);
+	int ret = memory_lists__begin(reading);
 
 	if (ret)
 		return ret;
@@ -416,17 +303,15 @@ int memory__read(struct reading *reading)
 		struct process *process = &collector->model.processes[i];
 
 		if (reading__lists(reading, process))
-			list_freed(collector, process);
+			memory_lists__add_freed(collector, process);
 		if (process->slot != NO_PROCESS)
 			note_unified(collector, process);
 	}
 	if (needs_walk(reading))
 		ret = walk(reading);
-	else if (reading->with_lists && largest__is_complete(collector->largest))
-		ret = list_gathered(reading);
-	else if (reading->reap && ended_memory__is_complete(collector->ended_memory))
-		ret = take_ended(reading);
-	sort_lists(reading);
+	else if (has_gathered(reading))
+		ret = take_gathered(reading);
+	memory_lists__sort(reading);
 	return ret ? ret : apply_context_ends(collector);
 }
 

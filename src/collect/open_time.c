@@ -58,12 +58,9 @@ static void drop(struct open_time *time, struct reported *reported)
 
 void open_time__free(struct open_time *time)
 {
-	struct reported *reported, *next;
-
 	if (!time)
 		return;
-	HASH_ITER (hh, time->reported, reported, next)
-		drop(time, reported);
+	TABLE_CLEAR(time->reported, free);
 	free(time);
 }
 

@@ -13,7 +13,12 @@
 /* NVML and tallies this close together count as simultaneous */
 #define TOGETHER_NS (100 * NS_PER_MS)
 
-uint64_t process_gpus__untracked(uint64_t nvml_used, uint64_t tracked)
+/*
+ * The bytes that NVML counts for a process on a GPU beyond its tracked allocations.
+ * GPU_UNKNOWN_BYTES if either is unknown, or if the allocations exceed NVML's count: then the two
+ * were not taken at the same time.
+ */
+static uint64_t untracked_bytes(uint64_t nvml_used, uint64_t tracked)
 {
 	if (nvml_used == GPU_UNKNOWN_BYTES || tracked == GPU_UNKNOWN_BYTES || tracked > nvml_used)
 		return GPU_UNKNOWN_BYTES;
@@ -239,7 +244,7 @@ static void find_untracked(const struct gpu_reading *reading, const struct model
 		gpu->untracked_bytes = old ? old->untracked_bytes : GPU_UNKNOWN_BYTES;
 		gpu->untracked_ns = old ? old->untracked_ns : 0;
 	} else if (unchanged || reading->snapshot->begun_ns - model->now_ns < TOGETHER_NS) {
-		gpu->untracked_bytes = process_gpus__untracked(gpu->used_bytes, bytes);
+		gpu->untracked_bytes = untracked_bytes(gpu->used_bytes, bytes);
 		gpu->untracked_ns = model->now_ns;
 	}
 	if (reading->requested_ns >= model->now_ns) {

@@ -26,11 +26,4 @@ int process_gpus__report_uuid(struct process *process, int ordinal, const uint8_
 void process_gpus__list(const struct gpu_reading *reading, const struct model *model,
 			struct process *process);
 
-/*
- * The bytes that NVML counts for a process on a GPU beyond its tracked allocations.
- * GPU_UNKNOWN_BYTES if either is unknown, or if the allocations exceed NVML's count: then the two
- * were not taken at the same time.
- */
-uint64_t process_gpus__untracked(uint64_t nvml_used, uint64_t tracked);
-
 #endif

@@ -34,7 +34,8 @@ void counted__merge(struct counted_list *list)
 	list->count = kept;
 }
 
-const struct counted *counted_list__find(const struct counted_list *list, const char *name)
+/* The item with that name, or NULL. */
+static const struct counted *find(const struct counted_list *list, const char *name)
 {
 	const struct counted key = {.name = name};
 
@@ -73,7 +74,7 @@ static int add_kernel(struct counted_list *kernels, const struct json_value *ker
 		      const struct counted_list *names)
 {
 	const char *label = json_value__string(kernel, "label");
-	const struct counted *named = label ? counted_list__find(names, label) : NULL;
+	const struct counted *named = label ? find(names, label) : NULL;
 	struct counted item = {.shown = label ? label : "(unnamed)"};
 
 	if (!label && json_value__is_true(kernel, "graph"))

@@ -98,7 +98,4 @@ void compared_run__clear(struct compared_run *run);
  */
 bool compared_run__loss(const struct compared_run *run, char *text, size_t size);
 
-/* The item with that name, or NULL. */
-const struct counted *counted_list__find(const struct counted_list *list, const char *name);
-
 #endif

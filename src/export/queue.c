@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-void export_request__free(struct export_request *request)
+static void free_request(struct export_request *request)
 {
 	free(request->data);
 	free(request);
@@ -22,7 +22,7 @@ static uint64_t drop(struct export_queue *queue, struct export_request **link)
 	queue->bytes -= request->length;
 	queue->requests--;
 	queue->items -= items;
-	export_request__free(request);
+	free_request(request);
 	return items;
 }
 
@@ -41,7 +41,7 @@ uint64_t export_queue__push(struct export_queue *queue, struct export_request *r
 		dropped += drop(queue, oldest);
 	if (!has_room(queue, request->length)) {
 		dropped += request->items;
-		export_request__free(request);
+		free_request(request);
 		return dropped;
 	}
 	request->next = NULL;

@@ -35,6 +35,4 @@ void export_queue__pop(struct export_queue *queue);
 /* Empties the queue; returns how many items were in it. */
 uint64_t export_queue__clear(struct export_queue *queue);
 
-void export_request__free(struct export_request *request);
-
 #endif

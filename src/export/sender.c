@@ -52,14 +52,6 @@ struct export_sender {
 	bool finishing, stop, ended;
 };
 
-static uint64_t monotonic_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
-}
-
 /* --- making and freeing --- */
 
 static int load_curl(struct export_sender *sender, struct error *err)
@@ -153,7 +145,7 @@ static bool should_stop(void *arg)
 /* The lane whose first request is due; NULL: none, and *due_ns is when to look again, 0: never. */
 static struct lane *due_lane(struct export_sender *sender, uint64_t *due_ns)
 {
-	uint64_t now_ns = monotonic_ns();
+	uint64_t now_ns = clock__monotonic_ns();
 
 	*due_ns = 0;
 	for (int i = 0; i < EXPORT_SIGNALS; i++) {
@@ -217,7 +209,7 @@ static void fail(struct export_sender *sender, struct lane *lane,
 		return;
 	}
 	pause = verdict->pause_ms ? verdict->pause_ms : pause_ms(lane->failures);
-	lane->due_ns = monotonic_ns() + pause * NS_PER_MS;
+	lane->due_ns = clock__monotonic_ns() + pause * NS_PER_MS;
 }
 
 static void judge(struct export_sender *sender, struct lane *lane, const struct export_reply *reply)
@@ -379,7 +371,7 @@ bool export_sender__news(struct export_sender *sender, enum export_signal signal
 	bool has;
 
 	pthread_mutex_lock(&sender->lock);
-	has = export_news__take(&lane->news, monotonic_ns(), export_signal__word(signal),
+	has = export_news__take(&lane->news, clock__monotonic_ns(), export_signal__word(signal),
 				lane->route->endpoint.shown, text);
 	pthread_mutex_unlock(&sender->lock);
 	return has;
@@ -388,7 +380,7 @@ bool export_sender__news(struct export_sender *sender, enum export_signal signal
 /* With the lock held. Returns whether the thread has ended. */
 static bool wait_for_end(struct export_sender *sender, unsigned int limit_ms)
 {
-	uint64_t until_ns = monotonic_ns() + limit_ms * NS_PER_MS;
+	uint64_t until_ns = clock__monotonic_ns() + limit_ms * NS_PER_MS;
 	const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S),
 				       .tv_nsec = (long)(until_ns % NS_PER_S)};
 

@@ -180,8 +180,8 @@ static int detect_functions(const struct finding_input *input, const struct proc
 	return ret;
 }
 
-int alloc_churn__detect(const struct finding_input *input, const struct process *process,
-			struct finding_list *out)
+static int detect(const struct finding_input *input, const struct process *process,
+		  struct finding_list *out)
 {
 	bool *seen = calloc(UINT16_MAX + 1, sizeof(*seen));
 	int ret = seen ? detect_functions(input, process, seen, out) : -ENOMEM;
@@ -189,3 +189,31 @@ int alloc_churn__detect(const struct finding_input *input, const struct process 
 	free(seen);
 	return ret;
 }
+
+const struct finding_kind alloc_churn_kind = {
+	.id = "alloc-churn",
+	.severity = SEVERITY_WARNING,
+	.needs = NEEDS_PROFILE,
+	.steady = true,
+	.title = "the same memory is allocated and freed again and again",
+	.advice = "Allocate the buffer once, before the loop, at the largest size needed, and use "
+		  "it in every step; or keep freed buffers in a list by size and reuse them. "
+		  "cudaMalloc and cudaFree go to the driver each time, cudaFree waits for the "
+		  "device, and cudaMallocHost and cudaHostRegister pin pages, which takes longer "
+		  "for larger buffers. If sizes vary, cudaMallocAsync and cudaFreeAsync take "
+		  "memory from a pool in stream order; set cudaMemPoolAttrReleaseThreshold (to "
+		  "UINT64_MAX, say), since by default the pool returns its memory at each "
+		  "synchronisation, and then churns as well. In PyTorch the caching allocator "
+		  "does all this: look for PYTORCH_NO_CUDA_MEMORY_CACHING, for "
+		  "torch.cuda.empty_cache() within the loop, and for extensions that call "
+		  "cudaMalloc themselves. None of this helps if the buffers of one step must be "
+		  "freed to make room for those of another.",
+	.cost = "allocations and frees of recurring sizes",
+	.thresholds =
+		{
+			{"share", 0.02, UNIT_SHARE, "minimum share of the watched time"},
+			{"pairs", 10, UNIT_COUNT,
+			 "minimum frees of one size, for each live at a time"},
+		},
+	.detect = detect,
+};

@@ -69,8 +69,8 @@ static int report(struct finding *finding, const struct getters *getters, double
 		quantity__time((double)most->ns / (double)most->calls).text);
 }
 
-int chatty_getters__detect(const struct finding_input *input, const struct process *process,
-			   struct finding_list *out)
+static int detect(const struct finding_input *input, const struct process *process,
+		  struct finding_list *out)
 {
 	uint64_t watched_ns = site_lookup__watched_ns(input, process);
 	struct getters getters = {0};
@@ -88,3 +88,21 @@ int chatty_getters__detect(const struct finding_input *input, const struct proce
 	finding__cost(finding, getters.ns, watched_ns);
 	return report(finding, &getters, rate);
 }
+
+const struct finding_kind chatty_getters_kind = {
+	.id = "chatty-getters",
+	.severity = SEVERITY_INFO,
+	.needs = NEEDS_PROFILE | NEEDS_GETTERS,
+	.steady = true,
+	.title = "the program asks the same questions all the time",
+	.advice = "The program asks for the same things over and over: the current device, "
+		  "attributes, whether a stream captures. Each call is short, but they add up, "
+		  "and they hold locks of the driver. Ask once and keep the answer; set the "
+		  "device when a thread starts, not at each call.",
+	.cost = "getter calls",
+	.thresholds =
+		{
+			{"rate", 50000, UNIT_PER_SECOND, "minimum such calls"},
+		},
+	.detect = detect,
+};

@@ -138,8 +138,8 @@ static int report(struct finding *finding, const struct cold_start *start)
 		quantity__bytes((double)times->uploads.bytes).text);
 }
 
-int cold_start__detect(const struct finding_input *input, const struct process *process,
-		       struct finding_list *out)
+static int detect(const struct finding_input *input, const struct process *process,
+		  struct finding_list *out)
 {
 	struct cold_start start;
 	struct finding *finding;
@@ -154,3 +154,29 @@ int cold_start__detect(const struct finding_input *input, const struct process *
 		      site_lookup__watched_ns(input, process));
 	return report(finding, &start);
 }
+
+const struct finding_kind cold_start_kind = {
+	.id = "cold-start",
+	.severity = SEVERITY_INFO,
+	.needs = NEEDS_PROFILE,
+	.title = "the program takes long to start",
+	.advice = "If loads of modules or first launches take long, code is compiled for the GPU "
+		  "at each start (PTX): build for its architecture (-gencode, "
+		  "TORCH_CUDA_ARCH_LIST), keep the compiled code (a CUDA_CACHE_PATH that outlives "
+		  "the container, CUDA_CACHE_MAXSIZE; TRITON_CACHE_DIR and "
+		  "TORCHINDUCTOR_CACHE_DIR; jax_compilation_cache_dir), and leave "
+		  "CUDA_MODULE_LOADING at LAZY. Contexts are created faster in persistence mode "
+		  "(nvidia-smi -pm 1) and with only the GPUs that are used in "
+		  "CUDA_VISIBLE_DEVICES. Copy weights from pinned memory, in large pieces, and "
+		  "read files ahead. Capture graphs for fewer sizes. Time before the first CUDA "
+		  "call is the program's own: python3 -X importtime shows which imports take it.",
+	.cost = "the part of the start that stands out, or all of it",
+	.thresholds =
+		{
+			{"part", 5e9, UNIT_NS,
+			 "minimum time of one part, other than imports, to stand out"},
+			{"start", 60e9, UNIT_NS,
+			 "minimum time to the first steady step, if no part stands out"},
+		},
+	.detect = detect,
+};

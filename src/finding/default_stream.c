@@ -122,8 +122,8 @@ static int fill_in(struct finding *finding, const struct meeting *meeting)
 		quantity__time((double)meeting->waits.ns).text);
 }
 
-int default_stream__detect(const struct finding_input *input, const struct process *process,
-			   struct finding_list *out)
+static int detect(const struct finding_input *input, const struct process *process,
+		  struct finding_list *out)
 {
 	const struct profile *profile = process->profile;
 	struct meeting meeting = {0};
@@ -142,3 +142,25 @@ int default_stream__detect(const struct finding_input *input, const struct proce
 	finding__cost(finding, meeting.waits.ns, site_lookup__watched_ns(input, process));
 	return fill_in(finding, &meeting);
 }
+
+const struct finding_kind default_stream_kind = {
+	.id = "default-stream",
+	.severity = SEVERITY_WARNING,
+	.needs = NEEDS_PROFILE,
+	.steady = true,
+	.every = EVERY_COPY | EVERY_WAIT,
+	.title = "the legacy default stream makes work wait that could run in parallel",
+	.advice = "The legacy default stream waits for all other streams and they for it, even "
+		  "across threads, so that work that could run in parallel runs in turn. Give "
+		  "each thread or task its own stream, created with cudaStreamNonBlocking, or "
+		  "compile with --default-stream per-thread (CUDA_API_PER_THREAD_DEFAULT_STREAM), "
+		  "and order dependent work by events.",
+	.cost = "waits for the legacy default stream",
+	.thresholds =
+		{
+			{"share", 0.1, UNIT_SHARE,
+			 "minimum share of launches that met others there"},
+			{"calls", 100, UNIT_COUNT, "minimum such launches"},
+		},
+	.detect = detect,
+};

@@ -333,7 +333,7 @@ static int detect_ranks(const struct finding_input *input, struct worker *ranks,
 	return ret;
 }
 
-int device_imbalance__detect(const struct finding_input *input, struct finding_list *out)
+static int detect(const struct finding_input *input, struct finding_list *out)
 {
 	size_t count = input->model->process_count;
 	struct worker *ranks = calloc(count + 1, sizeof(*ranks));
@@ -348,3 +348,28 @@ int device_imbalance__detect(const struct finding_input *input, struct finding_l
 	free(group);
 	return ret;
 }
+
+const struct finding_kind device_imbalance_kind = {
+	.id = "device-imbalance",
+	.severity = SEVERITY_WARNING,
+	.every = EVERY_CALL,
+	.title = "devices or ranks of one job do unequal work",
+	.advice = "In a job whose ranks wait for each other at each step, all run at the pace of "
+		  "the slowest, so give each the same work: the same number of samples "
+		  "(torch.utils.data.DistributedSampler, drop_last), sequences of about the same "
+		  "length in each batch (sorted or bucketed by length), experts or table shards "
+		  "of the same size. Check whether one rank does more than its share: evaluation, "
+		  "logging, checkpoints, data for the others. If the launches are equal and one "
+		  "rank is late all the same, its GPU may be slower (nvidia-smi -q -d "
+		  "PERFORMANCE: clocks, power, heat), or its CPU may be shared or on the other "
+		  "NUMA node. Pipeline stages, and processes that do different things on purpose, "
+		  "have different rates without harm: raise the threshold.",
+	.thresholds =
+		{
+			{"ratio", 1.2, UNIT_RATIO, "minimum ratio of the rates", .least = 1},
+			{"launches", 1000, UNIT_COUNT, "minimum launches of each"},
+			{"bytes", 268435456, UNIT_BYTES,
+			 "minimum bytes copied by each, if these are compared"},
+		},
+	.detect_all = detect,
+};

@@ -122,8 +122,8 @@ static int add(const struct finding_input *input, const struct process *process,
 	return fill_in(finding, process->profile, sites);
 }
 
-int driver_contention__detect(const struct finding_input *input, const struct process *process,
-			      struct finding_list *out)
+static int detect(const struct finding_input *input, const struct process *process,
+		  struct finding_list *out)
 {
 	struct site_pair pairs[CONTENTIONS];
 	size_t count = process->profile ? list_pairs(process->profile, pairs) : 0;
@@ -134,3 +134,24 @@ int driver_contention__detect(const struct finding_input *input, const struct pr
 			ret = add(input, process, &pairs[i], out);
 	return ret;
 }
+
+const struct finding_kind driver_contention_kind = {
+	.id = "driver-contention",
+	.severity = SEVERITY_WARNING,
+	.needs = NEEDS_PROFILE,
+	.every = EVERY_CALL,
+	.title = "threads hold one another up inside the driver",
+	.advice = "The driver has locks. A launch waits while another thread loads a module, "
+		  "allocates, frees or waits for the whole device. Load modules before the loop: "
+		  "call each kernel once, set CUDA_MODULE_LOADING=EAGER, or prepare plugins and "
+		  "JIT-compiled code before work begins. Allocate once, or with a caching "
+		  "allocator or cudaMallocAsync(). Wait for a stream or an event instead of the "
+		  "device.",
+	.cost = "launches and copies that another thread's call held up",
+	.thresholds =
+		{
+			{"share", 0.02, UNIT_SHARE, "minimum share of the watched time"},
+			{"calls", 3, UNIT_COUNT, "minimum calls that were held up"},
+		},
+	.detect = detect,
+};

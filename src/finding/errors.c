@@ -79,8 +79,8 @@ static int detect_ignored(const struct finding_input *input, const struct proces
 				 record->launches == 1 ? "" : "es");
 }
 
-int unchecked_errors__detect(const struct finding_input *input, const struct process *process,
-			     struct finding_list *out)
+static int detect_unchecked_errors(const struct finding_input *input, const struct process *process,
+				   struct finding_list *out)
 {
 	const struct profile *profile = process->profile;
 	size_t shown = 0;
@@ -97,6 +97,27 @@ int unchecked_errors__detect(const struct finding_input *input, const struct pro
 	}
 	return ret;
 }
+
+const struct finding_kind unchecked_errors_kind = {
+	.id = "unchecked-errors",
+	.severity = SEVERITY_WARNING,
+	.needs = NEEDS_PROFILE | NEEDS_ASKS,
+	.every = EVERY_COPY | EVERY_WAIT,
+	.title = "a call returned an error, launches followed, and no call asked for the error",
+	.advice = "A call returned an error, and its thread went on to launch work. Before that "
+		  "it made no call that asks for the error (cudaGetLastError, "
+		  "cudaPeekAtLastError, cudaGetErrorName, cuGetErrorString and the like), and "
+		  "none that usually responds to one: the same call with success, a free, the end "
+		  "of its context. From outside gpuprobe cannot see whether the program checked "
+		  "the return value. If it did, and can safely continue, this is no fault. If it "
+		  "did not, results of later work may be silently wrong: check the result of each "
+		  "call, and cudaGetLastError() after each launch, at least in debug builds.",
+	.thresholds =
+		{
+			{"calls", 1, UNIT_COUNT, "minimum failed calls"},
+		},
+	.detect = detect_unchecked_errors,
+};
 
 /* --- sticky-error --- */
 
@@ -159,8 +180,8 @@ static int report_sticky(struct finding *finding, const struct process *process,
 		plural(sticky->same), quantity__amount((double)sticky->others).text);
 }
 
-int sticky_error__detect(const struct finding_input *input, const struct process *process,
-			 struct finding_list *out)
+static int detect_sticky_error(const struct finding_input *input, const struct process *process,
+			       struct finding_list *out)
 {
 	const struct sticky_error *sticky = &process->sticky;
 	uint64_t end_ns = process->ended ? process->ended_ns : input->model->now_ns;
@@ -179,6 +200,22 @@ int sticky_error__detect(const struct finding_input *input, const struct process
 	finding->weight = (double)sticky->same + 1;
 	return report_sticky(finding, process, since_ns);
 }
+
+const struct finding_kind sticky_error_kind = {
+	.id = "sticky-error",
+	.severity = SEVERITY_CRITICAL,
+	.title = "everything fails after this call",
+	.advice = "After this error the context is lost: every later call fails, and only a new "
+		  "process helps. A kernel failed, most often by an access out of bounds, and a "
+		  "later call reports it. Run the program under compute-sanitizer, or with "
+		  "CUDA_LAUNCH_BLOCKING=1 so that the launch itself reports the error, and let "
+		  "the program end when it gets it.",
+	.thresholds =
+		{
+			{"calls", 1, UNIT_COUNT, "minimum calls that failed with it"},
+		},
+	.detect = detect_sticky_error,
+};
 
 /* --- error-storm --- */
 
@@ -285,8 +322,8 @@ static int report_storm(struct finding *finding, const struct process *process,
 		known ? " of its calls)" : "");
 }
 
-int error_storm__detect(const struct finding_input *input, const struct process *process,
-			struct finding_list *out)
+static int detect_error_storm(const struct finding_input *input, const struct process *process,
+			      struct finding_list *out)
 {
 	struct storm storm = {0};
 	struct finding *finding;
@@ -298,3 +335,18 @@ int error_storm__detect(const struct finding_input *input, const struct process 
 	finding = finding_list__add(out, input, process);
 	return finding ? report_storm(finding, process, &storm) : -ENOMEM;
 }
+
+const struct finding_kind error_storm_kind = {
+	.id = "error-storm",
+	.severity = SEVERITY_WARNING,
+	.title = "calls fail all the time",
+	.advice = "Calls fail again and again, and each costs time. Look at the first of them: a "
+		  "feature that the device lacks, an argument that is always wrong, an endless "
+		  "retry. Ask once whether something is supported, and remember the answer.",
+	.thresholds =
+		{
+			{"rate", 10, UNIT_PER_SECOND, "minimum failures"},
+			{"calls", 100, UNIT_COUNT, "minimum failures"},
+		},
+	.detect = detect_error_storm,
+};

@@ -3,9 +3,9 @@
  * Findings: what is wrong with a program according to its CUDA calls, what it costs, and what
  * usually fixes it. They are derived from the model only.
  *
- * kinds.c is the only table of them, with severities, thresholds and advice. A rule (struct
- * finding_kind's `detect`) examines one process, or all, and adds a finding only if the evidence
- * exceeds its thresholds.
+ * kinds.c lists the kinds. A kind has severity, thresholds and advice, and stands in the file of
+ * its rule. A rule (struct finding_kind's `detect`) examines one process, or all, and adds a
+ * finding only if the evidence exceeds the thresholds.
  */
 #ifndef FINDING_FINDING_H
 #define FINDING_FINDING_H
@@ -102,8 +102,11 @@ struct finding_kind {
 };
 
 /* In the order in which findings are listed by id; finding_kind_count entries. */
-extern const struct finding_kind finding_kinds[];
+extern const struct finding_kind *const finding_kinds[];
 extern const size_t finding_kind_count;
+
+/* The kind's index in finding_kinds. */
+size_t finding_kind__index(const struct finding_kind *kind);
 
 /* NULL: unknown id. */
 const struct finding_kind *finding_kind__find(const char *id);
@@ -176,6 +179,17 @@ struct finding_trend {
 
 #define FINDING_COURSES 8
 
+/*
+ * What a finding has in common with the same one of another moment. Hashed as bytes: there is no
+ * padding.
+ */
+struct finding_key {
+	uint64_t start_ns;
+	int32_t pid, tid;
+	uint32_t kind;	  /* index in finding_kinds */
+	uint32_t subject; /* its hash; 0: none */
+};
+
 struct finding_list {
 	struct finding *items;
 	size_t count;
@@ -211,6 +225,8 @@ int finding__evidence(struct finding *finding, const char *format, ...)
 /* Numbers beyond FINDING_NUMBERS are dropped (a bug of the rule, which its test reveals). */
 void finding__number(struct finding *finding, const char *name, double value,
 		     enum finding_unit unit);
+
+struct finding_key finding__key(const struct finding *finding);
 
 /* Sets the cost, and its share of `of_ns`. */
 void finding__cost(struct finding *finding, uint64_t cost_ns, uint64_t of_ns);

@@ -33,9 +33,9 @@ struct findings *findings__new(const struct findings_options *options)
 		return NULL;
 	}
 	for (size_t i = 0; i < finding_kind_count; i++)
-		for (size_t n = 0; n < FINDING_THRESHOLDS && finding_kinds[i].thresholds[n].name;
+		for (size_t n = 0; n < FINDING_THRESHOLDS && finding_kinds[i]->thresholds[n].name;
 		     n++)
-			findings->thresholds[i][n] = finding_kinds[i].thresholds[n].value;
+			findings->thresholds[i][n] = finding_kinds[i]->thresholds[n].value;
 	return findings;
 }
 
@@ -59,7 +59,7 @@ int findings__set_threshold(struct findings *findings, const char *text, struct 
 	int ret = threshold__parse(text, &choice, err);
 
 	if (!ret)
-		findings->thresholds[choice.kind - finding_kinds][choice.index] = choice.value;
+		findings->thresholds[finding_kind__index(choice.kind)][choice.index] = choice.value;
 	return ret;
 }
 
@@ -76,7 +76,7 @@ int findings__set_thresholds(struct findings *findings, const char *const *texts
 double findings__threshold(const struct findings *findings, const struct finding_kind *kind,
 			   size_t index)
 {
-	return findings->thresholds[kind - finding_kinds][index];
+	return findings->thresholds[finding_kind__index(kind)][index];
 }
 
 uint64_t findings__nccl_hang_ns(const struct findings *findings)
@@ -144,8 +144,8 @@ static bool is_taken(const struct findings *findings, const struct finding_kind 
 		     const struct process *process)
 {
 	for (size_t i = 0; i < finding_kind_count; i++)
-		if (finding_kinds[i].stands_alone && &finding_kinds[i] != kind &&
-		    finding_kinds[i].stands_alone(process, findings->thresholds[i]))
+		if (finding_kinds[i]->stands_alone && finding_kinds[i] != kind &&
+		    finding_kinds[i]->stands_alone(process, findings->thresholds[i]))
 			return true;
 	return false;
 }
@@ -165,7 +165,7 @@ static bool is_gpu_bound(const struct model *model, const struct process *proces
 
 static void pass_over(const struct finding_kind *kind, struct finding_list *list)
 {
-	list->sampled_kinds |= 1ull << (kind - finding_kinds);
+	list->sampled_kinds |= 1ull << finding_kind__index(kind);
 }
 
 /* Draws findings from the steady time, as if the process had been watched only from its start. */
@@ -233,7 +233,7 @@ static int detect_kind(const struct findings *findings, const struct model *mode
 		.model = model,
 		.state = findings,
 		.kind = kind,
-		.thresholds = findings->thresholds[kind - finding_kinds],
+		.thresholds = findings->thresholds[finding_kind__index(kind)],
 		.began_ns = findings->began_ns,
 	};
 	int failed = 0, ret;
@@ -285,9 +285,9 @@ int findings__detect(struct findings *findings, const struct model *model,
 	find_first_call(findings, model);
 	finding_list__clear(list);
 	for (size_t i = 0; i < finding_kind_count; i++) {
-		if (!has_needs(findings, &finding_kinds[i]))
+		if (!has_needs(findings, finding_kinds[i]))
 			continue;
-		ret = detect_kind(findings, model, &finding_kinds[i], list);
+		ret = detect_kind(findings, model, finding_kinds[i], list);
 		failed = failed ? failed : ret;
 	}
 	ret = finding_list__sort(list);

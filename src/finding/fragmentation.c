@@ -71,8 +71,8 @@ static int detect(const struct finding_input *input, const struct process *proce
 	return add(input, process, pool, &unused, out);
 }
 
-int fragmentation__detect(const struct finding_input *input, const struct process *process,
-			  struct finding_list *out)
+static int detect_fragmentation(const struct finding_input *input, const struct process *process,
+				struct finding_list *out)
 {
 	int ret = detect(input, process, NULL, out);
 
@@ -80,3 +80,27 @@ int fragmentation__detect(const struct finding_input *input, const struct proces
 		ret = detect(input, process, &process->pools[i], out);
 	return ret;
 }
+
+const struct finding_kind fragmentation_kind = {
+	.id = "fragmentation",
+	.severity = SEVERITY_WARNING,
+	.title = "memory is reserved and not used",
+	.advice = "The process holds this memory and does not use it. For a pool of "
+		  "cudaMallocAsync, lower cudaMemPoolAttrReleaseThreshold, or call "
+		  "cudaMemPoolTrimTo() after a phase that needs much; do not if the next phase "
+		  "needs it again, since it would have to be allocated again. Physical memory of "
+		  "cuMemCreate that is mapped nowhere is released by cuMemRelease once it is "
+		  "unmapped. Calls do not show what is unused inside the segments of a caching "
+		  "allocator: in PyTorch compare torch.cuda.memory_reserved() with "
+		  "torch.cuda.memory_allocated(); "
+		  "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, or max_split_size_mb, and "
+		  "torch.cuda.empty_cache() between phases reduce the difference.",
+	.thresholds =
+		{
+			{"share", 0.5, UNIT_SHARE,
+			 "minimum share of the reserved memory that is not used"},
+			{"bytes", 268435456, UNIT_BYTES,
+			 "minimum memory that is reserved and not used"},
+		},
+	.detect = detect_fragmentation,
+};

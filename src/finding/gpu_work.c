@@ -11,7 +11,6 @@
 #include "finding/verdict.h"
 #include "model/gpu_times.h"
 #include "symbol/kernel_label.h"
-#include "symbol/kernel_name.h"
 
 /* The process's times, and its busiest GPU's; NULL: they are not known, or not whole. */
 static const struct gpu_process_times *
@@ -67,8 +66,8 @@ static bool copies_stand_alone(const double *thresholds, const struct gpu_busy *
 	       share_of(kernels_ns, busy->window_ns) >= thresholds[COPY_KERNELS];
 }
 
-int no_overlap__detect(const struct finding_input *input, const struct process *process,
-		       struct finding_list *out)
+static int detect_no_overlap(const struct finding_input *input, const struct process *process,
+			     struct finding_list *out)
 {
 	struct gpu_busy busy;
 	const struct gpu_process_times *times = times_of(input, process, &busy);
@@ -104,6 +103,31 @@ int no_overlap__detect(const struct finding_input *input, const struct process *
 		quantity__time((double)kernels_ns).text);
 }
 
+const struct finding_kind no_overlap_kind = {
+	.id = "no-overlap",
+	.severity = SEVERITY_WARNING,
+	.needs = NEEDS_GPU_TIMES,
+	.title = "copies never run beside kernels",
+	.advice = "Let copies of the next step run while the kernels of this one do: put copies "
+		  "in a stream of their own, made with cudaStreamNonBlocking, copy pinned memory "
+		  "by cudaMemcpyAsync, use two buffers in turn, and order both streams by events. "
+		  "In PyTorch use pin_memory=True, .to(device, non_blocking=True) and a prefetch "
+		  "of the next batch in a torch.cuda.Stream. A copy whose kernel is the next work "
+		  "of all cannot overlap: nothing else is left to run meanwhile.",
+	.cost = "copies while no kernel ran",
+	.thresholds =
+		{
+			{"share", 0.1, UNIT_SHARE,
+			 "minimum share of the time in which copies run alone"},
+			{"calls", 100, UNIT_COUNT, "minimum copies"},
+			{"overlap", 0.1, UNIT_SHARE,
+			 "maximum share of the copies' time beside kernels"},
+			{"kernels", 0.1, UNIT_SHARE,
+			 "minimum share of the time in which kernels run"},
+		},
+	.detect = detect_no_overlap,
+};
+
 /* --- small-kernels --- */
 
 enum {
@@ -137,21 +161,20 @@ static struct small small_kernels(const struct gpu_process_times *times, double 
 static int name_kernel(const struct finding_input *input, const struct gpu_kernel_time *kernel,
 		       struct finding *finding)
 {
-	char *name = kernel->name ? kernel_name__demangle(kernel->name) : NULL;
-	char label[KERNEL_LABEL_SIZE];
+	uint64_t spent_ns = 0;
+	char *text;
 	int ret;
 
-	if (!name)
+	if (!kernel->name)
 		return 0;
-	kernel_label__write(name, label);
-	ret = finding__subject(finding, "%s",
-			       findings__has_full_names(input->state) ? name : label);
-	free(name);
+	text = kernel_label__text(&spent_ns, kernel->name, findings__has_full_names(input->state));
+	ret = text ? finding__subject(finding, "%s", text) : -ENOMEM;
+	free(text);
 	return ret;
 }
 
-int small_kernels__detect(const struct finding_input *input, const struct process *process,
-			  struct finding_list *out)
+static int detect_small_kernels(const struct finding_input *input, const struct process *process,
+				struct finding_list *out)
 {
 	const double *thresholds = input->thresholds;
 	struct gpu_busy busy;
@@ -187,6 +210,25 @@ int small_kernels__detect(const struct finding_input *input, const struct proces
 				 quantity__time((double)busy.window_ns).text);
 }
 
+const struct finding_kind small_kernels_kind = {
+	.id = "small-kernels",
+	.severity = SEVERITY_WARNING,
+	.needs = NEEDS_GPU_TIMES,
+	.title = "kernels are too small for the GPU",
+	.advice = "The GPU is done with a kernel before the program has launched the next one. "
+		  "Give each kernel more work (a larger batch, several items in one launch), fuse "
+		  "kernels (torch.compile, a library's fused operation), or launch many at once "
+		  "as a CUDA graph.",
+	.thresholds =
+		{
+			{"share", 0.5, UNIT_SHARE, "minimum share of the kernels"},
+			{"time", 10e3, UNIT_NS, "mean time below which a kernel is small"},
+			{"kernels", 1000, UNIT_COUNT, "minimum of them"},
+			{"idle", 0.3, UNIT_SHARE, "minimum share of the time without work"},
+		},
+	.detect = detect_small_kernels,
+};
+
 /* --- launch-latency --- */
 
 enum {
@@ -205,8 +247,8 @@ static bool shares_its_gpu(const struct model *model, const struct process *proc
 	return verdict.beside.pid;
 }
 
-int launch_latency__detect(const struct finding_input *input, const struct process *process,
-			   struct finding_list *out)
+static int detect_launch_latency(const struct finding_input *input, const struct process *process,
+				 struct finding_list *out)
 {
 	const double *thresholds = input->thresholds;
 	struct gpu_busy busy;
@@ -246,3 +288,23 @@ int launch_latency__detect(const struct finding_input *input, const struct proce
 		quantity__time((double)busy.window_ns).text,
 		quantity__time((double)busy.gaps->before_call_ns).text);
 }
+
+const struct finding_kind launch_latency_kind = {
+	.id = "launch-latency",
+	.severity = SEVERITY_WARNING,
+	.needs = NEEDS_GPU_TIMES,
+	.title = "the idle GPU begins called work late",
+	.advice = "The GPU has nothing to do, and yet work starts some time after its call. That "
+		  "is what a launch takes until it reaches the GPU, or a wait for an event of "
+		  "another stream. Call further ahead: wait less often, so that the next work is "
+		  "queued before the GPU is done, or launch CUDA graphs.",
+	.cost = "idle times of the GPU between a call and the start of its work",
+	.thresholds =
+		{
+			{"share", 0.1, UNIT_SHARE, "minimum share of the time"},
+			{"gaps", 100, UNIT_COUNT, "minimum idle times"},
+			{"mean", 30e3, UNIT_NS, "minimum mean time of one"},
+			{"known", 0.9, UNIT_SHARE, "minimum share of the work whose call is known"},
+		},
+	.detect = detect_launch_latency,
+};

@@ -100,8 +100,8 @@ static int add(const struct finding_input *input, const struct process *process,
 		quantity__share(finding->share).text);
 }
 
-int graph_recapture__detect(const struct finding_input *input, const struct process *process,
-			    struct finding_list *out)
+static int detect(const struct finding_input *input, const struct process *process,
+		  struct finding_list *out)
 {
 	const struct finding_history *history = findings__history(input->state);
 	uint64_t cost_ns;
@@ -120,3 +120,29 @@ int graph_recapture__detect(const struct finding_input *input, const struct proc
 		return 0;
 	return add(input, process, &work, cost_ns, out);
 }
+
+const struct finding_kind graph_recapture_kind = {
+	.id = "graph-recapture",
+	.severity = SEVERITY_WARNING,
+	.every = EVERY_LAUNCH,
+	.title = "graphs are made again and again instead of launched again",
+	.advice = "Capture and instantiate once, and launch the executable graph each time. Put "
+		  "values that change between launches into buffers at fixed addresses that are "
+		  "filled before the launch, or set them with cudaGraphExecKernelNodeSetParams(). "
+		  "If most nodes get new arguments, capture again and call cudaGraphExecUpdate(), "
+		  "which costs a fraction of an instantiation. If shapes vary, keep an executable "
+		  "graph for each of a few sizes and pad to the next one. In PyTorch make the "
+		  "torch.cuda.CUDAGraph once and call replay(), after copying the inputs into its "
+		  "static tensors; with torch.compile(mode=\"reduce-overhead\") mark what varies "
+		  "as dynamic, or the graph is captured again for each shape. If a graph is only "
+		  "launched a few times, launch its kernels without one.",
+	.cost = "captures, instantiations and destroys of graphs",
+	.thresholds =
+		{
+			{"graphs", 10, UNIT_COUNT,
+			 "minimum instantiations while graphs are launched"},
+			{"launches", 4, UNIT_RATIO, "maximum mean launches of a graph"},
+			{"share", 0.01, UNIT_SHARE, "minimum share of the watched time"},
+		},
+	.detect = detect,
+};

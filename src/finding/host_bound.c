@@ -12,6 +12,7 @@
 #include "finding/repair.h"
 #include "finding/rules.h"
 #include "finding/verdict.h"
+#include "stack/stack.h"
 
 enum {
 	LEAST_SHARE,
@@ -113,18 +114,10 @@ static int report(const struct verdict *verdict, const struct host_reasons *reas
 				 report_reasons(reasons, text));
 }
 
-static bool runs_python(const struct stack *stack)
-{
-	for (uint32_t i = 0; stack && i < stack->count; i++)
-		if (stack->frames[i].kind == FRAME_PYTHON)
-			return true;
-	return false;
-}
-
 /* The thread's name in the program: the kernel knows the names of few Python threads. */
 static const char *name_of(const struct host_thread *thread, const struct stack *stack)
 {
-	return thread->tid == thread->pid && runs_python(stack) ? "MainThread" : thread->comm;
+	return thread->tid == thread->pid && stack__has_python(stack) ? "MainThread" : thread->comm;
 }
 
 /*
@@ -197,8 +190,8 @@ static int add(const struct finding_input *input, const struct process *process,
 	return ret;
 }
 
-int host_bound__detect(const struct finding_input *input, const struct process *process,
-		       struct finding_list *out)
+static int detect(const struct finding_input *input, const struct process *process,
+		  struct finding_list *out)
 {
 	struct verdict verdict;
 	double share;
@@ -211,3 +204,31 @@ int host_bound__detect(const struct finding_input *input, const struct process *
 		return 0;
 	return add(input, process, &verdict, share, out);
 }
+
+const struct finding_kind host_bound_kind = {
+	.id = "host-bound",
+	.severity = SEVERITY_WARNING,
+	.needs = NEEDS_PROFILE,
+	.steady = true,
+	.whole = true,
+	.every = EVERY_COPY | EVERY_WAIT,
+	.title = "the GPU waits for the program",
+	.advice = "The program gives the GPU less work than it could do: the program has to "
+		  "become faster, not the GPU. The reasons show where its threads spend their "
+		  "time. On the CPU: prepare the next batch beside the loop (workers of a data "
+		  "loader, a thread), or on the GPU. A queue: the threads that fill it do not "
+		  "keep up; add workers, or look at what they do. A lock or Python's GIL: shorten "
+		  "what its holder does, or move that to another process. Launches and the "
+		  "framework between them: CUDA graphs, torch.compile, larger batches. Copies: "
+		  "pinned memory and asynchronous copies. Allocation: a caching allocator. Waits "
+		  "in each step (loss.item(), printing): wait only now and then. Preempted: more "
+		  "CPUs, or a higher limit of the cgroup.",
+	.cost = "times in which the GPU had, or must have had, nothing to do",
+	.thresholds =
+		{
+			{"share", 0.3, UNIT_SHARE,
+			 "minimum share of the steady time that the GPU waits"},
+			{"window", 5e9, UNIT_NS, "minimum steady time to judge"},
+		},
+	.detect = detect,
+};

@@ -75,10 +75,32 @@ static bool has_work(const struct model *model, const struct process *process)
 	return verdict.kind != VERDICT_NO_WORK;
 }
 
-int idle_gaps__detect(const struct finding_input *input, const struct process *process,
-		      struct finding_list *out)
+static int detect_idle_gaps(const struct finding_input *input, const struct process *process,
+			    struct finding_list *out)
 {
 	if (!has_work(input->model, process))
 		return 0;
 	return thread_sums__make(input, process, cost_of, detect, out);
 }
+
+const struct finding_kind idle_gaps_kind = {
+	.id = "idle-gaps",
+	.severity = SEVERITY_WARNING,
+	.needs = NEEDS_PROFILE,
+	.steady = true,
+	.every = EVERY_CALL,
+	.title = "the GPU has nothing to do",
+	.advice = "The GPU had nothing to do: the thread submitted work only long after it had "
+		  "waited for the last. If that time is spent outside CUDA calls, the input does "
+		  "not keep up: load and prepare the next batch in other threads or processes "
+		  "while the GPU works (more workers and prefetching in a data loader), move "
+		  "preparation to the GPU, write checkpoints and logs outside the loop. Idle time "
+		  "is counted only if a wait shows that the queue was empty, so there may be more.",
+	.cost = "gaps of more than 100 ms in which nothing was queued",
+	.thresholds =
+		{
+			{"share", 0.1, UNIT_SHARE, "minimum share of the thread's time"},
+			{"gaps", 3, UNIT_COUNT, "minimum gaps"},
+		},
+	.detect = detect_idle_gaps,
+};

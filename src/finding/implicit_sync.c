@@ -198,8 +198,31 @@ static int detect(const struct watched_thread *watched, struct finding *finding)
 				 quantity__time((double)worst->ns / (double)worst->calls).text);
 }
 
-int implicit_sync__detect(const struct finding_input *input, const struct process *process,
-			  struct finding_list *out)
+static int detect_implicit_sync(const struct finding_input *input, const struct process *process,
+				struct finding_list *out)
 {
 	return thread_sums__make(input, process, cost_of, detect, out);
 }
+
+const struct finding_kind implicit_sync_kind = {
+	.id = "implicit-sync",
+	.severity = SEVERITY_WARNING,
+	.needs = NEEDS_PROFILE,
+	.steady = true,
+	.every = EVERY_COPY | EVERY_WAIT,
+	.title = "calls that block in the middle of launches",
+	.advice = "Some calls wait for the GPU without being asked to: synchronous copies (use "
+		  "cudaMemcpyAsync with pinned memory), cudaMemset of pinned or managed memory "
+		  "(cudaMemsetAsync), cudaFree and cudaFreeHost (allocate once and keep it, or "
+		  "use cudaMallocAsync and cudaFreeAsync), and loads of modules. A kernel's first "
+		  "launch is slow if it loads the kernel's module, by a visible call or inside "
+		  "the driver: launch each kernel once before the loop, or set "
+		  "CUDA_MODULE_LOADING=EAGER.",
+	.cost = "calls that blocked between launches",
+	.thresholds =
+		{
+			{"share", 0.05, UNIT_SHARE, "minimum share of the thread's time"},
+			{"calls", 10, UNIT_COUNT, "minimum such calls"},
+		},
+	.detect = detect_implicit_sync,
+};

@@ -13,8 +13,8 @@
 const struct finding_kind *finding_kind__find(const char *id)
 {
 	for (size_t i = 0; i < finding_kind_count; i++)
-		if (!strcmp(finding_kinds[i].id, id))
-			return &finding_kinds[i];
+		if (!strcmp(finding_kinds[i]->id, id))
+			return finding_kinds[i];
 	return NULL;
 }
 
@@ -50,7 +50,7 @@ static const char *mistyped(const char *id, size_t length)
 	snprintf(word, sizeof(word), "%.*s", (int)(length < ID_SHOWN ? length : ID_SHOWN), id);
 	similar__begin(&similar, word);
 	for (size_t i = 0; i < finding_kind_count; i++)
-		similar__try(&similar, finding_kinds[i].id);
+		similar__try(&similar, finding_kinds[i]->id);
 	return similar.best;
 }
 
@@ -61,11 +61,11 @@ static const char *meant_by(const char *id, size_t length)
 	int best = 0;
 
 	for (size_t i = 0; i < finding_kind_count; i++) {
-		int like = likeness(finding_kinds[i].id, id, length);
+		int like = likeness(finding_kinds[i]->id, id, length);
 
 		if (like > best) {
 			best = like;
-			meant = finding_kinds[i].id;
+			meant = finding_kinds[i]->id;
 		}
 	}
 	return meant ? meant : mistyped(id, length);

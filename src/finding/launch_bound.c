@@ -51,14 +51,6 @@ static const char assumption[] =
 
 /* --- full queues --- */
 
-static bool is_launch(size_t row)
-{
-	enum operation operation =
-		row < api_function_count ? api_functions[row].desc.operation : OP_NONE;
-
-	return operation == OP_LAUNCH || operation == OP_GRAPH_LAUNCH;
-}
-
 static bool is_blocked(const struct duration_record *time)
 {
 	double first =
@@ -84,7 +76,7 @@ static bool queue_is_full(const struct watched_thread *watched)
 	for (size_t i = 0; i < profile->function_count; i++) {
 		const struct profile_function *function = &profile->functions[i];
 
-		if (!is_launch(function->row))
+		if (!profile__is_launch(function->row))
 			continue;
 		all_ns += function->time.ns;
 		if (is_blocked(&function->time))
@@ -274,8 +266,36 @@ static int detect(const struct watched_thread *watched, struct finding *finding)
 	return ret ? ret : report(watched, &sequence, finding);
 }
 
-int launch_bound__detect(const struct finding_input *input, const struct process *process,
-			 struct finding_list *out)
+static int detect_launch_bound(const struct finding_input *input, const struct process *process,
+			       struct finding_list *out)
 {
 	return thread_sums__make(input, process, cost_of, detect, out);
 }
+
+const struct finding_kind launch_bound_kind = {
+	.id = "launch-bound",
+	.severity = SEVERITY_WARNING,
+	.needs = NEEDS_PROFILE,
+	.steady = true,
+	.host_limits = true,
+	.every = EVERY_COPY | EVERY_WAIT,
+	.title = "many short launches back to back: the CPU cannot feed the GPU",
+	.advice = "A launch costs the CPU a few microseconds, whatever the kernel does. If "
+		  "kernels take no longer than that, the GPU is done before the next one arrives. "
+		  "Record the repeating sequence once as a CUDA graph and launch that "
+		  "(cudaStreamBeginCapture and cudaGraphLaunch; in PyTorch torch.cuda.graph or "
+		  "torch.compile(mode=\"reduce-overhead\")), or fuse kernels, or give each more "
+		  "work (a larger batch). Calls do not show how long kernels run: use a GPU "
+		  "profiler for that.",
+	.cost = "launches back to back",
+	.thresholds =
+		{
+			{"share", 0.5, UNIT_SHARE,
+			 "minimum share of the thread's time spent launching, gaps included"},
+			{"rate", 10000, UNIT_PER_SECOND, "minimum launches"},
+			{"wait", 0.2, UNIT_SHARE,
+			 "maximum share of the thread's time in waits; above it the GPU has enough "
+			 "work"},
+		},
+	.detect = detect_launch_bound,
+};

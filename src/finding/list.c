@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/hash.h"
 
 struct finding *finding_list__add(struct finding_list *list, const struct finding_input *input,
 				  const struct process *process)
@@ -90,6 +91,18 @@ void finding__cost(struct finding *finding, uint64_t cost_ns, uint64_t of_ns)
 	finding->weight = (double)cost_ns;
 }
 
+struct finding_key finding__key(const struct finding *finding)
+{
+	return (struct finding_key){
+		.start_ns = finding->start_ns,
+		.pid = finding->pid,
+		.tid = finding->tid,
+		.kind = (uint32_t)finding_kind__index(finding->kind),
+		.subject =
+			finding->subject ? hash__of(finding->subject, strlen(finding->subject)) : 0,
+	};
+}
+
 void finding__saving(struct finding *finding, uint64_t saving_ns, const char *assumption)
 {
 	finding->has_saving = true;
@@ -134,13 +147,15 @@ struct ranked {
 static int compare(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
+	size_t x_kind = finding_kind__index(x->finding.kind);
+	size_t y_kind = finding_kind__index(y->finding.kind);
 
 	if (x->finding.severity != y->finding.severity)
 		return x->finding.severity < y->finding.severity ? 1 : -1;
 	if (cost_of(&x->finding) != cost_of(&y->finding))
 		return cost_of(&x->finding) < cost_of(&y->finding) ? 1 : -1;
-	if (x->finding.kind != y->finding.kind)
-		return x->finding.kind < y->finding.kind ? -1 : 1;
+	if (x_kind != y_kind)
+		return x_kind < y_kind ? -1 : 1;
 	if (x->finding.weight != y->finding.weight)
 		return x->finding.weight < y->finding.weight ? 1 : -1;
 	return x->index < y->index ? -1 : x->index > y->index;

@@ -57,8 +57,8 @@ static int report(struct finding *finding, const struct profile *profile,
 		quantity__bytes((double)largest->bytes).text, largest->name);
 }
 
-int mapped_file_copies__detect(const struct finding_input *input, const struct process *process,
-			       struct finding_list *out)
+static int detect(const struct finding_input *input, const struct process *process,
+		  struct finding_list *out)
 {
 	struct mapped_copy_record sum = sum_up(process->profile);
 	struct finding *finding;
@@ -73,3 +73,24 @@ int mapped_file_copies__detect(const struct finding_input *input, const struct p
 	finding->stack = profile__stack(process->profile, process->profile->mapped[0].record.stack);
 	return report(finding, process->profile, &sum);
 }
+
+const struct finding_kind mapped_file_copies_kind = {
+	.id = "mapped-file-copies",
+	.severity = SEVERITY_WARNING,
+	.needs = NEEDS_PROFILE,
+	.title = "slow copies straight from mapped files",
+	.advice = "A copy from a mapped file waits for each of its pages. Have the file read "
+		  "ahead (posix_fadvise with POSIX_FADV_WILLNEED, madvise with "
+		  "MADV_POPULATE_READ, vmtouch), or read it in large pieces, in several threads, "
+		  "into pinned memory and copy from there while the next piece is read; GPUDirect "
+		  "Storage (cuFile, kvikio) reads into the GPU's memory. In PyTorch: torch.load "
+		  "without mmap=True, or the files on a local disk.",
+	.cost = "copies from mapped files",
+	.thresholds =
+		{
+			{"time", 2e9, UNIT_NS, "minimum time in such copies of 1 MiB and more"},
+			{"rate", 2147483648, UNIT_BYTES_PER_SECOND,
+			 "maximum bytes per second; above it the files are in memory"},
+		},
+	.detect = detect,
+};

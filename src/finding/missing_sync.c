@@ -193,8 +193,8 @@ static unsigned int count_sorts(const struct missing *missing)
 	       !!missing->unrecorded_queries + !!missing->destroyed_busy;
 }
 
-int missing_sync__detect(const struct finding_input *input, const struct process *process,
-			 struct finding_list *out)
+static int detect(const struct finding_input *input, const struct process *process,
+		  struct finding_list *out)
 {
 	struct finding *finding;
 	struct missing missing;
@@ -225,3 +225,22 @@ int missing_sync__detect(const struct finding_input *input, const struct process
 			site_lookup__function(missing.row));
 	return ret;
 }
+
+const struct finding_kind missing_sync_kind = {
+	.id = "missing-sync",
+	.severity = SEVERITY_WARNING,
+	.needs = NEEDS_PROFILE,
+	.every = EVERY_CALL,
+	.title = "results may be used before they are ready",
+	.advice = "The memory of work in flight was freed, or its results were used without a "
+		  "wait. Wait for a copy (its stream or an event recorded after it) before its "
+		  "host memory is freed or read, and before the process ends. Record an event "
+		  "before waiting for it: one that was never recorded counts as done. Wait for a "
+		  "stream before destroying it if its results matter. Calls do not show whether a "
+		  "wrong result was used.",
+	.thresholds =
+		{
+			{"calls", 1, UNIT_COUNT, "minimum such calls"},
+		},
+	.detect = detect,
+};

@@ -168,8 +168,8 @@ static int detect(const struct finding_input *input, const struct process *proce
 	return leak.growth.verdict == GROWTH_GROWING ? add(input, &leak, out) : 0;
 }
 
-int object_leak__detect(const struct finding_input *input, const struct process *process,
-			struct finding_list *out)
+static int detect_object_leak(const struct finding_input *input, const struct process *process,
+			      struct finding_list *out)
 {
 	int ret = 0;
 
@@ -177,3 +177,29 @@ int object_leak__detect(const struct finding_input *input, const struct process 
 		ret = detect(input, process, &process->object_sites[i], out);
 	return ret;
 }
+
+const struct finding_kind object_leak_kind = {
+	.id = "object-leak",
+	.severity = SEVERITY_WARNING,
+	.title = "objects other than memory are made and never destroyed",
+	.advice = "Objects take device memory that no allocation shows. Make them once and reuse "
+		  "them. An executable graph for each request or shape: keep it by shape and "
+		  "launch it again, update it with cudaGraphExecUpdate, or call "
+		  "cudaGraphExecDestroy; in PyTorch look for torch.cuda.CUDAGraph() and "
+		  "torch.compile with ever new shapes. A module or library that is loaded for "
+		  "each request: load it at startup, or unload it with cuModuleUnload or "
+		  "cuLibraryUnload; generated kernels belong into a cache with a limit. Events "
+		  "and streams: take them from a pool, or destroy them on each path, error paths "
+		  "too (cudaEventDestroy, cudaStreamDestroy). Handles of libraries, such as "
+		  "cublasCreate, make streams, events and memory: make one for each thread, not "
+		  "for each call. The driver keeps the memory of destroyed objects for later "
+		  "ones, so a peak costs until the process ends. Bytes each are estimated from "
+		  "NVML's figure of the process, from 50 objects on. A cache with a limit looks "
+		  "the same until it is full.",
+	.thresholds =
+		{
+			{"objects", 4096, UNIT_COUNT, "minimum live objects, or"},
+			{"bytes", 67108864, UNIT_BYTES, "minimum estimated memory in them"},
+		},
+	.detect = detect_object_leak,
+};

@@ -174,8 +174,8 @@ static int add_limited(const struct finding_input *input, const struct process *
 				 text);
 }
 
-int oom__detect(const struct finding_input *input, const struct process *process,
-		struct finding_list *out)
+static int detect_oom(const struct finding_input *input, const struct process *process,
+		      struct finding_list *out)
 {
 	const struct oom *report = oom__latest(input->model, process);
 	struct shortage shortage;
@@ -197,6 +197,31 @@ int oom__detect(const struct finding_input *input, const struct process *process
 		finding->stack = site_lookup__of_failure(process, (size_t)row, OUT_OF_MEMORY);
 	return report_oom(input, process, &shortage, finding);
 }
+
+const struct finding_kind oom_kind = {
+	.id = "oom",
+	.severity = SEVERITY_CRITICAL,
+	.title = "an allocation failed for want of memory",
+	.advice = "First see which processes hold the memory: the evidence names the largest, and "
+		  "the out-of-memory report on standard error (--oom-dir DIR keeps it in a file) "
+		  "the call sites, what grew, and the likely cause. If it is other processes, end "
+		  "or move them; a process that is missing from nvidia-smi's list may still run "
+		  "in another container. If it is this one: use a smaller batch, free before "
+		  "allocating rather than after, and look for leak-growing and fragmentation "
+		  "among the findings. In PyTorch: gradient accumulation, activation "
+		  "checkpointing, torch.no_grad() for inference, "
+		  "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True if much is reserved and not "
+		  "allocated. When cudaMalloc fails, PyTorch's caching allocator frees its unused "
+		  "blocks and tries again: if the program continued, that is what happened, and "
+		  "each time costs a synchronisation. Pinned host memory (cudaMallocHost, "
+		  "cudaHostRegister) is limited by the machine's memory, or that of the container "
+		  "(ulimit -l, cgroup).",
+	.thresholds =
+		{
+			{"calls", 1, UNIT_COUNT, "minimum failed allocations"},
+		},
+	.detect = detect_oom,
+};
 
 /* --- oom-near --- */
 
@@ -309,7 +334,7 @@ static int detect_gpu(const struct finding_input *input, const struct gpu *gpu,
 						   0;
 }
 
-int oom_near__detect(const struct finding_input *input, struct finding_list *out)
+static int detect_oom_near(const struct finding_input *input, struct finding_list *out)
 {
 	int ret = 0;
 
@@ -319,3 +344,25 @@ int oom_near__detect(const struct finding_input *input, struct finding_list *out
 			ret = detect_gpu(input, &input->model->gpus[i], out);
 	return ret;
 }
+
+const struct finding_kind oom_near_kind = {
+	.id = "oom-near",
+	.severity = SEVERITY_WARNING,
+	.title = "the memory of a device is nearly used up",
+	.advice = "Find out which process takes more: the finding names the largest holders. "
+		  "leak-growing, if it is found too, names the call site, and gpuprobe memleak "
+		  "its allocations. If the growth is intended, stop it before the device is full: "
+		  "a smaller batch, activation checkpointing, a limit on the cache. In PyTorch "
+		  "torch.cuda.set_per_process_memory_fraction() makes one process fail before the "
+		  "others do, and PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True leaves less "
+		  "unused between its blocks. In inference servers lower the share for the "
+		  "key-value cache. If other processes hold the memory, move them, or this one, "
+		  "to another device.",
+	.thresholds =
+		{
+			{"free", 0.05, UNIT_SHARE, "maximum share of memory that is free"},
+			{"growth", 0.01, UNIT_SHARE,
+			 "minimum share of memory that was taken recently"},
+		},
+	.detect_all = detect_oom_near,
+};

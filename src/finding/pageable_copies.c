@@ -286,8 +286,8 @@ static int report(struct finding *finding, const struct copy_sum *all, const str
 	return ret;
 }
 
-int pageable_copies__detect(const struct finding_input *input, const struct process *process,
-			    struct finding_list *out)
+static int detect(const struct finding_input *input, const struct process *process,
+		  struct finding_list *out)
 {
 	const struct way ways[2] = {look_at(input->model, process, COPY_H2D),
 				    look_at(input->model, process, COPY_D2H)};
@@ -312,3 +312,25 @@ int pageable_copies__detect(const struct finding_input *input, const struct proc
 	ret = name_function(finding, process, to_device.calls && to_host.calls);
 	return ret ? ret : report(finding, &all, ways);
 }
+
+const struct finding_kind pageable_copies_kind = {
+	.id = "pageable-copies",
+	.severity = SEVERITY_WARNING,
+	.steady = true,
+	.every = EVERY_COPY,
+	.title = "copies from or to host memory that is not pinned",
+	.advice = "The driver copies unpinned memory through a buffer of its own, at a fraction "
+		  "of the link's rate, and the call does not return before it has read the "
+		  "memory: little overlaps, even with asynchronous copies. Allocate buffers for "
+		  "copies with cudaMallocHost, or pin existing ones with cudaHostRegister, once "
+		  "and not per copy; in PyTorch use pin_memory=True in the DataLoader and "
+		  ".to(device, non_blocking=True). Pinned memory cannot be swapped out: pin the "
+		  "buffers, not the data set.",
+	.cost = "copies of host memory that is not pinned",
+	.thresholds =
+		{
+			{"share", 0.05, UNIT_SHARE, "minimum share of the watched time"},
+			{"bytes", 67108864, UNIT_BYTES, "minimum bytes copied that way"},
+		},
+	.detect = detect,
+};

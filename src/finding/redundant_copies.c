@@ -59,8 +59,8 @@ static int report_repeats(struct finding *finding, const struct process_profile 
 		worst ? " times" : "");
 }
 
-int redundant_copies__detect(const struct finding_input *input, const struct process *process,
-			     struct finding_list *out)
+static int detect(const struct finding_input *input, const struct process *process,
+		  struct finding_list *out)
 {
 	const struct profile *profile = process->profile;
 	uint64_t watched_ns = site_lookup__watched_ns(input, process);
@@ -84,3 +84,24 @@ int redundant_copies__detect(const struct finding_input *input, const struct pro
 		ret = name_repeat(finding, process, worst);
 	return ret ? ret : report_repeats(finding, &profile->totals, &sum, worst);
 }
+
+const struct finding_kind redundant_copies_kind = {
+	.id = "redundant-copies",
+	.severity = SEVERITY_WARNING,
+	.needs = NEEDS_PROFILE,
+	.steady = true,
+	.every = EVERY_CALL,
+	.title = "the same range is copied again needlessly",
+	.advice = "The same range is copied again although nothing on the device has used it (to "
+		  "the device), or changed it (to the host), since the last time. Copy once, "
+		  "before the loop or when the data has changed, and keep the copy. Calls do not "
+		  "show whether the host changed its side meanwhile, but a copy to the device "
+		  "that nothing used before the next one was needless all the same.",
+	.cost = "copies of data that was unchanged or unused since the last copy",
+	.thresholds =
+		{
+			{"share", 0.02, UNIT_SHARE, "minimum share of the watched time"},
+			{"calls", 10, UNIT_COUNT, "minimum such copies"},
+		},
+	.detect = detect,
+};

@@ -1,134 +1,112 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The rules: a function for each kind of finding, see struct finding_kind. Each rule's file says
- * what it looks for; kinds.c has the thresholds.
+ * The kinds of findings, see struct finding_kind. Each stands below its rule in the rule's file, so
+ * that thresholds, advice and rule are in one place. Rules and their enums of thresholds are
+ * private to these files.
  */
 #ifndef FINDING_RULES_H
 #define FINDING_RULES_H
 
 #include "finding/finding.h"
 
-/* object_leak.c */
-int object_leak__detect(const struct finding_input *input, const struct process *process,
-			struct finding_list *out);
+/* For `every` of a kind. */
+#define EVERY_LAUNCH (1 << RATE_LAUNCH)
+#define EVERY_COPY (1 << RATE_COPY)
+#define EVERY_WAIT (1 << RATE_WAIT)
+#define EVERY_CALL (EVERY_LAUNCH | EVERY_COPY | EVERY_WAIT)
 
 /* unavailable.c */
-int cuda_unavailable__detect(const struct finding_input *input, const struct process *process,
-			     struct finding_list *out);
-/*
- * Whether the finding applies by these thresholds: then all other findings would only be about
- * failed calls.
- */
-bool cuda_unavailable__holds(const struct process *process, const double *thresholds);
+extern const struct finding_kind cuda_unavailable_kind;
 
 /* alloc_churn.c */
-int alloc_churn__detect(const struct finding_input *input, const struct process *process,
-			struct finding_list *out);
+extern const struct finding_kind alloc_churn_kind;
 
-/* leaks.c */
-int leak_growing__detect(const struct finding_input *input, const struct process *process,
-			 struct finding_list *out);
-int leak_at_exit__detect(const struct finding_input *input, const struct process *process,
-			 struct finding_list *out);
+/* leak_growing.c */
+extern const struct finding_kind leak_growing_kind;
+
+/* leak_at_exit.c */
+extern const struct finding_kind leak_at_exit_kind;
+
+/* object_leak.c */
+extern const struct finding_kind object_leak_kind;
 
 /* launch_bound.c */
-int launch_bound__detect(const struct finding_input *input, const struct process *process,
-			 struct finding_list *out);
+extern const struct finding_kind launch_bound_kind;
 
 /* short_waits.c */
-int sync_after_every_launch__detect(const struct finding_input *input,
-				    const struct process *process, struct finding_list *out);
-int sync_stall__detect(const struct finding_input *input, const struct process *process,
-		       struct finding_list *out);
+extern const struct finding_kind sync_after_every_launch_kind;
+extern const struct finding_kind sync_stall_kind;
 
 /* implicit_sync.c */
-int implicit_sync__detect(const struct finding_input *input, const struct process *process,
-			  struct finding_list *out);
+extern const struct finding_kind implicit_sync_kind;
 
 /* small_copies.c */
-int small_copies__detect(const struct finding_input *input, const struct process *process,
-			 struct finding_list *out);
-
-/* redundant_copies.c */
-int redundant_copies__detect(const struct finding_input *input, const struct process *process,
-			     struct finding_list *out);
+extern const struct finding_kind small_copies_kind;
 
 /* pageable_copies.c */
-int pageable_copies__detect(const struct finding_input *input, const struct process *process,
-			    struct finding_list *out);
+extern const struct finding_kind pageable_copies_kind;
+
+/* redundant_copies.c */
+extern const struct finding_kind redundant_copies_kind;
 
 /* errors.c */
-int unchecked_errors__detect(const struct finding_input *input, const struct process *process,
-			     struct finding_list *out);
-int sticky_error__detect(const struct finding_input *input, const struct process *process,
-			 struct finding_list *out);
-int error_storm__detect(const struct finding_input *input, const struct process *process,
-			struct finding_list *out);
+extern const struct finding_kind unchecked_errors_kind;
+extern const struct finding_kind sticky_error_kind;
+extern const struct finding_kind error_storm_kind;
 
 /* out_of_memory.c */
-int oom_near__detect(const struct finding_input *input, struct finding_list *out);
-int oom__detect(const struct finding_input *input, const struct process *process,
-		struct finding_list *out);
+extern const struct finding_kind oom_near_kind;
+extern const struct finding_kind oom_kind;
 
 /* fragmentation.c */
-int fragmentation__detect(const struct finding_input *input, const struct process *process,
-			  struct finding_list *out);
+extern const struct finding_kind fragmentation_kind;
 
 /* graph_recapture.c */
-int graph_recapture__detect(const struct finding_input *input, const struct process *process,
-			    struct finding_list *out);
+extern const struct finding_kind graph_recapture_kind;
 
 /* idle_gaps.c */
-int idle_gaps__detect(const struct finding_input *input, const struct process *process,
-		      struct finding_list *out);
+extern const struct finding_kind idle_gaps_kind;
 
 /* host_bound.c */
-int host_bound__detect(const struct finding_input *input, const struct process *process,
-		       struct finding_list *out);
+extern const struct finding_kind host_bound_kind;
 
 /* cold_start.c */
-int cold_start__detect(const struct finding_input *input, const struct process *process,
-		       struct finding_list *out);
+extern const struct finding_kind cold_start_kind;
 
 /* mapped_file_copies.c */
-int mapped_file_copies__detect(const struct finding_input *input, const struct process *process,
-			       struct finding_list *out);
+extern const struct finding_kind mapped_file_copies_kind;
 
 /* default_stream.c */
-int default_stream__detect(const struct finding_input *input, const struct process *process,
-			   struct finding_list *out);
+extern const struct finding_kind default_stream_kind;
 
 /* driver_contention.c */
-int driver_contention__detect(const struct finding_input *input, const struct process *process,
-			      struct finding_list *out);
-
-/* chatty_getters.c */
-int chatty_getters__detect(const struct finding_input *input, const struct process *process,
-			   struct finding_list *out);
-
-/* device_imbalance.c */
-int device_imbalance__detect(const struct finding_input *input, struct finding_list *out);
-
-/* nccl.c; `input->kind` says which verdict */
-int nccl__detect(const struct finding_input *input, struct finding_list *out);
+extern const struct finding_kind driver_contention_kind;
 
 /* gpu_work.c */
-int no_overlap__detect(const struct finding_input *input, const struct process *process,
-		       struct finding_list *out);
-int small_kernels__detect(const struct finding_input *input, const struct process *process,
-			  struct finding_list *out);
-int launch_latency__detect(const struct finding_input *input, const struct process *process,
-			   struct finding_list *out);
+extern const struct finding_kind no_overlap_kind;
+extern const struct finding_kind small_kernels_kind;
+extern const struct finding_kind launch_latency_kind;
 
-/* stuck.c */
-int stuck__detect(const struct finding_input *input, const struct process *process,
-		  struct finding_list *out);
+/* chatty_getters.c */
+extern const struct finding_kind chatty_getters_kind;
 
-/* xid.c */
-int xid__detect(const struct finding_input *input, struct finding_list *out);
+/* device_imbalance.c */
+extern const struct finding_kind device_imbalance_kind;
 
 /* missing_sync.c */
-int missing_sync__detect(const struct finding_input *input, const struct process *process,
-			 struct finding_list *out);
+extern const struct finding_kind missing_sync_kind;
+
+/* nccl.c */
+extern const struct finding_kind nccl_hang_kind;
+extern const struct finding_kind nccl_mismatch_kind;
+extern const struct finding_kind nccl_straggler_kind;
+extern const struct finding_kind nccl_imbalance_kind;
+extern const struct finding_kind nccl_error_kind;
+
+/* stuck.c */
+extern const struct finding_kind stuck_kind;
+
+/* xid.c */
+extern const struct finding_kind xid_kind;
 
 #endif

@@ -3,20 +3,11 @@
 #include "finding/seen.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/hash.h"
 #include "base/table.h"
 
-struct seen_key {
-	uint64_t start_ns;
-	int32_t pid, tid;
-	uint32_t kind; /* index in finding_kinds */
-	uint32_t subject;
-};
-
 struct seen_finding {
-	struct seen_key key;
+	struct finding_key key;
 	enum finding_severity severity;
 	UT_hash_handle hh;
 };
@@ -38,7 +29,7 @@ void seen_findings__free(struct seen_findings *seen)
 	free(seen);
 }
 
-static bool has_room(const struct seen_findings *seen, const struct seen_key *key)
+static bool has_room(const struct seen_findings *seen, const struct finding_key *key)
 {
 	size_t of_process = 0;
 
@@ -50,14 +41,7 @@ static bool has_room(const struct seen_findings *seen, const struct seen_key *ke
 /* Whether it is new, or more severe. Without memory it is not. */
 static bool note(struct seen_findings *seen, const struct finding *finding)
 {
-	const struct seen_key key = {
-		.start_ns = finding->start_ns,
-		.pid = finding->pid,
-		.tid = finding->tid,
-		.kind = (uint32_t)(finding->kind - finding_kinds),
-		.subject =
-			finding->subject ? hash__of(finding->subject, strlen(finding->subject)) : 0,
-	};
+	const struct finding_key key = finding__key(finding);
 	struct seen_finding *found = TABLE_FIND(seen->table, key, &key);
 	bool is_new = !found;
 

@@ -97,11 +97,34 @@ static int single_detect(const struct watched_thread *watched, struct finding *f
 		quantity__share(thread_sums__share(watched, waits.ns)).text);
 }
 
-int sync_after_every_launch__detect(const struct finding_input *input,
-				    const struct process *process, struct finding_list *out)
+static int detect_sync_after_every_launch(const struct finding_input *input,
+					  const struct process *process, struct finding_list *out)
 {
 	return thread_sums__make(input, process, single_cost, single_detect, out);
 }
+
+const struct finding_kind sync_after_every_launch_kind = {
+	.id = "sync-after-every-launch",
+	.severity = SEVERITY_WARNING,
+	.needs = NEEDS_PROFILE,
+	.steady = true,
+	.every = EVERY_COPY | EVERY_WAIT,
+	.title = "the program waits after each launch",
+	.advice = "After each launch the thread waits until the GPU is done, and the GPU then "
+		  "idles until the next launch arrives. Work in one stream runs in order without "
+		  "any wait. Wait only where the host reads a result (and then for an event or "
+		  "the stream, not the device), or once in many launches. In PyTorch look for "
+		  ".item(), .cpu(), print of a tensor, or torch.cuda.synchronize() in the loop.",
+	.cost = "waits that followed exactly one launch",
+	.thresholds =
+		{
+			{"share", 0.1, UNIT_SHARE, "minimum share of the thread's time"},
+			{"calls", 100, UNIT_COUNT, "minimum such waits"},
+			{"mean", 1e6, UNIT_NS,
+			 "maximum mean time of one; above it the GPU is busy"},
+		},
+	.detect = detect_sync_after_every_launch,
+};
 
 /* --- other waits --- */
 
@@ -161,8 +184,33 @@ static int stall_detect(const struct watched_thread *watched, struct finding *fi
 		quantity__amount((double)thread->bare_waits.calls).text);
 }
 
-int sync_stall__detect(const struct finding_input *input, const struct process *process,
-		       struct finding_list *out)
+static int detect_sync_stall(const struct finding_input *input, const struct process *process,
+			     struct finding_list *out)
 {
 	return thread_sums__make(input, process, stall_cost, stall_detect, out);
 }
+
+const struct finding_kind sync_stall_kind = {
+	.id = "sync-stall",
+	.severity = SEVERITY_WARNING,
+	.needs = NEEDS_PROFILE,
+	.steady = true,
+	.every = EVERY_COPY | EVERY_WAIT,
+	.title = "the program spends its time in many short waits",
+	.advice = "Each wait lets the GPU's queue run empty, and the GPU idles until the thread "
+		  "launches again. Wait less often; let the thread prepare and launch the next "
+		  "work first and then wait for the earlier work by an event (two or more buffers "
+		  "in turn); leave out waits when nothing was launched. A few long waits are no "
+		  "fault: the GPU is busy then.",
+	.cost = "waits that did not follow exactly one launch",
+	.thresholds =
+		{
+			{"share", 0.2, UNIT_SHARE, "minimum share of the thread's time"},
+			{"calls", 100, UNIT_COUNT, "minimum such waits"},
+			{"mean", 1e6, UNIT_NS,
+			 "maximum mean time of one; above it the GPU is busy"},
+			{"launches", 16, UNIT_RATIO,
+			 "maximum mean launches per wait; above it waits are few"},
+		},
+	.detect = detect_sync_stall,
+};

@@ -15,7 +15,7 @@ enum {
 	LEAST_CALLS,
 };
 
-#define SMALL_SIZES 16 /* size classes below 64 KiB, as the texts here and in kinds.c say */
+#define SMALL_SIZES 16 /* size classes below 64 KiB, as the texts here say */
 /* a copy of less than 64 KiB takes microseconds, tens of them if it is pageable */
 #define SMALL_OWN_NS 200000
 #define BATCH_BYTES 1048576.0
@@ -336,8 +336,8 @@ static int report(struct finding *finding, const struct process *process,
 		quantity__share(finding->share).text, report_batch(finding, sums).text);
 }
 
-int small_copies__detect(const struct finding_input *input, const struct process *process,
-			 struct finding_list *out)
+static int detect(const struct finding_input *input, const struct process *process,
+		  struct finding_list *out)
 {
 	uint64_t watched_ns = site_lookup__watched_ns(input, process);
 	struct small_copies sums = {0};
@@ -355,3 +355,23 @@ int small_copies__detect(const struct finding_input *input, const struct process
 	finding__cost(finding, sums.small.ns, watched_ns);
 	return report(finding, process, &sums);
 }
+
+const struct finding_kind small_copies_kind = {
+	.id = "small-copies",
+	.severity = SEVERITY_WARNING,
+	.needs = NEEDS_PROFILE,
+	.steady = true,
+	.every = EVERY_COPY,
+	.title = "many small copies",
+	.advice = "Each copy costs microseconds, however small it is. Put data that belongs "
+		  "together into one buffer and copy that once; keep small values on the device, "
+		  "or pass them as kernel parameters (up to 32,764 bytes since CUDA 12.1, 4,096 "
+		  "before); cudaMemcpyBatchAsync, of CUDA 12.8, takes many copies in one call.",
+	.cost = "copies of less than 64 KiB",
+	.thresholds =
+		{
+			{"share", 0.05, UNIT_SHARE, "minimum share of the watched time"},
+			{"calls", 1000, UNIT_COUNT, "minimum copies of less than 64 KiB"},
+		},
+	.detect = detect,
+};

@@ -87,7 +87,7 @@ static int report(const struct finding_input *input, const struct process *proce
 				 count == 2 ? " is" : "s are");
 }
 
-int stuck__detect(const struct finding_input *input, const struct process *process,
+static int detect(const struct finding_input *input, const struct process *process,
 		  struct finding_list *out)
 {
 	const struct open_call *call;
@@ -114,3 +114,25 @@ int stuck__detect(const struct finding_input *input, const struct process *proce
 	ret = finding__subject(finding, "%s", site_lookup__function(call->row));
 	return ret ? ret : report(input, process, call, count, finding);
 }
+
+const struct finding_kind stuck_kind = {
+	.id = "stuck",
+	.severity = SEVERITY_INFO,
+	.title = "a call does not return: a hang, or long work on the GPU",
+	.advice = "Calls do not show whether the GPU still works: nvidia-smi shows its use and "
+		  "power, cuda-gdb -p PID the running kernels. A wait that lasts as long as the "
+		  "work queued before it is fine. A wait that does not end waits for a kernel "
+		  "that loops (often one block that waits for another that has no room to start), "
+		  "for a stream that waits for an event or for a memory word that nothing writes, "
+		  "or in a collective for a rank that has failed or has called a different one: "
+		  "compare the ranks, and set NCCL_DEBUG=INFO. Other calls wait for locks: of the "
+		  "driver, held by a thread in a long call, or of the loader. gdb -p PID and "
+		  "`thread apply all bt` show what waits for what.",
+	.thresholds =
+		{
+			{"time", 60e9, UNIT_NS, "minimum time that a call has been in progress"},
+			{"silence", 600e9, UNIT_NS,
+			 "when it is a warning, if the process makes no other call"},
+		},
+	.detect = detect,
+};

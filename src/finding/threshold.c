@@ -138,8 +138,8 @@ int threshold__parse(const char *text, struct threshold_choice *choice, struct e
 	name = memchr(text, '.', (size_t)(value - text));
 	length = (size_t)((name ? name : value) - text);
 	for (size_t i = 0; i < finding_kind_count && !choice->kind; i++)
-		if (is_text(finding_kinds[i].id, text, length))
-			choice->kind = &finding_kinds[i];
+		if (is_text(finding_kinds[i]->id, text, length))
+			choice->kind = finding_kinds[i];
 	if (!choice->kind)
 		return finding_kind__unknown(text, length, err);
 	if (name)

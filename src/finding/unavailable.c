@@ -112,7 +112,7 @@ static uint64_t failures_of(const struct process *process)
 	return sum;
 }
 
-bool cuda_unavailable__holds(const struct process *process, const double *thresholds)
+static bool holds(const struct process *process, const double *thresholds)
 {
 	const struct failure *first = first_of(process);
 
@@ -141,13 +141,31 @@ static int report(struct finding *finding, const struct process *process)
 				 cause->why, cause->remedy);
 }
 
-int cuda_unavailable__detect(const struct finding_input *input, const struct process *process,
-			     struct finding_list *out)
+static int detect(const struct finding_input *input, const struct process *process,
+		  struct finding_list *out)
 {
 	struct finding *finding;
 
-	if (!cuda_unavailable__holds(process, input->thresholds))
+	if (!holds(process, input->thresholds))
 		return 0;
 	finding = finding_list__add(out, input, process);
 	return finding ? report(finding, process) : -ENOMEM;
 }
+
+const struct finding_kind cuda_unavailable_kind = {
+	.id = "cuda-unavailable",
+	.severity = SEVERITY_CRITICAL,
+	.title = "CUDA cannot be used here: no call succeeds",
+	.advice = "None of the process's calls succeeded, and the first error says that there is "
+		  "no usable driver or device. The evidence names the likely cause and what to "
+		  "do. nvidia-smi shows whether the driver works, and gpuprobe check which "
+		  "libraries and GPUs there are. A program that only asked whether there is a "
+		  "GPU, and runs without one, has no fault. Other findings of such a process "
+		  "could only come from failed calls, so they are left out.",
+	.thresholds =
+		{
+			{"calls", 1, UNIT_COUNT, "minimum failed calls"},
+		},
+	.detect = detect,
+	.stands_alone = holds,
+};

@@ -93,7 +93,11 @@ static int add_sample(struct unused_history *history, const struct unused_key *k
 	return 0;
 }
 
-uint64_t unused_history__unmapped(const struct process *process, uint64_t *created)
+/*
+ * Lower bound of the process's physical memory that is mapped nowhere. *created: all its physical
+ * memory.
+ */
+static uint64_t unmapped_bytes(const struct process *process, uint64_t *created)
 {
 	uint64_t mapped = process->memory[MEMORY_MAPPED].live_bytes;
 
@@ -112,7 +116,7 @@ static int sample_process(struct unused_history *history, const struct process *
 	struct unused_key key = key_of(process, NULL);
 	int ret = 0;
 
-	sample.unused = unused_history__unmapped(process, &sample.reserved);
+	sample.unused = unmapped_bytes(process, &sample.reserved);
 	if (process->memory[MEMORY_PHYSICAL].allocations)
 		ret = add_sample(history, &key, &sample);
 	for (size_t i = 0; i < process->pool_count && !ret; i++) {

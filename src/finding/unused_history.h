@@ -31,10 +31,4 @@ struct unused_evidence {
 void unused_history__judge(const struct unused_history *history, const struct process *process,
 			   const struct pool_totals *pool, struct unused_evidence *evidence);
 
-/*
- * Lower bound of the process's physical memory that is mapped nowhere. *created: all its physical
- * memory.
- */
-uint64_t unused_history__unmapped(const struct process *process, uint64_t *created);
-
 #endif

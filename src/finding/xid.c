@@ -109,7 +109,7 @@ static int add(const struct finding_input *input, const struct xid_count *count,
 	return finding->evidence ? write_subject(finding, count, event) : -ENOMEM;
 }
 
-int xid__detect(const struct finding_input *input, struct finding_list *out)
+static int detect(const struct finding_input *input, struct finding_list *out)
 {
 	const struct xids *xids = input->model->xids;
 	int ret = 0;
@@ -124,3 +124,24 @@ int xid__detect(const struct finding_input *input, struct finding_list *out)
 	}
 	return ret;
 }
+
+const struct finding_kind xid_kind = {
+	.id = "xid",
+	/* each number has its own */
+	.severity = SEVERITY_WARNING,
+	.needs = NEEDS_XIDS,
+	.title = "the driver reports an error of a GPU (Xid)",
+	.advice = "The evidence says what the number means, who may have caused it, and what "
+		  "helps. The driver's report in the kernel's log names the process for most "
+		  "errors; --kernel-log makes gpuprobe read it. Otherwise the candidates are the "
+		  "processes on the GPU whose calls began to fail for good at that time, or else "
+		  "all that use the GPU. An error that comes with one program wherever it runs is "
+		  "a fault of the program; one that comes on one GPU with every program is a "
+		  "fault of the GPU or its machine. NVIDIA's catalogue of Xid errors describes "
+		  "each number.",
+	.thresholds =
+		{
+			{"age", 3600e9, UNIT_NS, "how long it is shown after the latest report"},
+		},
+	.detect_all = detect,
+};

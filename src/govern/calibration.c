@@ -118,14 +118,6 @@ static const struct site {
 
 /* --- timing --- */
 
-static double clock_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
-
 static int by_size(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -144,13 +136,13 @@ struct work {
 
 static void do_work(struct work *work)
 {
-	double began = clock_ns();
+	double began = (double)clock__monotonic_ns();
 
 	for (int i = 0; work->memory && i < WORK_LINES; i++) {
 		work->at = work->at * 1664525 + 1013904223;
 		work->memory[work->at % WORK_BYTES]++;
 	}
-	while (clock_ns() < began + PAUSE_NS)
+	while ((double)clock__monotonic_ns() < began + PAUSE_NS)
 		;
 }
 
@@ -163,9 +155,9 @@ static double time_chunk(const struct stand_in *stand_in, struct work *work)
 		double began;
 
 		do_work(work);
-		began = clock_ns();
+		began = (double)clock__monotonic_ns();
 		stand_in->call();
-		took += clock_ns() - began;
+		took += (double)clock__monotonic_ns() - began;
 	}
 	return took / CHUNK / stand_in->calls;
 }

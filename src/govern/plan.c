@@ -15,7 +15,8 @@
 #define CALM 0.8	    /* share of the allowance: a sampled family becomes exact below it */
 #define NOT_CALM_SHARE 0.95 /* share for a family that only the full allowance would make exact */
 
-double plan__paid_ns(const struct plan_basis *basis, const struct governed_thread *thread)
+/* What the thread has paid since the cycle began. */
+static double paid_ns(const struct plan_basis *basis, const struct governed_thread *thread)
 {
 	double paid = 0;
 
@@ -44,7 +45,7 @@ double plan__overhead(const struct plan_basis *basis)
 	double worst = 0;
 
 	HASH_ITER (hh, basis->threads->table, thread, next) {
-		double share = plan__paid_ns(basis, thread) / life_ns(basis, thread);
+		double share = paid_ns(basis, thread) / life_ns(basis, thread);
 
 		worst = share > worst ? share : worst;
 	}
@@ -55,7 +56,7 @@ double plan__overhead(const struct plan_basis *basis)
 static bool has_overspent(const struct plan_basis *basis, const struct governed_thread *thread)
 {
 	double ns = (double)governed_thread__time(thread, basis->cycle_ns, basis->now_ns);
-	double paid = plan__paid_ns(basis, thread) + thread->debt_ns;
+	double paid = paid_ns(basis, thread) + thread->debt_ns;
 
 	return paid * ns > basis->allowed * (double)PLAN_PERIOD_NS * active_ns(basis, thread);
 }
@@ -76,7 +77,7 @@ void plan__carry_over(const struct plan_basis *basis)
 	struct governed_thread *thread, *next;
 
 	HASH_ITER (hh, basis->threads->table, thread, next) {
-		double paid = plan__paid_ns(basis, thread);
+		double paid = paid_ns(basis, thread);
 		double debt_ns = thread->debt_ns + paid - basis->allowed * active_ns(basis, thread);
 
 		thread->debt_ns = clamp(debt_ns, -MOST_SAVED * period, MOST_OWED * period);

@@ -23,9 +23,6 @@ struct plan_basis {
 	unsigned int sampled;
 };
 
-/* What the thread has paid since the cycle began. */
-double plan__paid_ns(const struct plan_basis *basis, const struct governed_thread *thread);
-
 /* Slowdown of the worst-hit thread since the cycle began. */
 double plan__overhead(const struct plan_basis *basis);
 

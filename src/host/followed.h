@@ -17,8 +17,7 @@
 #include "target/socket_role.h"
 
 #define SUBMITTERS_MAX 128 /* for threads that submit; the rest is for threads that wake them */
-#define WAKERS_MAX (HOST_THREADS - SUBMITTERS_MAX)
-#define HOPS_MAX 3 /* from a submitting thread to one that is followed because of it */
+#define HOPS_MAX 3	   /* from a submitting thread to one that is followed because of it */
 
 struct host_bpf;
 

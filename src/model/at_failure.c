@@ -44,8 +44,7 @@ size_t at_failure__bytes(const struct at_failure *at_failure)
 void at_failure__begin(struct at_failure *at_failure, uint64_t time_ns)
 {
 	at_failure->time_ns = time_ns;
-	memset(at_failure->freed_bytes, 0, sizeof(at_failure->freed_bytes));
-	memset(at_failure->made_bytes, 0, sizeof(at_failure->made_bytes));
+	memset(at_failure->held_bytes, 0, sizeof(at_failure->held_bytes));
 	site_table__begin(at_failure->table, true);
 	if (at_failure->tensors)
 		tensors__begin(at_failure->tensors, true);
@@ -53,21 +52,13 @@ void at_failure__begin(struct at_failure *at_failure, uint64_t time_ns)
 
 /* --- memory from CUDA --- */
 
-int at_failure__add_live(struct at_failure *at_failure, const struct allocation_record *record,
-			 uint64_t stack)
+int at_failure__add(struct at_failure *at_failure, const struct allocation_record *record,
+		    uint64_t stack)
 {
-	if (record->start_ns <= at_failure->time_ns)
-		return site_table__add_live(at_failure->table, stack, 1, record->size,
-					    record->start_ns);
-	saturate__add(&at_failure->made_bytes[record->device], record->size);
-	return 0;
-}
-
-int at_failure__add_freed(struct at_failure *at_failure, const struct allocation_record *freed,
-			  uint64_t stack)
-{
-	saturate__add(&at_failure->freed_bytes[freed->device], freed->size);
-	return site_table__add_live(at_failure->table, stack, 1, freed->size, freed->start_ns);
+	if (record->start_ns > at_failure->time_ns)
+		return 0;
+	saturate__add(&at_failure->held_bytes[record->device], record->size);
+	return site_table__add_live(at_failure->table, stack, 1, record->size, record->start_ns);
 }
 
 /* --- tensors --- */

@@ -21,8 +21,11 @@ struct at_failure {
 	size_t site_count;
 	/* only live_sites and segments; NULL: it had no tensors then */
 	struct tensors *tensors;
-	/* memory from CUDA since then: what was freed of what was live, and what was allocated */
-	uint64_t freed_bytes[AT_FAILURE_DEVICES], made_bytes[AT_FAILURE_DEVICES];
+	/*
+	 * Memory from CUDA that was live then, by device: of the same walk as `sites`. Counters are
+	 * read earlier, when what was freed in between was still live.
+	 */
+	uint64_t held_bytes[AT_FAILURE_DEVICES];
 	uint64_t lost;		  /* frees since then without room for a record */
 	struct site_table *table; /* the source of `sites` */
 };
@@ -38,13 +41,11 @@ size_t at_failure__bytes(const struct at_failure *at_failure);
 void at_failure__begin(struct at_failure *at_failure, uint64_t time_ns);
 
 /*
- * Add memory from CUDA that is live now: at the failure it was if it is not younger; `stack` is
- * the id under which it is counted. The same for what was freed since. Return 0 or -ENOMEM.
+ * Adds memory from CUDA that is live now or was freed since: it was live at the failure if it is
+ * not younger. `stack` is the id under which it is counted. Returns 0 or -ENOMEM.
  */
-int at_failure__add_live(struct at_failure *at_failure, const struct allocation_record *record,
-			 uint64_t stack);
-int at_failure__add_freed(struct at_failure *at_failure, const struct allocation_record *freed,
-			  uint64_t stack);
+int at_failure__add(struct at_failure *at_failure, const struct allocation_record *record,
+		    uint64_t stack);
 
 /*
  * Add a segment, as tensors__add_segment, and a tensor in one, also of those freed since. Return 0

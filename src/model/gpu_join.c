@@ -10,7 +10,7 @@
 #define KEPT (GPU_JOIN_ROOM / 2)
 /* A run is due: there is still room for the batch that is being added. */
 #define DUE (GPU_JOIN_ROOM - 2 * GPU_TIMES_BATCH)
-#define MARK_TRIES 3	   /* a call may be told after the record of what it submitted */
+#define MARK_TRIES 3	   /* a call may be told after later ones of other threads */
 #define MOST_LATE_NS 50000 /* a mark after the end of its call: the clocks differ that much */
 
 /* A call that probes have seen. */
@@ -49,6 +49,10 @@ struct gpu_join {
 	struct gpu_work work[GPU_JOIN_ROOM];
 	struct pair pairs[GPU_JOIN_ROOM];
 	size_t seen_count, mark_count, known_count, work_count, pair_count;
+	size_t old_count;	  /* of `work`: those first ones that gpu_join__give_up has met */
+	uint64_t latest_ns;	  /* start of the latest call that was seen */
+	gpu_unjoined_fn unjoined; /* NULL: work is forgotten silently */
+	void *unjoined_arg;
 };
 
 /* Most of it is never touched, so that it takes memory only as it fills. */
@@ -93,12 +97,30 @@ bool gpu_join__clock(const struct gpu_join *join, int64_t *offset_ns)
 bool gpu_join__add_call(struct gpu_join *join, const struct gpu_call *call)
 {
 	FORGET(join->seen, join->seen_count, GPU_JOIN_ROOM);
+	if (call->start_ns > join->latest_ns)
+		join->latest_ns = call->start_ns;
 	join->seen[join->seen_count++] = (struct seen){.start_ns = call->start_ns,
 						       .end_ns = call->end_ns,
 						       .stack = call->stack,
 						       .thread = call->thread,
 						       .tid = call->tid};
 	return join->seen_count >= DUE;
+}
+
+/* Forgets the first pieces of work, so many. */
+static void drop_work(struct gpu_join *join, size_t count)
+{
+	for (size_t i = 0; join->unjoined && i < count; i++)
+		join->unjoined(&join->work[i], join->unjoined_arg);
+	join->work_count -= count;
+	memmove(join->work, join->work + count, join->work_count * sizeof(*join->work));
+	join->old_count -= count < join->old_count ? count : join->old_count;
+}
+
+static void limit_work(struct gpu_join *join, size_t most)
+{
+	if (join->work_count >= most)
+		drop_work(join, join->work_count - KEPT);
 }
 
 bool gpu_join__add_work(struct gpu_join *join, const struct gpu_work *work)
@@ -112,7 +134,7 @@ bool gpu_join__add_work(struct gpu_join *join, const struct gpu_work *work)
 								.correlation = work->correlation};
 		return join->mark_count >= DUE;
 	}
-	FORGET(join->work, join->work_count, GPU_JOIN_ROOM);
+	limit_work(join, GPU_JOIN_ROOM);
 	join->work[join->work_count++] = *work;
 	return join->work_count >= DUE;
 }
@@ -207,11 +229,12 @@ static void match_marks(struct gpu_join *join, int64_t offset_ns)
 	qsort(join->marks, join->mark_count, sizeof(*join->marks), by_thread_mark);
 	for (size_t i = 0; i < join->mark_count; i++) {
 		struct mark mark = join->marks[i];
-		struct seen *seen = call_of(join, &mark, mark.start_ns + (uint64_t)offset_ns, &at);
+		uint64_t boot_ns = mark.start_ns + (uint64_t)offset_ns;
+		struct seen *seen = call_of(join, &mark, boot_ns, &at);
 
 		if (seen)
 			take_known(join, &mark, seen);
-		else if (++mark.tries < MARK_TRIES)
+		else if (boot_ns > join->latest_ns || ++mark.tries < MARK_TRIES)
 			join->marks[kept++] = mark;
 	}
 	join->mark_count = kept;
@@ -253,15 +276,19 @@ static void pair_work(struct gpu_join *join)
 
 static void drop_paired(struct gpu_join *join)
 {
-	size_t kept = 0;
+	size_t kept = 0, old = 0;
 
 	for (size_t i = 0; i < join->pair_count; i++)
 		join->work[join->pairs[i].work].kind = 0;
-	for (size_t i = 0; i < join->work_count; i++)
-		if (join->work[i].kind)
-			join->work[kept++] = join->work[i];
+	for (size_t i = 0; i < join->work_count; i++) {
+		if (!join->work[i].kind)
+			continue;
+		old += i < join->old_count;
+		join->work[kept++] = join->work[i];
+	}
 	join->work_count = kept;
-	FORGET(join->work, join->work_count, KEPT);
+	join->old_count = old;
+	limit_work(join, KEPT);
 }
 
 static void drop_used_known(struct gpu_join *join)
@@ -277,25 +304,40 @@ static void drop_used_known(struct gpu_join *join)
 	FORGET(join->known, join->known_count, KEPT);
 }
 
-void gpu_join__run(struct gpu_join *join, gpu_joined_fn fn, void *arg)
+size_t gpu_join__run(struct gpu_join *join, gpu_joined_fn fn, void *arg)
 {
+	size_t known = join->known_count;
 	int64_t offset_ns = 0;
 
 	if (!gpu_join__clock(join, &offset_ns))
-		return;
+		return 0;
 	match_marks(join, offset_ns);
+	known = join->known_count - known;
 	pair_work(join);
 	for (size_t i = 0; i < join->pair_count; i++) {
-		const struct known *known = &join->known[join->pairs[i].known];
+		const struct known *call = &join->known[join->pairs[i].known];
 		const struct gpu_joined joined = {
 			.work = &join->work[join->pairs[i].work],
-			.called_ns = known->start_ns - (uint64_t)offset_ns,
-			.stack = known->stack,
-			.tid = known->tid,
+			.called_ns = call->start_ns - (uint64_t)offset_ns,
+			.stack = call->stack,
+			.tid = call->tid,
 		};
 
 		fn(&joined, arg);
 	}
 	drop_paired(join);
 	drop_used_known(join);
+	return known;
+}
+
+void gpu_join__keep_all(struct gpu_join *join, gpu_unjoined_fn fn, void *arg)
+{
+	join->unjoined = fn;
+	join->unjoined_arg = arg;
+}
+
+void gpu_join__give_up(struct gpu_join *join, bool all)
+{
+	drop_work(join, all ? join->work_count : join->old_count);
+	join->old_count = join->work_count;
 }

@@ -11,6 +11,7 @@
 #define MODEL_GPU_JOIN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "gpuprobe/gpu_times.h"
@@ -28,6 +29,7 @@ struct gpu_joined {
 };
 
 typedef void (*gpu_joined_fn)(const struct gpu_joined *joined, void *arg);
+typedef void (*gpu_unjoined_fn)(const struct gpu_work *work, void *arg);
 
 /* NULL without memory. */
 struct gpu_join *gpu_join__new(void);
@@ -43,7 +45,19 @@ bool gpu_join__clock(const struct gpu_join *join, int64_t *offset_ns);
 bool gpu_join__add_call(struct gpu_join *join, const struct gpu_call *call);
 bool gpu_join__add_work(struct gpu_join *join, const struct gpu_work *work); /* or GPU_WORK_CALL */
 
-/* Passes on the work whose call is known by now, in the order of its start. */
-void gpu_join__run(struct gpu_join *join, gpu_joined_fn fn, void *arg);
+/*
+ * Passes on the work whose call is known by now, in the order of its start. Returns how many calls
+ * have got their record of CUPTI's.
+ */
+size_t gpu_join__run(struct gpu_join *join, gpu_joined_fn fn, void *arg);
+
+/* From now on work that is forgotten goes to `fn`, which must not call functions of the join. */
+void gpu_join__keep_all(struct gpu_join *join, gpu_unjoined_fn fn, void *arg);
+
+/*
+ * After gpu_join__run: forgets the work that has been waiting for its call since the last time;
+ * with `all`, all work.
+ */
+void gpu_join__give_up(struct gpu_join *join, bool all);
 
 #endif

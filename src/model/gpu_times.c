@@ -29,6 +29,7 @@ void gpu_times__clear(struct gpu_times *times)
 {
 	TABLE_CLEAR(times->processes, free_process);
 	*times = (struct gpu_times){.share = times->share,
+				    .own_profilers = times->own_profilers,
 				    .find_stack = times->find_stack,
 				    .find_arg = times->find_arg};
 }
@@ -130,7 +131,7 @@ static struct gpu_join *take_join(struct gpu_times *times, struct gpu_process_ti
 static void add_to_join(struct gpu_times *times, struct gpu_process_times *process,
 			const struct gpu_work *work)
 {
-	struct gpu_join *join = take_join(times, process);
+	struct gpu_join *join = times->own_profilers ? NULL : take_join(times, process);
 
 	if (join && gpu_join__add_work(join, work))
 		times->due = true;
@@ -226,6 +227,15 @@ void gpu_times__take(struct gpu_times *times, const void *record, size_t size)
 		take_failure(times, record);
 	else if (head->function == GPU_TIMES_CLOCK && size >= sizeof(struct gpu_times_clock))
 		take_clock(times, record);
+}
+
+struct gpu_own_profile *gpu_times__own_profile(struct gpu_times *times, pid_t pid,
+					       uint64_t start_ns)
+{
+	const struct gpu_times_head head = {.pid = pid, .start_ns = start_ns};
+	struct gpu_process_times *process = hear(times, &head);
+
+	return process ? &process->own : NULL;
 }
 
 /* --- calls --- */

@@ -39,6 +39,17 @@ struct gpu_times_key {
 	uint64_t start_ns; /* CLOCK_BOOTTIME */
 };
 
+#define GPU_PROFILE_NOTE_SIZE 512
+
+/* A trace of the program's own profiler (--kineto) that the times come from. */
+struct gpu_own_profile {
+	uint64_t asked_ns;		  /* how long it was to record; 0: there is none */
+	bool complete;			  /* all of it has been read */
+	uint64_t bytes;			  /* of its file */
+	uint64_t overhead_ns;		  /* in which CUPTI held up threads, by its own account */
+	char note[GPU_PROFILE_NOTE_SIZE]; /* why it lacks something, or is missing; "": nothing */
+};
+
 struct gpu_process_times {
 	struct gpu_times_key key;
 	struct gpu_kernel_time *kernels; /* a table */
@@ -61,10 +72,13 @@ struct gpu_process_times {
 	bool failed;		    /* the library could not start */
 	int64_t code;		    /* CUPTI's result; 0: none */
 	char reason[GPU_TIMES_REASON_SIZE];
+	struct gpu_own_profile own;
 	UT_hash_handle hh;
 };
 
 struct gpu_times {
+	/* they come from the profilers of the programs, and are not joined with calls */
+	bool own_profilers;
 	double share; /* of the time that is recorded, in bursts; 0: all of it */
 	struct gpu_process_times *processes; /* a table */
 	size_t process_count, kernel_count, device_count, join_count, site_count;
@@ -76,7 +90,7 @@ struct gpu_times {
 	bool due;			    /* gpu_times__join is to be called */
 };
 
-/* Leaves find_stack and find_arg as they are. */
+/* Leaves share, own_profilers, find_stack and find_arg as they are. */
 void gpu_times__clear(struct gpu_times *times);
 
 /* Adds a record of BPF's ring, `size` bytes of any content. */
@@ -84,6 +98,13 @@ void gpu_times__take(struct gpu_times *times, const void *record, size_t size);
 
 /* Adds a call that submitted work. */
 void gpu_times__take_call(struct gpu_times *times, const struct gpu_call *call);
+
+/*
+ * The trace of the profiler of this process, to be filled in; NULL: there is no room. With
+ * own_profilers only.
+ */
+struct gpu_own_profile *gpu_times__own_profile(struct gpu_times *times, pid_t pid,
+					       uint64_t start_ns);
 
 /*
  * Joins work and calls so far. It is to be called before the times are read, and when

@@ -128,15 +128,6 @@ void kernels_by_name__drop(struct kernels_by_name *kernels, struct shown_kernel 
 	free_shown(shown);
 }
 
-/* Cuts a readable name: a mangled one can be made to expand to sixty times its length. */
-static char *cut(const char *name)
-{
-	char text[KERNEL_NAME_MAX + 1];
-
-	kernel_name__cut(name, text, sizeof(text), KERNEL_NAME_MAX);
-	return strdup(text);
-}
-
 static char *make_label(struct kernels_by_name *kernels, const char *readable, const char *mangled)
 {
 	char label[KERNEL_LABEL_SIZE], unique[KERNEL_LABEL_SIZE];
@@ -148,17 +139,15 @@ static char *make_label(struct kernels_by_name *kernels, const char *readable, c
 static int set_strings(struct kernels_by_name *kernels, struct shown_kernel *shown,
 		       const char *mangled)
 {
-	char *readable = kernel_name__demangle_within(&kernels->names_ns, mangled);
+	char *readable = kernel_name__demangle_whole(&kernels->names_ns, mangled);
 	uint64_t begin = clock__thread_ns();
 	char *brief = readable ? kernel_name__short(readable) : NULL;
 
 	shown->label = readable ? make_label(kernels, readable, mangled) : NULL;
 	kernels->names_ns += clock__thread_ns() - begin;
 	shown->mangled = strdup(mangled);
-	shown->full = readable ? cut(readable) : NULL;
-	shown->brief = brief ? cut(brief) : NULL;
-	free(readable);
-	free(brief);
+	shown->full = kernel_name__keep(readable);
+	shown->brief = kernel_name__keep(brief);
 	if (shown->mangled && shown->full && shown->brief && shown->label)
 		return 0;
 	free_strings(shown);

@@ -43,14 +43,6 @@ static uint64_t held_in_calls(const struct duration_record *time)
 	return held < time->ns ? held : time->ns;
 }
 
-static bool is_launch(size_t row)
-{
-	enum operation operation =
-		row < api_function_count ? api_functions[row].desc.operation : OP_NONE;
-
-	return operation == OP_LAUNCH || operation == OP_GRAPH_LAUNCH;
-}
-
 /* Missed calls are assumed to have been delayed like the others. */
 static uint64_t held_in(const struct profile_function *function)
 {
@@ -67,7 +59,7 @@ static uint64_t held_in_launches(const struct profile *profile)
 	uint64_t held = 0;
 
 	for (size_t i = 0; i < profile->function_count; i++)
-		if (is_launch(profile->functions[i].row))
+		if (profile__is_launch(profile->functions[i].row))
 			held += held_in(&profile->functions[i]);
 	return held;
 }

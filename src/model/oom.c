@@ -93,15 +93,14 @@ static uint64_t tracked_now(const struct process *process, uint8_t device)
 static uint64_t tracked_bytes(const struct process *process, uint8_t device,
 			      const struct at_failure *held)
 {
-	uint64_t bytes = tracked_now(process, device), freed = 0, made = 0;
+	uint64_t bytes = 0;
 
-	for (size_t i = 0; held && i < AT_FAILURE_DEVICES; i++) {
-		if (i != device && process->device_count > 1 && !process->ended)
-			continue;
-		saturate__add(&freed, held->freed_bytes[i]);
-		saturate__add(&made, held->made_bytes[i]);
-	}
-	return saturate__difference(saturate__sum(bytes, freed), made);
+	if (!held)
+		return tracked_now(process, device);
+	for (size_t i = 0; i < AT_FAILURE_DEVICES; i++)
+		if (i == device || process->device_count <= 1)
+			saturate__add(&bytes, held->held_bytes[i]);
+	return bytes;
 }
 
 /* The call sites that held memory then: of tensors, if it had some, or of memory from CUDA. */

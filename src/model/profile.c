@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/api.h"
 #include "model/model.h"
 #include "model/steady.h"
 
@@ -28,6 +29,14 @@ void profile__free(struct profile *profile)
 	free(profile->stacks);
 	steady__free(profile->steady);
 	free(profile);
+}
+
+bool profile__is_launch(size_t row)
+{
+	enum operation operation =
+		row < api_function_count ? api_functions[row].desc.operation : OP_NONE;
+
+	return operation == OP_LAUNCH || operation == OP_GRAPH_LAUNCH;
 }
 
 size_t profile__bytes(const struct profile *profile)

@@ -114,6 +114,9 @@ struct profile {
 struct profile *profile__new(void);
 void profile__free(struct profile *profile);
 
+/* Whether the row of api_functions launches kernels or graphs; `row` may be any number. */
+bool profile__is_launch(size_t row);
+
 /* Approximate size in memory; 0 for NULL. */
 size_t profile__bytes(const struct profile *profile);
 

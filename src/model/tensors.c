@@ -10,6 +10,7 @@
 #include "base/saturate.h"
 #include "base/table.h"
 #include "model/steps.h"
+#include "stack/stack.h"
 
 struct site_counts {
 	uint64_t stack;
@@ -374,14 +375,6 @@ static size_t merge_sites(struct tensor_site *sites, size_t count)
 	return used;
 }
 
-bool tensors__is_python(const struct stack *stack)
-{
-	for (uint32_t i = 0; stack && i < stack->count; i++)
-		if (stack->frames[i].kind == FRAME_PYTHON)
-			return true;
-	return false;
-}
-
 static int list_sites(struct tensors *tensors, site_stack_fn find, void *arg)
 {
 	size_t room = HASH_COUNT(tensors->detail->sites), count = 0;
@@ -400,7 +393,7 @@ static int list_sites(struct tensors *tensors, site_stack_fn find, void *arg)
 	tensors->site_count = merge_sites(list, count);
 	tensors->has_python = false;
 	for (size_t i = 0; i < tensors->site_count && !tensors->has_python; i++)
-		tensors->has_python = tensors__is_python(list[i].stack);
+		tensors->has_python = stack__has_python(list[i].stack);
 	return 0;
 }
 

@@ -166,9 +166,6 @@ void tensors__forget_stacks(struct tensors *tensors);
  */
 const struct tensor_site **tensors__by_made(const struct tensors *tensors, size_t *count);
 
-/* Whether the stack, which may be NULL, has Python frames. */
-bool tensors__is_python(const struct stack *stack);
-
 /* The counts of the site with this stack; NULL if there are none. */
 const struct tensor_site *tensors__site(const struct tensors *tensors, const struct stack *stack);
 

@@ -63,7 +63,8 @@ const char *nccl_datatype__word(int32_t datatype)
 								      NULL;
 }
 
-uint32_t nccl_datatype__bytes(int32_t datatype)
+/* The size of an element of a data type; 0: unknown type. */
+static uint32_t datatype_bytes(int32_t datatype)
 {
 	return datatype >= 0 && (size_t)datatype < COUNT(datatypes) ? datatypes[datatype].bytes : 0;
 }
@@ -109,7 +110,7 @@ static bool counts_parts(enum nccl_function function)
 
 uint64_t nccl_operation__bytes(const struct nccl_operation *operation, int32_t size)
 {
-	uint64_t bytes = nccl_datatype__bytes(operation->datatype);
+	uint64_t bytes = datatype_bytes(operation->datatype);
 	uint64_t parts = counts_parts(operation->function) ? (uint64_t)(size > 0 ? size : 0) : 1;
 
 	if (__builtin_mul_overflow(bytes, operation->count, &bytes) ||

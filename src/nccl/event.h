@@ -147,9 +147,6 @@ bool nccl_function__has_op(enum nccl_function function);
 /* Whether `inner` in a thread that is in `outer` is a call that NCCL makes itself. */
 bool nccl_function__nests(enum nccl_function outer, enum nccl_function inner);
 
-/* The size of an element of a data type; 0: unknown type. */
-uint32_t nccl_datatype__bytes(int32_t datatype);
-
 /*
  * The bytes of a collective as NVIDIA's nccl-tests count them, for bandwidths: those of the whole
  * vector. `size` is the communicator's, 0 if unknown. Saturates. 0: unknown.

@@ -45,7 +45,7 @@ void nccl_jobs__free(struct nccl_jobs *jobs)
 		nccl_thread__free(jobs, thread);
 	DL_FOREACH_SAFE (jobs->all, comm, next_comm)
 		nccl_comm__free(jobs, comm);
-	TABLE_CLEAR(jobs->processes, free);
+	TABLE_CLEAR(jobs->processes, nccl_process__free);
 	free(jobs);
 }
 
@@ -376,15 +376,6 @@ const struct nccl_rank *nccl_comm__rank(const struct nccl_comm *comm, size_t i)
 	return i < comm->seen ? &((const struct comm *)comm)->ranks[i]->open : NULL;
 }
 
-const struct nccl_pair *nccl_comm__next_pair(const struct nccl_comm *comm,
-					     const struct nccl_pair *pair)
-{
-	const struct pair *next =
-		pair ? ((const struct pair *)pair)->hh.next : ((const struct comm *)comm)->pairs;
-
-	return next ? &next->open : NULL;
-}
-
 struct nccl_losses nccl_jobs__losses(const struct nccl_jobs *jobs)
 {
 	return jobs->losses;
@@ -393,9 +384,4 @@ struct nccl_losses nccl_jobs__losses(const struct nccl_jobs *jobs)
 size_t nccl_jobs__bytes(const struct nccl_jobs *jobs)
 {
 	return jobs->bytes;
-}
-
-uint64_t nccl_jobs__late_ns(const struct nccl_jobs *jobs)
-{
-	return jobs->limits.late_ns;
 }

@@ -77,6 +77,11 @@ struct nccl_process {
 	char where[NCCL_WHERE_SIZE];
 	/* it "waits for Python's lock (GIL), held by thread 5131"; empty: unknown */
 	char waits[NCCL_WAITS_SIZE];
+	/*
+	 * Of so many looks while others waited for it, how many found it there; 0: no such looks, it
+	 * is there now.
+	 */
+	uint32_t looks, looks_there;
 	/* since when a thread waits for the GPU; 0: none does */
 	uint64_t waiting_since_ns;
 };
@@ -108,8 +113,6 @@ struct nccl_rank {
 struct nccl_mismatch {
 	uint64_t sequence; /* 0: none */
 	struct nccl_operation common, other;
-	uint32_t common_ranks, other_ranks; /* how many have called it so */
-	int32_t common_rank, other_rank;    /* one of each */
 	/* what the calls before it let expect, as they have come in the same order before */
 	struct nccl_operation expected;
 	bool expects;
@@ -171,6 +174,13 @@ void nccl_jobs__set_activity(struct nccl_jobs *jobs, const struct nccl_process_k
 void nccl_jobs__set_wait(struct nccl_jobs *jobs, const struct nccl_process_key *key,
 			 const char *waits);
 
+/*
+ * Another look at a process whose rank is late, while others wait for it: tells the place of most
+ * looks (nccl/places.h).
+ */
+void nccl_jobs__add_look(struct nccl_jobs *jobs, const struct nccl_process_key *key,
+			 enum nccl_activity activity, const char *where, const char *waits);
+
 /* From now on, the counts of the period begin at 0. */
 void nccl_jobs__begin_period(struct nccl_jobs *jobs, uint64_t ns);
 uint64_t nccl_jobs__period_start(const struct nccl_jobs *jobs);
@@ -182,8 +192,6 @@ uint64_t nccl_jobs__period_start(const struct nccl_jobs *jobs);
 const struct nccl_comm *nccl_jobs__next(const struct nccl_jobs *jobs, const struct nccl_comm *comm);
 /* The ranks of a communicator by their number, unknown ones first. NULL: `i` is too great. */
 const struct nccl_rank *nccl_comm__rank(const struct nccl_comm *comm, size_t i);
-const struct nccl_pair *nccl_comm__next_pair(const struct nccl_comm *comm,
-					     const struct nccl_pair *pair);
 /* A rank's operation; false: it has not come, or it was too long ago. */
 bool nccl_rank__operation(const struct nccl_rank *rank, uint64_t sequence,
 			  struct nccl_operation *operation, uint64_t *ns);
@@ -193,6 +201,5 @@ bool nccl_comm__arrivals(const struct nccl_comm *comm, uint64_t sequence, uint64
 
 struct nccl_losses nccl_jobs__losses(const struct nccl_jobs *jobs);
 size_t nccl_jobs__bytes(const struct nccl_jobs *jobs);
-uint64_t nccl_jobs__late_ns(const struct nccl_jobs *jobs);
 
 #endif

@@ -19,6 +19,22 @@ static const struct json_value *first_of(const struct json_value *json, const ch
 	return list && list->type == JSON_ARRAY ? list->first : NULL;
 }
 
+/*
+ * Sorts the items of a list of the file from index `from` on, and drops those that are there twice.
+ * Returns how many are left.
+ */
+static size_t keep_new(struct node_file *file, void *items, size_t size, size_t *count, size_t from,
+		       int (*compare)(const void *one, const void *other))
+{
+	size_t added = *count - from, kept = 0;
+
+	if (added)
+		kept = array__keep_distinct((char *)items + from * size, added, size, compare);
+	file->left_out += added - kept;
+	*count = from + kept;
+	return kept;
+}
+
 /* --- ranks --- */
 
 static int by_rank(const void *one, const void *other)
@@ -27,24 +43,6 @@ static int by_rank(const void *one, const void *other)
 	int32_t b = ((const struct nccl_node_rank *)other)->rank;
 
 	return (a > b) - (a < b);
-}
-
-/* Sorts the new ones, and drops those that are there twice. Returns how many are left. */
-static size_t keep_ranks(struct node_file *file, size_t from)
-{
-	size_t count = file->rank_count - from, kept = 0;
-	struct nccl_node_rank *ranks;
-
-	if (!count)
-		return 0;
-	ranks = file->ranks + from;
-	qsort(ranks, count, sizeof(*ranks), by_rank);
-	for (size_t i = 0; i < count; i++)
-		if (!kept || ranks[i].rank != ranks[kept - 1].rank)
-			ranks[kept++] = ranks[i];
-	file->left_out += count - kept;
-	file->rank_count = from + kept;
-	return kept;
 }
 
 static int read_ranks(struct node_file *file, const struct json_value *json,
@@ -73,7 +71,8 @@ static int read_ranks(struct node_file *file, const struct json_value *json,
 		if (ARRAY_APPEND(file->ranks, file->rank_count, rank))
 			return -ENOMEM;
 	}
-	comm->rank_count = keep_ranks(file, from);
+	comm->rank_count =
+		keep_new(file, file->ranks, sizeof(*file->ranks), &file->rank_count, from, by_rank);
 	return 0;
 }
 
@@ -85,23 +84,6 @@ static int by_sequence(const void *one, const void *other)
 	uint64_t b = ((const struct nccl_arrival *)other)->sequence;
 
 	return (a > b) - (a < b);
-}
-
-static size_t keep_arrivals(struct node_file *file, size_t from)
-{
-	size_t count = file->arrival_count - from, kept = 0;
-	struct nccl_arrival *arrivals;
-
-	if (!count)
-		return 0;
-	arrivals = file->arrivals + from;
-	qsort(arrivals, count, sizeof(*arrivals), by_sequence);
-	for (size_t i = 0; i < count; i++)
-		if (!kept || arrivals[i].sequence != arrivals[kept - 1].sequence)
-			arrivals[kept++] = arrivals[i];
-	file->left_out += count - kept;
-	file->arrival_count = from + kept;
-	return kept;
 }
 
 static int read_arrivals(struct node_file *file, const struct json_value *json,
@@ -126,7 +108,8 @@ static int read_arrivals(struct node_file *file, const struct json_value *json,
 		if (ARRAY_APPEND(file->arrivals, file->arrival_count, arrival))
 			return -ENOMEM;
 	}
-	comm->arrival_count = keep_arrivals(file, from);
+	comm->arrival_count = keep_new(file, file->arrivals, sizeof(*file->arrivals),
+				       &file->arrival_count, from, by_sequence);
 	return 0;
 }
 

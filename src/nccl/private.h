@@ -8,6 +8,7 @@
 
 #include "base/table.h"
 #include "nccl/jobs.h"
+#include "nccl/places.h"
 
 #define FIRST_ROUNDS 16
 #define MOST_ROUNDS 4096
@@ -58,12 +59,13 @@ struct pair {
 struct process {
 	struct nccl_process open;
 	uint64_t number;
-	size_t bytes;	    /* that it pays for */
-	size_t references;  /* ranks, threads and communicators */
-	size_t waiting;	    /* threads in a wait */
-	size_t over;	    /* ended communicators that it pays for */
-	struct rank *ranks; /* list by process_next */
-	bool blocked;	    /* for the judge: it waits for ranks that are missing */
+	size_t bytes;		    /* that it pays for */
+	size_t references;	    /* ranks, threads and communicators */
+	size_t waiting;		    /* threads in a wait */
+	size_t over;		    /* ended communicators that it pays for */
+	struct rank *ranks;	    /* list by process_next */
+	bool blocked;		    /* for the judge: it waits for ranks that are missing */
+	struct nccl_places *places; /* looks at it while it was late; NULL: none */
 	UT_hash_handle hh;
 };
 
@@ -150,6 +152,9 @@ struct nccl_jobs {
 	struct comm *all, *over;
 };
 
+/* Copies as much as fits; `text` may be NULL. */
+void nccl_text__copy(char *to, size_t size, const char *text);
+
 /*
  * Whether `process` may have so many more bytes; it has them then. Ended communicators are
  * forgotten to make room. Counts what does not fit.
@@ -161,6 +166,7 @@ void nccl_budget__give(struct nccl_jobs *jobs, struct process *process, size_t b
 struct process *nccl_process__take(struct nccl_jobs *jobs, const struct nccl_process_key *key);
 struct process *nccl_process__find(struct nccl_jobs *jobs, const struct nccl_process_key *key);
 /* Frees a process that has ended and that nothing refers to. */
+void nccl_process__free(struct process *process);
 void nccl_process__release(struct nccl_jobs *jobs, struct process *process);
 
 struct thread *nccl_thread__take(struct nccl_jobs *jobs, struct process *process, int32_t tid);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Processes and threads that call NCCL, and the bytes that each process may have here.
 #include <stdlib.h>
+#include <string.h>
 #include <utlist.h>
 
 #include "nccl/private.h"
@@ -88,13 +89,19 @@ struct process *nccl_process__take(struct nccl_jobs *jobs, const struct nccl_pro
 	return process;
 }
 
+void nccl_process__free(struct process *process)
+{
+	free(process->places);
+	free(process);
+}
+
 void nccl_process__release(struct nccl_jobs *jobs, struct process *process)
 {
 	if (!process->open.ended || process->references)
 		return;
 	HASH_DEL(jobs->processes, process);
 	nccl_budget__give(jobs, NULL, sizeof(*process));
-	free(process);
+	nccl_process__free(process);
 }
 
 struct thread *nccl_thread__take(struct nccl_jobs *jobs, struct process *process, int32_t tid)
@@ -142,13 +149,16 @@ void nccl_jobs__process_ended(struct nccl_jobs *jobs, const struct nccl_process_
 			nccl_thread__free(jobs, thread);
 	process->open.ended = true;
 	process->open.waiting_since_ns = 0;
+	if (process->places)
+		nccl_budget__give(jobs, process, sizeof(*process->places));
+	free(process->places);
+	process->places = NULL;
 	DL_FOREACH2(process->ranks, rank, process_next)
 	nccl_rank__end(jobs, rank, NCCL_RANK_DEAD);
 	nccl_process__release(jobs, process);
 }
 
-/* Copies as much as fits. */
-static void copy_text(char *to, size_t size, const char *text)
+void nccl_text__copy(char *to, size_t size, const char *text)
 {
 	size_t length = text ? strnlen(text, size - 1) : 0;
 
@@ -164,8 +174,36 @@ void nccl_jobs__set_activity(struct nccl_jobs *jobs, const struct nccl_process_k
 	if (!process)
 		return;
 	process->open.activity = activity;
-	copy_text(process->open.where, sizeof(process->open.where), where);
+	nccl_text__copy(process->open.where, sizeof(process->open.where), where);
 	process->open.waits[0] = 0;
+	process->open.looks = process->open.looks_there = 0;
+}
+
+static bool may_keep_places(struct nccl_jobs *jobs, struct process *process)
+{
+	if (process->places)
+		return true;
+	if (!nccl_budget__take(jobs, process, sizeof(*process->places)))
+		return false;
+	process->places = calloc(1, sizeof(*process->places));
+	if (!process->places)
+		nccl_budget__give(jobs, process, sizeof(*process->places));
+	return process->places;
+}
+
+void nccl_jobs__add_look(struct nccl_jobs *jobs, const struct nccl_process_key *key,
+			 enum nccl_activity activity, const char *where, const char *waits)
+{
+	struct process *process = nccl_process__find(jobs, key);
+	const struct nccl_place *place;
+
+	if (!process || !may_keep_places(jobs, process))
+		return;
+	place = nccl_places__add(process->places, activity, where, waits);
+	nccl_jobs__set_activity(jobs, key, place->activity, place->where);
+	nccl_jobs__set_wait(jobs, key, place->waits);
+	process->open.looks = process->places->looks;
+	process->open.looks_there = place->seen;
 }
 
 void nccl_jobs__set_wait(struct nccl_jobs *jobs, const struct nccl_process_key *key,
@@ -174,5 +212,5 @@ void nccl_jobs__set_wait(struct nccl_jobs *jobs, const struct nccl_process_key *
 	struct process *process = nccl_process__find(jobs, key);
 
 	if (process)
-		copy_text(process->open.waits, sizeof(process->open.waits), waits);
+		nccl_text__copy(process->open.waits, sizeof(process->open.waits), waits);
 }

@@ -19,6 +19,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/server_process.h"
+#include "base/socket_message.h"
+
 #define CONNECT_MS 1000
 #define ANSWER_MS 5000 /* the machine may be busy */
 
@@ -128,46 +131,21 @@ static int serve(const struct request *request, int own)
 	return fd;
 }
 
-/* The errno or 0, with the socket. */
-static bool answer(int socket, int fd)
-{
-	int result = fd < 0 ? fd : 0;
-	struct iovec part = {.iov_base = &result, .iov_len = sizeof(result)};
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr header;
-	} control = {.bytes = {0}};
-	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-
-	if (fd >= 0) {
-		message.msg_control = control.bytes;
-		message.msg_controllen = sizeof(control.bytes);
-		control.header.cmsg_level = SOL_SOCKET;
-		control.header.cmsg_type = SCM_RIGHTS;
-		control.header.cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(&control.header), &fd, sizeof(int));
-	}
-	return sendmsg(socket, &message, MSG_NOSIGNAL) == sizeof(result);
-}
-
-_Noreturn static void run_child(int socket)
+static void run_child(int socket)
 {
 	struct request request;
 	bool goes_on = true;
 	int own;
 
-	prctl(PR_SET_NAME, "gpuprobe-ras");
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (socket > 0)
-		close_range(0, (unsigned int)socket - 1, 0);
-	close_range((unsigned int)socket + 1, ~0u, 0);
 	keep_capabilities();
 	own = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
 	while (own >= 0 && goes_on &&
 	       recv(socket, &request, sizeof(request), 0) == sizeof(request)) {
 		int fd = serve(&request, own);
+		int result = fd < 0 ? fd : 0;
 
-		goes_on = answer(socket, fd);
+		goes_on = !socket_message__send(socket, &result, sizeof(result), fd);
 		if (fd >= 0)
 			close(fd);
 	}
@@ -176,41 +154,19 @@ _Noreturn static void run_child(int socket)
 
 /* --- gpuprobe --- */
 
-/* Signals to all processes of a terminal are for gpuprobe itself. */
-static pid_t fork_deaf(int socket)
-{
-	sigset_t all, before;
-	pid_t pid;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	pid = fork();
-	if (!pid)
-		run_child(socket);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return pid;
-}
-
 int ras_connector__new(struct ras_connector **out, struct error *err)
 {
 	struct ras_connector *connector = calloc(1, sizeof(*connector));
-	int ends[2], ret;
+	int ret;
 
 	if (!connector)
 		return error__set(err, -ENOMEM, "out of memory");
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
-		ret = -errno;
-		free(connector);
-		return error__set(err, ret, "cannot make a socket: %s", strerror(-ret));
-	}
-	connector->child = fork_deaf(ends[1]);
-	ret = connector->child < 0 ? -errno : 0;
-	close(ends[1]);
-	connector->socket = ends[0];
+	ret = server_process__start("gpuprobe-ras", run_child, &connector->child,
+				    &connector->socket);
 	if (ret) {
-		close(ends[0]);
 		free(connector);
-		return error__set(err, ret, "cannot fork: %s", strerror(-ret));
+		return error__set(err, ret, "cannot start the process that connects: %s",
+				  strerror(-ret));
 	}
 	*out = connector;
 	return 0;
@@ -230,36 +186,19 @@ void ras_connector__free(struct ras_connector *connector)
 /* The socket of an answer, or its errno. */
 static int receive_answer(int socket, int flags)
 {
-	int result = -EPIPE, fd;
-	struct iovec part = {.iov_base = &result, .iov_len = sizeof(result)};
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr header;
-	} control = {.bytes = {0}};
-	struct msghdr message = {
-		.msg_iov = &part,
-		.msg_iovlen = 1,
-		.msg_control = control.bytes,
-		.msg_controllen = sizeof(control.bytes),
-	};
-	const struct cmsghdr *header;
+	int result, fd;
+	int ret = socket_message__receive(socket, &result, sizeof(result), &fd, flags);
 
-	errno = 0;
-	if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC | flags) != sizeof(result))
-		return errno == EAGAIN && flags ? -EAGAIN : -EPIPE;
-	header = CMSG_FIRSTHDR(&message);
-	if (result < 0 || !header)
-		return result < 0 ? result : -EPIPE;
-	memcpy(&fd, CMSG_DATA(header), sizeof(fd));
-	return fd;
+	if (ret)
+		return ret == -EAGAIN ? ret : -EPIPE;
+	if (result < 0)
+		return result;
+	return fd < 0 ? -EPIPE : fd;
 }
 
 static int send_request(struct ras_connector *connector, const struct request *request)
 {
-	return send(connector->socket, request, sizeof(*request), MSG_NOSIGNAL) ==
-			       sizeof(*request) ?
-		       0 :
-		       -EPIPE;
+	return socket_message__send(connector->socket, request, sizeof(*request), -1) ? -EPIPE : 0;
 }
 
 static struct request request_for(pid_t pid, const union ras_address *address, bool connects)

@@ -129,7 +129,6 @@ static void differ(struct comm *comm, const struct round *round, const struct ra
 		.sequence = round->sequence,
 		.common = round->operation,
 		.other = *operation,
-		.other_rank = rank->open.rank,
 	};
 	mismatch->expects = expect(&rank->open, round->sequence, &mismatch->expected);
 	keep_all(comm);

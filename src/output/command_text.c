@@ -42,3 +42,12 @@ void command_text__public(const char *command, const char *comm, char *text, siz
 	snprintf(text, size, "%.*s", (int)(program ? length : strlen(comm)),
 		 program ? command : comm);
 }
+
+const char *command_text__without_folder(const char *command)
+{
+	size_t length = strcspn(command, " ");
+
+	while (length && command[length - 1] != '/')
+		length--;
+	return command + length;
+}

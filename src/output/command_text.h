@@ -12,6 +12,9 @@
  */
 void command_text__shorten(const char *command, char *text, size_t size);
 
+/* The command line from the program's base name on; a part of `command`. */
+const char *command_text__without_folder(const char *command);
+
 /*
  * Copies the program and its first argument, "python3 train.py", or `comm` if the command is
  * unknown. Options and what follows them are left out: they may be secrets, and this text goes to

@@ -6,6 +6,7 @@
 
 #include "base/saturate.h"
 #include "output/report/line.h"
+#include "stack/stack.h"
 
 static struct quantity count_of(enum quantity_form form, uint64_t count)
 {
@@ -118,7 +119,7 @@ void tensors_text__print_step(FILE *out, const struct tensors *tensors,
 void tensors_text__print_thread(FILE *out, const struct process *process, const struct stack *stack,
 				int indent)
 {
-	if (process->tensors->has_python && stack && !tensors__is_python(stack))
+	if (process->tensors->has_python && stack && !stack__has_python(stack))
 		fprintf(out,
 			"%*s[no Python frame: a C++ thread, such as autograd's for gradients]\n",
 			indent, "");

@@ -289,7 +289,8 @@ void attacher__unlink(struct attacher *attacher, uint64_t number)
 	threads__each(unlink_kind, &unlinking, ALL_KINDS);
 }
 
-int attacher__open(const char *path, struct error *err)
+/* Opens a file to attach. Returns its descriptor or a negative errno with the reason in `err`. */
+static int open_library(const char *path, struct error *err)
 {
 	int fd = regular_file__open(path);
 
@@ -306,7 +307,7 @@ static int open_as_invoker(const char *path, struct error *err)
 
 	if (ret)
 		return error__set(err, ret, "%s: %s", path, strerror(-ret));
-	ret = attacher__open(path, err);
+	ret = open_library(path, err);
 	file_rights__give_back(&rights);
 	return ret;
 }

@@ -91,9 +91,8 @@ struct attacher {
 	 * file given by its path.
 	 */
 	bool is_patient;
-	bool hurries;	       /* processes wait, see attacher__hurry */
-	bool is_unfinished;    /* files of the last process were postponed */
-	bool crowded_reported; /* warned that a user's programs have more files than get probes */
+	bool hurries;		     /* processes wait, see attacher__hurry */
+	bool is_unfinished;	     /* files of the last process were postponed */
 	unsigned int skips_reported; /* files for which a warning said that they get no probes */
 	struct attacher_counts counts;
 	unsigned int slow_reported; /* libraries for which a warning said that probes are slow */
@@ -112,9 +111,6 @@ enum file_role {
 	ROLE_OF_HANDLES,   /* a library above CUDA that makes handles, such as cuBLAS */
 	FILE_ROLES
 };
-
-/* Opens a file to attach. Returns its descriptor or a negative errno with the reason in `err`. */
-int attacher__open(const char *path, struct error *err);
 
 /* A file to attach. */
 struct open_file {

@@ -34,4 +34,14 @@ struct probe_programs {
 	volatile uint64_t *asks_unseen_until; /* with selection.asks */
 };
 
+/* The members that the skeletons of the monitor and the tracer have under the same names. */
+#define SHARED_PROGRAMS(skeleton) \
+	.sites = (skeleton)->maps.sites, .watched = (skeleton)->maps.watched, \
+	.held = (skeleton)->maps.held, .identity = IDENTITY_PROGRAMS(skeleton), \
+	.holds = (skeleton)->maps.holds, \
+	.let_go_ns = (volatile uint64_t *)&(skeleton)->bss->let_go_ns, \
+	.confined_to = &(skeleton)->bss->confined_to, \
+	.handing_over = &(skeleton)->bss->handing_over, \
+	.handed_over_ns = (volatile uint64_t *)&(skeleton)->bss->handed_over_ns
+
 #endif

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen/gpuprobe.skel.h"
 #include "gen/times.skel.h"
 #include "probe/library_points.h"
 #include "probe/lost_counts.h"
@@ -25,25 +24,23 @@ static const uint64_t cookies[] = {GPU_TIMES_WORK, GPU_TIMES_NAME, GPU_TIMES_FAI
 static const struct library_functions functions = {names, cookies,
 						   sizeof(cookies) / sizeof(*cookies)};
 
-static int share_maps(const struct times_bpf *times, const struct gpuprobe_bpf *monitor)
+static int share_maps(const struct times_bpf *times, const struct times_object_base *base)
 {
 	bpf_map__set_autocreate(times->maps.ring, false);
 	bpf_map__set_autocreate(times->maps.sites, false);
 	bpf_map__set_autocreate(times->maps.losses, false);
-	return bpf_map__reuse_fd(times->maps.watched, bpf_map__fd(monitor->maps.watched)) ? -errno :
-											    0;
+	return bpf_map__reuse_fd(times->maps.watched, base->watched) ? -errno : 0;
 }
 
-static int load(struct times_object *object, const struct gpuprobe_bpf *monitor, bool multi,
+static int load(struct times_object *object, const struct times_object_base *base, bool multi,
 		struct error *err)
 {
 	struct times_bpf *times = times_bpf__open();
-	int ret = times ? share_maps(times, monitor) : -errno;
+	int ret = times ? share_maps(times, base) : -errno;
 
 	object->skeleton = times;
 	if (!ret) {
-		memcpy((void *)&times->rodata->config, (const void *)&monitor->rodata->config,
-		       sizeof(times->rodata->config));
+		memcpy((void *)&times->rodata->config, base->config, sizeof(times->rodata->config));
 		if (multi)
 			bpf_program__set_expected_attach_type(
 				times->progs.gpu_times, (enum bpf_attach_type)ATTACH_UPROBE_MULTI);
@@ -56,7 +53,7 @@ static int load(struct times_object *object, const struct gpuprobe_bpf *monitor,
 		     0;
 }
 
-int times_object__new(const struct gpuprobe_bpf *monitor, enum link_kind links, const char *path,
+int times_object__new(const struct times_object_base *base, enum link_kind links, const char *path,
 		      struct times_object **out, struct error *err)
 {
 	struct times_object *object = calloc(1, sizeof(*object));
@@ -66,7 +63,7 @@ int times_object__new(const struct gpuprobe_bpf *monitor, enum link_kind links, 
 	if (!object)
 		return error__set(err, -ENOMEM, "out of memory");
 	object->points.link = -1;
-	ret = load(object, monitor, multi, err);
+	ret = load(object, base, multi, err);
 	if (!ret)
 		ret = library_points__attach(&object->points, object->skeleton->progs.gpu_times,
 					     multi, path, &functions, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The BPF object for GPU times (bpf/times.bpf.c) and its probes on libgpuprobe-times.so. It shares
- * the watched processes with the monitor's object.
+ * the watched processes with the monitor's object, or the tracer's.
  */
 #ifndef PROBE_TIMES_OBJECT_H
 #define PROBE_TIMES_OBJECT_H
@@ -12,14 +12,19 @@
 #include "gpuprobe/gpu_times.h"
 #include "gpuprobe/state.h" /* the skeletons have its types */
 
-struct gpuprobe_bpf; /* the generated skeleton */
 struct times_object;
 
+/* What it shares with another object, which must be loaded. */
+struct times_object_base {
+	const struct config *config;
+	int watched; /* the descriptor of its map of watched processes */
+};
+
 /*
- * Loads the object for `monitor`, which must be loaded, and attaches it to the library at `path`
- * with this kind of link. Returns 0, or a negative errno with a message.
+ * Loads the object and attaches it to the library at `path` with this kind of link. Returns 0, or a
+ * negative errno with a message.
  */
-int times_object__new(const struct gpuprobe_bpf *monitor, enum link_kind links, const char *path,
+int times_object__new(const struct times_object_base *base, enum link_kind links, const char *path,
 		      struct times_object **out, struct error *err);
 
 /* Detaches. NULL ok. */

@@ -124,15 +124,7 @@ void trace_object__programs(struct trace_bpf *skeleton, struct probe_programs *p
 		.session = skeleton->progs.trace_session,
 		.entry = skeleton->progs.trace_entry,
 		.on_return = skeleton->progs.trace_return,
-		.sites = skeleton->maps.sites,
-		.watched = skeleton->maps.watched,
-		.held = skeleton->maps.held,
-		.identity = IDENTITY_PROGRAMS(skeleton),
-		.holds = skeleton->maps.holds,
-		.let_go_ns = (volatile uint64_t *)&skeleton->bss->let_go_ns,
-		.confined_to = &skeleton->bss->confined_to,
-		.handing_over = &skeleton->bss->handing_over,
-		.handed_over_ns = (volatile uint64_t *)&skeleton->bss->handed_over_ns,
+		SHARED_PROGRAMS(skeleton),
 	};
 }
 

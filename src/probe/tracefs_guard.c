@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/socket_message.h"
 #include "base/threads.h"
 
 /*
@@ -54,61 +55,6 @@ static int open_event(int id)
 	long fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : (int)fd;
-}
-
-/* --- messages --- */
-
-/*
- * Sends `size` bytes and, if `fd` is not negative, that descriptor. Returns 0 or a negative errno.
- */
-static int send_message(int socket, const void *data, size_t size, int fd)
-{
-	char control[CMSG_SPACE(sizeof(int))] = {0};
-	struct iovec part = {.iov_base = (void *)data, .iov_len = size};
-	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-	struct cmsghdr *header;
-	ssize_t sent;
-
-	if (fd >= 0) {
-		message.msg_control = control;
-		message.msg_controllen = sizeof(control);
-		header = CMSG_FIRSTHDR(&message);
-		header->cmsg_level = SOL_SOCKET;
-		header->cmsg_type = SCM_RIGHTS;
-		header->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(header), &fd, sizeof(fd));
-	}
-	while ((sent = sendmsg(socket, &message, MSG_NOSIGNAL)) < 0 && errno == EINTR)
-		;
-	return sent < 0 ? -errno : sent == (ssize_t)size ? 0 : -EIO;
-}
-
-/*
- * Receives exactly `size` bytes and, if `fd` is given, a descriptor or -1. Returns 0 or a negative
- * errno.
- */
-static int receive_message(int socket, void *data, size_t size, int *fd)
-{
-	char control[CMSG_SPACE(sizeof(int))];
-	struct iovec part = {.iov_base = data, .iov_len = size};
-	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-	const struct cmsghdr *header;
-	ssize_t received;
-
-	if (fd) {
-		*fd = -1;
-		message.msg_control = control;
-		message.msg_controllen = sizeof(control);
-	}
-	while ((received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR)
-		;
-	if (received != (ssize_t)size)
-		return received < 0 ? -errno : -EPIPE;
-	header = fd ? CMSG_FIRSTHDR(&message) : NULL;
-	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
-	    header->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(fd, CMSG_DATA(header), sizeof(*fd));
-	return 0;
 }
 
 /* --- in the guard --- */
@@ -155,13 +101,13 @@ static bool serve(struct holding *holding, int socket)
 	struct request request;
 	int result = 0;
 
-	if (receive_message(socket, &request, sizeof(request), NULL))
+	if (socket_message__receive(socket, &request, sizeof(request), NULL, 0))
 		return false;
 	if (request.id < 0)
 		close_from(holding, request.event);
 	else
 		result = hold(holding, request.event, request.id);
-	return !send_message(socket, &result, sizeof(result), request.id < 0 ? -1 : result);
+	return !socket_message__send(socket, &result, sizeof(result), request.id < 0 ? -1 : result);
 }
 
 /* Serves until the last thread of gpuprobe has ended and everything that it had open is closed. */
@@ -247,10 +193,11 @@ out:
  */
 static int ask(struct tracefs_guard *guard, const struct request *request, int *result, int *fd)
 {
-	int ret = guard->pid ? send_message(guard->socket, request, sizeof(*request), -1) : -ESRCH;
+	int ret = guard->pid ? socket_message__send(guard->socket, request, sizeof(*request), -1) :
+			       -ESRCH;
 
 	if (!ret)
-		ret = receive_message(guard->socket, result, sizeof(*result), fd);
+		ret = socket_message__receive(guard->socket, result, sizeof(*result), fd, 0);
 	if (ret)
 		tracefs_guard__end(guard);
 	return ret;

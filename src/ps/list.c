@@ -246,19 +246,12 @@ static void find_gpus(struct run *run)
 
 /* --- ancestors --- */
 
-static int compare_pids(const void *left, const void *right)
-{
-	pid_t a = *(const pid_t *)left, b = *(const pid_t *)right;
-
-	return (a > b) - (a < b);
-}
-
 static int find_ancestor(const pid_t *sorted, size_t count, pid_t parent)
 {
 	struct process_info info;
 
 	for (int i = 0; i < GENERATIONS_MAX && parent > 0; i++, parent = info.parent) {
-		if (bsearch(&parent, sorted, count, sizeof(*sorted), compare_pids))
+		if (bsearch(&parent, sorted, count, sizeof(*sorted), pid__compare))
 			return parent;
 		if (proc__info(parent, &info))
 			return 0;
@@ -274,7 +267,7 @@ static int find_ancestors(struct ps *ps)
 		return -ENOMEM;
 	for (size_t i = 0; i < ps->count; i++)
 		pids[i] = ps->rows[i].process->pid;
-	qsort(pids, ps->count, sizeof(*pids), compare_pids);
+	qsort(pids, ps->count, sizeof(*pids), pid__compare);
 	for (size_t i = 0; i < ps->count; i++)
 		ps->rows[i].ancestor = find_ancestor(pids, ps->count, ps->rows[i].process->parent);
 	free(pids);

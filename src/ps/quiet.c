@@ -39,13 +39,6 @@ void ps_quiet__free(struct ps_quiet *quiet)
 
 /* --- which are left --- */
 
-static int compare_pids(const void *left, const void *right)
-{
-	pid_t a = *(const pid_t *)left, b = *(const pid_t *)right;
-
-	return (a > b) - (a < b);
-}
-
 /* Those that have not ended, in order; NULL without memory. */
 static pid_t *sort_pids(const struct model *watched, size_t *count)
 {
@@ -56,7 +49,7 @@ static pid_t *sort_pids(const struct model *watched, size_t *count)
 		if (!watched->processes[i].ended)
 			pids[(*count)++] = watched->processes[i].pid;
 	if (pids)
-		qsort(pids, *count, sizeof(*pids), compare_pids);
+		qsort(pids, *count, sizeof(*pids), pid__compare);
 	return pids;
 }
 
@@ -96,7 +89,7 @@ static int remove_others(struct ps *ps, const struct gpu_snapshot *snapshot,
 		const struct process *process = &ps->model.processes[i];
 
 		if (is_gone(process, snapshot) ||
-		    bsearch(&process->pid, pids, count, sizeof(*pids), compare_pids))
+		    bsearch(&process->pid, pids, count, sizeof(*pids), pid__compare))
 			remove_process(ps, i);
 	}
 	free(pids);

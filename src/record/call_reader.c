@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "record/call_tables.h"
+#include "record/gpu_work.h"
 #include "record/varint.h"
 
 #define TEXT_MAX 4096u /* bytes of one field */
@@ -15,6 +16,7 @@ struct call_reader {
 	struct recording *recording;
 	struct call_tables *tables;
 	struct recorded_calls_end end;
+	struct trace_gpu_work gpu; /* of the latest line, if it is LINE_GPU */
 	bool has_end;
 	uint64_t part; /* number of the latest one; 0: none */
 	uint64_t unreadable;
@@ -207,6 +209,28 @@ static bool take_call(const struct call_reader *reader, const struct recorded *r
 	return true;
 }
 
+static bool take_gpu_work(struct call_reader *reader, const struct recorded *record,
+			  struct trace_line *line)
+{
+	struct varint_reader work = varint_reader__of(record->bytes, record->length);
+	const struct recorded_gpu_shape *shape =
+		call_tables__find(reader->tables, RECORDED_GPU_SHAPE, varint__take(&work));
+	const struct recorded_kernel *kernel = shape ? shape->kernel : NULL;
+
+	if (!shape)
+		return false;
+	memset(line, 0, offsetof(struct trace_line, fields));
+	line->kind = LINE_GPU;
+	line->gpu = &reader->gpu;
+	line->process = shape->process;
+	if (kernel) {
+		line->kernel = kernel->name;
+		line->kernel_label = kernel->label;
+		line->kernel_full = kernel->mangled;
+	}
+	return recorded_gpu_work__take(&work, shape, record->time_ns, &reader->gpu, line);
+}
+
 static bool take_loss(const struct recorded *record, struct trace_line *line)
 {
 	struct varint_reader loss = varint_reader__of(record->bytes, record->length);
@@ -269,6 +293,7 @@ static int take(struct call_reader *reader, const struct recorded *record, struc
 	case RECORDED_KERNEL:
 	case RECORDED_STACK:
 	case RECORDED_SHAPE:
+	case RECORDED_GPU_SHAPE:
 	case RECORDED_THREAD: {
 		int ret = record->kind == RECORDED_THREAD ?
 				  call_tables__name_thread(reader->tables, record) :
@@ -281,6 +306,7 @@ static int take(struct call_reader *reader, const struct recorded *record, struc
 	}
 	case RECORDED_NEW_CALL:
 	case RECORDED_CALL: is_line = is_valid = take_call(reader, record, line); break;
+	case RECORDED_GPU_WORK: is_line = is_valid = take_gpu_work(reader, record, line); break;
 	case RECORDED_LOSS: is_line = is_valid = take_loss(record, line); break;
 	case RECORDED_CALLS_END: is_valid = take_end(reader, record); break;
 	case RECORDED_CALLS_PART: is_valid = take_part(reader, record); break;

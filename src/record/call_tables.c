@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "record/gpu_work.h"
 #include "record/thread_names.h"
 #include "record/varint.h"
 #include "symbol/kernel_name.h"
@@ -322,6 +323,24 @@ static int add_shape(struct call_tables *tables, struct varint_reader *record, u
 	return 0;
 }
 
+static int add_gpu_shape(struct call_tables *tables, struct varint_reader *record, uint64_t id)
+{
+	struct recorded_gpu_shape read = {0}, *shape;
+	uint64_t process, kernel;
+	int ret;
+
+	if (!recorded_gpu_work__take_shape(record, &read, &process, &kernel))
+		return -EINVAL;
+	read.process = call_tables__find(tables, RECORDED_PROCESS, process);
+	read.kernel = kernel ? call_tables__find(tables, RECORDED_KERNEL, kernel) : NULL;
+	if (!read.process || (kernel && !read.kernel))
+		return -EINVAL;
+	shape = take_place(tables, RECORDED_GPU_SHAPE, id, sizeof(*shape), &ret);
+	if (shape)
+		*shape = read;
+	return ret;
+}
+
 int call_tables__add(struct call_tables *tables, const struct recorded *record)
 {
 	struct varint_reader rest = varint_reader__of(record->bytes, record->length);
@@ -333,6 +352,7 @@ int call_tables__add(struct call_tables *tables, const struct recorded *record)
 	case RECORDED_KERNEL: return add_kernel(tables, &rest, id);
 	case RECORDED_STACK: return add_stack(tables, &rest, id);
 	case RECORDED_SHAPE: return add_shape(tables, &rest, id);
+	case RECORDED_GPU_SHAPE: return add_gpu_shape(tables, &rest, id);
 	default: return -EINVAL;
 	}
 }

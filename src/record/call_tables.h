@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the calls of a recording refer to by id (record/calls.h), as a reader knows it: processes,
- * functions, kernels, stacks, shapes and contents since the last keyframe.
+ * functions, kernels, stacks, shapes, contents, and shapes of GPU work since the last keyframe.
  */
 #ifndef RECORD_CALL_TABLES_H
 #define RECORD_CALL_TABLES_H
@@ -45,8 +45,9 @@ void call_tables__free(struct call_tables *tables);
 void call_tables__clear(struct call_tables *tables);
 
 /*
- * Adds what a record of RECORDED_PROCESS to RECORDED_SHAPE stands for. Returns 0, -EINVAL if it is
- * malformed, refers to what is unknown, or exceeds the limits, or -ENOMEM.
+ * Adds what a record of RECORDED_PROCESS to RECORDED_SHAPE, or RECORDED_GPU_SHAPE, stands for.
+ * Returns 0, -EINVAL if it is malformed, refers to what is unknown, or exceeds the limits, or
+ * -ENOMEM.
  */
 int call_tables__add(struct call_tables *tables, const struct recorded *record);
 
@@ -63,7 +64,8 @@ const char *call_tables__thread_name(const struct call_tables *tables,
 
 /*
  * Returns what an id stands for: a struct trace_process, trace_function, recorded_kernel, stack,
- * recorded_shape or, for RECORDED_NEW_CALL, recorded_bytes. NULL if it is unknown.
+ * recorded_shape, recorded_gpu_shape or, for RECORDED_NEW_CALL, recorded_bytes. NULL if it is
+ * unknown.
  */
 const void *call_tables__find(const struct call_tables *tables, enum recorded_kind kind,
 			      uint64_t id);

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "record/bytes.h"
 #include "record/dictionary.h"
+#include "record/gpu_work.h"
 #include "record/thread_names.h"
 #include "record/varint.h"
 #include "trace/function.h"
@@ -16,15 +17,20 @@
 #define KEYFRAME_NS (60 * NS_PER_S) /* what must be read again to begin at some time */
 #define KEYFRAME_BYTES (16u << 20)
 
+struct line_counts {
+	uint64_t lines;	  /* that were to be added */
+	uint64_t added;	  /* to chunks */
+	uint64_t written; /* with their chunks */
+};
+
 struct call_writer {
 	struct recording_writer *file;
 	struct pseudonyms *pseudonyms;		      /* NULL: names are themselves */
 	struct dictionary ids[RECORDED_DICTIONARIES]; /* by enum recorded_kind */
 	struct thread_names names;		      /* as the reader has them */
 	struct bytes key, content, record;
-	uint64_t lines;			/* that were to be added */
-	uint64_t lines_added;		/* to chunks */
-	uint64_t lines_written;		/* with their chunks */
+	struct line_counts calls, gpu_work;
+	uint64_t latest_ns;		/* of the lines of calls */
 	uint64_t chunk_ns, keyframe_ns; /* when the current one began */
 	uint64_t every_ns, every_bytes; /* at most from one keyframe to the next */
 	uint64_t bytes;			/* since the keyframe */
@@ -69,8 +75,10 @@ static int end_chunk(struct call_writer *writer)
 {
 	int ret = recording_writer__end_chunk(writer->file);
 
-	if (!ret && !writer->failure)
-		writer->lines_written = writer->lines_added;
+	if (!ret && !writer->failure) {
+		writer->calls.written = writer->calls.added;
+		writer->gpu_work.written = writer->gpu_work.added;
+	}
 	return ret;
 }
 
@@ -411,6 +419,41 @@ static int add_loss(struct call_writer *writer, const struct trace_line *line)
 	return add(writer, RECORDED_LOSS, line->start_ns);
 }
 
+/* What the work shares with other work; the line has the record's time. */
+static uint32_t gpu_shape_id(struct call_writer *writer, const struct trace_line *line)
+{
+	uint32_t process = process_id(writer, line), kernel = 0, id;
+	struct bytes *key;
+	bool is_new;
+
+	if (process && (line->kernel || line->kernel_full))
+		kernel = kernel_id(writer, line);
+	if (writer->failure)
+		return 0;
+	key = begin_key(writer);
+	recorded_gpu_work__put_shape(key, line, process, kernel);
+	id = take_id(writer, RECORDED_GPU_SHAPE, &is_new);
+	if (id && is_new)
+		bytes__add(&writer->record, key->at, key->length);
+	return finish(writer, RECORDED_GPU_SHAPE, line->start_ns, id, is_new);
+}
+
+static int add_gpu_work(struct call_writer *writer, const struct trace_line *line)
+{
+	struct trace_line shared;
+	uint32_t shape;
+
+	memcpy(&shared, line, offsetof(struct trace_line, fields));
+	shared.start_ns = writer->latest_ns;
+	shape = gpu_shape_id(writer, &shared);
+	if (!shape)
+		return writer->failure;
+	bytes__clear(&writer->record);
+	bytes__number(&writer->record, shape);
+	recorded_gpu_work__put(&writer->record, line, writer->latest_ns);
+	return add(writer, RECORDED_GPU_WORK, writer->latest_ns);
+}
+
 static bool is_full(const struct call_writer *writer)
 {
 	size_t bytes = 0;
@@ -474,15 +517,28 @@ bool call_writer__wants_keyframe(const struct call_writer *writer)
 	return writer->bytes >= writer->every_bytes;
 }
 
+static int add_line(struct call_writer *writer, const struct trace_line *line)
+{
+	switch (line->kind) {
+	case LINE_LOST: return add_loss(writer, line);
+	case LINE_GPU: return add_gpu_work(writer, line);
+	default: return add_call(writer, line);
+	}
+}
+
 int call_writer__line(struct call_writer *writer, const struct trace_line *line)
 {
-	writer->lines++;
+	bool is_call = line->kind != LINE_GPU;
+	struct line_counts *counts = is_call ? &writer->calls : &writer->gpu_work;
+
+	if ((is_call || !writer->part) && line->start_ns > writer->latest_ns)
+		writer->latest_ns = line->start_ns;
+	counts->lines++;
 	if (!writer->failure)
-		writer->failure = begin(writer, line->start_ns);
+		writer->failure = begin(writer, is_call ? line->start_ns : writer->latest_ns);
 	if (!writer->failure)
-		writer->failure =
-			line->kind == LINE_LOST ? add_loss(writer, line) : add_call(writer, line);
-	writer->lines_added += !writer->failure;
+		writer->failure = add_line(writer, line);
+	counts->added += !writer->failure;
 	return writer->failure;
 }
 
@@ -501,7 +557,12 @@ int call_writer__flush(struct call_writer *writer, uint64_t now_ns)
 
 uint64_t call_writer__dropped(const struct call_writer *writer)
 {
-	return writer->failure ? writer->lines - writer->lines_written : 0;
+	return writer->failure ? writer->calls.lines - writer->calls.written : 0;
+}
+
+uint64_t call_writer__dropped_gpu_work(const struct call_writer *writer)
+{
+	return writer->failure ? writer->gpu_work.lines - writer->gpu_work.written : 0;
 }
 
 int call_writer__end(struct call_writer *writer, uint64_t now_ns,

@@ -42,8 +42,9 @@ int call_writer__line(struct call_writer *writer, const struct trace_line *line)
  */
 int call_writer__flush(struct call_writer *writer, uint64_t now_ns);
 
-/* Lines that the file does not have because of an error. */
+/* Lines that the file does not have because of an error: of calls and losses, and LINE_GPU. */
 uint64_t call_writer__dropped(const struct call_writer *writer);
+uint64_t call_writer__dropped_gpu_work(const struct call_writer *writer);
 
 /*
  * Adds the counts at the end, also after RECORDING_FULL. recording_writer__close is called next.

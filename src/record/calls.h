@@ -49,16 +49,17 @@
 
 /* Enumerators of these tables are their records. */
 enum {
-	RECORDED_DICTIONARIES = 7
-}; /* RECORDED_PROCESS to RECORDED_NEW_CALL, and none for 0 */
+	RECORDED_DICTIONARIES = 17
+}; /* RECORDED_PROCESS to RECORDED_NEW_CALL, RECORDED_GPU_SHAPE, and none for the others */
 
 /* What the tracer counted. New members come at the end. */
 struct recorded_calls_end {
 	uint64_t calls, lost, unfinished, unfollowed, malformed, evicted, unknown_stacks;
 	uint64_t losses[6]; /* by enum trace_loss */
 	uint64_t skipped_libraries;
-	uint64_t before;  /* calls that had begun before attach */
-	uint64_t dropped; /* calls that the file has no room for: --max-size, a full disk */
+	uint64_t before;	/* calls that had begun before attach */
+	uint64_t dropped;	/* calls that the file has no room for: --max-size, a full disk */
+	uint64_t gpu_work_lost; /* pieces of GPU work that are not in the file */
 };
 
 #endif

@@ -164,7 +164,7 @@ static bool has_only_counted(const struct recorded_type *type)
 	static const struct recorded_type *const existing[] = {
 		&recorded_process,	 &recorded_device_totals, &recorded_thread_profile,
 		&recorded_tensor_device, &recorded_tensor_site,	  &recorded_object_site,
-		&recorded_host_process,	 &recorded_host_thread,
+		&recorded_host_process,	 &recorded_host_thread,	  &recorded_recorded_gpu_process,
 	};
 
 	for (size_t i = 0; i < sizeof(existing) / sizeof(existing[0]); i++)
@@ -312,6 +312,9 @@ int recorded_reading__subtract(struct recorded_reading *reading,
 	struct differ differ = {.from_ns = before->model->now_ns, .memory = memory};
 
 	subtract_one(&differ, &recorded_model, (void *)reading->model, before->model);
+	if (reading->gpu_times && before->gpu_times)
+		subtract_one(&differ, &recorded_recorded_gpu_times, reading->gpu_times,
+			     before->gpu_times);
 	reading->began_ns = differ.from_ns;
 	return differ.failure;
 }

@@ -54,6 +54,9 @@ enum recorded_kind {
 	RECORDED_CALLS_END = 9,
 	RECORDED_THREAD = 10,
 	RECORDED_CALLS_PART = 11,
+	/* work of GPUs, see record/gpu_work.h */
+	RECORDED_GPU_SHAPE = 16,
+	RECORDED_GPU_WORK = 17,
 	/* 32 to 63: readings of the model */
 	RECORDED_MODEL = 32,
 };
@@ -68,6 +71,7 @@ enum recording_flag {
 	RECORDING_ANONYMOUS = 1, /* without names of the machine, commands and paths */
 	RECORDING_STACKS = 2,	 /* calls have stacks */
 	RECORDING_NESTED = 4,	 /* with driver calls made inside runtime calls */
+	RECORDING_GPU_WORK = 8,	 /* what GPUs did is among the calls */
 	RECORDING_READINGS = 64, /* calls, and readings beside them */
 };
 

@@ -34,8 +34,9 @@ void model_writer__hide_names(struct model_writer *writer, struct pseudonyms *ps
 bool model_writer__is_keyframe(const struct model_writer *writer);
 
 /*
- * Writes a reading; slow_rows are filled in from the model. *bytes are valid until the next call.
- * Returns 0 or -ENOMEM: the reading is lost then, and the next one will be a keyframe.
+ * Writes a reading; slow_rows and gpu_times are filled in from the model. *bytes are valid until
+ * the next call. Returns 0 or -ENOMEM: the reading is lost then, and the next one will be a
+ * keyframe.
  */
 int model_writer__write(struct model_writer *writer, const struct recorded_reading *reading,
 			const uint8_t **bytes, size_t *length);

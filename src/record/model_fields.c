@@ -113,7 +113,7 @@ static const struct recorded_field model_fields[] = {
 	LIST(nccl, nccl_count, nccl_note),
 	COUNTED(nccl_count),
 	SKIPPED(xids, "of commands that record nothing"),
-	SKIPPED(gpu_times, "of a run alone: recordings have none"),
+	SKIPPED(gpu_times, "as lists, in struct recorded_reading"),
 	SKIPPED(nccl_jobs, "the monitor's page has it, which records nothing"),
 	SKIPPED(nccl_lost, "as nccl_jobs"),
 };
@@ -129,11 +129,9 @@ RECORDED_TYPE(slow_row, 1);
 
 #define T struct recorded_reading
 static const struct recorded_field recorded_reading_fields[] = {
-	POINTER(model, model),
-	LIST(slow_rows, slow_row_count, slow_row),
-	COUNTED(slow_row_count),
-	VALUE(began_ns),
-	VALUE(needs),
+	POINTER(model, model),	 LIST(slow_rows, slow_row_count, slow_row),
+	COUNTED(slow_row_count), POINTER(gpu_times, recorded_gpu_times),
+	VALUE(began_ns),	 VALUE(needs),
 	VALUE(getters),
 };
 RECORDED_TYPE(recorded_reading, 0);

@@ -5,6 +5,7 @@
 
 #include "api/api.h"
 #include "base/array.h"
+#include "record/gpu_reading.h"
 #include "record/flatten.h"
 #include "record/model_codec.h"
 
@@ -107,6 +108,15 @@ static void begin(struct model_writer *writer, bool keyframe)
 	layout__write(&writer->layout, &writer->out);
 }
 
+/* Leaves *made all zero without GPU times. */
+static int list_gpu_times(const struct model *model, struct recorded_gpu_times *made,
+			  struct recorded_reading *reading)
+{
+	*made = (struct recorded_gpu_times){0};
+	reading->gpu_times = model->gpu_times ? made : NULL;
+	return model->gpu_times ? recorded_gpu_times__make(model->gpu_times, made) : 0;
+}
+
 /* Names come before the numbers that use them, and are known after these. */
 static int write_reading(struct model_writer *writer, const struct recorded_reading *reading)
 {
@@ -131,13 +141,17 @@ int model_writer__write(struct model_writer *writer, const struct recorded_readi
 			const uint8_t **bytes, size_t *length)
 {
 	struct recorded_reading whole = *reading;
+	struct recorded_gpu_times gpu_times;
 	bool keyframe = model_writer__is_keyframe(writer);
 	int ret = list_slow_rows(reading->model, &whole);
+	int gpu_ret = list_gpu_times(reading->model, &gpu_times, &whole);
 
+	ret = ret ? ret : gpu_ret;
 	begin(writer, keyframe);
 	if (!ret)
 		ret = write_reading(writer, &whole);
 	free(whole.slow_rows);
+	recorded_gpu_times__clear(&gpu_times);
 	writer->fresh = !ret;
 	writer->since_keyframe++;
 	writer->since_bytes = keyframe ? 0 : writer->since_bytes + writer->out.length;

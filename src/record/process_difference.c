@@ -11,6 +11,7 @@
 #include "model/steps.h"
 #include "model/tensors.h"
 #include "record/difference.h"
+#include "record/gpu_reading.h"
 
 /* Threads were followed since then if so much of the time is in the difference. */
 #define FOLLOWED_SHARE 0.9
@@ -426,6 +427,14 @@ static void finish_model(struct differ *differ, struct model *model, const struc
 	finish_host(differ, model, before);
 }
 
+/* The GPU's time begins where the earlier reading's ends. */
+static void finish_gpu_device(struct recorded_gpu_device *device,
+			      const struct recorded_gpu_device *before)
+{
+	if (before->last_ns > device->first_ns)
+		device->first_ns = before->last_ns;
+}
+
 void differ__finish(struct differ *differ, const struct recorded_type *type, void *object,
 		    const void *earlier, const void *before)
 {
@@ -449,6 +458,8 @@ void differ__finish(struct differ *differ, const struct recorded_type *type, voi
 		finish_phase(differ, object, earlier, before);
 	else if (type == &recorded_process)
 		finish_process(differ, object, before);
+	else if (type == &recorded_recorded_gpu_device)
+		finish_gpu_device(object, before);
 	else if (type == &recorded_model)
 		finish_model(differ, object, before);
 }

@@ -13,6 +13,8 @@ struct slow_row {
 	uint16_t row;
 };
 
+struct recorded_gpu_times; /* record/gpu_reading.h */
+
 struct step_handle {
 	uint64_t value;
 };
@@ -22,9 +24,10 @@ struct recorded_reading {
 	const struct model *model;
 	struct slow_row *slow_rows; /* for model->slow */
 	size_t slow_row_count;
-	uint64_t began_ns;  /* when the probes were attached, CLOCK_BOOTTIME */
-	unsigned int needs; /* NEEDS_* that were met, see finding/finding.h */
-	bool getters;	    /* getters were probed */
+	struct recorded_gpu_times *gpu_times; /* for model->gpu_times; NULL: there are none */
+	uint64_t began_ns;		      /* when the probes were attached, CLOCK_BOOTTIME */
+	unsigned int needs;		      /* NEEDS_* that were met, see finding/finding.h */
+	bool getters;			      /* getters were probed */
 };
 
 extern const struct recorded_type recorded_gpu_stranger;
@@ -39,6 +42,14 @@ extern const struct recorded_type recorded_nccl_finding_key;
 extern const struct recorded_type recorded_nccl_note;
 extern const struct recorded_type recorded_slow_row;
 extern const struct recorded_type recorded_recorded_reading;
+extern const struct recorded_type recorded_gpu_time_sum;
+extern const struct recorded_type recorded_gpu_delay;
+extern const struct recorded_type recorded_gpu_gaps;
+extern const struct recorded_type recorded_recorded_gpu_kernel;
+extern const struct recorded_type recorded_recorded_gpu_device;
+extern const struct recorded_type recorded_recorded_gpu_thread;
+extern const struct recorded_type recorded_recorded_gpu_process;
+extern const struct recorded_type recorded_recorded_gpu_times;
 extern const struct recorded_type recorded_process;
 extern const struct recorded_type recorded_memory_totals;
 extern const struct recorded_type recorded_allocation;

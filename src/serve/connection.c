@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "serve/page.h"
 
 /* Time for the client to close its side after the last response. */
@@ -37,14 +38,6 @@ static void close_connection(struct connection *c)
 	c->options.closed(c->options.arg, c);
 }
 
-static uint64_t monotonic_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static unsigned int allowance_ms(const struct connection *c)
 {
 	switch (c->state) {
@@ -62,7 +55,7 @@ static int enter(struct connection *c, enum connection_state state)
 	int err;
 
 	c->state = state;
-	c->since_ns = monotonic_ns();
+	c->since_ns = clock__monotonic_ns();
 	ms = allowance_ms(c);
 	/*
 	 * The loop's cached time is from before the page was made; the client's allowance must not

@@ -27,15 +27,8 @@
 #define MINUTE_NS (60 * NS_PER_S)
 
 /* Findings with the same key are one here: the list's first, which is the worst. */
-struct followed_key {
-	uint64_t start_ns;
-	int32_t pid, tid;
-	uint32_t kind; /* index in finding_kinds */
-	uint32_t subject;
-};
-
 struct followed {
-	struct followed_key key;
+	struct finding_key key;
 	enum finding_severity severity;
 	double amount;	    /* when the last line was written */
 	uint64_t began_ns;  /* of the first line */
@@ -114,7 +107,7 @@ static void write_record(struct changes *changes, const struct followed *followe
 	char pid[16], tid[16];
 	const struct journal_field fields[] = {
 		{"GPUPROBE_EVENT", event},
-		{"GPUPROBE_FINDING", finding_kinds[followed->key.kind].id},
+		{"GPUPROBE_FINDING", finding_kinds[followed->key.kind]->id},
 		{"GPUPROBE_SEVERITY", findings_text__severity_word(followed->severity)},
 		{"GPUPROBE_PID", pid},
 		{"GPUPROBE_TID", tid},
@@ -168,7 +161,7 @@ static int write_end(struct changes *changes, const struct followed *followed, b
 	else
 		fprintf(out, "ended after %s",
 			quantity__time((double)(followed->latest_ns - followed->began_ns)).text);
-	fprintf(out, ": %s", finding_kinds[followed->key.kind].id);
+	fprintf(out, ": %s", finding_kinds[followed->key.kind]->id);
 	if (*followed->subject)
 		fprintf(out, ": %s", followed->subject);
 	if (fclose(out))
@@ -179,18 +172,6 @@ static int write_end(struct changes *changes, const struct followed *followed, b
 }
 
 /* --- findings --- */
-
-static struct followed_key key_of(const struct finding *finding)
-{
-	return (struct followed_key){
-		.start_ns = finding->start_ns,
-		.pid = finding->pid,
-		.tid = finding->tid,
-		.kind = (uint32_t)(finding->kind - finding_kinds),
-		.subject =
-			finding->subject ? hash__of(finding->subject, strlen(finding->subject)) : 0,
-	};
-}
 
 static double amount_of(const struct finding *finding)
 {
@@ -206,7 +187,7 @@ static bool is_worse(const struct followed *followed, const struct finding *find
 	       amount_of(finding) >= WORSE * followed->amount;
 }
 
-static bool has_room(const struct changes *changes, const struct followed_key *key)
+static bool has_room(const struct changes *changes, const struct finding_key *key)
 {
 	size_t of_process = 0;
 
@@ -239,8 +220,8 @@ static char *subject_of(const struct model *model, const struct finding *finding
 	return fclose(out) ? NULL : text;
 }
 
-static int follow(struct changes *changes, const struct model *model,
-		  const struct followed_key *key, const struct finding *finding)
+static int follow(struct changes *changes, const struct model *model, const struct finding_key *key,
+		  const struct finding *finding)
 {
 	struct followed *followed;
 	char *subject;
@@ -264,7 +245,7 @@ static int follow(struct changes *changes, const struct model *model,
 static int look_at(struct changes *changes, const struct model *model,
 		   const struct finding *finding)
 {
-	const struct followed_key key = key_of(finding);
+	const struct finding_key key = finding__key(finding);
 	struct followed *followed = TABLE_FIND(changes->followed, key, &key);
 
 	if (!followed)
@@ -279,7 +260,7 @@ static int look_at(struct changes *changes, const struct model *model,
 	return write_finding(changes, model, followed, finding, "worse");
 }
 
-static bool has_process_ended(const struct model *model, const struct followed_key *key)
+static bool has_process_ended(const struct model *model, const struct finding_key *key)
 {
 	const struct process *process =
 		key->pid ? model__process_of(model, key->pid, key->start_ns) : NULL;

@@ -92,11 +92,12 @@ static bool is_at_thread_entry(const struct call_chain *chain, struct stack_proc
 
 	if (!chain->count || !process)
 		return false;
-	is_there = stack_process__is_there(process->pid, process->start_ns);
 	address = chain->address[chain->count - 1];
 	if (native_frames__find(stack_processes__frames(processes), process->native, address,
 				ADDRESS_OF_RETURN, &frame))
 		return false;
+	/* Only a function without a name has its code read. */
+	is_there = !frame.function && stack_process__is_there(process->pid, process->start_ns);
 	return thread_entry__is(stack_processes__memory(processes), &frame, address,
 				is_there ? process->pid : 0);
 }

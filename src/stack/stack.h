@@ -38,4 +38,13 @@ struct stack {
 	const struct stack_frame *frames;
 };
 
+/* Whether the stack, which may be NULL, has Python frames. */
+static inline bool stack__has_python(const struct stack *stack)
+{
+	for (uint32_t i = 0; stack && i < stack->count; i++)
+		if (stack->frames[i].kind == FRAME_PYTHON)
+			return true;
+	return false;
+}
+
 #endif

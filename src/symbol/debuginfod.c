@@ -218,14 +218,6 @@ int debuginfod__new(struct debuginfod **out, struct error *err)
 	return 0;
 }
 
-static uint64_t monotonic_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
-}
-
 /* Called with the lock held; returns false when `until_ns` has passed. */
 static bool wait_for_change(struct debuginfod *debuginfod, uint64_t until_ns)
 {
@@ -241,7 +233,7 @@ static bool wait_for_change(struct debuginfod *debuginfod, uint64_t until_ns)
  */
 static bool stop_threads(struct debuginfod *debuginfod)
 {
-	uint64_t until_ns = monotonic_ns() + STOP_MS * NS_PER_MS;
+	uint64_t until_ns = clock__monotonic_ns() + STOP_MS * NS_PER_MS;
 	bool ended;
 
 	pthread_mutex_lock(&debuginfod->lock);
@@ -319,13 +311,13 @@ static struct request *ask(struct debuginfod *debuginfod, const uint8_t *id, siz
 
 static void wait_for_answer(struct debuginfod *debuginfod, const struct request *request)
 {
-	uint64_t begin_ns = monotonic_ns(),
+	uint64_t begin_ns = clock__monotonic_ns(),
 		 left_ns = DEBUGINFOD_ALL_MS * NS_PER_MS - debuginfod->waited_ns;
 	uint64_t until_ns = begin_ns + MIN(left_ns, DEBUGINFOD_FILE_MS * NS_PER_MS);
 
 	while (!is_answered(request) && wait_for_change(debuginfod, until_ns))
 		;
-	debuginfod->waited_ns += MIN(left_ns, monotonic_ns() - begin_ns);
+	debuginfod->waited_ns += MIN(left_ns, clock__monotonic_ns() - begin_ns);
 }
 
 int debuginfod__find(struct debuginfod *debuginfod, const uint8_t *id, size_t size,

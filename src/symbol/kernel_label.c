@@ -418,3 +418,16 @@ void kernel_label__write(const char *readable, char label[KERNEL_LABEL_SIZE])
 	for (char *c = strchr(label, '#'); c; c = strchr(c, '#'))
 		*c = '.'; /* '#' is for the numbers of equal labels */
 }
+
+char *kernel_label__text(uint64_t *spent_ns, const char *mangled, bool full)
+{
+	char *readable = kernel_name__demangle_whole(spent_ns, mangled), *text;
+	char label[KERNEL_LABEL_SIZE];
+
+	if (!readable || full)
+		return kernel_name__keep(readable);
+	kernel_label__write(readable, label);
+	text = strdup(label);
+	free(readable);
+	return text;
+}

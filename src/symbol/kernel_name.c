@@ -42,13 +42,18 @@ char *kernel_name__demangle(const char *mangled)
 	return ret == -ENOMEM ? NULL : strdup(mangled);
 }
 
-char *kernel_name__demangle_within(uint64_t *spent_ns, const char *mangled)
+char *kernel_name__demangle_whole(uint64_t *spent_ns, const char *mangled)
 {
 	uint64_t begin = clock__thread_ns();
 	char *name = *spent_ns < KERNEL_NAMES_NS ? kernel_name__demangle(mangled) : strdup(mangled);
 
 	*spent_ns += clock__thread_ns() - begin;
 	return name;
+}
+
+char *kernel_name__demangle_within(uint64_t *spent_ns, const char *mangled)
+{
+	return kernel_name__keep(kernel_name__demangle_whole(spent_ns, mangled));
 }
 
 /* Parses "22__device_stub__Z4stati…": returns where the identifier begins, and sets its length. */
@@ -155,4 +160,17 @@ size_t kernel_name__cut(const char *full, char *out, size_t out_size, size_t lim
 		return kept;
 	snprintf(out + kept, out_size - kept, "#%08x", kernel_name__hash(full));
 	return kept + HASH_SIZE;
+}
+
+char *kernel_name__keep(char *name)
+{
+	char *shorter;
+
+	if (!name || strlen(name) <= KERNEL_NAME_MAX)
+		return name;
+	shorter = malloc(KERNEL_NAME_MAX + 1);
+	if (shorter)
+		kernel_name__cut(name, shorter, KERNEL_NAME_MAX + 1, KERNEL_NAME_MAX);
+	free(name);
+	return shorter;
 }

@@ -30,9 +30,15 @@ char *kernel_name__demangle(const char *mangled);
 /*
  * The same for one of many names of one process. *spent_ns is the CPU time spent on them so far;
  * this call adds its own. Real names take some microseconds each. After KERNEL_NAMES_NS the
- * remaining names stay mangled.
+ * remaining names stay mangled. Labels and bare names are made of this form.
  */
 #define KERNEL_NAMES_NS 1000000000ull
+char *kernel_name__demangle_whole(uint64_t *spent_ns, const char *mangled);
+
+/*
+ * The same, cut to KERNEL_NAME_MAX bytes: the name in all outputs. A mangled name can be made to
+ * expand to sixty times its length.
+ */
 char *kernel_name__demangle_within(uint64_t *spent_ns, const char *mangled);
 
 /*
@@ -62,5 +68,11 @@ uint32_t kernel_name__hash(const char *name);
  * character boundary. Below 9 bytes there is no hash. Returns the length written, without the zero.
  */
 size_t kernel_name__cut(const char *full, char *out, size_t out_size, size_t limit);
+
+/*
+ * Cuts a name to KERNEL_NAME_MAX bytes. Takes over `name`, which may be NULL. malloc; NULL if out
+ * of memory.
+ */
+char *kernel_name__keep(char *name);
 
 #endif

@@ -46,7 +46,11 @@ static char *put_character(char *at, uint32_t c)
 	return at;
 }
 
-size_t python_text__encode(const void *characters, size_t count, unsigned int width, char *text)
+/*
+ * Encodes `count` characters of `width` bytes (1, 2 or 4) as UTF-8. Returns the length without the
+ * NUL; `text` must have room for 4 bytes per character and the NUL.
+ */
+static size_t encode(const void *characters, size_t count, unsigned int width, char *text)
 {
 	char *at = text;
 
@@ -86,6 +90,6 @@ char *python_text__read(struct memory_reader *memory, pid_t pid,
 		return NULL;
 	text = malloc(length * 4 + 1);
 	if (text)
-		python_text__encode(characters, length, width, text);
+		encode(characters, length, width, text);
 	return text;
 }

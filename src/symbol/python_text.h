@@ -18,10 +18,4 @@
 char *python_text__read(struct memory_reader *memory, pid_t pid,
 			const struct python_offsets *offsets, uint64_t address);
 
-/*
- * Encodes `count` characters of `width` bytes (1, 2 or 4) as UTF-8. Returns the length without the
- * NUL; `text` must have room for 4 bytes per character and the NUL.
- */
-size_t python_text__encode(const void *characters, size_t count, unsigned int width, char *text);
-
 #endif

@@ -67,6 +67,7 @@ static void read_table(pid_t pid, const char *name, struct inodes *inodes)
 	fclose(table);
 }
 
+/* Whether the descriptor is a socket: one of these; NULL: any. */
 static bool is_one_of(const struct inodes *inodes, int folder, const char *name)
 {
 	char object[64];
@@ -76,6 +77,8 @@ static bool is_one_of(const struct inodes *inodes, int folder, const char *name)
 	object[n > 0 ? n : 0] = '\0';
 	if (sscanf(object, "socket:[%lu]", &inode) != 1)
 		return false;
+	if (!inodes)
+		return true;
 	for (size_t i = 0; i < inodes->count; i++)
 		if (inodes->items[i] == inode)
 			return true;
@@ -103,6 +106,9 @@ bool listening__of(pid_t pid)
 {
 	struct inodes inodes = {.count = 0};
 
+	/* The tables have all sockets of the machine. */
+	if (!has_one_of(pid, NULL))
+		return false;
 	read_table(pid, "tcp", &inodes);
 	read_table(pid, "tcp6", &inodes);
 	read_table(pid, "unix", &inodes);

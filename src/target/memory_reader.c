@@ -3,7 +3,6 @@
 #include "target/memory_reader.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/server_process.h"
 #include "target/memory_server.h"
 #include "target/proc.h"
 #include "target/process_memory.h"
@@ -114,49 +114,22 @@ void memory_reader__free(struct memory_reader *reader)
 	free(reader);
 }
 
-/*
- * Forks with all signals blocked: signals that are sent to all processes of a terminal are for
- * gpuprobe itself to handle.
- */
-static pid_t fork_deaf(int socket)
-{
-	sigset_t all, before;
-	pid_t pid;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	pid = fork();
-	if (!pid)
-		memory_server__run(socket);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return pid;
-}
-
 static int start(struct memory_reader *reader)
 {
 	const struct timeval limit = {.tv_usec = STEP_NS / 1000};
-	int ends[2], ret = 0;
+	int ret;
 
 	reap(reader);
 	if (reader->given_up_count == GIVEN_UP_MAX)
 		return -EAGAIN;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
-		return -errno;
-	if (setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit))) {
-		ret = -errno;
-	} else {
-		pid_t pid = fork_deaf(ends[1]);
-
-		if (pid < 0)
-			ret = -EAGAIN;
-		else
-			reader->child = pid;
-	}
-	close(ends[1]);
+	ret = server_process__start("gpuprobe-reader", memory_server__run, &reader->child,
+				    &reader->socket);
 	if (ret)
-		close(ends[0]);
-	else
-		reader->socket = ends[0];
+		return ret;
+	if (!setsockopt(reader->socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)))
+		return 0;
+	ret = -errno;
+	give_up(reader);
 	return ret;
 }
 

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -18,16 +17,6 @@
 
 #define LINE_ROOM 256 /* of a line of maps; the part that matters is shorter */
 #define CHUNK_SIZE 4096
-
-/*
- * gpuprobe's links, files and pipes must not stay open as long as a process that cannot be killed.
- */
-static void close_others(int socket)
-{
-	if (socket > 0)
-		close_range(0, (unsigned int)socket - 1, 0);
-	close_range((unsigned int)socket + 1, ~0u, 0);
-}
 
 /*
  * Parses "7f00-7f10 rw-s 00000000 00:0e 42    anon_inode:bpf-map": BPF maps, and what a driver has
@@ -134,8 +123,6 @@ void memory_server__run(int socket)
 	int environment = -1;
 	ssize_t n;
 
-	prctl(PR_SET_NAME, "gpuprobe-reader");
-	close_others(socket);
 	unmap_shared();
 	for (;;) {
 		size_t size = sizeof(answer.result);

@@ -32,9 +32,8 @@ struct memory_answer {
 };
 
 /*
- * The main function of the forked process; it runs until the other end of the socket is closed. It
- * first closes all other files and unmaps BPF maps. The caller must have blocked all signals, so
- * that only SIGKILL can end it. It neither allocates memory nor takes locks.
+ * The main function of the forked process (base/server_process.h); it runs until the other end of
+ * the socket is closed. It first unmaps BPF maps. It neither allocates memory nor takes locks.
  */
 void memory_server__run(int socket) __attribute__((noreturn));
 

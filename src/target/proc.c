@@ -189,7 +189,7 @@ void proc__exe_path(pid_t pid, char *path, size_t size)
 	proc__path(pid, "exe", path, size);
 }
 
-static int compare_pids(const void *a, const void *b)
+int pid__compare(const void *a, const void *b)
 {
 	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
 
@@ -224,7 +224,7 @@ int proc__list(struct pid_list *list)
 	if (ret)
 		pid_list__clear(list);
 	else if (list->count)
-		qsort(list->pids, list->count, sizeof(*list->pids), compare_pids);
+		qsort(list->pids, list->count, sizeof(*list->pids), pid__compare);
 	return ret;
 }
 
@@ -236,7 +236,7 @@ static int compare_parents(const void *a, const void *b)
 {
 	const struct family *x = a, *y = b;
 
-	return compare_pids(&x->parent, &y->parent);
+	return pid__compare(&x->parent, &y->parent);
 }
 
 /* Lists every process with its parent, sorted by parent. */
@@ -302,7 +302,7 @@ static void sort_once(struct pid_list *list)
 	size_t kept = 0;
 
 	if (list->count)
-		qsort(list->pids, list->count, sizeof(*list->pids), compare_pids);
+		qsort(list->pids, list->count, sizeof(*list->pids), pid__compare);
 	for (size_t i = 0; i < list->count; i++)
 		if (!kept || list->pids[kept - 1] != list->pids[i])
 			list->pids[kept++] = list->pids[i];

@@ -73,6 +73,9 @@ void proc__path(pid_t pid, const char *name, char *path, size_t size);
 /* Writes "/proc/PID/exe", which leads to the program even if its name is gone. */
 void proc__exe_path(pid_t pid, char *path, size_t size);
 
+/* Orders two pid_t, for qsort(3) and bsearch(3). */
+int pid__compare(const void *a, const void *b);
+
 /* Lists every process by ascending pid. pid_list__clear releases the list. */
 int proc__list(struct pid_list *list);
 

@@ -80,6 +80,7 @@ static void set_call(struct trace_stream *stream, const struct pending_event *pe
 	line->function = function;
 	line->process = &pending->thread->process->shown;
 	line->tid = pending->thread->tid;
+	line->namespace_tid = pending->thread->namespace_tid;
 	line->thread_name = *pending->thread->comm ? pending->thread->comm : NULL;
 	line->depth = event->depth;
 	line->start_ns = time_of(pending, time);

@@ -228,15 +228,15 @@ static int make_texts(struct launch_names *names, const struct launch_name *name
 	struct process_names *process = TABLE_FIND(names->processes, number, &name->key.process);
 	uint64_t alone = 0;
 	char *readable =
-		kernel_name__demangle_within(process ? &process->names_ns : &alone, mangled);
+		kernel_name__demangle_whole(process ? &process->names_ns : &alone, mangled);
 	int ret = -ENOMEM;
 
 	texts->mangled = strdup(mangled);
 	if (!readable || !texts->mangled)
 		goto out;
 	if (names->full) {
-		texts->shown = readable;
-		return 0;
+		texts->shown = kernel_name__keep(readable);
+		return texts->shown ? 0 : -ENOMEM;
 	}
 	texts->shown = kernel_name__short(readable);
 	if (texts->shown)

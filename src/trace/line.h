@@ -17,6 +17,7 @@
 #include "stack/stack.h"
 
 struct trace_function; /* trace/function.h */
+struct trace_gpu_work; /* trace/gpu_work.h */
 
 enum trace_line_kind {
 	LINE_CALL = 0,	  /* a call, with its result */
@@ -28,6 +29,7 @@ enum trace_line_kind {
 	LINE_UNFOLLOWED,  /* the only line of a call whose return is not watched */
 	LINE_BEFORE,	  /* was in progress when tracing began: no arguments, no duration */
 	LINE_LOST,	  /* calls were lost here */
+	LINE_GPU,	  /* no call: work that a GPU has done, see trace/gpu_work.h */
 };
 
 /* The process of a line. There is one for each (pid, start); its texts do not change. */
@@ -96,9 +98,12 @@ struct trace_field {
 
 struct trace_line {
 	enum trace_line_kind kind;
-	const struct trace_function *function; /* NULL in LINE_LOST, as all down to `fields` */
+	/* NULL in LINE_LOST, as all down to `fields`, and in LINE_GPU */
+	const struct trace_function *function;
+	const struct trace_gpu_work *gpu; /* LINE_GPU alone */
 	const struct trace_process *process;
 	pid_t tid;
+	pid_t namespace_tid;	 /* in its own pid namespace; 0: unknown */
 	const char *thread_name; /* NULL: unknown, or it is the process's leader */
 	uint8_t depth;
 	int16_t device; /* -1 if unknown */
@@ -106,7 +111,7 @@ struct trace_line {
 	 * CLOCK_BOOTTIME, the sort key of lines: when the call began; in LINE_RETURN and
 	 * LINE_RESUMED when it returned; in LINE_UNFINISHED, if it had a line before, when gpuprobe
 	 * stopped watching it; in LINE_BEFORE a time at which the call was in progress; in
-	 * LINE_LOST the time of the first lost call.
+	 * LINE_LOST the time of the first lost call; in LINE_GPU when the GPU began the work.
 	 */
 	uint64_t start_ns;
 	uint64_t duration_ns;	     /* so far if it has not returned; without `held_ns` */

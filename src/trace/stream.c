@@ -141,6 +141,15 @@ uint64_t trace_stream__time(const struct trace_stream *stream)
 	return stream->handed > stream->began ? stream->handed : stream->began;
 }
 
+uint64_t trace_stream__passed(const struct trace_stream *stream)
+{
+	uint64_t first_ns;
+
+	return reorder__first(stream->order, &first_ns) && first_ns < stream->due ?
+		       trace_stream__time(stream) :
+		       stream->due;
+}
+
 int trace_stream__fd(const struct trace_stream *stream)
 {
 	return stream->source->fd;

@@ -87,6 +87,12 @@ void trace_stream__begin(struct trace_stream *stream, uint64_t now_ns);
 uint64_t trace_stream__time(const struct trace_stream *stream);
 
 /*
+ * The time up to which all lines were passed on, but for the later ones of calls in progress
+ * (LINE_RESUMED, LINE_UNFINISHED).
+ */
+uint64_t trace_stream__passed(const struct trace_stream *stream);
+
+/*
  * A descriptor that is readable when there is much to read. Drain the stream at least every 100 ms,
  * readable or not.
  */

@@ -157,6 +157,7 @@ int trace_threads__announce(struct trace_threads *threads, const struct trace_th
 	process->references++;
 	thread->process = process;
 	thread->tid = record->tid;
+	thread->namespace_tid = record->namespace_tid;
 	thread->references = 1;
 	forget_devices(thread);
 	if (threads->options.names && record->tid != record->pid)

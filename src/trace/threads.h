@@ -33,6 +33,7 @@ struct trace_thread {
 	size_t references;
 	struct traced_process *process;
 	pid_t tid;
+	pid_t namespace_tid; /* in the process's own pid namespace */
 	char comm[COMM_SIZE]; /* "": unknown, or the leader's, which the process has */
 	uint32_t pushed;      /* number of contexts; those beyond CONTEXTS_PUSHED are not kept */
 	/* [pushed] is the current one */

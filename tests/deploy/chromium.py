@@ -33,6 +33,7 @@ class Chromium:
         self._number = 0
         self._rest = b""
         self._session = None
+        self._contexts = {}  # of JavaScript, by the frame's id
         self.console = []
         self._process = subprocess.Popen(
             [str(folder / "chromium"), *OPTIONS, f"--user-data-dir={profile}"],
@@ -73,6 +74,10 @@ class Chromium:
                                              for value in message["params"]["args"]))
             elif message.get("method") == "Runtime.exceptionThrown":
                 self.console.append(f"exception: {message['params']}")
+            elif message.get("method") == "Runtime.executionContextCreated":
+                context = message["params"]["context"]
+                if context["auxData"]["isDefault"]:
+                    self._contexts[context["auxData"]["frameId"]] = context["id"]
             elif message.get("method") == "Log.entryAdded":
                 self.console.append(f"{message['params']['entry']['level']}: "
                                     f"{message['params']['entry']['text']}")
@@ -100,14 +105,31 @@ class Chromium:
         picture = self._call("Page.captureScreenshot", captureBeyondViewport=True)["data"]
         path.write_bytes(base64.b64decode(picture))
 
-    def evaluate(self, expression):
-        return self._call("Runtime.evaluate", expression=expression,
-                          returnByValue=True, awaitPromise=True)["result"].get("value")
+    def evaluate(self, expression, frame=None):
+        """The expression's value in the page, or in the frame with that id."""
+        context = {"contextId": self._contexts[frame]} if frame else {}
+        return self._call("Runtime.evaluate", expression=expression, returnByValue=True,
+                          awaitPromise=True, **context)["result"].get("value")
 
-    def wait_for(self, expression):
+    def wait_for_frame(self, words):
+        """
+        Scrolls to the page's only iframe, and waits until it has the words and was drawn. Chromium
+        draws no frame of another origin, as one in a sandbox is, that is out of sight.
+        """
+        self.wait_for("performance.getEntriesByType('resource').some(each => "
+                      "each.initiatorType === 'iframe')")  # it has been loaded
+        self.evaluate("document.querySelector('iframe').scrollIntoView()")
+        frame, = self._call("Page.getFrameTree")["frameTree"]["childFrames"]
+        self.wait_for(
+            "new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(() => drawn("
+            "document.readyState === 'complete' && "
+            f"document.documentElement.textContent.includes({json.dumps(words)})))))",
+            frame["frame"]["id"])
+
+    def wait_for(self, expression, frame=None):
         """Returns the expression's value once it is true."""
         end = time.monotonic() + SECONDS
-        while not (value := self.evaluate(expression)):
+        while not (value := self.evaluate(expression, frame)):
             assert time.monotonic() < end, (
                 f"{expression} is not true: {self.console}, "
                 f"{self.evaluate('document.body.innerText')}")

@@ -111,6 +111,7 @@ def test_numbers_clicks_and_looks(chromium_folder, tmp_path, pictures):
                              f"matchMedia('(prefers-color-scheme: {scheme})').matches")
             # Only tables may be wider than the page, and they scroll.
             browser.wait_for(f"document.documentElement.scrollWidth <= {size[0]}")
+            browser.wait_for_frame("cudaMalloc")
             browser.screenshot(pictures / f"{name}.png")
         browser.evaluate("document.querySelector('#details .close').click()")
         assert browser.evaluate("document.querySelector('#details').hidden")

@@ -65,7 +65,10 @@ static void add_chunk(struct file *file, struct input *input)
 static void check_line(const struct trace_line *line)
 {
 	MUST(line->field_count <= TRACE_FIELDS_MAX);
-	MUST(line->kind == LINE_LOST || (line->function && line->process));
+	if (line->kind == LINE_GPU)
+		MUST(line->gpu && line->process && !line->function);
+	else
+		MUST(line->kind == LINE_LOST || (line->function && line->process));
 	MUST(line->depth < TRACE_DEPTH && line->reason < TRACE_LOSSES);
 }
 
@@ -78,6 +81,7 @@ static struct timeline *begin_timeline(int sink, uint64_t which)
 		.plain = which & 8,
 		.counts_memory = true,
 		.draws_arrows = true,
+		.has_gpu_work = true,
 	};
 	struct timeline *timeline = NULL;
 

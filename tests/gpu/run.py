@@ -30,6 +30,7 @@ from diff import DIFF_TESTS
 from dump import test_dump, test_dump_collective
 from frameworks import test_cupy, test_jax
 from gpu_times import test_gpu_times
+from kineto import test_kineto
 from leaks import test_leaks
 from machine import Machine, Results, shown
 from nccl import test_nccl, test_nccl_faults
@@ -69,6 +70,7 @@ TESTS = {
     "cupy": test_cupy,
     "jax": test_jax,
     "gpu_times": test_gpu_times,
+    "kineto": test_kineto,
     "xid": test_xid,
     "account": test_account,
     "trace": test_trace,

@@ -379,6 +379,13 @@ nvtx_ranges() {
 	grep -o '"name":"step","is_rest":false,"count":30,.*"launches":150,' out
 }
 
+# A line for each kernel that ran, with its call.
+traces_gpu_times() {
+	CUDA_SIM_CLOCK=kernel=20us LD_LIBRARY_PATH=$SIM "$GPUPROBE" trace --gpu-times \
+		--format tsv -O lines -- "$SIM/launch" --launches 100 > out 2> err
+	test "$(grep -c 'called=.*	20000	<gpu>$' lines)" -eq 100
+}
+
 # With stacks, and with the probes for findings alone. Which findings there are depends on the time,
 # which is different here.
 diagnoses() {
@@ -711,6 +718,7 @@ run dump_of_what_is_watched dumps_what_is_watched
 run dump_of_python dumps_python
 run follows_threads follows_threads
 run slow_gpu_times gpu_times
+run slow_trace_gpu_times traces_gpu_times
 run nvtx_ranges nvtx_ranges
 run account_diagnose diagnoses sync-after-every-launch
 

@@ -10,7 +10,6 @@
 #include "check/check.h"
 #include "cli/options/shared_rows.h"
 #include "cli/options/targets.h"
-#include "cli/options/filter_options.h"
 #include "cli/commands/subcommand.h"
 #include "cli/files/terminal.h"
 #include "cli/session/watch.h"
@@ -31,9 +30,7 @@ struct request {
 #define FIELD(member) .offset = offsetof(struct request, member)
 
 static const struct option_row rows[] = {
-	{"pid", 'p', "PID", "only this process and its children (repeatable)",
-	 shared_rows__take_pid, FIELD(targets)},
-	{.rows = filter_rows, FIELD(targets)},
+	{.rows = process_rows, FIELD(targets)},
 	{.rows = library_rows, FIELD(targets)},
 	{"json", 0, NULL, "one JSON object instead of text", option__flag, FIELD(json)},
 	{.help = ""},

@@ -210,7 +210,7 @@ static void print_json(FILE *out, const struct nccl_report *report, uint64_t now
 	json__key_u64(&json, "time_ns", now_ns);
 	json__key_double(&json, "seconds", (double)(now_ns - scene->begin_ns) / (double)NS_PER_S);
 	json__key_bool(&json, "final", final);
-	json__key_string(&json, "host", report->host[0] ? report->host : NULL);
+	json__key_known_text(&json, "host", report->host);
 	nccl_output__json(&json, scene->watch->jobs, &report->findings, now_ns);
 	json__key_u64(&json, "lost_calls", scene->lost(scene->arg));
 	json__object_end(&json);

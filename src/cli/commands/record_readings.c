@@ -27,7 +27,8 @@ static const struct reading_choice *choice_of(const struct record_readings *read
 }
 
 int record_readings__new(const struct trace_options *options, const struct session_hooks *hooks,
-			 const struct log *log, struct record_readings **out, struct error *err)
+			 bool gpu_times, const struct log *log, struct record_readings **out,
+			 struct error *err)
 {
 	struct record_readings *readings = calloc(1, sizeof(*readings));
 	struct live_model_options live = reading_recorder__live(
@@ -38,6 +39,7 @@ int record_readings__new(const struct trace_options *options, const struct sessi
 		return error__set(err, -ENOMEM, "out of memory");
 	readings->options = options;
 	readings->log = log;
+	live.gpu_times = gpu_times;
 	live.late = hooks->late;
 	live.late_arg = hooks->arg;
 	live.grace_ms = hooks->grace_ms;

@@ -17,11 +17,12 @@ struct record_readings;
 
 /*
  * Creates the session. Of the hooks, late, arg and grace_ms count. `options`, which have
- * record->readings, and `log` must outlive it. This and the next three functions return 0, or a
- * negative errno with a message.
+ * record->readings, and `log` must outlive it. `gpu_times`: COMMAND gets the library for these. This
+ * and the next three functions return 0, or a negative errno with a message.
  */
 int record_readings__new(const struct trace_options *options, const struct session_hooks *hooks,
-			 const struct log *log, struct record_readings **out, struct error *err);
+			 bool gpu_times, const struct log *log, struct record_readings **out,
+			 struct error *err);
 void record_readings__free(struct record_readings *readings); /* detaches the probes; NULL ok */
 
 /* The session, owned by the readings. */

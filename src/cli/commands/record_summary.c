@@ -14,6 +14,7 @@
 #include "cli/commands/subcommand.h"
 #include "cli/files/output_file.h"
 #include "cli/session/flight_recorder.h"
+#include "cli/session/gpu_times_watch.h"
 #include "cli/session/live_run.h"
 #include "record/writer.h"
 
@@ -153,10 +154,23 @@ static int open_file(struct record_summary *summary, struct error *err)
 	return ret ? error__set(err, ret, "out of memory") : 0;
 }
 
+/* The program runs without GPU times rather than not at all. */
+static bool begin_gpu_times(const struct record_summary *summary)
+{
+	struct error err;
+
+	if (!summary->options->trace.gpu_times)
+		return false;
+	if (!gpu_times_watch__set_variables(0, false, &err))
+		return true;
+	log__warn(summary->log, "%s", err.text);
+	return false;
+}
+
 static int set_up(struct record_summary *summary, struct error *err)
 {
 	const struct record_command *options = summary->options;
-	const struct live_run_options live = {
+	struct live_run_options live = {
 		.announces = true,
 		.live = reading_recorder__live(&options->choice.readings, &options->trace.targets,
 					       options->trace.duration),
@@ -171,6 +185,7 @@ static int set_up(struct record_summary *summary, struct error *err)
 	uint64_t began_ns;
 	int ret;
 
+	live.live.gpu_times = begin_gpu_times(summary);
 	ret = live_run__new(&live, summary->log, &summary->run, err);
 	if (!ret)
 		ret = open_file(summary, err);

@@ -8,6 +8,8 @@
 
 #include "base/array.h"
 #include "base/table.h"
+#include "cli/commands/trace_gpu.h"
+#include "trace/gpu_work.h"
 #include "trace/selection.h"
 
 #define JUDGED_MAX 65536u /* processes; with more, some are judged again */
@@ -23,6 +25,8 @@ struct judged {
 struct recorded_filter {
 	const struct trace_options *options;
 	uint64_t from_ns, to_ns; /* to_ns is 0: no limit */
+	bool has_gpu_work;	 /* the recording may have lines of it */
+	unsigned int gpu_kinds;	 /* the wanted ones, see trace_gpu__kinds */
 	struct judged *processes;
 	pid_t *children; /* pids of -p, and of processes whose parent is one of them */
 	size_t child_count;
@@ -37,6 +41,8 @@ struct recorded_filter *recorded_filter__new(const struct trace_options *options
 	if (!filter)
 		return NULL;
 	filter->options = options;
+	filter->has_gpu_work = header->flags & RECORDING_GPU_WORK;
+	filter->gpu_kinds = trace_gpu__kinds(options);
 	filter->from_ns = input->from_ns ? header->begin_ns + input->from_ns : 0;
 	filter->to_ns = input->to_ns ? header->begin_ns + input->to_ns : 0;
 	return filter;
@@ -58,8 +64,9 @@ uint64_t recorded_filter__from(const struct recorded_filter *filter)
 
 bool recorded_filter__is_over(const struct recorded_filter *filter, const struct trace_line *line)
 {
-	/* The time of a loss may be earlier than that of the line before. */
-	return filter->to_ns && line->kind != LINE_LOST && line->start_ns > filter->to_ns;
+	/* A loss may have an earlier time than the line before. Work of GPUs comes late. */
+	return filter->to_ns && !filter->has_gpu_work && line->kind != LINE_LOST &&
+	       line->start_ns > filter->to_ns;
 }
 
 /* --- processes --- */
@@ -176,6 +183,11 @@ bool recorded_filter__takes(struct recorded_filter *filter, const struct trace_l
 {
 	if (line->start_ns < filter->from_ns)
 		return false;
+	if (filter->has_gpu_work && filter->to_ns && line->start_ns > filter->to_ns)
+		return false;
+	if (line->kind == LINE_GPU)
+		return filter->gpu_kinds & 1u << line->gpu->kind &&
+		       takes_process(filter, line->process);
 	return line->kind == LINE_LOST ||
 	       (takes_call(filter->options, line) && takes_process(filter, line->process));
 }

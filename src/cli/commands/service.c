@@ -107,14 +107,6 @@ static size_t running(const struct model *model)
 	return count;
 }
 
-static bool has_losses(const struct model *model)
-{
-	for (int loss = 0; loss < LOSS_COUNT; loss++)
-		if (model->lost[loss])
-			return true;
-	return false;
-}
-
 /* "STATUS=watching 2 CUDA processes; 1 finding; metrics at 127.0.0.1:9000" */
 static void update_status(struct service *service, const struct model *model, size_t findings)
 {
@@ -124,7 +116,7 @@ static void update_status(struct service *service, const struct model *model, si
 	snprintf(status, sizeof(status),
 		 "STATUS=watching %zu CUDA process%s; %zu finding%s%s; %s%s", processes,
 		 processes == 1 ? "" : "es", findings, findings == 1 ? "" : "s",
-		 has_losses(model) ? "; calls were lost" : "",
+		 model__has_losses(model) ? "; calls were lost" : "",
 		 service->metrics ? "metrics at " : "no metrics",
 		 service->metrics ? service->metrics : "");
 	if (!strcmp(status, service->status))

@@ -13,12 +13,14 @@
 #include "cli/commands/stat_files.h"
 #include "cli/files/terminal.h"
 #include "cli/session/gpu_times_watch.h"
+#include "cli/session/kineto_watch.h"
 #include "cli/session/live_run.h"
 #include "cli/session/nvtx_watch.h"
 #include "cli/session/xid_watch.h"
 #include "cli/commands/subcommand.h"
 #include "finding/finding.h"
 #include "gpuprobe/steps.h"
+#include "record/gpu_reading.h"
 #include "model/growth.h"
 #include "output/finding/findings.h"
 #include "output/stat/stat.h"
@@ -28,12 +30,14 @@
 struct profile_run {
 	const struct profile_command *options;
 	const struct log *log;
-	unsigned int needs;    /* NEEDS_* that are met */
-	struct replay *replay; /* NULL: live */
+	unsigned int needs;	   /* NEEDS_* that are met */
+	struct replay *replay;	   /* NULL: live */
+	struct gpu_times recorded; /* of a reading */
 	struct live_run *live;
 	struct idle_times *idle_times;
-	struct stat_files *files; /* NULL: none */
-	struct xid_watch *xids;	  /* NULL: none are watched */
+	struct stat_files *files;    /* NULL: none */
+	struct xid_watch *xids;	     /* NULL: none are watched */
+	struct kineto_watch *kineto; /* NULL: no traces are asked for */
 	struct findings *findings;
 	struct finding_list list; /* findings of the latest report */
 	unsigned long number;	  /* number of reports so far */
@@ -79,7 +83,23 @@ static void look(void *arg)
 	note_broken(run);
 }
 
-static struct stat_report report_of(const struct profile_run *run)
+/* The GPU times of the run, or of the latest reading; NULL: none were asked for, or no memory. */
+static const struct gpu_times *gpu_times_of(struct profile_run *run)
+{
+	const struct recorded_reading *reading = run->replay ? replay__reading(run->replay) : NULL;
+
+	if (run->kineto)
+		return kineto_watch__times(run->kineto);
+	if (run->live->live)
+		return live_model__gpu_times(run->live->live);
+	gpu_times__clear(&run->recorded);
+	if (!reading || !reading->gpu_times ||
+	    recorded_gpu_times__restore(reading->gpu_times, &run->recorded))
+		return NULL;
+	return &run->recorded;
+}
+
+static struct stat_report report_of(struct profile_run *run)
 {
 	return (struct stat_report){
 		.model = live_run__model(run->live),
@@ -87,7 +107,7 @@ static struct stat_report report_of(const struct profile_run *run)
 		.state = run->findings,
 		.findings = &run->list,
 		.options = &run->options->output,
-		.gpu_times = run->live->live ? live_model__gpu_times(run->live->live) : NULL,
+		.gpu_times = gpu_times_of(run),
 		.ranges = run->live->live ? live_model__nvtx_ranges(run->live->live) : NULL,
 		.gpu_graph_nodes = run->options->gpu_graph_nodes,
 		.gpu_work = run->options->diagnose,
@@ -100,8 +120,11 @@ static struct stat_report report_of(const struct profile_run *run)
 static int print(FILE *out, void *arg)
 {
 	struct profile_run *run = arg;
-	const struct stat_report report = report_of(run);
+	struct stat_report report;
 
+	if (run->kineto && live_run__model(run->live)->final)
+		kineto_watch__settle(run->kineto);
+	report = report_of(run);
 	run->number++;
 	if (run->options->form == PROFILE_JSON)
 		stat_json__print(out, &report);
@@ -188,6 +211,33 @@ static int watch_xids(struct profile_run *run, struct error *err)
 	return ret;
 }
 
+/* While gpuprobe has all its privileges and one thread. */
+static int start_kineto(struct profile_run *run, struct error *err)
+{
+	const struct targets *targets = &run->options->targets;
+
+	if (!run->options->kineto_ns)
+		return 0;
+	return kineto_watch__new(targets->pids, targets->pid_count, run->options->kineto_ns,
+				 run->log, &run->kineto, err);
+}
+
+static void on_traces(void *arg)
+{
+	const struct profile_run *run = arg;
+
+	if (!(run->options->duration > 0))
+		session__stop(live_model__session(run->live->live));
+}
+
+static int begin_kineto(struct profile_run *run, struct error *err)
+{
+	if (!run->kineto)
+		return 0;
+	return kineto_watch__begin(run->kineto, session__loop(live_model__session(run->live->live)),
+				   on_traces, run, err);
+}
+
 static void begin_nvtx(struct profile_run *run)
 {
 	struct error err;
@@ -267,6 +317,8 @@ static int set_up(struct profile_run *run, struct error *err)
 	if (!ret)
 		ret = live_run__attach(run->live, err);
 	if (!ret)
+		ret = begin_kineto(run, err);
+	if (!ret)
 		findings__begin(run->findings, run->replay ?
 						       replay__reading(run->replay)->began_ns :
 						       clock__boot_ns());
@@ -323,6 +375,8 @@ static int run_command(const struct profile_command *options, int *status, struc
 			*status = EXIT_USAGE;
 	}
 	if (!ret)
+		ret = start_kineto(&run, err);
+	if (!ret)
 		ret = set_up(&run, err);
 	if (!ret)
 		ret = live_run__until_end(run.live, err);
@@ -340,8 +394,10 @@ static int run_command(const struct profile_command *options, int *status, struc
 	finding_list__clear(&run.list);
 	findings__free(run.findings);
 	xid_watch__free(run.xids);
+	kineto_watch__free(run.kineto);
 	live_run__free(run.live);
 	replay__free(run.replay);
+	gpu_times__clear(&run.recorded);
 	idle_times__free(run.idle_times);
 	stat_files__free(run.files);
 	return ret;
@@ -354,9 +410,9 @@ static void report(const struct profile_command *options)
 	if (options->list)
 		findings_text__list(stdout);
 	for (size_t i = 0; options->explain && i < finding_kind_count; i++) {
-		if (!all && strcmp(finding_kinds[i].id, options->explain))
+		if (!all && strcmp(finding_kinds[i]->id, options->explain))
 			continue;
-		findings_text__explain(stdout, &finding_kinds[i]);
+		findings_text__explain(stdout, finding_kinds[i]);
 		if (all && i + 1 < finding_kind_count)
 			putchar('\n');
 	}

@@ -106,6 +106,12 @@ const struct subcommand *subcommand__find(const char *word, struct error *err)
 	return NULL;
 }
 
+/* Prints "gpuprobe 0.1.0" on standard output, for --version of every command. */
+static void print_version(void)
+{
+	puts("gpuprobe " GPUPROBE_VERSION);
+}
+
 bool subcommand__is_done(int parsed, const struct option_table *table, int *status)
 {
 	if (parsed == OPTIONS_RUN)
@@ -114,7 +120,7 @@ bool subcommand__is_done(int parsed, const struct option_table *table, int *stat
 	if (parsed == OPTIONS_HELP)
 		option_table__print_help(table, stdout);
 	else if (parsed == OPTIONS_VERSION)
-		subcommand__print_version();
+		print_version();
 	return true;
 }
 
@@ -147,7 +153,3 @@ struct log subcommand__set_log(enum log_level level)
 	return (struct log){.level = level};
 }
 
-void subcommand__print_version(void)
-{
-	puts("gpuprobe " GPUPROBE_VERSION);
-}

@@ -62,9 +62,6 @@ const struct subcommand *subcommand__find(const char *word, struct error *err);
 /* Prints a line for each of them, for the monitor's help. */
 void subcommand__print_all(FILE *out);
 
-/* Prints "gpuprobe 0.1.0" on standard output, for --version of every command. */
-void subcommand__print_version(void);
-
 /*
  * Whether the command is done after parsing with this result: the command line is wrong, or
  * requested the help text or the version, which this prints. Sets *status then.

@@ -17,6 +17,7 @@
 #include "cli/commands/subcommand.h"
 #include "cli/commands/trace_choice.h"
 #include "cli/commands/trace_end.h"
+#include "cli/commands/trace_gpu.h"
 #include "cli/commands/trace_recorded.h"
 #include "cli/commands/trace_run.h"
 #include "cli/options/trace_options.h"
@@ -47,6 +48,8 @@ struct trace {
 	struct trace_choice choice;
 	struct trace_stream *stream;
 	struct trace_sink *sink;
+	bool gives_library;    /* COMMAND gets that for GPU times */
+	struct trace_gpu *gpu; /* NULL: no GPU times */
 	struct attach_gaps *gaps;
 	struct earlier_lines *earlier; /* NULL: not wanted */
 	struct event *ring, *tick, *more, *resized;
@@ -98,6 +101,15 @@ static int on_line(const struct trace_line *line, void *arg)
 		attach_gaps__line(trace->gaps, line->process);
 		note_caller(trace, line->process);
 	}
+	if (trace_sink__line(trace->sink, line))
+		return 1;
+	return trace->gpu && trace_gpu__call(trace->gpu, line);
+}
+
+static int on_gpu_line(const struct trace_line *line, void *arg)
+{
+	struct trace *trace = arg;
+
 	return trace_sink__line(trace->sink, line);
 }
 
@@ -111,6 +123,9 @@ static void drain(struct trace *trace, bool flush)
 		evtimer_add(trace->more, &at_once);
 	if (ret < 0 && ret != -ECANCELED)
 		trace->failure = ret;
+	if (ret >= 0 && trace->gpu &&
+	    trace_gpu__drain(trace->gpu, trace_stream__passed(trace->stream)))
+		ret = -ECANCELED;
 	if (ret < 0 || ((flush || !ret) && trace_sink__flush(trace->sink)))
 		session__stop(trace->session);
 }
@@ -268,6 +283,21 @@ static int make_events(struct trace *trace, struct error *err)
 	return 0;
 }
 
+/* The program runs without GPU times rather than not at all. */
+static void begin_gpu_times(struct trace *trace)
+{
+	struct error err;
+
+	if (!trace->options->gpu_times)
+		return;
+	trace->gives_library = !trace_gpu__set_variables(&err);
+	if (!trace->gives_library)
+		log__warn(trace->log, "%s", err.text);
+	else if (!trace_gpu__kinds(trace->options))
+		log__warn(trace->log, "--gpu-times shows nothing: -e and --api select no call that "
+				      "submits work to a GPU");
+}
+
 static void see_process(pid_t pid, void *arg)
 {
 	struct trace *trace = arg;
@@ -326,7 +356,8 @@ static int begin_session(struct trace *trace, struct error *err)
 	if (!options->record || !options->record->readings.beside)
 		return session__new(&options->targets, options->duration, &hooks, trace->log,
 				    &trace->session, err);
-	ret = record_readings__new(options, &hooks, trace->log, &trace->readings, err);
+	ret = record_readings__new(options, &hooks, trace->gives_library, trace->log,
+				   &trace->readings, err);
 	if (!ret)
 		trace->session = record_readings__session(trace->readings);
 	return ret;
@@ -372,6 +403,7 @@ static int set_up(struct trace *trace, int *status, struct error *err)
 		origin.host = machine.nodename;
 		origin.kernel = machine.release;
 	}
+	begin_gpu_times(trace);
 	ret = begin_session(trace, err);
 	if (!ret)
 		ret = choose_links(&features, trace->options->no_returns, &links, err);
@@ -388,6 +420,9 @@ static int set_up(struct trace *trace, int *status, struct error *err)
 	if (!trace->gaps || !trace->functions)
 		return error__set(err, -ENOMEM, "out of memory");
 	ret = open_stream(trace, err);
+	if (!ret && trace->gives_library)
+		ret = trace_gpu__new(trace->skeleton, links, options, trace->log, on_gpu_line,
+				     trace, &trace->gpu, err);
 	if (!ret)
 		ret = prepare_probes(trace, links, err);
 	if (!ret)
@@ -432,12 +467,17 @@ static int finish(struct trace *trace, int *status, struct error *err)
 	do {
 		ret = trace->failure ? trace->failure : trace_stream__finish(trace->stream);
 	} while (ret == 1);
+	if (trace->gpu)
+		trace_gpu__finish(trace->gpu);
+	end.gpu = trace->gpu;
 	session__look_at_silent(trace->session, true);
 	end.targets = session__target_processes(trace->session);
 	trace_stream__count(trace->stream, &end.counts);
 	end.missing = (struct trace_missing){.calls = end.counts.lost,
 					     .libraries = attached.skipped,
 					     .before = trace_sink__earlier_calls(trace->sink)};
+	if (trace->gpu)
+		end.missing.gpu_work = trace_gpu__lost(trace->gpu);
 	end.failed = ret < 0 && ret != -ECANCELED;
 	trace_end__warn(&end, trace->gaps);
 	ret = end.failed ? error__set(err, ret, "cannot read further calls: %s", strerror(-ret)) :
@@ -447,7 +487,8 @@ static int finish(struct trace *trace, int *status, struct error *err)
 	trace_end__report(&end);
 	trace_sink__report_timeline(trace->sink, trace->log);
 	if (!ret)
-		*status = trace->options->strict && (end.missing.calls || end.missing.libraries) ?
+		*status = trace->options->strict && (end.missing.calls || end.missing.libraries ||
+						     end.missing.gpu_work) ?
 				  EXIT_LOST :
 				  session__status(trace->session);
 	return ret;
@@ -466,6 +507,7 @@ static void tear_down(struct trace *trace)
 	free_event(trace->more);
 	free_event(trace->resized);
 	earlier_lines__free(trace->earlier);
+	trace_gpu__free(trace->gpu);
 	/* Before the session: it may have events in the loop. */
 	trace_sink__free(trace->sink);
 	if (trace->readings)

@@ -124,7 +124,7 @@ void trace_end__report(const struct trace_end *end)
 	uint64_t dropped = trace_sink__dropped(end->sink);
 
 	report_losses(&end->counts, losses, sizeof(losses));
-	if (!*losses && !files && !dropped &&
+	if (!*losses && !files && !dropped && !trace_gpu__lost(end->gpu) &&
 	    (end->options->quiet || trace_sink__is_closed(end->sink)))
 		return;
 	fprintf(stderr, "gpuprobe: %s %llu call%s", verb_of(end->options), calls,
@@ -144,6 +144,8 @@ void trace_end__report(const struct trace_end *end)
 		fprintf(stderr, "; %llu call%s had begun before attach",
 			(unsigned long long)end->missing.before,
 			end->missing.before == 1 ? "" : "s");
+	if (end->gpu)
+		trace_gpu__report(end->gpu);
 	if (made_no_call(end, calls))
 		fputs("; no selected CUDA call was seen", stderr);
 	if (files)

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "cli/commands/attach_gaps.h"
 #include "cli/options/trace_options.h"
+#include "cli/commands/trace_gpu.h"
 #include "cli/commands/trace_sink.h"
 #include "model/silent_targets.h"
 #include "output/trace/summary.h"
@@ -20,6 +21,7 @@ struct trace_end {
 	const struct trace_options *options;
 	const struct log *log;
 	const struct trace_sink *sink;
+	const struct trace_gpu *gpu; /* NULL: no GPU times */
 	const struct target_processes *targets;
 	struct trace_counts counts;
 	struct trace_missing missing;

@@ -26,6 +26,7 @@ struct replay {
 	struct recorded_filter *filter;
 	struct trace_sink *sink;
 	struct finding_marks *findings; /* NULL: none are wanted */
+	uint64_t gpu_work;		/* lines of it that were shown */
 	uint64_t first_ns;		/* of the lines that were shown; 0: none */
 	struct trace_counts counts;	/* of the lines that were shown */
 };
@@ -57,6 +58,7 @@ static int open_sink(struct replay *replay, struct error *err)
 		.host = *header->host ? header->host : NULL,
 		.kernel = *header->kernel ? header->kernel : NULL,
 		.lacks_calls = lacks_calls(header),
+		.has_gpu_work = header->flags & RECORDING_GPU_WORK,
 	};
 
 	return trace_sink__new(replay->options, &origin, -1, &replay->log, &replay->sink, err);
@@ -150,6 +152,7 @@ static int show_lines(struct replay *replay)
 		if (!recorded_filter__takes(replay->filter, &line))
 			continue;
 		count(&replay->counts, &line);
+		replay->gpu_work += line.kind == LINE_GPU;
 		if (!replay->first_ns || line.start_ns < replay->first_ns)
 			replay->first_ns = line.start_ns;
 		if (trace_sink__line(replay->sink, &line))
@@ -168,13 +171,17 @@ static void report(const struct replay *replay, const struct trace_missing *miss
 			  "the recording was full (--max-size): %" PRIu64 " calls are missing at "
 			  "its end",
 			  end->dropped);
-	if (replay->options->quiet && !missing->calls && !missing->libraries)
+	if (replay->options->quiet && !missing->calls && !missing->libraries && !missing->gpu_work)
 		return;
 	if (trace_sink__is_closed(replay->sink))
 		return;
 	fprintf(stderr, "gpuprobe: %s %llu recorded call%s, lost %llu",
 		replay->options->lines ? "written" : "summed up", calls, calls == 1 ? "" : "s",
 		(unsigned long long)missing->calls);
+	if (replay->gpu_work || missing->gpu_work)
+		fprintf(stderr,
+			"; GPU: %" PRIu64 " kernels, copies, sets and graphs, lost %" PRIu64,
+			replay->gpu_work, missing->gpu_work);
 	if (missing->libraries)
 		fprintf(stderr, "; %llu file%s that may be CUDA libraries got no probes",
 			(unsigned long long)missing->libraries, missing->libraries == 1 ? "" : "s");
@@ -199,6 +206,7 @@ static int finish(struct replay *replay, int failure, int *status, struct error 
 		.calls = replay->counts.lost,
 		.libraries = end ? end->skipped_libraries : 0,
 		.before = trace_sink__earlier_calls(replay->sink),
+		.gpu_work = end ? end->gpu_work_lost : 0,
 	};
 	bool is_partial = damage_report__warn(
 		replay->recording, recording__header(replay->recording)->begin_ns, "calls",
@@ -214,8 +222,8 @@ static int finish(struct replay *replay, int failure, int *status, struct error 
 	report(replay, &missing);
 	trace_sink__report_timeline(replay->sink, &replay->log);
 	if (!ret)
-		*status = replay->options->strict &&
-					  (missing.calls || missing.libraries || is_partial) ?
+		*status = replay->options->strict && (missing.calls || missing.libraries ||
+						      missing.gpu_work || is_partial) ?
 				  EXIT_LOST :
 				  0;
 	return ret;

@@ -40,7 +40,8 @@ static void fill_header(const struct trace_options *options, uint64_t begin_ns,
 		.flags = (options->record->anonymize ? RECORDING_ANONYMOUS : 0) |
 			 (options->stacks.mode != STACK_OFF ? RECORDING_STACKS : 0) |
 			 (options->config.nested ? RECORDING_NESTED : 0) |
-			 (options->record->readings.beside ? RECORDING_READINGS : 0),
+			 (options->record->readings.beside ? RECORDING_READINGS : 0) |
+			 (options->gpu_times ? RECORDING_GPU_WORK : 0),
 	};
 	recording_header__fill(header);
 	header->begin_ns = begin_ns;
@@ -307,6 +308,7 @@ int trace_recorder__finish(struct trace_recorder *recorder, const struct trace_m
 		.skipped_libraries = missing->libraries,
 		.before = missing->before,
 		.dropped = call_writer__dropped(recorder->calls),
+		.gpu_work_lost = missing->gpu_work + call_writer__dropped_gpu_work(recorder->calls),
 	};
 
 	memcpy(end.losses, counts->losses, sizeof(end.losses));

@@ -194,9 +194,15 @@ static bool is_done(const struct trace_sink *sink)
 	return sink->failure || (sink->options->count && sink->calls >= sink->options->count);
 }
 
+/* --count counts calls: work that GPUs did for these comes later. */
+static bool takes_no_more(const struct trace_sink *sink, const struct trace_line *line)
+{
+	return line->kind == LINE_GPU ? sink->failure != 0 : is_done(sink);
+}
+
 bool trace_sink__line(struct trace_sink *sink, const struct trace_line *line)
 {
-	if (is_done(sink))
+	if (takes_no_more(sink, line))
 		return true;
 	if (sink->output)
 		sink->failure = trace_output__line(sink->output, line);
@@ -204,11 +210,11 @@ bool trace_sink__line(struct trace_sink *sink, const struct trace_line *line)
 		sink->failure = trace_recorder__line(sink->recorder, line);
 	if (sink->timeline)
 		sink->failure = timeline__line(sink->timeline, line);
-	if (!sink->failure && sink->summary)
+	if (!sink->failure && sink->summary && line->kind != LINE_GPU)
 		sink->failure = trace_summary__add(sink->summary, line);
 	sink->calls += ends_call(line);
 	sink->earlier_calls += line->kind == LINE_BEFORE;
-	return is_done(sink);
+	return takes_no_more(sink, line);
 }
 
 /* Poll reports a pipe without a reader even when there is nothing to write. */

@@ -25,6 +25,7 @@ struct trace_origin {
 	int64_t wall_offset_ns;	   /* CLOCK_REALTIME - CLOCK_BOOTTIME */
 	const char *host, *kernel; /* of uname(2); NULL: unknown */
 	bool lacks_calls;	   /* of a recording that was made of some calls only */
+	bool has_gpu_work;	   /* a recording that may have lines of GPU work */
 };
 
 /*

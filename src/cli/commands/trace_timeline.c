@@ -90,6 +90,7 @@ int trace_timeline__new(int fd, const struct trace_options *options,
 		.kernel = origin->kernel,
 		/* Programs that read JSON decide by the name whether it is compressed. */
 		.plain = options->file && ends_in(options->file, ".json"),
+		.has_gpu_work = options->gpu_times || origin->has_gpu_work,
 		.counts_memory = complete && selected_part(options, is_memory) == SELECTS_ALL,
 		/* Without an event's latest record, a wait for it would cover other work. */
 		.draws_arrows = complete && selected_part(options, is_wait) == SELECTS_ALL &&
@@ -112,10 +113,12 @@ static void report_kineto(const struct timeline_counts *counts, const char *file
 			  "%s has %" PRIu64 " processes, which HTA takes for one rank: choose one "
 			  "with -p PID",
 			  file, counts->processes);
-	log__warn(log,
-		  "%s has the calls of the host and no GPU times: HTA's breakdowns, idle time, "
-		  "overlap, kernel and queue length analyses stay empty",
-		  file);
+	if (!counts->gpu_work)
+		log__warn(log,
+			  "%s has the calls of the host and no GPU times (record them by "
+			  "--gpu-times): HTA's breakdowns, idle time, "
+			  "overlap, kernel and queue length analyses stay empty",
+			  file);
 }
 
 static void warn_size(const struct trace_options *options, const struct timeline_counts *counts,
@@ -138,6 +141,10 @@ void trace_timeline__report(const struct trace_options *options,
 	const char *file = options->file ? options->file : "the timeline";
 
 	warn_size(options, counts, file, log);
+	if (counts->gpu_left_out)
+		log__warn(log,
+			  "%s lacks %" PRIu64 " pieces of GPU work, for which there was no room",
+			  file, counts->gpu_left_out);
 	if (counts->lacks_arrows || counts->lacks_memory)
 		log__warn(log,
 			  "no %s in %s: calls are left out (-e, --failed, "

@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "cli/options/arguments.h"
-#include "cli/options/filter_options.h"
 #include "cli/options/shared_rows.h"
 #include "cli/options/recording_options.h"
 
@@ -95,9 +94,7 @@ static const struct option_row rows[] = {
 	{"json", 0, NULL, "one JSON object per report", option__flag, FIELD(json)},
 	{"csv", 0, NULL, "comma-separated values", option__flag, FIELD(csv)},
 	{.help = "What to watch:"},
-	{"pid", 'p', "PID", "only this process and its children (repeatable)",
-	 shared_rows__take_pid, FIELD(targets)},
-	{.rows = filter_rows, FIELD(targets)},
+	{.rows = process_rows, FIELD(targets)},
 	{"interval", 0, "S", "print a report of all so far every S seconds [0 = off]",
 	 option__seconds, FIELD(interval), .min = 0.1},
 	{"duration", 0, "S", DURATION_HELP, option__seconds, FIELD(duration), .min = 0.001},

@@ -6,7 +6,6 @@
 #include <getopt.h>
 #include <stdlib.h>
 
-#include "cli/options/filter_options.h"
 #include "cli/options/shared_rows.h"
 
 /* The structure that the table's offsets refer to. */
@@ -29,15 +28,6 @@ static int take_format(const struct option_row *row, void *field, const char *te
 	int ret = option__word(row, &words->options.timeline, text, err);
 
 	return ret ? ret : option__once(row, &words->format, text, err);
-}
-
-static int take_quiet(const struct option_row *row, void *field, const char *text,
-		      struct error *err)
-{
-	struct trace_options *options = field;
-
-	options->quiet = true;
-	return option__quiet(row, &options->log_level, text, err);
 }
 
 #define OPTION(member) .offset = offsetof(struct command_words, options.member)
@@ -68,17 +58,15 @@ static const struct option_row rows[] = {
 	 recording_choice__take_moment, OPTION(input.from_ns)},
 	{"until", 0, "TIME", "only up to this time", recording_choice__take_moment,
 	 OPTION(input.to_ns)},
-	{"pid", 'p', "PID", "only this process and its children (repeatable)",
-	 shared_rows__take_pid, OPTION(targets)},
-	{.rows = filter_rows, OPTION(targets)},
+	{.rows = process_rows, OPTION(targets)},
 	{"events", 'e', "WORD,...", "families, functions and patterns, as in gpuprobe trace",
 	 option__list, .offset = offsetof(struct command_words, events)},
 	{.rows = full_names_rows, OPTION(full_names)},
 	{.help = ""},
 	{"verbose", 'v', NULL, "more messages on stderr (twice: even more)", option__verbose,
 	 OPTION(log_level)},
-	{"quiet", 'q', NULL, "no warnings, and no last lines unless calls were lost", take_quiet,
-	 WHOLE},
+	{"quiet", 'q', NULL, "no warnings, and no last lines unless calls were lost",
+	 trace_options__take_quiet, WHOLE},
 	{.rows = help_rows},
 	{0},
 };

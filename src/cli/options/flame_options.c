@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/options/filter_options.h"
 #include "cli/options/arguments.h"
 #include "cli/options/shared_rows.h"
 #include "finding/finding.h"
@@ -82,9 +81,7 @@ static const struct option_row rows[] = {
 	{.rows = exact_rows, FIELD(amounts)},
 	{.help = "What to watch:"},
 	{.rows = reading_rows, FIELD(input)},
-	{"pid", 'p', "PID", "only this process and its children (repeatable)",
-	 shared_rows__take_pid, FIELD(targets)},
-	{.rows = filter_rows, FIELD(targets)},
+	{.rows = process_rows, FIELD(targets)},
 	{"duration", 0, "S", DURATION_HELP, option__duration, FIELD(duration), .min = 0.001},
 	{.rows = library_rows, FIELD(targets)},
 	{.help = "Call stacks:"},

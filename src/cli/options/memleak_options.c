@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "cli/options/filter_options.h"
 #include "cli/options/arguments.h"
 #include "cli/options/shared_rows.h"
 #include "finding/finding.h"
@@ -120,9 +119,7 @@ static const struct option_row rows[] = {
 	{"json", 0, NULL, "one JSON object per report instead of text", option__flag, FIELD(json)},
 	{.help = "What to watch:"},
 	{.rows = reading_rows, FIELD(input)},
-	{"pid", 'p', "PID", "only this process and its children (repeatable)",
-	 shared_rows__take_pid, FIELD(targets)},
-	{.rows = filter_rows, FIELD(targets)},
+	{.rows = process_rows, FIELD(targets)},
 	{"duration", 0, "S", DURATION_HELP, option__seconds, FIELD(duration), .min = 0.001},
 	{"api", 0, "auto|driver|runtime|both", API_HELP, option__word, FIELD(api),
 	 WORDS(api_words)},

@@ -10,7 +10,6 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "cli/options/arguments.h"
-#include "cli/options/filter_options.h"
 #include "cli/options/shared_rows.h"
 #include "cli/options/trace_options.h"
 #include "serve/address.h"
@@ -74,9 +73,7 @@ static const struct option_row rows[] = {
 	 option__flag, FIELD(join)},
 	{"output", 'O', "FILE", OUTPUT_HELP, option__file, FIELD(file)},
 	{.help = "What to watch:"},
-	{"pid", 'p', "PID", "only this process and its children (repeatable)",
-	 shared_rows__take_pid, FIELD(targets)},
-	{.rows = filter_rows, FIELD(targets)},
+	{.rows = process_rows, FIELD(targets)},
 	{"duration", 0, "S", DURATION_HELP, option__seconds, FIELD(duration), .min = 0.001},
 	{.rows = library_rows, FIELD(targets)},
 	{.help = CAPACITIES},

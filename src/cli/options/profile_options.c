@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cli/options/filter_options.h"
 #include "cli/options/arguments.h"
 #include "cli/options/shared_rows.h"
 #include "finding/finding.h"
@@ -19,6 +18,10 @@
 #define DIAGNOSE "gpuprobe diagnose"
 
 #define DIAGNOSE_OVERHEAD 0.02 /* docs/diagnosis.md has the measured overhead */
+
+#define KINETO_DEFAULT_NS (2 * NS_PER_S)
+#define KINETO_MIN_NS (10 * NS_PER_MS)
+#define KINETO_MAX_NS (60 * NS_PER_S)
 
 #define FIELD(member) .offset = offsetof(struct profile_command, member)
 
@@ -83,6 +86,21 @@ static int take_gpu_times(const struct option_row *row, void *field, const char 
 	return text ? arguments__share("--gpu-times", text, &options->gpu_share, err) : 0;
 }
 
+static int take_kineto(const struct option_row *row, void *field, const char *text,
+		       struct error *err)
+{
+	uint64_t *ns = field;
+	int ret = 0;
+
+	(void)row;
+	*ns = KINETO_DEFAULT_NS;
+	if (text)
+		ret = arguments__time("--kineto", text, ns, err);
+	if (!ret && (*ns < KINETO_MIN_NS || *ns > KINETO_MAX_NS))
+		ret = error__set(err, -EINVAL, "--kineto=%s: give a time from 10ms to 60s", text);
+	return ret;
+}
+
 /* --- rows of both commands --- */
 
 static const struct option_row report_rows[] = {
@@ -118,9 +136,7 @@ static const struct option_row watched_rows[] = {
 	 option__flag, FIELD(getters)},
 	{.help = "What to watch:"},
 	{.rows = reading_rows, FIELD(input)},
-	{"pid", 'p', "PID", "only this process and its children (repeatable)",
-	 shared_rows__take_pid, FIELD(targets)},
-	{.rows = filter_rows, FIELD(targets)},
+	{.rows = process_rows, FIELD(targets)},
 	{"duration", 0, "S", DURATION_HELP, option__seconds, FIELD(duration), .min = 0.001},
 	{"api", 0, "auto|driver|runtime|both", API_HELP, option__word, FIELD(api),
 	 WORDS(api_words)},
@@ -161,6 +177,12 @@ static const struct option_row stat_rows[] = {
 	 "with --gpu-times, also of each kernel in CUDA graphs,\n"
 	 "instead of graphs as wholes (costs more)",
 	 option__flag, FIELD(gpu_graph_nodes)},
+	{"kineto", 0, "[TIME]",
+	 "with -p: have the PyTorch programs' own profiler\n"
+	 "record for TIME, show GPU times as --gpu-times does,\n"
+	 "and stop; the programs must have been started with\n"
+	 "KINETO_USE_DAEMON=1 [2s]",
+	 take_kineto, FIELD(kineto_ns)},
 	{"nvtx", 0, NULL,
 	 "also show what COMMAND did in each NVTX range; loads a\n"
 	 "library into COMMAND",
@@ -302,7 +324,29 @@ static int check_gpu_times(const struct profile_command *options, struct error *
 		return error__set(err, -EINVAL, "--gpu-times needs a run: it does not go with -i");
 	return error__set(err, -EINVAL,
 			  "--gpu-times needs COMMAND: a running process is not injected into; "
-			  "without it, stat and diagnose show when the GPU had nothing to do");
+			  "stat -p PID --kineto asks a PyTorch program that was started with "
+			  "KINETO_USE_DAEMON=1, and without either stat and diagnose show when the "
+			  "GPU had nothing to do");
+}
+
+static int check_kineto(const struct profile_command *options, struct error *err)
+{
+	if (!options->kineto_ns)
+		return 0;
+	if (options->gpu_times)
+		return error__set(err, -EINVAL,
+				  "--kineto and --gpu-times do not go together: one process has "
+				  "one user of CUPTI; leave out one of them");
+	if (options->input.path)
+		return error__set(err, -EINVAL, "--kineto needs a run: it does not go with -i");
+	if (options->targets.command)
+		return error__set(err, -EINVAL,
+				  "--kineto asks running processes: use --gpu-times for COMMAND");
+	if (!options->targets.pid_count)
+		return error__set(err, -EINVAL,
+				  "--kineto needs -p PID: name the processes whose profiler is to "
+				  "record");
+	return 0;
 }
 
 static void set_defaults(struct profile_command *options, bool diagnose)
@@ -350,6 +394,8 @@ int profile_options__parse(struct profile_command *options, bool diagnose, int a
 		ret = targets__take_command(&options->targets, argc, argv, table->program, err);
 	if (!ret && options->idle_file && options->input.path)
 		ret = error__set(err, -EINVAL, "--idle-times needs a run: it does not go with -i");
+	if (!ret)
+		ret = check_kineto(options, err);
 	if (!ret)
 		ret = check_gpu_times(options, err);
 	if (!ret)

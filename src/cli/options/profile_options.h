@@ -54,6 +54,7 @@ struct profile_command {
 	bool gpu_times;		       /* have COMMAND's GPU work timed */
 	double gpu_share;	       /* of the time that this is done for; 0: all */
 	bool gpu_graph_nodes;	       /* and that in graphs by kernel */
+	uint64_t kineto_ns;	       /* let the processes' own profiler record so long; 0: no */
 	bool nvtx;		       /* sum up by NVTX range; only for stat */
 	struct option_list thresholds; /* "ID=VALUE"; belongs to argv */
 	const char *explain;	       /* an id, or "all"; belongs to argv; NULL: not given */

@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "cli/files/numbered_files.h"
-#include "cli/options/filter_options.h"
 #include "cli/options/arguments.h"
 #include "cli/options/shared_rows.h"
 #include "record/file.h"
@@ -50,15 +49,6 @@ static int take_stack(const struct option_row *row, void *field, const char *tex
 		      struct error *err)
 {
 	return stack_choice__take_row(row, field, text ? text : "fp", err);
-}
-
-static int take_quiet(const struct option_row *row, void *field, const char *text,
-		      struct error *err)
-{
-	struct trace_options *options = field;
-
-	options->quiet = true;
-	return option__quiet(row, &options->log_level, text, err);
 }
 
 static int take_overhead(const struct option_row *row, void *field, const char *text,
@@ -111,9 +101,8 @@ static const struct option_row rows[] = {
 	 option__flag, CHOICE(anonymize)},
 	{"duration", 0, "S", DURATION_HELP, option__duration, TRACE(duration), .min = 0.001},
 	{.help = "What to watch:"},
-	{"pid", 'p', "PID", "only this process and its children (repeatable)",
-	 shared_rows__take_pid, TRACE(targets)},
-	{.rows = filter_rows, TRACE(targets)},
+	{.rows = process_rows, TRACE(targets)},
+	{.rows = gpu_times_rows, TRACE(gpu_times)},
 	{.rows = library_rows, TRACE(targets)},
 	{.help = "Which calls:"},
 	{"events", 'e', "WORD,...", "families, functions and patterns, as in gpuprobe trace",
@@ -143,8 +132,8 @@ static const struct option_row rows[] = {
 	{.help = ""},
 	{"verbose", 'v', NULL, "more messages on stderr (twice: even more)", option__verbose,
 	 TRACE(log_level)},
-	{"quiet", 'q', NULL, "no warnings, and no last line unless calls were lost", take_quiet,
-	 .offset = offsetof(struct command_words, command.trace)},
+	{"quiet", 'q', NULL, "no warnings, and no last line unless calls were lost",
+	 trace_options__take_quiet, .offset = offsetof(struct command_words, command.trace)},
 	{.rows = help_rows},
 	{0},
 };
@@ -228,9 +217,18 @@ static int check_calls(const struct record_command *command, struct error *err)
 /* As diagnose: a finding has its call site, and a program can stall on many short waits. */
 static int settle_readings(struct record_command *command, struct error *err)
 {
-	struct stack_choice *stacks = &command->choice.readings.stacks;
+	struct reading_choice *readings = &command->choice.readings;
+	struct stack_choice *stacks = &readings->stacks;
 
 	*stacks = command->trace.stacks;
+	/* Each piece of work is to have its call. */
+	if (command->trace.gpu_times && !readings->overhead_by_default &&
+	    readings->max_overhead > 0)
+		return error__set(err, -EINVAL,
+				  "--gpu-times and --max-overhead do not go together: each piece "
+				  "of work is to have its call; leave out one of them");
+	if (command->trace.gpu_times)
+		readings->max_overhead = 0;
 	if (!stacks->given[OPT_STACK])
 		stacks->mode = STACK_FP;
 	if (!stacks->given[OPT_MIN_WAIT])
@@ -272,6 +270,8 @@ static int settle(struct record_command *command, const struct command_words *wo
 
 	if (!ret && !options->file)
 		ret = error__set(err, -EINVAL, "give the file of the recording with -o FILE");
+	if (!ret)
+		ret = trace_options__check_gpu_times(options, err);
 	if (!ret)
 		ret = check_ring(&command->choice, err);
 	if (ret)

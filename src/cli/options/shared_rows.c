@@ -4,6 +4,7 @@
 
 #include "base/quantity.h"
 #include "cli/options/arguments.h"
+#include "cli/options/filter_options.h"
 #include "cli/options/targets.h"
 #include "cli/session/live_model.h"
 
@@ -62,6 +63,13 @@ int shared_rows__take_window(const struct option_row *row, void *field, const ch
 	return arguments__window(text, field, err);
 }
 
+const struct option_row process_rows[] = {
+	{"pid", 'p', "PID", "only this process and its children (repeatable)",
+	 shared_rows__take_pid, .offset = 0},
+	{.rows = filter_rows, .offset = 0},
+	{0},
+};
+
 const struct option_row library_rows[] = {
 	{"libcudart-path", 0, "FILE", "probe this library too (repeatable)", take_library,
 	 .offset = 0},
@@ -103,6 +111,14 @@ const struct option_row overhead_rows[] = {
 		name, 0, "N", help, shared_rows__take_capacity, \
 			.offset = offsetof(struct live_model_limits, member), .max = (most) \
 	}
+
+const struct option_row gpu_times_rows[] = {
+	{"gpu-times", 0, NULL,
+	 "also when each kernel, copy, set and graph of COMMAND\n"
+	 "ran on the GPU; loads a library into COMMAND (CUPTI)",
+	 option__flag, .offset = 0},
+	{0},
+};
 
 const struct option_row tensor_rows[] = {
 	{"tensors", 0, NULL,

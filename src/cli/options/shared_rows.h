@@ -21,6 +21,8 @@
 	"threshold that triggers a finding, or ID.NAME=VALUE\n" \
 	"(repeatable); gpuprobe diagnose --list has them all"
 
+/* for a struct targets: --pid for any number of processes, and filter_rows */
+extern const struct option_row process_rows[];
 /* for a struct targets: --libcudart-path and --libcuda-path */
 extern const struct option_row library_rows[];
 /* for a double, a fraction: --max-overhead if all families may be sampled */
@@ -29,6 +31,7 @@ extern const struct option_row tensor_rows[];	  /* for a bool: --tensors */
 extern const struct option_row capacity_rows[];	  /* for a struct live_model_limits */
 extern const struct option_row exact_rows[];	  /* for an enum quantity_form: --exact */
 extern const struct option_row full_names_rows[]; /* for a bool: --full-names */
+extern const struct option_row gpu_times_rows[];  /* for a bool: --gpu-times of traces */
 extern const char *const api_words[4];		  /* for an enum api_mode */
 
 /* struct targets */

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/options/filter_options.h"
 #include "cli/options/arguments.h"
 #include "cli/options/shared_rows.h"
 
@@ -88,6 +87,15 @@ static int take_json(const struct option_row *row, void *field, const char *text
 	return arguments__once("--format", &words->given.format, format_words[TRACE_JSON], err);
 }
 
+int trace_options__take_quiet(const struct option_row *row, void *field, const char *text,
+			      struct error *err)
+{
+	struct trace_options *options = field;
+
+	options->quiet = true;
+	return option__quiet(row, &options->log_level, text, err);
+}
+
 /* A valid size is a power of two, in whole pages. */
 int trace_options__take_buffer(const struct option_row *row, void *field, const char *text,
 			       struct error *err)
@@ -101,15 +109,6 @@ int trace_options__take_buffer(const struct option_row *row, void *field, const 
 		rounded *= 2;
 	*(uint32_t *)field = (uint32_t)rounded;
 	return 0;
-}
-
-static int take_quiet(const struct option_row *row, void *field, const char *text,
-		      struct error *err)
-{
-	struct command_words *words = field;
-
-	words->options.quiet = true;
-	return option__quiet(row, &words->options.log_level, text, err);
 }
 
 /* --- the table --- */
@@ -142,14 +141,13 @@ static const struct option_row rows[] = {
 	{"failed", 0, NULL, "only calls that fail", option__byte_flag, FIELD(config.failed)},
 	{"min-duration", 0, "TIME", "only calls at least this long: 1ms (ns, us, ms, s)",
 	 option__time, FIELD(config.min_duration_ns)},
-	{"pid", 'p', "PID", "only this process and its children (repeatable)",
-	 shared_rows__take_pid, FIELD(targets)},
-	{.rows = filter_rows, FIELD(targets)},
+	{.rows = process_rows, FIELD(targets)},
 	{"count", 0, "N", "stop after N calls", option__u64, FIELD(count), .min = 1,
 	 .max = (double)LONG_MAX},
 	{"duration", 0, "S", DURATION_HELP, option__duration, FIELD(duration), .min = 0.001},
 	{"no-return-probes", 0, NULL, "probe only the start of calls: no results, no times",
 	 option__flag, FIELD(no_returns)},
+	{.rows = gpu_times_rows, FIELD(gpu_times)},
 	{.rows = library_rows, FIELD(targets)},
 	{.rows = recording_rows, FIELD(input)},
 	{.help = "How they are shown:"},
@@ -195,8 +193,8 @@ static const struct option_row rows[] = {
 	{.help = ""},
 	{"verbose", 'v', NULL, "more messages on stderr (twice: even more)", option__verbose,
 	 FIELD(log_level)},
-	{"quiet", 'q', NULL, "no warnings, and no last line unless calls were lost", take_quiet,
-	 ALL},
+	{"quiet", 'q', NULL, "no warnings, and no last line unless calls were lost",
+	 trace_options__take_quiet, .offset = offsetof(struct command_words, options)},
 	{.rows = help_rows},
 	{0},
 };
@@ -270,6 +268,8 @@ static int check_combination(const struct trace_options *options, const struct g
 		return contradiction("--stack off", "-o stack", "the column would be empty", err);
 	if (!given->only_summary)
 		return 0;
+	if (options->gpu_times)
+		return contradiction("-c", "--gpu-times", "gpuprobe stat --gpu-times sums up", err);
 	if (options->config.entry_return)
 		return contradiction("-c", "--entry-return", no_lines, err);
 	if (options->output.column_count)
@@ -312,6 +312,9 @@ static int check_input(const struct trace_options *options, struct error *err)
 
 	if (ret || !options->input.path)
 		return ret;
+	if (options->gpu_times)
+		return contradiction("-i", "--gpu-times",
+				     "gpuprobe record --gpu-times records them", err);
 	if (targets->command)
 		return contradiction("-i", "COMMAND", recorded, err);
 	if (options->duration > 0)
@@ -323,6 +326,15 @@ static int check_input(const struct trace_options *options, struct error *err)
 	if (options->config.kernel_args)
 		return contradiction("-i", "--args", "gpuprobe record --args records them", err);
 	return 0;
+}
+
+int trace_options__check_gpu_times(const struct trace_options *options, struct error *err)
+{
+	return !options->gpu_times || options->targets.command ?
+		       0 :
+		       error__set(err, -EINVAL,
+				  "--gpu-times needs COMMAND: a running process is not injected "
+				  "into");
 }
 
 int trace_options__select(struct trace_options *options, const struct option_list *events,
@@ -391,6 +403,8 @@ static int settle(struct trace_options *options, const struct given *given, int 
 		ret = check_timeline(options, given, err);
 	if (!ret)
 		ret = check_input(options, err);
+	if (!ret)
+		ret = trace_options__check_gpu_times(options, err);
 	if (!ret)
 		ret = trace_options__select(options, &given->events, given->api, err);
 	if (ret)

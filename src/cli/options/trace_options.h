@@ -58,6 +58,7 @@ struct trace_options {
 	bool full_names;
 	bool chooses_functions; /* -e or --api was given */
 	bool no_returns;	/* see struct selection */
+	bool gpu_times;		/* also what GPUs did for COMMAND */
 	bool strict;		/* losses set the exit status to EXIT_LOST */
 	bool quiet;		/* -q, at any position: no last line unless calls were lost */
 	enum log_level log_level;
@@ -78,6 +79,9 @@ extern const struct option_table trace_option_table;
 int trace_options__parse(struct trace_options *options, int argc, char **argv, struct error *err);
 void trace_options__clear(struct trace_options *options);
 
+/* Only a program that gpuprobe starts gets the library. Returns 0, or -EINVAL with a message. */
+int trace_options__check_gpu_times(const struct trace_options *options, struct error *err);
+
 /*
  * Makes options->selection from the texts of -e. Returns 0 or a negative errno with a message.
  */
@@ -90,6 +94,10 @@ void trace_options__choose_processes(struct trace_options *options);
 /* A row's function for a uint32_t: --buffer, rounded up to a valid size of a ring. */
 int trace_options__take_buffer(const struct option_row *row, void *field, const char *text,
 			       struct error *err);
+
+/* A row's function for a struct trace_options: --quiet. */
+int trace_options__take_quiet(const struct option_row *row, void *field, const char *text,
+			      struct error *err);
 
 #define BUFFER_DEFAULT (16u << 20)
 #define BUFFER_MIN (64u << 10)

@@ -45,6 +45,11 @@ int gpu_times_watch__set_variables(double share, bool graph_nodes, struct error 
 	return ret;
 }
 
+const char *gpu_times_watch__library(void)
+{
+	return getenv(VARIABLE);
+}
+
 /* --- the ring --- */
 
 #define DUE 2 /* ends a reading, since there is to be room */
@@ -129,13 +134,17 @@ int gpu_times_watch__new(struct event_base *loop, const struct gpuprobe_bpf *mon
 			 enum link_kind links, double share, struct gpu_times_watch **out,
 			 struct error *err)
 {
+	const struct times_object_base base = {
+		.config = (const struct config *)&monitor->rodata->config,
+		.watched = bpf_map__fd(monitor->maps.watched),
+	};
 	struct gpu_times_watch *watch = calloc(1, sizeof(*watch));
 	int ret;
 
 	if (!watch)
 		return error__set(err, -ENOMEM, "out of memory");
 	watch->times.share = share;
-	ret = times_object__new(monitor, links, getenv(VARIABLE), &watch->object, err);
+	ret = times_object__new(&base, links, gpu_times_watch__library(), &watch->object, err);
 	if (!ret)
 		ret = watch_rings(watch, loop, bpf_map__fd(monitor->maps.gpu_calls), err);
 	if (ret)

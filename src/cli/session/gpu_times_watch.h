@@ -24,6 +24,9 @@ struct gpu_times_watch;
  */
 int gpu_times_watch__set_variables(double share, bool graph_nodes, struct error *err);
 
+/* The path of the library that the variable names. */
+const char *gpu_times_watch__library(void);
+
 /*
  * Loads and attaches the probes for the library that the variable names, which records this share.
  * `monitor` must be loaded; it and `loop` must outlive the watch. Returns 0, or a negative errno

@@ -13,6 +13,8 @@
 #include "target/proc.h"
 
 #define MOST_LOOKED_AT 64
+#define LATE_EVERY_NS (900 * NS_PER_MS)	    /* a look at late ranks a second, if judged so often */
+#define LATE_LOOKS 60			    /* at a process, at most */
 #define START_TOLERANCE_NS (50 * NS_PER_MS) /* /proc counts in ticks */
 
 struct nccl_looks {
@@ -21,7 +23,7 @@ struct nccl_looks {
 	struct looker *looker;
 	struct nccl_process_key *gone; /* found at the last call, told at the next one */
 	size_t gone_count;
-	uint64_t looked_ns;
+	uint64_t looked_ns, looked_late_ns;
 };
 
 struct nccl_looks *nccl_looks__new(struct nccl_jobs *jobs, struct nccl_intake *intake,
@@ -254,21 +256,61 @@ static char *waits_of(const struct dump_thread *thread)
 	return finish_text(out, &text, &length);
 }
 
-static void tell_activity(struct nccl_looks *looks, const struct nccl_process_key *key,
-			  const struct dump_process *process)
+/* What one look at a process says. */
+struct sight {
+	enum nccl_activity activity;
+	char *where, *waits; /* may be NULL */
+};
+
+/* Returns false if it says nothing. Free the texts. */
+static bool see(struct nccl_looks *looks, const struct nccl_process_key *key,
+		const struct dump_process *process, struct sight *sight)
 {
 	const struct dump_thread *thread =
 		choose_thread(process, nccl_intake__thread(looks->intake, key));
-	char *where, *waits;
 
 	if (!thread)
-		return;
-	where = where_of(thread);
-	waits = waits_of(thread);
-	nccl_jobs__set_activity(looks->jobs, key, activity_of(thread), where);
-	nccl_jobs__set_wait(looks->jobs, key, waits);
-	free(where);
-	free(waits);
+		return false;
+	*sight = (struct sight){activity_of(thread), where_of(thread), waits_of(thread)};
+	return true;
+}
+
+typedef void tell_fn(struct nccl_jobs *jobs, const struct nccl_process_key *key,
+		     const struct sight *sight);
+
+static void tell_now(struct nccl_jobs *jobs, const struct nccl_process_key *key,
+		     const struct sight *sight)
+{
+	nccl_jobs__set_activity(jobs, key, sight->activity, sight->where);
+	nccl_jobs__set_wait(jobs, key, sight->waits);
+}
+
+static void tell_look(struct nccl_jobs *jobs, const struct nccl_process_key *key,
+		      const struct sight *sight)
+{
+	nccl_jobs__add_look(jobs, key, sight->activity, sight->where, sight->waits);
+}
+
+/* Returns whether anything could be looked at. */
+static bool look_at(struct nccl_looks *looks, const struct chosen *chosen, tell_fn *tell)
+{
+	struct dump *dump = looker__look(looks->looker, chosen->pids, chosen->count);
+	struct sight sight;
+
+	if (!dump)
+		return false;
+	for (size_t i = 0; i < dump->count; i++) {
+		for (size_t j = 0; j < chosen->count; j++) {
+			if (dump->processes[i].process->pid != chosen->pids[j] ||
+			    !see(looks, &chosen->keys[j], &dump->processes[i], &sight))
+				continue;
+			tell(looks->jobs, &chosen->keys[j], &sight);
+			free(sight.where);
+			free(sight.waits);
+		}
+	}
+	dump__free(dump);
+	return true;
 }
 
 static bool has_hang(const struct nccl_findings *findings)
@@ -276,23 +318,61 @@ static bool has_hang(const struct nccl_findings *findings)
 	return findings->count && findings->items[0].verdict == NCCL_HANG;
 }
 
-bool nccl_looks__look(struct nccl_looks *looks, const struct nccl_findings *findings,
-		      uint64_t now_ns, uint64_t least_ns)
+/* Whether another rank, which has come further, waits for the GPU now. */
+static bool is_waited_for(const struct nccl_comm *comm, const struct nccl_rank *rank)
+{
+	const struct nccl_rank *other;
+
+	for (size_t i = 0; (other = nccl_comm__rank(comm, i)); i++)
+		if (other->sequence > rank->sequence && other->process->waiting_since_ns)
+			return true;
+	return false;
+}
+
+/* Ranks that come late often, at a moment when they are late. */
+static void choose_late(struct chosen *chosen, const struct nccl_findings *findings)
+{
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct nccl_finding *finding = &findings->items[i];
+
+		for (size_t j = 0; finding->verdict == NCCL_STRAGGLER && j < finding->rank_count;
+		     j++)
+			if (finding->ranks[j]->process->looks < LATE_LOOKS &&
+			    is_waited_for(finding->comm, finding->ranks[j]))
+				choose(chosen, finding->ranks[j]);
+	}
+}
+
+static bool look_at_late(struct nccl_looks *looks, const struct nccl_findings *findings,
+			 uint64_t now_ns)
 {
 	struct chosen chosen = {.count = 0};
-	struct dump *dump;
+
+	if (looks->looked_late_ns && now_ns < looks->looked_late_ns + LATE_EVERY_NS)
+		return false;
+	choose_late(&chosen, findings);
+	if (!chosen.count)
+		return false;
+	looks->looked_late_ns = now_ns;
+	return look_at(looks, &chosen, tell_look);
+}
+
+static bool look_at_hangs(struct nccl_looks *looks, const struct nccl_findings *findings,
+			  uint64_t now_ns, uint64_t least_ns)
+{
+	struct chosen chosen = {.count = 0};
 
 	if (!has_hang(findings) || (looks->looked_ns && now_ns < looks->looked_ns + least_ns))
 		return false;
 	looks->looked_ns = now_ns;
 	choose_all(&chosen, findings);
-	dump = looker__look(looks->looker, chosen.pids, chosen.count);
-	if (!dump)
-		return false;
-	for (size_t i = 0; i < dump->count; i++)
-		for (size_t j = 0; j < chosen.count; j++)
-			if (dump->processes[i].process->pid == chosen.pids[j])
-				tell_activity(looks, &chosen.keys[j], &dump->processes[i]);
-	dump__free(dump);
-	return true;
+	return look_at(looks, &chosen, tell_now);
+}
+
+bool nccl_looks__look(struct nccl_looks *looks, const struct nccl_findings *findings,
+		      uint64_t now_ns, uint64_t least_ns)
+{
+	bool late = look_at_late(looks, findings, now_ns);
+
+	return look_at_hangs(looks, findings, now_ns, least_ns) || late;
 }

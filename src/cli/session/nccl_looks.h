@@ -24,9 +24,10 @@ void nccl_looks__free(struct nccl_looks *looks); /* NULL ok */
 void nccl_looks__find_ended(struct nccl_looks *looks, bool final);
 
 /*
- * Looks at the processes of the ranks of these communicators that hang, and tells the jobs. Does
- * nothing if it looked less than `least_ns` ago. Returns whether it looked: the findings have to be
- * judged anew.
+ * Looks at the processes of the ranks of these communicators that hang, and tells the jobs; not if
+ * it did less than `least_ns` ago. Looks at ranks that come late often, at a moment when others
+ * wait for them: about once a second, up to 60 times. Returns whether it looked: the findings have
+ * to be judged anew.
  */
 bool nccl_looks__look(struct nccl_looks *looks, const struct nccl_findings *findings,
 		      uint64_t now_ns, uint64_t least_ns);

@@ -76,18 +76,9 @@ static double wall_seconds(int64_t ns)
 
 /* --- JSON --- */
 
-static void key_text(struct json *j, const char *key, const char *text)
-{
-	json__key_string(j, key, text[0] ? text : NULL);
-}
-
 static void key_moment(struct json *j, const char *key, int64_t wall_ns)
 {
-	json__key(j, key);
-	if (wall_ns)
-		json__double(j, wall_seconds(wall_ns));
-	else
-		json__null(j);
+	json__key_known_double(j, key, wall_seconds(wall_ns), wall_ns);
 }
 
 static void write_numbers(struct json *j, const struct account_group *group)
@@ -100,9 +91,9 @@ static void write_numbers(struct json *j, const struct account_group *group)
 static void write_group(struct json *j, const struct account_group *group)
 {
 	json__object_begin(j);
-	key_text(j, "name", group->is_other ? "other" : group->name);
+	json__key_known_text(j, "name", group->is_other ? "other" : group->name);
 	json__key_string(j, "job_kind", account__job_word(group->job));
-	key_text(j, "user", group->user);
+	json__key_known_text(j, "user", group->user);
 	json__key_bool(j, "other", group->is_other);
 	write_numbers(j, group);
 	json__object_end(j);

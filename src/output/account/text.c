@@ -14,7 +14,6 @@
 #define GAP 2
 #define WHOLE_NAME 48 /* columns of a name */
 #define CELL_SIZE 96
-#define HOUR_NS (3600.0 * (double)NS_PER_S)
 #define NOW_NS (10 * (int64_t)NS_PER_S) /* a call so short ago is of now */
 #define EXACT 0.001			/* what memory may be off without a mark */
 #define IDLE_MARK "<< idle"

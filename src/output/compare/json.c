@@ -27,11 +27,17 @@ static void write_process(struct json *j, const char *key, const struct compared
 	json__object_begin(j);
 	json__key_i64(j, "pid", process->pid);
 	json__key_string(j, "comm", process->comm);
-	json__key(j, "steps");
-	if (process->has_steps)
-		json__double(j, process->steps);
-	else
-		json__null(j);
+	json__key_known_double(j, "steps", process->steps, process->has_steps);
+	json__object_end(j);
+}
+
+/* A name, under `key`, and its value in both runs. */
+static void write_pair(struct json *j, const char *key, const char *name, double a, double b)
+{
+	json__object_begin(j);
+	json__key_string(j, key, name);
+	json__key_double(j, "a", a);
+	json__key_double(j, "b", b);
 	json__object_end(j);
 }
 
@@ -40,11 +46,8 @@ static void write_parts(struct json *j, const struct difference *difference)
 	json__key(j, "from");
 	json__array_begin(j);
 	for (size_t i = 0; i < difference->part_count; i++) {
-		json__object_begin(j);
-		json__key_string(j, "name", difference->parts[i].shown);
-		json__key_double(j, "a", difference->parts[i].a);
-		json__key_double(j, "b", difference->parts[i].b);
-		json__object_end(j);
+		write_pair(j, "name", difference->parts[i].shown, difference->parts[i].a,
+			   difference->parts[i].b);
 	}
 	json__array_end(j);
 	json__key_u64(j, "from_unlisted", difference->parts_left);
@@ -62,11 +65,7 @@ static void write_difference(struct json *j, const struct difference *difference
 	json__key_string(j, "unit", unit_word(difference->unit));
 	json__key_double(j, "a", difference->a);
 	json__key_double(j, "b", difference->b);
-	json__key(j, "cost_ns");
-	if (difference->cost_ns > 0)
-		json__double(j, difference->cost_ns);
-	else
-		json__null(j);
+	json__key_known_double(j, "cost_ns", difference->cost_ns, difference->cost_ns > 0);
 	json__key_bool(j, "worse", difference->worse);
 	write_parts(j, difference);
 	json__object_end(j);
@@ -115,11 +114,8 @@ static void write_left_out(struct json *j, const struct comparison *comparison)
 	json__key(j, "left_out");
 	json__array_begin(j);
 	for (size_t i = 0; i < comparison->left_out_count; i++) {
-		json__object_begin(j);
-		json__key_string(j, "function", comparison->left_out[i].function);
-		json__key_double(j, "a", comparison->left_out[i].a);
-		json__key_double(j, "b", comparison->left_out[i].b);
-		json__object_end(j);
+		write_pair(j, "function", comparison->left_out[i].function,
+			   comparison->left_out[i].a, comparison->left_out[i].b);
 	}
 	json__array_end(j);
 	json__key(j, "not_compared");
@@ -150,11 +146,7 @@ static void write_limit(struct json *j, const struct budget_result *limit)
 	json__key_u64(j, "line", limit->line);
 	json__key_string(j, "state", states[limit->state]);
 	json__key_string(j, "unit", unit_word(limit->unit));
-	json__key(j, "value");
-	if (limit->state == BUDGET_UNKNOWN)
-		json__null(j);
-	else
-		json__double(j, limit->value);
+	json__key_known_double(j, "value", limit->value, limit->state != BUDGET_UNKNOWN);
 	json__key_string(j, "why", limit->state == BUDGET_UNKNOWN ? limit->why : NULL);
 	if (limit->state != BUDGET_UNKNOWN && limit->process)
 		json__key_i64(j, "pid", limit->process->pid);

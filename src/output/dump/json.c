@@ -19,7 +19,7 @@ static void write_other(struct json *j, const char *key, const char *id,
 	}
 	json__object_begin(j);
 	json__key_i64(j, id, waiting->other);
-	json__key_string(j, "comm", waiting->other_comm[0] ? waiting->other_comm : NULL);
+	json__key_known_text(j, "comm", waiting->other_comm);
 	json__object_end(j);
 }
 
@@ -33,7 +33,7 @@ static void write_waits(struct json *j, const struct dump_waiting *waiting)
 	json__object_begin(j);
 	json__key_string(j, "for", dump_words__wait_key(waiting->kind));
 	json__key_string(j, "system_call", waiting->name);
-	json__key_string(j, "object", waiting->object[0] ? waiting->object : NULL);
+	json__key_known_text(j, "object", waiting->object);
 	if (waiting->kind == DUMP_WAIT_GIL)
 		write_other(j, "holder", "tid", waiting);
 	if (waiting->kind == DUMP_WAIT_CHILD)

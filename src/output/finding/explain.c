@@ -60,7 +60,7 @@ void findings_text__list(FILE *out)
 {
 	fprintf(out, "%-24s %-9s %s\n", "ID", "SEVERITY", "PROBLEM, AND ITS THRESHOLDS");
 	for (size_t i = 0; i < finding_kind_count; i++) {
-		const struct finding_kind *kind = &finding_kinds[i];
+		const struct finding_kind *kind = finding_kinds[i];
 
 		fprintf(out, "%-24s %-9s %s\n", kind->id,
 			findings_text__severity_word(kind->severity), kind->title);

@@ -14,7 +14,6 @@
 #include "output/report/parts.h"
 #include "output/wrap.h"
 #include "symbol/kernel_label.h"
-#include "symbol/kernel_name.h"
 
 #define SHOWN 5
 
@@ -27,16 +26,12 @@ static void print_share(FILE *out, uint64_t ns, uint64_t all_ns)
 static void print_name(FILE *out, const struct stat_report *report,
 		       const struct gpu_kernel_time *kernel, uint64_t *spent_ns)
 {
-	char *name = kernel->name ? kernel_name__demangle_within(spent_ns, kernel->name) : NULL;
-	char label[KERNEL_LABEL_SIZE];
+	char *text = kernel->name ? kernel_label__text(spent_ns, kernel->name,
+						       report->options->full_names) :
+				    NULL;
 
-	if (name && !report->options->full_names) {
-		kernel_label__write(name, label);
-		escape__text(out, label);
-	} else {
-		escape__text(out, name ? name : "a kernel without a name");
-	}
-	free(name);
+	escape__text(out, text ? text : "a kernel without a name");
+	free(text);
 }
 
 /* " (train.py:41)": the user's line that launches it most. */

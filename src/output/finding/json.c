@@ -37,20 +37,12 @@ static void write_numbers(struct json *j, const struct finding *finding)
 /* Writes null for 0, which means several processes or several threads. */
 static void key_number(struct json *j, const char *key, int64_t number)
 {
-	json__key(j, key);
-	if (number)
-		json__i64(j, number);
-	else
-		json__null(j);
+	json__key_known_i64(j, key, number, number);
 }
 
 static void key_seconds(struct json *j, const char *key, bool known, double ns)
 {
-	json__key(j, key);
-	if (known)
-		json__double(j, ns / 1e9);
-	else
-		json__null(j);
+	json__key_known_double(j, key, ns / 1e9, known);
 }
 
 /* Only for kinds that have two locations. */
@@ -78,11 +70,7 @@ static void write_finding(struct json *j, const struct finding *finding)
 	json__key_string(j, "evidence", finding->evidence);
 	write_numbers(j, finding);
 	key_seconds(j, "cost_seconds", finding->has_cost, (double)finding->cost_ns);
-	json__key(j, "cost_share");
-	if (finding->has_cost)
-		json__double(j, finding->share);
-	else
-		json__null(j);
+	json__key_known_double(j, "cost_share", finding->share, finding->has_cost);
 	key_seconds(j, "cost_step_seconds", finding->step_ns, finding->a_step_ns);
 	json__key_bool(j, "steady", finding->steady);
 	key_seconds(j, "saving_seconds", finding->has_saving, (double)finding->saving_ns);
@@ -104,7 +92,7 @@ static void write_sampled_kinds(struct json *j, const struct finding_list *list)
 	json__array_begin(j);
 	for (size_t i = 0; i < finding_kind_count; i++)
 		if (list->sampled_kinds & 1ull << i)
-			json__string(j, finding_kinds[i].id);
+			json__string(j, finding_kinds[i]->id);
 	json__array_end(j);
 }
 
@@ -124,7 +112,7 @@ void json_findings__write_thresholds(struct json *j, const struct findings *find
 	json__key(j, "thresholds");
 	json__object_begin(j);
 	for (size_t i = 0; i < finding_kind_count; i++) {
-		const struct finding_kind *kind = &finding_kinds[i];
+		const struct finding_kind *kind = finding_kinds[i];
 
 		json__key(j, kind->id);
 		json__object_begin(j);

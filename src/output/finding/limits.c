@@ -29,7 +29,7 @@ static void write_unlooked(FILE *out, const struct findings *findings,
 
 	(void)list;
 	for (size_t i = 0; i < finding_kind_count; i++) {
-		const struct finding_kind *kind = &finding_kinds[i];
+		const struct finding_kind *kind = finding_kinds[i];
 
 		/* Whoever wants no library in the program knows what it would show. */
 		if (findings__looks_for(findings, kind) || kind->needs & NEEDS_GPU_TIMES ||
@@ -110,8 +110,8 @@ void json_findings__write_limits(struct json *j, const struct findings *findings
 	json__key(j, "not_looked_for");
 	json__array_begin(j);
 	for (size_t i = 0; i < finding_kind_count; i++)
-		if (!findings__looks_for(findings, &finding_kinds[i]))
-			json__string(j, finding_kinds[i].id);
+		if (!findings__looks_for(findings, finding_kinds[i]))
+			json__string(j, finding_kinds[i]->id);
 	json__array_end(j);
 	json__key(j, "not_judged");
 	json__array_begin(j);

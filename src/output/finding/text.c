@@ -287,7 +287,7 @@ static void write_sampled_kinds(FILE *out, const struct finding_list *list)
 	for (size_t i = 0; i < finding_kind_count; i++) {
 		if (!(list->sampled_kinds & 1ull << i))
 			continue;
-		fprintf(out, "%s%s", comma, finding_kinds[i].id);
+		fprintf(out, "%s%s", comma, finding_kinds[i]->id);
 		comma = ", ";
 	}
 	fputs(" (--max-overhead off enables them)", out);

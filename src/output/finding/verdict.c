@@ -9,6 +9,7 @@
 #include "finding/verdict.h"
 #include "model/gpu_label.h"
 #include "output/clip.h"
+#include "output/command_text.h"
 #include "output/finding/findings.h"
 #include "output/finding/gpu_work.h"
 #include "output/finding/reasons.h"
@@ -181,16 +182,6 @@ static void print_gpu(FILE *out, const struct model *model, const struct process
 	}
 }
 
-/* The command line without the folder of the program. */
-static const char *without_folder(const char *command)
-{
-	size_t length = strcspn(command, " ");
-
-	while (length && command[length - 1] != '/')
-		length--;
-	return command + length;
-}
-
 /*
  * If the program waits for the GPU or has nothing to do, the reasons of its threads do not matter.
  */
@@ -214,7 +205,9 @@ static void print_process(FILE *out, const struct stat_report *report,
 	if (!verdict.window_ns && !report_steps__knows(process))
 		return;
 	fprintf(out, "\nprocess %d (", process->pid);
-	clip__print(out, process->command[0] ? without_folder(process->command) : process->comm,
+	clip__print(out,
+		    process->command[0] ? command_text__without_folder(process->command) :
+					  process->comm,
 		    report->options->on_terminal ? COMMAND_COLUMNS : CLIP_WHOLE);
 	fputc(')', out);
 	print_gpu(out, model, process, &verdict);

@@ -9,7 +9,6 @@
 #include "output/gpu_failure_text.h"
 #include "output/report/line.h"
 #include "symbol/kernel_label.h"
-#include "symbol/kernel_name.h"
 
 static const struct gpu_process_times *times_of(const struct model *model,
 						const struct process *process)
@@ -29,13 +28,12 @@ uint64_t flame_gpu_time__of(const struct model *model, const struct process *pro
 static char *kernel_text(const struct gpu_process_times *times, uint64_t number, bool full_names)
 {
 	const struct gpu_kernel_time *kernel = TABLE_FIND(times->kernels, number, &number);
-	char *name = kernel && kernel->name ? kernel_name__demangle(kernel->name) : NULL, *text;
-	char label[KERNEL_LABEL_SIZE];
+	uint64_t spent_ns = 0;
+	char *name = kernel && kernel->name ?
+			     kernel_label__text(&spent_ns, kernel->name, full_names) :
+			     NULL;
+	char *text = flame_label__text(name ? name : "[kernel not known]");
 
-	if (!name)
-		return flame_label__text("[kernel not known]");
-	kernel_label__write(name, label);
-	text = flame_label__text(full_names ? name : label);
 	free(name);
 	return text;
 }

@@ -34,11 +34,7 @@ void json_error__write(struct json *j, const struct process *p)
 		json__key_string(j, "function", f->function);
 		json__key_string(j, "layer", f->is_rest ? NULL : enum_names__layer(f->layer));
 		json__key_string(j, "error", f->error);
-		json__key(j, "code");
-		if (f->is_rest)
-			json__null(j);
-		else
-			json__i64(j, f->code);
+		json__key_known_i64(j, "code", f->code, !f->is_rest);
 		json__key_u64(j, "count", f->count);
 		json__key_u64(j, "first_ns", f->first_ns);
 		json__key_u64(j, "last_ns", f->last_ns);

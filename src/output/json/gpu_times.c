@@ -29,21 +29,9 @@ static void key_sum(struct json *j, const char *key, const struct gpu_time_sum *
 /* What is estimated of all calls from those in bursts. */
 static void write_estimate(struct json *j, const struct gpu_estimate *estimate)
 {
-	json__key(j, "calls");
-	if (estimate->known)
-		json__u64(j, estimate->calls);
-	else
-		json__null(j);
-	json__key(j, "estimated_ns");
-	if (estimate->known)
-		json__u64(j, estimate->ns);
-	else
-		json__null(j);
-	json__key(j, "error");
-	if (estimate->error < 0)
-		json__null(j);
-	else
-		json__double(j, estimate->error);
+	json__key_known_u64(j, "calls", estimate->calls, estimate->known);
+	json__key_known_u64(j, "estimated_ns", estimate->ns, estimate->known);
+	json__key_known_double(j, "error", estimate->error, estimate->error >= 0);
 }
 
 static void write_sampled_kernels(struct json *j, const struct gpu_process_times *times,
@@ -123,8 +111,23 @@ static void write_copies(struct json *j, const struct gpu_process_times *times,
 	json__array_end(j);
 }
 
+/* They are not known without the calls of the work. */
+static void write_gaps(struct json *j, const struct gpu_times *all, const struct gpu_gaps *gaps)
+{
+	if (all->own_profilers) {
+		json__key(j, "idle_before_call_ns");
+		json__null(j);
+		json__key(j, "idle_after_call_ns");
+		json__null(j);
+		return;
+	}
+	json__key_u64(j, "idle_before_call_ns", gaps->before_call_ns);
+	json__key_u64(j, "idle_after_call_ns", gaps->after_call_ns);
+}
+
 /* Bursts do not tell how busy a GPU was. */
-static void write_devices(struct json *j, const struct gpu_process_times *times, bool sampled)
+static void write_devices(struct json *j, const struct gpu_times *all,
+			  const struct gpu_process_times *times, bool sampled)
 {
 	json__key(j, "devices");
 	if (sampled) {
@@ -142,8 +145,7 @@ static void write_devices(struct json *j, const struct gpu_process_times *times,
 		json__key_u64(j, "busy_ns", busy_time__ns(busy));
 		json__key_u64(j, "span_ns", busy->last_ns - busy->first_ns);
 		json__key_u64(j, "left_out", busy->late);
-		json__key_u64(j, "idle_before_call_ns", times->callers.gaps[i].before_call_ns);
-		json__key_u64(j, "idle_after_call_ns", times->callers.gaps[i].after_call_ns);
+		write_gaps(j, all, &times->callers.gaps[i]);
 		json__object_end(j);
 	}
 	json__array_end(j);
@@ -165,10 +167,16 @@ static void write_threads(struct json *j, const struct gpu_callers *callers)
 	json__array_end(j);
 }
 
-static void write_callers(struct json *j, const struct gpu_process_times *times)
+static void write_callers(struct json *j, const struct gpu_times *all,
+			  const struct gpu_process_times *times)
 {
 	uint64_t uncalled;
 
+	if (all->own_profilers) {
+		json__key(j, "callers");
+		json__null(j);
+		return;
+	}
 	gpu_process_times__work(times, &uncalled);
 	json__key(j, "callers");
 	json__object_begin(j);
@@ -180,16 +188,40 @@ static void write_callers(struct json *j, const struct gpu_process_times *times)
 	json__object_end(j);
 }
 
-static void write_failure(struct json *j, const struct gpu_process_times *times)
+static void write_failure(struct json *j, const struct gpu_times *all,
+			  const struct gpu_process_times *times)
 {
+	bool missing = all->own_profilers && !times->own.complete;
+
 	json__key(j, "failure");
-	if (!times->failed) {
+	if (!times->failed && !missing) {
 		json__null(j);
 		return;
 	}
 	json__object_begin(j);
 	json__key_i64(j, "code", times->code);
-	json__key_string(j, "text", times->reason);
+	json__key_string(j, "text", missing ? times->own.note : times->reason);
+	json__object_end(j);
+}
+
+/* The trace that the times come from. */
+static void write_own_profile(struct json *j, const struct gpu_times *all,
+			      const struct gpu_process_times *times)
+{
+	const struct gpu_own_profile *own = &times->own;
+
+	json__key(j, "own_profiler");
+	if (!all->own_profilers) {
+		json__null(j);
+		return;
+	}
+	json__object_begin(j);
+	json__key_string(j, "name", "kineto");
+	json__key_u64(j, "asked_ns", own->asked_ns);
+	json__key_bool(j, "complete", own->complete);
+	json__key_u64(j, "trace_bytes", own->bytes);
+	json__key_u64(j, "overhead_ns", own->overhead_ns);
+	json__key_string(j, "note", own->complete && *own->note ? own->note : NULL);
 	json__object_end(j);
 }
 
@@ -247,7 +279,8 @@ void json_gpu_times__write(struct json *j, const struct gpu_times *all, const st
 		return;
 	}
 	json__object_begin(j);
-	write_failure(j, times);
+	write_failure(j, all, times);
+	write_own_profile(j, all, times);
 	write_sample(j, all, times);
 	key_sum(j, "all_kernels", &times->all_kernels);
 	write_graph_kernels(j, times, p, sampled);
@@ -259,8 +292,8 @@ void json_gpu_times__write(struct json *j, const struct gpu_times *all, const st
 	write_copies(j, times, p, sampled);
 	write_sets(j, times, p, sampled);
 	key_sum(j, "graphs", &times->graphs);
-	write_devices(j, times, sampled);
-	write_callers(j, times);
+	write_devices(j, all, times, sampled);
+	write_callers(j, all, times);
 	json__key_u64(j, "dropped", times->dropped);
 	json__key_u64(j, "unknown_devices", times->unknown_devices);
 	json__key_u64(j, "unknown_records", times->refused);

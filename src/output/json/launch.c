@@ -49,7 +49,7 @@ static void write_shape(struct json *j, const struct shape_record *shape)
 	write_dimensions(j, "grid", shape->latest.grid);
 	write_dimensions(j, "block", shape->latest.block);
 	json__key_u64(j, "shared_bytes", shape->latest.shared_bytes);
-	json_parts__key_address(j, "stream", shape->stream);
+	json__key_hex(j, "stream", shape->stream);
 	json__object_end(j);
 	write_range(j, "blocks", shape->blocks_min, shape->blocks_max);
 	write_range(j, "threads", shape->threads_min, shape->threads_max);
@@ -71,7 +71,7 @@ static void write_kernels(struct json *j, const struct process *p)
 		if (k->is_rest)
 			json__key_string(j, "handle", NULL);
 		else
-			json_parts__key_address(j, "handle", k->handle);
+			json__key_hex(j, "handle", k->handle);
 		json__key_string(j, "name", k->name);
 		json__key_string(j, "short_name", k->short_name);
 		json__key_string(j, "label", k->label);
@@ -90,11 +90,7 @@ static void write_kernels(struct json *j, const struct process *p)
 static void write_run(struct json *j, const struct graph_run *run)
 {
 	json__object_begin(j);
-	json__key(j, "kernels");
-	if (run->unknown)
-		json__null(j);
-	else
-		json__u64(j, run->kernels);
+	json__key_known_u64(j, "kernels", run->kernels, !run->unknown);
 	json__key_u64(j, "launches", run->launches);
 	json__object_end(j);
 }

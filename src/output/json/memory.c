@@ -33,7 +33,7 @@ static void write_live(struct json *j, const struct process *p)
 		const struct allocation *a = &p->live[i];
 
 		json__object_begin(j);
-		json_parts__key_address(j, "address", a->address);
+		json__key_hex(j, "address", a->address);
 		json__key_u64(j, "bytes", a->size);
 		json__key_string(j, "kind", enum_names__memory_kind(a->kind));
 		json_parts__key_device(j, a->device);
@@ -51,7 +51,7 @@ static void write_freed(struct json *j, const struct process *p)
 	json__array_begin(j);
 	for (i = 0; i < p->freed_listed; i++) {
 		json__object_begin(j);
-		json_parts__key_address(j, "address", p->freed[i].address);
+		json__key_hex(j, "address", p->freed[i].address);
 		json__key_string(j, "kind", enum_names__memory_kind(p->freed[i].kind));
 		json__object_end(j);
 	}
@@ -70,7 +70,7 @@ static void write_pools(struct json *j, const struct process *p)
 
 		json__object_begin(j);
 		if (pool->handle)
-			json_parts__key_address(j, "handle", pool->handle);
+			json__key_hex(j, "handle", pool->handle);
 		else
 			json__key_string(j, "handle", NULL);
 		json_parts__key_device(j, pool->device);

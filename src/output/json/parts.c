@@ -2,25 +2,16 @@
 // Pieces that the parts of the JSON report share, see parts.h.
 #include "output/json/parts.h"
 
-#include <inttypes.h>
-
 #include "output/enum_names.h"
 
-void json_parts__key_address(struct json *j, const char *key, uint64_t address)
+void json_parts__key_bytes(struct json *j, const char *key, uint64_t bytes)
 {
-	char text[24];
-
-	snprintf(text, sizeof(text), "0x%" PRIx64, address);
-	json__key_string(j, key, text);
+	json__key_known_u64(j, key, bytes, bytes != GPU_UNKNOWN_BYTES);
 }
 
 void json_parts__key_device(struct json *j, uint8_t device)
 {
-	json__key(j, "device");
-	if (device == DEVICE_UNKNOWN)
-		json__null(j);
-	else
-		json__u64(j, device);
+	json__key_known_u64(j, "device", device, device != DEVICE_UNKNOWN);
 }
 
 void json_parts__key_time(struct json *j, const struct timespec *wall)

@@ -13,9 +13,6 @@ struct export_counts;
 struct tensors;
 struct tensor_site;
 
-/* Writes a key whose value is an address or a handle: "0x7989d8000000". */
-void json_parts__key_address(struct json *j, const char *key, uint64_t address);
-
 /* Writes the key "time": the time of day, 2026-11-22T14:02:11.123456Z. */
 void json_parts__key_time(struct json *j, const struct timespec *wall);
 
@@ -79,6 +76,9 @@ void json_process__write_slow(struct json *j, const struct model *model, const s
 /* Write the process's GPUs, and the machine's. */
 void json_process__write_gpus(struct json *j, const struct model *model, const struct process *p);
 void json_process__write_machine(struct json *j, const struct model *model);
+
+/* Writes bytes of a GPU, or null for GPU_UNKNOWN_BYTES. */
+void json_parts__key_bytes(struct json *j, const char *key, uint64_t bytes);
 
 /* Writes the key "device": its number in the process, or null if unknown. */
 void json_parts__key_device(struct json *j, uint8_t device);

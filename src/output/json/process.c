@@ -6,16 +6,6 @@
 #include "model/slow_calls.h"
 #include "target/workload.h"
 
-static void key_bytes(struct json *j, const char *key, uint64_t bytes)
-{
-	if (bytes != GPU_UNKNOWN_BYTES) {
-		json__key_u64(j, key, bytes);
-		return;
-	}
-	json__key(j, key);
-	json__null(j);
-}
-
 /* null if there is none. */
 static void key_group(struct json *j, const char *key, const struct process *p, const char *name)
 {
@@ -26,16 +16,6 @@ static void key_name(struct json *j, const char *key, const char *name)
 {
 	if (name[0])
 		json__key_string(j, key, name);
-}
-
-static void key_number(struct json *j, const char *key, int64_t number, bool known)
-{
-	if (known) {
-		json__key_i64(j, key, number);
-		return;
-	}
-	json__key(j, key);
-	json__null(j);
 }
 
 /* Only what is known. */
@@ -58,13 +38,13 @@ void json_process__write(struct json *j, const struct process *p)
 {
 	if (!p->identified)
 		return;
-	key_number(j, "ppid", p->parent, p->parent != 0);
+	json__key_known_i64(j, "ppid", p->parent, p->parent != 0);
 	json__key_u64(j, "uid", p->uid);
 	json__key_string(j, "user", p->user);
 	key_group(j, "container", p, p->container);
 	key_group(j, "pod", p, p->pod);
 	write_workload(j, p->workload);
-	key_number(j, "namespace_pid", p->namespace_pid, p->namespace_pid != 0);
+	json__key_known_i64(j, "namespace_pid", p->namespace_pid, p->namespace_pid != 0);
 }
 
 void json_process__write_unfollowed(struct json *j, const struct process *p)
@@ -132,11 +112,11 @@ static void write_process_gpu(struct json *j, const struct model *model,
 	if (gpu)
 		gpu_label(gpu, label);
 	json__object_begin(j);
-	key_number(j, "ordinal", g->ordinal, g->ordinal != GPU_NONE);
+	json__key_known_i64(j, "ordinal", g->ordinal, g->ordinal != GPU_NONE);
 	json__key_string(j, "gpu", gpu ? label : NULL);
 	json__key_string(j, "uuid", gpu && gpu->uuid[0] ? gpu->uuid : NULL);
-	key_bytes(j, "used_bytes", g->used_bytes);
-	key_bytes(j, "untracked_bytes", g->untracked_bytes);
+	json_parts__key_bytes(j, "used_bytes", g->used_bytes);
+	json_parts__key_bytes(j, "untracked_bytes", g->untracked_bytes);
 	json__object_end(j);
 }
 
@@ -159,13 +139,14 @@ static void write_gpu(struct json *j, const struct gpu *gpu)
 	json__object_begin(j);
 	json__key_string(j, "gpu", label);
 	json__key_u64(j, "index", gpu->index);
-	key_number(j, "mig", gpu->mig, gpu->mig != GPU_NONE);
-	json__key_string(j, "uuid", gpu->uuid[0] ? gpu->uuid : NULL);
-	json__key_string(j, "name", gpu->name[0] ? gpu->name : NULL);
-	json__key_string(j, "pci_bus_id", gpu->bus_id[0] ? gpu->bus_id : NULL);
-	key_bytes(j, "total_bytes", gpu->total_bytes);
-	key_bytes(j, "used_bytes", gpu->used_bytes);
-	key_number(j, "busy_percent", gpu->busy_percent, gpu->busy_percent != GPU_UNKNOWN_PERCENT);
+	json__key_known_i64(j, "mig", gpu->mig, gpu->mig != GPU_NONE);
+	json__key_known_text(j, "uuid", gpu->uuid);
+	json__key_known_text(j, "name", gpu->name);
+	json__key_known_text(j, "pci_bus_id", gpu->bus_id);
+	json_parts__key_bytes(j, "total_bytes", gpu->total_bytes);
+	json_parts__key_bytes(j, "used_bytes", gpu->used_bytes);
+	json__key_known_i64(j, "busy_percent", gpu->busy_percent,
+			    gpu->busy_percent != GPU_UNKNOWN_PERCENT);
 	json__object_end(j);
 }
 
@@ -188,7 +169,7 @@ void json_process__write_before_attach(struct json *j, const struct process *p)
 	json__null(j);
 	json__key(j, "objects");
 	json__null(j);
-	key_bytes(j, "nvml_used_bytes", process__nvml_bytes(p));
+	json_parts__key_bytes(j, "nvml_used_bytes", process__nvml_bytes(p));
 	json__object_end(j);
 }
 

@@ -9,11 +9,7 @@
 static void key_a_step(struct json *j, const char *key, const struct host_reasons *reasons,
 		       double number)
 {
-	json__key(j, key);
-	if (reasons->cost.step_ns)
-		json__double(j, number);
-	else
-		json__null(j);
+	json__key_known_double(j, key, number, reasons->cost.step_ns);
 }
 
 static void write_partner(struct json *j, const struct host_partner *who)
@@ -93,11 +89,7 @@ static void write_reason(struct json *j, const struct host_reasons *reasons,
 		   step_cost__ns(&reasons->cost, reason->ns) / (double)NS_PER_S);
 	json__key_double(j, "share", reasons->ns ? (double)reason->ns / (double)reasons->ns : 0);
 	json__key_u64(j, "times", reason->times);
-	json__key(j, "calls");
-	if (reason->calls)
-		json__u64(j, reason->calls);
-	else
-		json__null(j);
+	json__key_known_u64(j, "calls", reason->calls, reason->calls);
 	if (reason->kind == HOST_OFF && reason->call_name)
 		json__key_string(j, "system_call", reason->call_name);
 	if (file)

@@ -59,8 +59,8 @@ static void write_repeat(struct json *j, const struct profile_repeat *repeat)
 	json__object_begin(j);
 	json__key_string(j, "kind", enum_names__copy_kind(repeat->key.kind));
 	json__key_string(j, "function", api_functions[repeat->record.row].symbol);
-	json_parts__key_address(j, "from", repeat->key.from);
-	json_parts__key_address(j, "to", repeat->key.to);
+	json__key_hex(j, "from", repeat->key.from);
+	json__key_hex(j, "to", repeat->key.to);
 	json__key_u64(j, "bytes", repeat->key.bytes);
 	json__key_u64(j, "copies", repeat->record.copies);
 	json__key_u64(j, "repeats", repeat->record.repeats);

@@ -11,7 +11,7 @@ static void write_frame(struct json *j, const struct stack_frame *frame)
 	json__key_string(j, "kind", kinds[frame->kind]);
 	json__key_string(j, "function", frame->function);
 	if (frame->kind == FRAME_NATIVE) {
-		json_parts__key_address(j, "offset", frame->offset);
+		json__key_hex(j, "offset", frame->offset);
 		json__key_string(j, "object", frame->object);
 	}
 	if (frame->file)

@@ -91,7 +91,7 @@ static void write_kernel(struct json *j, const struct process *p, const struct s
 	bool is_kernel = process__knows_kernel(p, kernel->handle, &label);
 
 	json__object_begin(j);
-	json_parts__key_address(j, "handle", kernel->handle);
+	json__key_hex(j, "handle", kernel->handle);
 	json__key_string(j, "label", label);
 	json__key_bool(j, "graph", !is_kernel);
 	json__key_double(j, "launches", kernel->launches);

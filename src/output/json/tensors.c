@@ -24,11 +24,8 @@ static void write_devices(struct json *j, const struct tensors *tensors)
 		const struct tensor_device *device = &tensors->devices[i];
 
 		json__object_begin(j);
-		json__key(j, "device");
-		if (device->device == TENSOR_DEVICE_UNKNOWN)
-			json__null(j);
-		else
-			json__i64(j, device->device);
+		json__key_known_i64(j, "device", device->device,
+				    device->device != TENSOR_DEVICE_UNKNOWN);
 		write_counts(j, &device->counts);
 		json__object_end(j);
 	}

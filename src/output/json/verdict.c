@@ -6,11 +6,7 @@
 /* null if unknown. */
 static void key_share(struct json *j, const char *key, double share)
 {
-	json__key(j, key);
-	if (share == SHARE_UNKNOWN)
-		json__null(j);
-	else
-		json__double(j, share);
+	json__key_known_double(j, key, share, share != SHARE_UNKNOWN);
 }
 
 /* null if there is none. */

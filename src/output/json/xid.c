@@ -3,19 +3,14 @@
 #include "model/xids.h"
 #include "output/json/parts.h"
 
-static void key_known(struct json *j, const char *key, const char *value)
-{
-	json__key_string(j, key, *value ? value : NULL);
-}
-
 static void write_suspect(struct json *j, const struct xid_suspect *suspect)
 {
 	json__object_begin(j);
 	json__key_i64(j, "pid", suspect->pid);
 	json__key_string(j, "comm", suspect->comm);
-	key_known(j, "user", suspect->user);
-	key_known(j, "place", suspect->place);
-	key_known(j, "kernels", suspect->kernels);
+	json__key_known_text(j, "user", suspect->user);
+	json__key_known_text(j, "place", suspect->place);
+	json__key_known_text(j, "kernels", suspect->kernels);
 	json__object_end(j);
 }
 
@@ -23,12 +18,8 @@ static void write_event(struct json *j, const struct xid_event *event)
 {
 	json__object_begin(j);
 	json__key_u64(j, "boot_ns", event->ns);
-	key_known(j, "message", event->report.text);
-	json__key(j, "reported_pid");
-	if (event->report.pid)
-		json__i64(j, event->report.pid);
-	else
-		json__null(j);
+	json__key_known_text(j, "message", event->report.text);
+	json__key_known_i64(j, "reported_pid", event->report.pid, event->report.pid);
 	json__key_bool(j, "named", event->named);
 	json__key_bool(j, "calls_failed", event->failed);
 	json__key(j, "suspects");
@@ -50,7 +41,7 @@ static void write_count(struct json *j, const struct xids *xids, const struct xi
 	json__key_string(j, "pci", address);
 	json__key_u64(j, "xid", count->number);
 	json__key_u64(j, "count", count->count);
-	key_known(j, "gpu", event ? event->gpu : "");
+	json__key_known_text(j, "gpu", event ? event->gpu : "");
 	json__key(j, "latest");
 	if (event && event->judged)
 		write_event(j, event);

@@ -55,7 +55,7 @@ static void write_allocations(const struct writer *writer, const struct memleak_
 		const struct allocation *a = site->allocations[i];
 
 		json__object_begin(j);
-		json_parts__key_address(j, "address", a->address);
+		json__key_hex(j, "address", a->address);
 		json__key_u64(j, "bytes", a->size);
 		json__key_string(j, "kind", enum_names__memory_kind(a->kind));
 		json__key_u64(j, "age_ns", age_of(writer, site->process, a->start_ns));
@@ -74,11 +74,7 @@ static void write_site(const struct writer *writer, const struct memleak_site *s
 	json__key_u64(j, "allocations", live->count);
 	json__key_u64(j, "oldest_age_ns", age_of(writer, site->process, live->oldest_ns));
 	json__key_u64(j, "newest_age_ns", age_of(writer, site->process, live->newest_ns));
-	json__key(j, "allocated");
-	if (site->allocated)
-		json__u64(j, site->allocated);
-	else
-		json__null(j);
+	json__key_known_u64(j, "allocated", site->allocated, site->allocated);
 	if (site->made) {
 		json__key_u64(j, "made", site->made->counts.made);
 		json__key_u64(j, "made_bytes", site->made->counts.made_bytes);

@@ -209,11 +209,7 @@ static void write_site(struct json *j, const struct judged_site *at)
 	json__object_begin(j);
 	json__key_string(j, "kind", enum_names__object_kind(at->site->kind));
 	json__key_u64(j, "live", at->site->live);
-	json__key(j, "made");
-	if (at->site->made >= at->site->live)
-		json__u64(j, at->site->made);
-	else
-		json__null(j);
+	json__key_known_u64(j, "made", at->site->made, at->site->made >= at->site->live);
 	json__key_string(j, "growth",
 			 grows				  ? "growing" :
 			 growth->verdict == GROWTH_STABLE ? "stable" :

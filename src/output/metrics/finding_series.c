@@ -63,12 +63,9 @@ static void forget(struct finding_series *series, struct entry *entry)
 
 void finding_series__free(struct finding_series *series)
 {
-	struct entry *entry, *next;
-
 	if (!series)
 		return;
-	HASH_ITER (hh, series->entries, entry, next)
-		forget(series, entry);
+	TABLE_CLEAR(series->entries, free);
 	free(series);
 }
 
@@ -120,7 +117,7 @@ static int take(struct finding_series *series, const struct finding *finding)
 
 	if (!entry)
 		return -ENOMEM;
-	reported = &entry->reported[finding->kind - finding_kinds];
+	reported = &entry->reported[finding_kind__index(finding->kind)];
 	reported->known[finding->severity] = true;
 	reported->active[finding->severity] = true;
 	if (finding->has_cost) {
@@ -141,7 +138,7 @@ static void begin_sample(struct exposition_writer *w, const struct entry *entry,
 	if (entry->identity.pid)
 		snprintf(pid, sizeof(pid), "%u", entry->identity.pid);
 	exposition__sample(w);
-	exposition__label(w, "id", finding_kinds[kind].id);
+	exposition__label(w, "id", finding_kinds[kind]->id);
 	if (!w->sink)
 		exposition__label(w, "pid", pid);
 }

@@ -222,6 +222,23 @@ static const char *doing(enum nccl_activity activity)
 	}
 }
 
+/* Where a rank is, or where it was at most looks while others waited for it. */
+static void print_place(FILE *out, const struct nccl_process *process, const char *activity)
+{
+	fputs(process->looks ? "was " : "is ", out);
+	if (process->where[0]) {
+		fputs("in    ", out);
+		escape__text(out, process->where);
+		fputs(activity ? ", " : "", out);
+	}
+	if (activity)
+		escape__text(out, activity);
+	if (process->looks)
+		fprintf(out, ", at %" PRIu32 " of %" PRIu32 " looks while others waited",
+			process->looks_there, process->looks);
+	fputc('\n', out);
+}
+
 /* What the ranks to blame are doing, where somebody has looked. */
 static void print_activities(FILE *out, const struct nccl_finding *finding)
 {
@@ -231,19 +248,13 @@ static void print_activities(FILE *out, const struct nccl_finding *finding)
 								 doing(rank->process->activity);
 
 		/* What the line of the rank has said already. */
-		if (end_of(rank))
+		if (end_of(rank) && !rank->process->looks)
 			activity = NULL;
-		if (rank->process->ended || (!activity && !rank->process->where[0]))
+		if ((rank->process->ended && !rank->process->looks) ||
+		    (!activity && !rank->process->where[0]))
 			continue;
-		fprintf(out, INDENT "rank %" PRId32 " is ", rank->rank);
-		if (rank->process->where[0]) {
-			fputs("in    ", out);
-			escape__text(out, rank->process->where);
-			fputs(activity ? ", " : "", out);
-		}
-		if (activity)
-			escape__text(out, activity);
-		fputc('\n', out);
+		fprintf(out, INDENT "rank %" PRId32 " ", rank->rank);
+		print_place(out, rank->process, activity);
 	}
 }
 

@@ -1,18 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Joined nodes as JSON. An unknown number is null.
-#include <inttypes.h>
-
 #include "base/json.h"
 #include "output/nccl/join.h"
-
-static void key_known(struct json *json, const char *key, int64_t value, bool known)
-{
-	json__key(json, key);
-	if (known)
-		json__i64(json, value);
-	else
-		json__null(json);
-}
 
 static void write_node(struct json *json, const struct node_file *file,
 		       const struct nccl_offset *offset)
@@ -21,8 +10,8 @@ static void write_node(struct json *json, const struct node_file *file,
 
 	json__object_begin(json);
 	json__key_string(json, "name", file->node.name);
-	key_known(json, "offset_ns", offset->ns, offset->known);
-	key_known(json, "error_ns", (int64_t)offset->error_ns, bounded);
+	json__key_known_i64(json, "offset_ns", offset->ns, offset->known);
+	json__key_known_i64(json, "error_ns", (int64_t)offset->error_ns, bounded);
 	json__key_u64(json, "collectives", offset->collectives);
 	json__key_u64(json, "unknown", file->unknown);
 	json__key_u64(json, "left_out", file->left_out);
@@ -35,7 +24,7 @@ static void write_behind(struct json *json, const struct nccl_behind *behind)
 	json__key_u64(json, "node", behind->node);
 	json__key_i64(json, "rank", behind->rank.rank);
 	json__key_i64(json, "pid", behind->rank.pid);
-	key_known(json, "gpu", behind->rank.device, behind->rank.device >= 0);
+	json__key_known_i64(json, "gpu", behind->rank.device, behind->rank.device >= 0);
 	json__key_u64(json, "sequence", behind->rank.sequence);
 	json__key_string(json, "state", behind->rank.state);
 	json__key_string(json, "where", behind->rank.where);
@@ -61,13 +50,10 @@ static void write_latest(struct json *json, const struct nccl_joined *comm)
 
 static void write_comm(struct json *json, const struct nccl_joined *comm)
 {
-	char hash[32];
-
-	snprintf(hash, sizeof(hash), "0x%" PRIx64, comm->hash);
 	json__object_begin(json);
-	json__key_string(json, "hash", hash);
+	json__key_hex(json, "hash", comm->hash);
 	json__key_string(json, "name", comm->name);
-	key_known(json, "size", comm->size, comm->size > 0);
+	json__key_known_i64(json, "size", comm->size, comm->size > 0);
 	json__key_bool(json, "aligned", comm->aligned);
 	json__key_u64(json, "nodes", comm->nodes);
 	json__key_u64(json, "seen", comm->seen);

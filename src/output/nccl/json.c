@@ -6,27 +6,12 @@
 #include "output/nccl/nccl.h"
 #include "output/nccl/ras.h"
 
-/* JSON's numbers are doubles to many readers: hashes are text. */
 static void write_hash(struct json *json, const struct nccl_comm *comm)
 {
-	char text[32];
-
-	json__key(json, "hash");
-	if (!comm->known || comm->guessed) {
-		json__null(json);
-		return;
-	}
-	snprintf(text, sizeof(text), "0x%" PRIx64, comm->hash);
-	json__string(json, text);
-}
-
-static void key_known(struct json *json, const char *key, int64_t value, bool known)
-{
-	json__key(json, key);
-	if (known)
-		json__i64(json, value);
+	if (comm->known && !comm->guessed)
+		json__key_hex(json, "hash", comm->hash);
 	else
-		json__null(json);
+		json__key_string(json, "hash", NULL);
 }
 
 static const char *state_word(enum nccl_rank_state state)
@@ -40,9 +25,9 @@ static const char *state_word(enum nccl_rank_state state)
 static void write_rank(struct json *json, const struct nccl_rank *rank)
 {
 	json__object_begin(json);
-	key_known(json, "rank", rank->rank, rank->rank >= 0);
+	json__key_known_i64(json, "rank", rank->rank, rank->rank >= 0);
 	json__key_i64(json, "pid", rank->process->key.pid);
-	key_known(json, "gpu", rank->device, rank->device >= 0);
+	json__key_known_i64(json, "gpu", rank->device, rank->device >= 0);
 	json__key_string(json, "state", state_word(rank->state));
 	json__key_u64(json, "sequence", rank->sequence);
 	json__key_u64(json, "captured", rank->captured);
@@ -60,8 +45,10 @@ static void write_rank(struct json *json, const struct nccl_rank *rank)
 	for (size_t i = 0; i < NCCL_LATE_BUCKETS; i++)
 		json__u64(json, rank->lateness[i]);
 	json__array_end(json);
-	json__key_string(json, "where", rank->process->where[0] ? rank->process->where : NULL);
-	json__key_string(json, "waits", rank->process->waits[0] ? rank->process->waits : NULL);
+	json__key_known_text(json, "where", rank->process->where);
+	json__key_known_text(json, "waits", rank->process->waits);
+	json__key_u64(json, "looks", rank->process->looks);
+	json__key_u64(json, "looks_there", rank->process->looks_there);
 	json__object_end(json);
 }
 
@@ -92,7 +79,7 @@ static void write_arrivals(struct json *json, const struct nccl_comm *comm)
 		json__key_u64(json, "sequence", sequence);
 		json__key_u64(json, "first_ns", first_ns);
 		json__key_u64(json, "last_ns", last_ns);
-		key_known(json, "done_ns", (int64_t)done_ns, done_ns != 0);
+		json__key_known_i64(json, "done_ns", (int64_t)done_ns, done_ns != 0);
 		json__key_u64(json, "ranks", arrived);
 		json__object_end(json);
 	}
@@ -106,8 +93,8 @@ static void write_comm(struct json *json, const struct nccl_comm *comm)
 	json__object_begin(json);
 	write_hash(json, comm);
 	json__key_u64(json, "number", comm->number);
-	json__key_string(json, "name", comm->name[0] ? comm->name : NULL);
-	key_known(json, "size", comm->size, comm->size > 0);
+	json__key_known_text(json, "name", comm->name);
+	json__key_known_i64(json, "size", comm->size, comm->size > 0);
 	json__key_u64(json, "seen", comm->seen);
 	json__key_bool(json, "aligned", comm->aligned);
 	json__key_u64(json, "sequence", comm->sequence);
@@ -115,11 +102,8 @@ static void write_comm(struct json *json, const struct nccl_comm *comm)
 	json__key_u64(json, "bytes", comm->bytes);
 	json__key_u64(json, "period_collectives", comm->period_collectives);
 	json__key_u64(json, "period_bytes", comm->period_bytes);
-	json__key(json, "at_least_bytes_per_second");
-	if (comm->at_least > 0)
-		json__double(json, comm->at_least);
-	else
-		json__null(json);
+	json__key_known_double(json, "at_least_bytes_per_second", comm->at_least,
+			       comm->at_least > 0);
 	json__key(json, "ranks");
 	json__array_begin(json);
 	for (size_t i = 0; (rank = nccl_comm__rank(comm, i)); i++)
@@ -140,7 +124,8 @@ static void write_operation(struct json *json, const char *key,
 	json__key_string(json, "op",
 			 nccl_function__has_op(operation->function) ? nccl_op__word(operation->op) :
 								      NULL);
-	key_known(json, "root", operation->root, nccl_function__has_root(operation->function));
+	json__key_known_i64(json, "root", operation->root,
+			    nccl_function__has_root(operation->function));
 	json__object_end(json);
 }
 
@@ -167,7 +152,7 @@ void nccl_output__finding_json(struct json *json, const struct nccl_finding *fin
 	json__key_string(json, "cause", nccl_cause__word(finding->cause));
 	json__key_u64(json, "communicator", finding->comm->number);
 	write_hash(json, finding->comm);
-	key_known(json, "sequence", (int64_t)finding->sequence, finding->sequence != 0);
+	json__key_known_i64(json, "sequence", (int64_t)finding->sequence, finding->sequence != 0);
 	if (finding->sequence && !finding->pair)
 		write_operation(json, "operation", &finding->operation);
 	if (finding->verdict == NCCL_MISMATCH && !finding->pair)

@@ -66,17 +66,9 @@ static void write_rank(struct json *json, const struct ras_rank *rank)
 	json__object_begin(json);
 	json__key_i64(json, "rank", rank->rank);
 	json__key_string(json, "host", rank->host);
-	json__key(json, "pid");
-	if (rank->pid)
-		json__i64(json, rank->pid);
-	else
-		json__null(json);
+	json__key_known_i64(json, "pid", rank->pid, rank->pid);
 	json__key_string(json, "state", states[rank->state]);
-	json__key(json, "collectives");
-	if (rank->state == RAS_ANSWERS)
-		json__u64(json, rank->collectives);
-	else
-		json__null(json);
+	json__key_known_u64(json, "collectives", rank->collectives, rank->state == RAS_ANSWERS);
 	json__key_i64(json, "async_error", rank->async_error);
 	json__object_end(json);
 }

@@ -1,26 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Reports of allocations that failed for good as JSON, see oom_text.h.
 #include "api/api.h"
+#include "output/json/parts.h"
 #include "output/oom/oom_text.h"
-
-/* null: unknown. */
-static void write_bytes(struct json *j, const char *key, uint64_t bytes)
-{
-	json__key(j, key);
-	if (bytes == GPU_UNKNOWN_BYTES)
-		json__null(j);
-	else
-		json__u64(j, bytes);
-}
-
-static void write_text(struct json *j, const char *key, const char *text)
-{
-	json__key(j, key);
-	if (text[0])
-		json__string(j, text);
-	else
-		json__null(j);
-}
 
 static void write_one(struct json *j, const struct oom *oom)
 {
@@ -30,12 +12,13 @@ static void write_one(struct json *j, const struct oom *oom)
 	json__key_string(j, "comm", oom->comm);
 	json__key_u64(j, "time_ns", oom->time_ns);
 	json__key_u64(j, "bytes", oom->bytes);
-	write_text(j, "function", oom->of_framework ? "" : api_functions[oom->row].symbol);
-	write_text(j, "line", oom->line);
-	write_text(j, "gpu", oom->gpu);
-	write_bytes(j, "gpu_bytes", oom->total);
-	write_bytes(j, "gpu_used_bytes", oom->used);
-	write_bytes(j, "process_bytes", oom->own);
+	json__key_known_text(j, "function",
+			     oom->of_framework ? "" : api_functions[oom->row].symbol);
+	json__key_known_text(j, "line", oom->line);
+	json__key_known_text(j, "gpu", oom->gpu);
+	json_parts__key_bytes(j, "gpu_bytes", oom->total);
+	json_parts__key_bytes(j, "gpu_used_bytes", oom->used);
+	json_parts__key_bytes(j, "process_bytes", oom->own);
 	json__key_u64(j, "tracked_bytes", oom->tracked);
 	json__key_u64(j, "others_bytes", oom->others);
 	json__key_u64(j, "other_processes", oom->neighbour_count);

@@ -7,20 +7,6 @@
 
 #define SCHEMA 1
 
-static void key_count(struct json *j, const char *key, uint64_t count, bool known)
-{
-	json__key(j, key);
-	if (known)
-		json__u64(j, count);
-	else
-		json__null(j);
-}
-
-static const char *or_null(const char *text)
-{
-	return text[0] ? text : NULL;
-}
-
 static void write_libraries(struct json *j, const struct ps_libraries *libraries)
 {
 	json__key(j, "libraries");
@@ -36,7 +22,7 @@ static void write_libraries(struct json *j, const struct ps_libraries *libraries
 			continue;
 		json__object_begin(j);
 		json__key_string(j, "name", ps_words__library((enum ps_library_kind)kind));
-		json__key_string(j, "version", or_null(library->version));
+		json__key_known_text(j, "version", library->version);
 		json__key_bool(j, "static", library->inside);
 		json__object_end(j);
 	}
@@ -65,15 +51,15 @@ static void write_contexts(struct json *j, const struct ps *ps, const struct ps_
 
 static void write_threads(struct json *j, const struct ps_row *row)
 {
-	key_count(j, "threads", row->threads, row->looked_at);
-	key_count(j, "in_cuda", row->in_cuda, row->looked_at);
-	json__key_string(j, "call", or_null(row->call));
-	json__key_string(j, "by", or_null(row->by));
-	key_count(j, "call_tid", (uint64_t)row->call_tid, row->call_tid != 0);
+	json__key_known_u64(j, "threads", row->threads, row->looked_at);
+	json__key_known_u64(j, "in_cuda", row->in_cuda, row->looked_at);
+	json__key_known_text(j, "call", row->call);
+	json__key_known_text(j, "by", row->by);
+	json__key_known_u64(j, "call_tid", (uint64_t)row->call_tid, row->call_tid != 0);
 	json__key_string(j, "state", ps_words__state(row->state));
-	key_count(j, "idle_ns", row->idle_ns, row->idle_ns != 0);
-	key_count(j, "main_thread_idle_ns", row->main_thread_idle_ns,
-		  row->main_thread_idle_ns != 0);
+	json__key_known_u64(j, "idle_ns", row->idle_ns, row->idle_ns != 0);
+	json__key_known_u64(j, "main_thread_idle_ns", row->main_thread_idle_ns,
+			    row->main_thread_idle_ns != 0);
 	if (row->looked_at)
 		json__key_bool(j, "blocked", row->blocked);
 	else
@@ -92,13 +78,13 @@ static void write_row(struct json *j, const struct ps *ps, const struct ps_row *
 
 	json__object_begin(j);
 	json__key_i64(j, "pid", p->pid);
-	json__key_string(j, "comm", or_null(p->comm));
+	json__key_known_text(j, "comm", p->comm);
 	json__key_string(j, "command", row->command);
-	key_count(j, "start_ns", p->start_ns, p->start_ns != 0);
+	json__key_known_u64(j, "start_ns", p->start_ns, p->start_ns != 0);
 	json_process__write(j, p);
 	json__key_string(j, "role", roles[row->role]);
-	key_count(j, "ancestor", (uint64_t)row->ancestor, row->ancestor != 0);
-	key_count(j, "used_bytes", bytes, bytes != GPU_UNKNOWN_BYTES);
+	json__key_known_u64(j, "ancestor", (uint64_t)row->ancestor, row->ancestor != 0);
+	json_parts__key_bytes(j, "used_bytes", bytes);
 	write_contexts(j, ps, row);
 	json_process__write_gpus(j, &ps->model, p);
 	write_libraries(j, &row->libraries);
@@ -123,15 +109,15 @@ void ps_json__print(FILE *out, const struct ps *ps)
 	json__object_begin(&json);
 	json__key_u64(&json, "schema", SCHEMA);
 	json__key_u64(&json, "boot_ns", ps->boot_ns);
-	json__key_string(&json, "driver", or_null(ps->driver));
+	json__key_known_text(&json, "driver", ps->driver);
 	json__key(&json, "processes");
 	json__array_begin(&json);
 	for (size_t i = 0; i < ps->count; i++)
 		write_row(&json, ps, &ps->rows[i]);
 	json__array_end(&json);
 	json_process__write_machine(&json, &ps->model);
-	key_count(&json, "unread", ps->unread, true);
-	key_count(&json, "left_out", ps->left_out, true);
+	json__key_u64(&json, "unread", ps->unread);
+	json__key_u64(&json, "left_out", ps->left_out);
 	write_notes(&json, ps);
 	json__object_end(&json);
 	fputc('\n', out);

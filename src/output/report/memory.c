@@ -24,12 +24,6 @@ static void print_unknown_frees(FILE *out, const char *indent, uint64_t count)
 			count);
 }
 
-static bool has_any(const struct memory_totals *m)
-{
-	return m->allocations || m->allocation_failures || m->frees || m->free_failures ||
-	       m->live_count;
-}
-
 /* Words for memory that is not device memory. */
 struct aside_words {
 	enum memory_kind kind;
@@ -54,7 +48,7 @@ static const struct aside_words reserved_words = {
 static void print_aside(FILE *out, const char *indent, const struct aside_words *words,
 			const struct memory_totals *m, bool ended)
 {
-	if (!has_any(m))
+	if (!memory_totals__has_any(m))
 		return;
 	fprintf(out, "%s%s", indent, words->name);
 	print_amount(out, m->live_bytes, m->live_count);
@@ -83,7 +77,7 @@ static void print_process_aside(FILE *out, const struct process *p)
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		print_aside(out, REPORT_INDENT, all[i], &p->memory[all[i]->kind], p->ended);
-	if (has_any(mapped))
+	if (memory_totals__has_any(mapped))
 		fprintf(out,
 			REPORT_INDENT "mapped of these: %" PRIu64 " Bytes in %" PRIu64
 				      " mapping%s\n",
@@ -291,7 +285,7 @@ static bool says_something(const struct process *p)
 	int kind;
 
 	for (kind = 0; kind < MEMORY_KINDS; kind++) {
-		if (has_any(&p->memory[kind]))
+		if (memory_totals__has_any(&p->memory[kind]))
 			return true;
 	}
 	return p->since_attach || p->live_listed || p->freed_listed || p->pool_count ||

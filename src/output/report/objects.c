@@ -13,12 +13,6 @@ static bool is_loaded(int kind)
 	return kind == OBJECT_MODULE || kind == OBJECT_LIBRARY;
 }
 
-static void print_seconds(FILE *out, uint64_t ns)
-{
-	/* Below 10 us, five decimals would show at most one digit. */
-	fprintf(out, "%.*f secs", ns && ns < 10000 ? 9 : 5, (double)ns / 1e9);
-}
-
 static bool has_kind(const struct object_totals *o)
 {
 	return o->created || o->destroyed || o->live;
@@ -33,13 +27,13 @@ static void print_kind(FILE *out, int kind, const struct object_totals *o, bool 
 		is_loaded(kind) ? "loaded" : "created");
 	if (is_loaded(kind) && o->created) {
 		fputs(" in ", out);
-		print_seconds(out, o->ns);
+		report_line__seconds(out, o->ns);
 	}
 	if (o->with_context)
 		fprintf(out, ", %" PRIu64 " gone with their context", o->with_context);
 	if (o->in_launch) {
 		fprintf(out, "; %" PRIu64 " inside launches in ", o->in_launch);
-		print_seconds(out, o->in_launch_ns);
+		report_line__seconds(out, o->in_launch_ns);
 	}
 	fputs(")\n", out);
 }

@@ -60,9 +60,6 @@ void report_errors__list(FILE *out, const struct model *model, const struct proc
 void report_sites__print(FILE *out, const struct model *model,
 			 const struct report_options *options);
 
-void report_sites__list(FILE *out, const struct model *model, const struct process *p,
-			const struct report_options *options);
-
 /*
  * The prefix of a number of the process that includes calls of the family: "~" if it is estimated,
  * or "".

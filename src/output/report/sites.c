@@ -127,8 +127,8 @@ static void print_title(FILE *out, const struct model *model)
 	fputs(":\n", out);
 }
 
-void report_sites__list(FILE *out, const struct model *model, const struct process *p,
-			const struct report_options *options)
+static void list_sites(FILE *out, const struct model *model, const struct process *p,
+		       const struct report_options *options)
 {
 	print_live(out, p, options);
 	for (enum site_kind kind = 0; kind < SITE_KINDS; kind++)
@@ -148,6 +148,6 @@ void report_sites__print(FILE *out, const struct model *model, const struct repo
 			print_title(out, model);
 		first = false;
 		report_line__process(out, p);
-		report_sites__list(out, model, p, options);
+		list_sites(out, model, p, options);
 	}
 }

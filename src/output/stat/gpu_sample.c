@@ -87,6 +87,7 @@ static void print_table(FILE *out, const struct stat_report *report, const struc
 {
 	size_t shown = report_line__cut(report->options, rows->kernels.count);
 	struct stat_table table;
+	uint64_t spent_ns = 0;
 
 	if (!stat_table__begin(&table, report, heads, sizeof(heads) / sizeof(*heads), "on the GPU"))
 		return;
@@ -95,7 +96,7 @@ static void print_table(FILE *out, const struct stat_report *report, const struc
 		const struct gpu_kernel_estimate *each = &rows->kernels.list[i];
 
 		add_cells(&table, rows, &each->kernel->sum, &each->estimate);
-		stat_cell__kernel(&table, each->name);
+		stat_cell__kernel(&table, each->kernel->name, &spent_ns);
 		stat_table__end_row(&table);
 	}
 	for (unsigned int i = 0; i < GPU_COPY_KINDS; i++)

@@ -10,9 +10,9 @@
 #include "output/prose.h"
 #include "output/report/line.h"
 #include "output/report/parts.h"
+#include "output/stat/own_profile.h"
 #include "output/stat/tables.h"
 #include "symbol/kernel_label.h"
-#include "symbol/kernel_name.h"
 
 /* --- a table of all work --- */
 
@@ -42,17 +42,14 @@ static void add_cells(struct stat_table *table, const struct gpu_time_sum *sum, 
 	stat_table__bandwidth(table, sum->bytes, sum->bytes ? sum->ns : 0);
 }
 
-void stat_cell__kernel(struct stat_table *table, const char *demangled)
+void stat_cell__kernel(struct stat_table *table, const char *mangled, uint64_t *spent_ns)
 {
-	char label[KERNEL_LABEL_SIZE];
+	char *text = mangled ? kernel_label__text(spent_ns, mangled,
+						  table->report->options->full_names) :
+			       NULL;
 
-	if (demangled && !table->report->options->full_names) {
-		kernel_label__write(demangled, label);
-		escape__text(stat_table__name(table), label);
-	} else {
-		escape__text(stat_table__name(table),
-			     demangled ? demangled : "(its name is unknown)");
-	}
+	escape__text(stat_table__name(table), text ? text : "(its name is unknown)");
+	free(text);
 }
 
 static size_t add_kernels(struct stat_table *table, const struct gpu_process_times *times,
@@ -64,14 +61,9 @@ static size_t add_kernels(struct stat_table *table, const struct gpu_process_tim
 	uint64_t spent_ns = 0;
 
 	for (size_t i = 0; i < shown; i++) {
-		char *name = sorted[i]->name ?
-				     kernel_name__demangle_within(&spent_ns, sorted[i]->name) :
-				     NULL;
-
 		add_cells(table, &sorted[i]->sum, all_ns);
-		stat_cell__kernel(table, name);
+		stat_cell__kernel(table, sorted[i]->name, &spent_ns);
 		stat_table__end_row(table);
-		free(name);
 	}
 	free(sorted);
 	return count - shown;
@@ -221,10 +213,14 @@ static void print_missing(FILE *out, const struct stat_report *report, const str
 }
 
 /* The line is the first of a block if there is no table above it. */
-static void print_failure(FILE *out, const struct gpu_process_times *times)
+static void print_failure(FILE *out, const struct stat_report *report,
+			  const struct gpu_process_times *times)
 {
 	fputs(times ? REPORT_INDENT : "\n" REPORT_INDENT, out);
-	gpu_failure_text__print(out, times);
+	if (report->gpu_times->own_profilers)
+		stat_own_profile__print_missing(out, times);
+	else
+		gpu_failure_text__print(out, times);
 	fputc('\n', out);
 }
 
@@ -239,8 +235,11 @@ static void print_times(FILE *out, const struct stat_report *report, const struc
 	else
 		print_table(out, report, times);
 	text = prose__begin(&prose, out, stat__width(report));
-	if (!(report->gpu_times->share > 0)) {
+	if (!(report->gpu_times->share > 0))
 		print_busy(text, report, times);
+	if (report->gpu_times->own_profilers) {
+		stat_own_profile__print(text, report, times);
+	} else if (!(report->gpu_times->share > 0)) {
 		print_callers(text, report, times);
 		print_missing(text, report, p, times);
 	}
@@ -257,12 +256,15 @@ void stat_gpu_times__print(FILE *out, const struct stat_report *report, const st
 	if (!report->gpu_times)
 		return;
 	times = gpu_times__find(report->gpu_times, p->pid, p->start_ns);
-	if (times && !times->failed) {
+	/* Only some processes have been asked. */
+	if (report->gpu_times->own_profilers && !times)
+		return;
+	if (times && (report->gpu_times->own_profilers ? times->own.complete : !times->failed)) {
 		print_times(out, report, p, times);
 		return;
 	}
 	text = prose__begin(&prose, out, stat__width(report));
-	print_failure(text, times);
+	print_failure(text, report, times);
 	prose__end(&prose, text);
 }
 

@@ -35,18 +35,12 @@ static void write_profile(struct json *j, const struct stat_report *report, cons
 	json_sizes__write(j, profile);
 }
 
-static bool was_used(const struct memory_totals *m)
-{
-	return m->allocations || m->allocation_failures || m->frees || m->free_failures ||
-	       m->live_count;
-}
-
 static void write_memory(struct json *j, const struct process *p)
 {
 	json__key(j, "memory");
 	json__object_begin(j);
 	for (int kind = 0; kind < MEMORY_KINDS; kind++)
-		if (was_used(&p->memory[kind]))
+		if (memory_totals__has_any(&p->memory[kind]))
 			json_memory__write_totals(j, enum_names__memory_kind(kind),
 						  &p->memory[kind]);
 	if (p->ended) {

@@ -42,8 +42,11 @@ struct quantity stat_cell__bytes(const struct stat_report *report, uint64_t byte
 struct quantity stat_cell__time(const struct stat_report *report, uint64_t ns);
 struct quantity stat_cell__bandwidth(const struct stat_report *report, uint64_t bytes, uint64_t ns);
 
-/* A kernel's name in a table's row: its label, or with --full-names all of it. NULL: unknown. */
-void stat_cell__kernel(struct stat_table *table, const char *demangled);
+/*
+ * Writes a kernel into a table's row, see kernel_label__text: its label, or its name with
+ * --full-names. A `mangled` of NULL: unknown.
+ */
+void stat_cell__kernel(struct stat_table *table, const char *mangled, uint64_t *spent_ns);
 
 /* "        ... and 3 more WHAT(s)"; nothing if `rest` is 0. */
 void stat_cell__rest(FILE *out, size_t rest, const char *what);

@@ -8,6 +8,7 @@
 #include "output/report/line.h"
 #include "output/report/totals.h"
 #include "output/prose.h"
+#include "output/stat/own_profile.h"
 #include "output/stat/tables.h"
 #include "output/finding/verdict.h"
 
@@ -150,6 +151,7 @@ void stat_text__print(FILE *out, const struct stat_report *report)
 		report_line__no_process(out, model);
 	}
 	report_line__silent(out, model);
+	stat_own_profile__print_others(out, report);
 	stat_gpu_times__print_losses(out, report);
 	stat_ranges__print_losses(out, report);
 	report_sampling__print(out, model);

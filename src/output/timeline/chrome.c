@@ -9,9 +9,12 @@
  */
 #include "output/timeline/form.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "output/timeline/arguments.h"
+#include "output/timeline/gpu_slice.h"
 #include "output/timeline/kineto.h"
 #include "output/trace/field.h"
 #include "output/trace/text.h"
@@ -28,6 +31,7 @@ struct chrome {
 	bool is_kineto;
 	bool has_parts; /* the next one needs a comma */
 	uint64_t begin_ns;
+	uint64_t gpu_arrows;	   /* so far */
 	struct kineto_steps steps; /* with is_kineto */
 };
 
@@ -88,6 +92,21 @@ static uint64_t tid_of(const struct timeline_track *track)
 					      TRACK_TID + (uint64_t)track->number;
 }
 
+/* Where a GPU's track is drawn: Kineto's process is the GPU, and its thread the stream. */
+static struct timeline_track place_of(const struct chrome *chrome,
+				      const struct timeline_track *track)
+{
+	struct timeline_track placed = *track;
+
+	if (chrome->is_kineto)
+		placed.pid = (pid_t)(track->gpu.device & INT32_MAX);
+	if (chrome->is_kineto && track->gpu.is_plain && track->gpu.stream < TRACK_TID) {
+		placed.kind = TRACK_THREAD;
+		placed.tid = (pid_t)track->gpu.stream;
+	}
+	return placed;
+}
+
 /* --- events --- */
 
 /* Begins an event of the kind `phase`: {"ph":"X","pid":1,"tid":2. NULL after an error. */
@@ -140,6 +159,18 @@ static void write_order(struct chrome *chrome, const struct timeline_track *trac
 	end_part(chrome, at);
 }
 
+static void add_gpu_track(struct chrome *chrome, const struct timeline_track *track)
+{
+	const struct timeline_track placed = place_of(chrome, track);
+	char name[TRACK_NAME_SIZE];
+
+	snprintf(name, sizeof(name), "GPU %" PRIu32, track->gpu.device);
+	if (chrome->is_kineto)
+		write_metadata(chrome, &placed, "process_name", name);
+	write_metadata(chrome, &placed, "thread_name", track->name);
+	write_order(chrome, &placed);
+}
+
 static void add_track(struct timeline_form *form, const struct timeline_track *track)
 {
 	struct chrome *chrome = of_form(form);
@@ -161,6 +192,8 @@ static void add_track(struct timeline_form *form, const struct timeline_track *t
 		if (*track->name)
 			write_metadata(chrome, track, "thread_name", track->name);
 		break;
+	case TRACK_GPU: add_gpu_track(chrome, track); break;
+	case TRACK_GPUS:
 	case TRACK_STREAMS: /* there is no track of tracks */
 	case TRACK_BYTES:
 	case TRACK_QUEUED: break;
@@ -264,13 +297,13 @@ static char *write_arrow_end(const struct chrome *chrome, const struct timeline_
 	return write_time(chrome, time_ns, write_number("id", arrow->number, at));
 }
 
-/* Kineto's arrows lead to work of the GPU, which is not known here. */
+/* Kineto's arrows lead to work of GPUs alone. */
 static void add_arrow(struct timeline_form *form, const struct timeline_arrow *arrow)
 {
 	struct chrome *chrome = of_form(form);
 	char *at;
 
-	if (chrome->is_kineto)
+	if (chrome->is_kineto && strcmp(arrow->category, KINETO_ARROW))
 		return;
 	at = begin_part(chrome, 's', arrow->from.pid, (uint64_t)arrow->from.tid, ARROW_ROOM);
 	if (!at)
@@ -402,6 +435,50 @@ static void add_span(struct timeline_form *form, const struct timeline_span *spa
 		write_span(chrome, span, (uint64_t)span->track->tid, "user_annotation", name);
 }
 
+/* --- GPUs --- */
+
+static void write_gpu(struct chrome *chrome, const struct timeline_gpu_slice *slice,
+		      const struct timeline_track *placed)
+{
+	const bool is_kineto = chrome->is_kineto;
+	char *at = begin_part(chrome, 'X', placed->pid, tid_of(placed),
+			      timeline_gpu_slice__room(slice));
+	struct arguments args;
+
+	if (!at)
+		return;
+	at = write_word(
+		"cat",
+		is_kineto ? kineto_gpu__category(slice) : timeline_gpu_slice__category(slice), at);
+	at = write_word("name",
+			is_kineto ? kineto_gpu__name(slice) : timeline_gpu_slice__name(slice), at);
+	at = write_time(chrome, slice->begin_ns, at);
+	at = write_us(slice->end_ns - slice->begin_ns, TRACE_TEXT_CONSTANT(at, ",\"dur\":"));
+	args = begin_arguments(chrome, at);
+	if (is_kineto && slice->number)
+		add_number(&args, "correlation", slice->number);
+	timeline_gpu_slice__write(slice, &argument_writer, &args);
+	end_part(chrome, end_arguments(&args));
+}
+
+/* A call may have several pieces of work, but an arrow has one end: its number is of the work. */
+static void add_gpu(struct timeline_form *form, const struct timeline_gpu_slice *slice)
+{
+	struct chrome *chrome = of_form(form);
+	const struct timeline_track placed = place_of(chrome, slice->track);
+	const struct timeline_arrow arrow = {
+		.category = KINETO_ARROW,
+		.name = KINETO_ARROW,
+		.number = ++chrome->gpu_arrows,
+		.from = slice->call,
+		.to = {placed.pid, (pid_t)tid_of(&placed), slice->begin_ns},
+	};
+
+	write_gpu(chrome, slice, &placed);
+	if (slice->number)
+		add_arrow(form, &arrow);
+}
+
 /* --- the file --- */
 
 static void write_head(struct chrome *chrome, const struct timeline_options *options)
@@ -450,6 +527,7 @@ struct timeline_form *chrome_form__new(int fd, const struct timeline_options *op
 		.arrow = add_arrow,
 		.value = add_value,
 		.span = add_span,
+		.gpu = add_gpu,
 		.finish = finish,
 		.free = chrome_form__free,
 	};

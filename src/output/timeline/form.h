@@ -23,16 +23,25 @@ enum timeline_track_kind {
 	TRACK_QUEUED, /* a counter of a stream */
 	TRACK_STEPS,  /* of a thread */
 	TRACK_LOSSES,
+	TRACK_GPUS, /* groups those of a process */
+	TRACK_GPU,  /* a stream of a GPU, with the work that ran there */
 };
 
 #define TRACK_NAME_SIZE 96
 
+/* Of TRACK_GPU. */
+struct timeline_gpu_place {
+	uint32_t device, stream;
+	bool is_plain; /* no other track of the file has this device and stream */
+};
+
 struct timeline_track {
-	uint32_t number;	    /* unique, from 1 on */
-	uint8_t kind;		    /* enum timeline_track_kind */
-	pid_t pid, tid;		    /* 0: of no process; tid of threads and their steps */
-	uint32_t process;	    /* number of the process's track; 0: none */
-	uint32_t parent;	    /* number of the track that contains it, or 0 */
+	uint32_t number;  /* unique, from 1 on */
+	uint8_t kind;	  /* enum timeline_track_kind */
+	pid_t pid, tid;	  /* 0: of no process; tid of threads and their steps */
+	uint32_t process; /* number of the process's track; 0: none */
+	uint32_t parent;  /* number of the track that contains it, or 0 */
+	struct timeline_gpu_place gpu;
 	char name[TRACK_NAME_SIZE]; /* of a process or thread: hostile; may be empty */
 };
 
@@ -77,6 +86,7 @@ struct timeline_call {
 	uint64_t begin_ns, end_ns; /* CLOCK_BOOTTIME */
 	uint64_t number;	   /* from 1 on; the same for both parts */
 	bool queues;		   /* an arrow may begin here */
+	bool submits;		   /* the same to work of a GPU */
 	bool is_unfinished;	   /* it did not return: end_ns is the last time at which it ran */
 	struct timeline_cover cover;
 };
@@ -104,6 +114,15 @@ struct timeline_span {
 	const char *category, *name; /* our own words */
 	bool regular;		     /* it has about as many launches as others */
 	uint64_t launches;
+};
+
+/* A piece of work that a GPU did. Those of a track do not overlap. */
+struct timeline_gpu_slice {
+	const struct timeline_track *track;
+	const struct trace_line *line; /* LINE_GPU */
+	uint64_t begin_ns, end_ns;
+	uint64_t number; /* of the call that submitted it; 0: unknown */
+	struct timeline_point call;
 };
 
 /* What a counter is from that time on. */
@@ -136,6 +155,7 @@ struct timeline_form_ops {
 	void (*arrow)(struct timeline_form *form, const struct timeline_arrow *arrow);
 	void (*value)(struct timeline_form *form, const struct timeline_value *value);
 	void (*span)(struct timeline_form *form, const struct timeline_span *span);
+	void (*gpu)(struct timeline_form *form, const struct timeline_gpu_slice *slice);
 	void (*finish)(struct timeline_form *form); /* the last part */
 	void (*free)(struct timeline_form *form);
 };

@@ -27,6 +27,7 @@ struct kineto_steps {
 	uint64_t count; /* so far */
 };
 
+#define KINETO_ARROW "ac2g" /* the category of arrows from calls to work of GPUs */
 #define KINETO_NAME 48
 
 /*

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "output/timeline/arguments.h"
+#include "output/timeline/gpu_slice.h"
 #include "output/trace/field.h"
 #include "output/trace/text.h"
 #include "trace/function.h"
@@ -48,7 +49,8 @@ enum annotation_field {
 struct perfetto {
 	struct timeline_form form; /* must be first */
 	struct perfetto_writer writer;
-	uint64_t flows; /* the lowest id of an arrow */
+	uint64_t flows;	    /* the lowest id of an arrow */
+	uint64_t gpu_flows; /* the same of arrows to work of GPUs */
 };
 
 static struct perfetto *of_form(struct timeline_form *form)
@@ -226,6 +228,9 @@ static void write_begin(struct perfetto *perfetto, const struct timeline_call *c
 	if (call->queues)
 		packet.at = protobuf__fixed64(packet.at, EVENT_FLOW_IDS,
 					      perfetto->flows + call->number);
+	if (call->submits)
+		packet.at = protobuf__fixed64(packet.at, EVENT_FLOW_IDS,
+					      perfetto->gpu_flows + call->number);
 	perfetto_packet__end(&perfetto->writer, &packet);
 }
 
@@ -302,6 +307,34 @@ static void add_span(struct timeline_form *form, const struct timeline_span *spa
 		perfetto_packet__end(&perfetto->writer, &packet);
 }
 
+static void write_gpu_begin(struct perfetto *perfetto, const struct timeline_gpu_slice *slice)
+{
+	struct perfetto_packet packet = perfetto_packet__begin_event(
+		&perfetto->writer, PACKET_ROOM + timeline_gpu_slice__room(slice), slice->begin_ns,
+		TYPE_SLICE_BEGIN, slice->track->number, timeline_gpu_slice__category(slice),
+		timeline_gpu_slice__name(slice));
+
+	if (!packet.at)
+		return;
+	timeline_gpu_slice__write(slice, &argument_writer, &(struct arguments){perfetto, &packet});
+	if (slice->number)
+		packet.at = protobuf__fixed64(packet.at, EVENT_FLOW_IDS,
+					      perfetto->gpu_flows + slice->number);
+	perfetto_packet__end(&perfetto->writer, &packet);
+}
+
+static void add_gpu(struct timeline_form *form, const struct timeline_gpu_slice *slice)
+{
+	struct perfetto *perfetto = of_form(form);
+	struct perfetto_packet packet;
+
+	write_gpu_begin(perfetto, slice);
+	packet = perfetto_packet__begin_event(&perfetto->writer, 0, slice->end_ns, TYPE_SLICE_END,
+					      slice->track->number, NULL, NULL);
+	if (packet.at)
+		perfetto_packet__end(&perfetto->writer, &packet);
+}
+
 static void finish(struct timeline_form *form)
 {
 	(void)form; /* a Trace message has no end */
@@ -355,6 +388,7 @@ static void choose_ids(struct perfetto *perfetto, const struct timeline_options 
 
 	perfetto->writer.tracks = ((hash & 0xffff) + 1) << 32;
 	perfetto->flows = hash << 32;
+	perfetto->gpu_flows = perfetto->flows ^ 1ull << 63;
 }
 
 struct timeline_form *perfetto_form__new(int fd, const struct timeline_options *options)
@@ -365,6 +399,7 @@ struct timeline_form *perfetto_form__new(int fd, const struct timeline_options *
 		.mark = add_mark,
 		.value = add_value,
 		.span = add_span,
+		.gpu = add_gpu,
 		.finish = finish,
 		.free = perfetto_form__free,
 	};

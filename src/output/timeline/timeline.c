@@ -8,6 +8,7 @@
 
 #include "api/api.h"
 #include "base/quantity.h"
+#include "output/timeline/gpu_tracks.h"
 #include "output/timeline/live_bytes.h"
 #include "output/timeline/queue.h"
 #include "output/timeline/steps.h"
@@ -20,6 +21,7 @@ struct timeline {
 	struct timeline_form *form;
 	struct timeline_tracks *tracks;
 	struct timeline_queue *queue;
+	struct gpu_tracks *gpu;
 	struct live_bytes *live;
 	struct timeline_steps *steps; /* NULL: not wanted */
 	struct timeline_counts counts;
@@ -51,11 +53,13 @@ int timeline__new(int fd, const struct timeline_options *options, struct timelin
 	if (timeline->tracks) {
 		timeline->queue = timeline_queue__new(timeline->tracks, timeline->form,
 						      options->draws_arrows);
+		timeline->gpu = gpu_tracks__new(timeline->tracks, timeline->form);
 		timeline->live = live_bytes__new(timeline->tracks, timeline->form);
 		if (options->finds_steps)
 			timeline->steps = timeline_steps__new(timeline->tracks, timeline->form);
 	}
-	if (!timeline->queue || !timeline->live || (options->finds_steps && !timeline->steps)) {
+	if (!timeline->queue || !timeline->gpu || !timeline->live ||
+	    (options->finds_steps && !timeline->steps)) {
 		timeline__free(timeline);
 		return error__set(err, -ENOMEM, "no memory for the timeline");
 	}
@@ -69,6 +73,7 @@ void timeline__free(struct timeline *timeline)
 		return;
 	timeline_steps__free(timeline->steps);
 	live_bytes__free(timeline->live);
+	gpu_tracks__free(timeline->gpu);
 	timeline_queue__free(timeline->queue);
 	timeline_tracks__free(timeline->tracks);
 	if (timeline->form)
@@ -350,12 +355,24 @@ static int take_step(struct timeline *timeline, const struct timeline_call *call
 	return timeline_steps__take(timeline->steps, call);
 }
 
+/* Whether the outermost call, which `acts`, may have submitted work to a GPU. */
+static bool submits(const struct timeline *timeline, const struct timeline_call *call, bool acts)
+{
+	return acts && timeline->options.has_gpu_work && call->part != PART_END &&
+	       !call->line->result && timeline_queue__queues(call->row);
+}
+
 static int take_call(struct timeline *timeline, struct scene *scene)
 {
 	struct queue_result result = {0};
 	bool acts = concerns(timeline, scene->call.row) && !is_inner(scene->thread, &scene->call);
 	int ret = acts ? take_queue(timeline, scene, &result) : 0;
 
+	if (ret)
+		return ret;
+	scene->call.submits = submits(timeline, &scene->call, acts);
+	if (scene->call.submits)
+		ret = gpu_tracks__call(timeline->gpu, &scene->call);
 	if (ret)
 		return ret;
 	timeline->form->ops->call(timeline->form, &scene->call);
@@ -388,6 +405,14 @@ static int set_scene(struct timeline *timeline, const struct trace_line *line, s
 	return 0;
 }
 
+static int take_gpu_work(struct timeline *timeline, const struct trace_line *line)
+{
+	struct timeline_process *process =
+		timeline_tracks__process(timeline->tracks, line->process);
+
+	return process ? gpu_tracks__draw(timeline->gpu, process, line) : -ENOMEM;
+}
+
 static int take_line(struct timeline *timeline, const struct trace_line *line)
 {
 	struct scene scene;
@@ -397,6 +422,8 @@ static int take_line(struct timeline *timeline, const struct trace_line *line)
 		take_loss(timeline, line);
 		return 0;
 	}
+	if (line->kind == LINE_GPU)
+		return take_gpu_work(timeline, line);
 	ret = set_scene(timeline, line, &scene);
 	if (ret)
 		return ret;
@@ -424,7 +451,8 @@ static void advance(struct timeline *timeline, uint64_t time_ns)
 
 int timeline__line(struct timeline *timeline, const struct trace_line *line)
 {
-	if (!timeline->error)
+	/* Work of GPUs comes late. */
+	if (!timeline->error && line->kind != LINE_GPU)
 		advance(timeline, line->start_ns);
 	if (!timeline->error)
 		timeline->error = take_line(timeline, line);
@@ -455,5 +483,7 @@ void timeline__count(const struct timeline *timeline, struct timeline_counts *co
 	counts->lacks_arrows = !timeline->options.draws_arrows;
 	counts->lacks_memory = !timeline->options.counts_memory;
 	counts->processes = timeline_tracks__processes(timeline->tracks);
+	counts->gpu_work = gpu_tracks__drawn(timeline->gpu);
+	counts->gpu_left_out = gpu_tracks__left_out(timeline->gpu);
 	counts->raw_bytes = packed_file__raw_bytes(timeline->form->file);
 }

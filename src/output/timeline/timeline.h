@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The lines of a trace (trace/line.h) as a file that draws them over time: processes, threads with
- * their nested calls and steps, streams with what was queued on them, live memory, arrows from work
- * to the wait that covered it, and losses where they happened.
+ * their nested calls and steps, streams with what was queued on them, GPUs with what they did, live
+ * memory, arrows from work to the wait that covered it, and losses where they happened.
  *
  * Lines come one by one, in the tracer's order, live or from a recording; the file is written as
  * they come. Memory is bounded, however many processes, threads, streams or allocations there are
- * (the limits are in tracks.h, queue.h, live_bytes.h and steps.h).
+ * (the limits are in tracks.h, queue.h, gpu_tracks.h, live_bytes.h and steps.h).
  */
 #ifndef OUTPUT_TIMELINE_TIMELINE_H
 #define OUTPUT_TIMELINE_TIMELINE_H
@@ -33,6 +33,8 @@ struct timeline_options {
 	bool counts_memory;
 	/* The lines have every launch, copy and wait, so a wait covers what was queued before. */
 	bool draws_arrows;
+	/* There may be lines of GPU work, to which arrows lead from the calls. */
+	bool has_gpu_work;
 	/* The lines have every launch, so what threads repeat can be found. */
 	bool finds_steps;
 };
@@ -42,6 +44,8 @@ struct timeline_counts {
 	uint64_t calls;			 /* each call once, with its last line */
 	uint64_t arrows;		 /* from a launch or copy to a wait */
 	uint64_t losses;		 /* marks of losses */
+	uint64_t gpu_work;		 /* slices of GPUs */
+	uint64_t gpu_left_out;		 /* pieces of GPU work for which there was no room */
 	uint64_t findings;		 /* marks of findings */
 	uint64_t processes;		 /* by pid */
 	uint64_t raw_bytes;		 /* of the file before compression */

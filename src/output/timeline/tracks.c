@@ -121,19 +121,34 @@ const struct timeline_track *timeline_tracks__losses(struct timeline_tracks *tra
 	return &tracks->losses;
 }
 
-static uint32_t streams_of(struct timeline_tracks *tracks, struct timeline_process *process)
+static uint32_t group_of(struct timeline_tracks *tracks, const struct timeline_process *process,
+			 struct timeline_track *group, enum timeline_track_kind kind,
+			 const char *name)
 {
-	if (!process->streams.number) {
-		process->streams = (struct timeline_track){
-			.kind = TRACK_STREAMS,
+	if (!group->number) {
+		*group = (struct timeline_track){
+			.kind = (uint8_t)kind,
 			.pid = process->pid,
 			.process = process->track.number,
 			.parent = process->track.number,
-			.name = "CUDA streams: what was queued, and when",
 		};
-		announce(tracks, &process->streams);
+		snprintf(group->name, sizeof(group->name), "%s", name);
+		announce(tracks, group);
 	}
-	return process->streams.number;
+	return group->number;
+}
+
+/* The track that contains those of this kind. */
+static uint32_t parent_of(struct timeline_tracks *tracks, struct timeline_process *process,
+			  enum timeline_track_kind kind)
+{
+	if (kind == TRACK_BYTES)
+		return process->track.number;
+	if (kind == TRACK_GPU)
+		return group_of(tracks, process, &process->gpus, TRACK_GPUS,
+				"GPU streams: what ran, and when");
+	return group_of(tracks, process, &process->streams, TRACK_STREAMS,
+			"CUDA streams: what was queued, and when");
 }
 
 void timeline_tracks__add(struct timeline_tracks *tracks, struct timeline_process *process,
@@ -144,7 +159,8 @@ void timeline_tracks__add(struct timeline_tracks *tracks, struct timeline_proces
 		.kind = (uint8_t)kind,
 		.pid = process->pid,
 		.process = process->track.number,
-		.parent = kind == TRACK_BYTES ? process->track.number : streams_of(tracks, process),
+		.parent = parent_of(tracks, process, kind),
+		.gpu = track->gpu,
 	};
 	snprintf(track->name, sizeof(track->name), "%s", name);
 	announce(tracks, track);

@@ -21,6 +21,7 @@ struct timeline_process {
 	uint32_t number;	       /* of the latest struct trace_process */
 	struct timeline_track track;   /* its name is that of the latest program */
 	struct timeline_track streams; /* number 0: none yet */
+	struct timeline_track gpus;    /* the same */
 	UT_hash_handle hh;
 };
 
@@ -65,7 +66,10 @@ struct timeline_process *timeline_tracks__find(struct timeline_tracks *tracks, p
 /* The track of losses. */
 const struct timeline_track *timeline_tracks__losses(struct timeline_tracks *tracks);
 
-/* Makes and announces a track of the process, of a stream or a counter, with this name. */
+/*
+ * Makes and announces a track of the process, of a stream, a counter or a GPU, with this name. Of
+ * `track` it keeps `gpu`.
+ */
 void timeline_tracks__add(struct timeline_tracks *tracks, struct timeline_process *process,
 			  enum timeline_track_kind kind, const char *name,
 			  struct timeline_track *track);

@@ -288,16 +288,6 @@ void top_columns__heads(FILE *out, const struct top_columns *columns, enum top_s
 	top_text__cell(out, "COMMAND", columns->command, true);
 }
 
-/* The command line without the folder of the program. */
-static const char *without_folder(const char *command)
-{
-	size_t length = strcspn(command, " ");
-
-	while (length && command[length - 1] != '/')
-		length--;
-	return command + length;
-}
-
 static void write_command(FILE *out, const struct top_columns *columns,
 			  const struct top_table *table, const struct top_row *row)
 {
@@ -310,7 +300,7 @@ static void write_command(FILE *out, const struct top_columns *columns,
 	if (!*command)
 		command = row->process->comm;
 	else if (!table->full_path)
-		command = without_folder(command);
+		command = command_text__without_folder(command);
 	if (!table->full_path && top_text__columns(command, TOP_RAW) > columns->command - indent) {
 		command_text__shorten(command, text, sizeof(text));
 		command = text;

@@ -157,7 +157,7 @@ static void print_advice(FILE *out, const struct top_detail *detail)
 
 	for (size_t i = 0; i < list->count; i++) {
 		const struct finding_kind *kind = list->items[i].kind;
-		uint64_t bit = UINT64_C(1) << (kind - finding_kinds) % 64;
+		uint64_t bit = UINT64_C(1) << finding_kind__index(kind) % 64;
 
 		if (given & bit)
 			continue;

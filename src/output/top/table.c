@@ -55,14 +55,6 @@ static void write_summary(FILE *out, const void *arg)
 		quantity__time(view->interval * (double)NS_PER_S).text);
 }
 
-static bool has_losses(const struct model *model)
-{
-	for (int loss = 0; loss < LOSS_COUNT; loss++)
-		if (model->lost[loss])
-			return true;
-	return false;
-}
-
 /* The numbers first: a narrow screen has no room for the whole texts. */
 static void write_losses(FILE *out, const void *arg)
 {
@@ -99,7 +91,7 @@ static size_t lines_above(const struct top_scene *scene)
 			      scene->model->gpu_count;
 
 	/* The heads of the columns; the summary. */
-	return is_small(scene) ? 1 : 1 + 1 + has_losses(scene->model) + gpus;
+	return is_small(scene) ? 1 : 1 + 1 + model__has_losses(scene->model) + gpus;
 }
 
 size_t top_table__rows(const struct top_scene *scene)
@@ -186,7 +178,7 @@ static int add_summary(struct top_page *page, const struct top_scene *scene)
 {
 	int ret = top_page__add(page, TOP_TITLE, write_summary, scene);
 
-	if (!ret && has_losses(scene->model))
+	if (!ret && model__has_losses(scene->model))
 		ret = top_page__add(page, TOP_WARNING, write_losses, scene->model);
 	return ret ? ret :
 		     top_gpus__add(page, scene->model, scene->list, top_table__folds_gpus(scene),

@@ -30,7 +30,7 @@
 	       write_time(view, line->start_ns, at)) \
 	COLUMN(END, "end", 0, TYPE_NUMBER | TYPE_STRING | TYPE_NULL, \
 	       "when the call returned, null where it has not, " TRACE_TIME_TEXT, \
-	       trace_line__has_result(line) ? write_time(view, trace_line__end_ns(line), at) : write_unknown(at)) \
+	       trace_line__has_end(line) ? write_time(view, trace_line__end_ns(line), at) : write_unknown(at)) \
 	COLUMN(PROCESS, "process", 16, TYPE_STRING, \
 	       "the process's name; bytes that are no UTF-8 as U+FFFD, here and elsewhere", \
 	       write_process(view->process, at)) \
@@ -38,15 +38,19 @@
 	       trace_text__copy(at, view->process->pid, view->process->pid_length)) \
 	COLUMN(PPID, "ppid", 7, TYPE_INTEGER, "its parent, 0 where that is not known", \
 	       trace_text__signed(at, line->process->parent)) \
-	COLUMN(TID, "tid", 7, TYPE_INTEGER, "the thread that called", trace_text__signed(at, line->tid)) \
+	COLUMN(TID, "tid", 7, TYPE_INTEGER | TYPE_NULL, \
+	       "the thread that called; of a GPU's work the one that submitted it, null where that is not known", \
+	       line->kind == LINE_GPU && !line->tid ? write_unknown(at) : trace_text__signed(at, line->tid)) \
 	COLUMN(UID, "uid", 6, TYPE_INTEGER, "the process's real user", trace_text__unsigned(at, line->process->uid)) \
 	COLUMN(CGROUP, "cgroup", 24, TYPE_STRING | TYPE_NULL, "the path of the process's cgroup", \
 	       write_text(line->process->cgroup, at)) \
 	COLUMN(DEVICE, "device", 6, TYPE_INTEGER | TYPE_NULL, "the device as the process counts them", \
 	       line->device < 0 ? write_unknown(at) : trace_text__signed(at, line->device)) \
-	COLUMN(LAYER, "layer", 7, TYPE_STRING, "runtime or driver", \
-	       write_text(enum_names__layer(view->function->layer), at)) \
-	COLUMN(EVENT, "event", 22, TYPE_STRING, "the function", write_event(view, at)) \
+	COLUMN(LAYER, "layer", 7, TYPE_STRING, "runtime or driver; gpu of a GPU's work", \
+	       write_text(line->kind == LINE_GPU ? "gpu" : enum_names__layer(view->function->layer), at)) \
+	COLUMN(EVENT, "event", 22, TYPE_STRING, \
+	       "the function; of a GPU's work gpu_kernel, gpu_copy, gpu_set, gpu_graph or gpu_graph_kernel", \
+	       write_event(view, at)) \
 	COLUMN(DETAILS, "details", 68, TYPE_OBJECT, "the arguments by their names, and for a launch its kernel", \
 	       write_details(view, at)) \
 	ARGUMENT(PTR, "ptr", 14, TYPE_ADDRESS, "what is allocated, freed or set") \
@@ -62,13 +66,14 @@
 	ARGUMENT(GRID, "grid", 14, TYPE_DIMS, "blocks of a launch: x, y, z") \
 	ARGUMENT(BLOCK, "block", 14, TYPE_DIMS, "threads of a block: x, y, z") \
 	ARGUMENT(SHMEM, "shmem", 6, TYPE_INTEGER, "bytes of dynamic shared memory of a block") \
-	ARGUMENT(STREAM, "stream", 14, TYPE_ADDRESS, "the stream's handle; 0x0: the default stream") \
+	ARGUMENT(STREAM, "stream", 14, TYPE_ADDRESS | TYPE_INTEGER, \
+		 "the stream's handle; 0x0: the default stream; of a GPU's work its number") \
 	ARGUMENT(ARGS, "args", 24, TYPE_ADDRESSES, "the first arguments of the kernel as words of 64 bits") \
 	COLUMN(STACK, "stack", 40, TYPE_STRINGS | TYPE_NULL, \
 	       "the frames that the call came from, innermost first: FUNCTION+0xOFFSET [OBJECT] FILE:LINE " \
 	       "without the line where it is not known, OBJECT+0xOFFSET where no function is, an address " \
 	       "where nothing is mapped; FUNCTION (FILE:LINE) of Python's; null where it is not known", \
-	       write_stack(view->stack, at)) \
+	       line->kind == LINE_GPU ? write_unknown(at) : write_stack(view->stack, at)) \
 	COLUMN(DURATION, "duration", 8, TYPE_INTEGER | TYPE_NULL, \
 	       "nanoseconds that the call took; so far where it has not returned; null at its entry and where it " \
 	       "is not known", \

@@ -71,7 +71,8 @@ bool trace_columns__is_text(enum trace_column column)
 	return trace_columns__limit(column) != UINT_MAX;
 }
 
-unsigned int trace_columns__others(const struct trace_output_options *options)
+/* The width of all columns except the details, with a space between each two. */
+static unsigned int width_of_others(const struct trace_output_options *options)
 {
 	unsigned int width = 0;
 
@@ -100,7 +101,7 @@ static void set_columns(struct trace_output_options *options, const enum trace_c
  */
 static bool has_room(const struct trace_output_options *options, unsigned int details)
 {
-	return !options->width || options->width >= trace_columns__others(options) + details;
+	return !options->width || options->width >= width_of_others(options) + details;
 }
 
 static const enum trace_column usual[] = {COLUMN_TIME,	   COLUMN_PROCESS, COLUMN_PID,

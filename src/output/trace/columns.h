@@ -29,9 +29,6 @@ unsigned int trace_columns__limit(enum trace_column column);
 /* Whether a value that is too long for the column is cut on a terminal: it is no number. */
 bool trace_columns__is_text(enum trace_column column);
 
-/* The width of all columns except the details, with a space between each two. */
-unsigned int trace_columns__others(const struct trace_output_options *options);
-
 /*
  * Chooses the format's default columns; in the table fewer if the terminal is narrow. Sets
  * options->result_below.

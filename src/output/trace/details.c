@@ -30,7 +30,7 @@ struct part {
 };
 
 struct parts {
-	struct part list[TRACE_FIELDS_MAX + 2];
+	struct part list[TRACE_FIELDS_MAX + 3];
 	size_t count;
 };
 
@@ -87,6 +87,14 @@ static char *write_location(struct parts *parts, const char *location, bool doub
 	return end_part(parts, at);
 }
 
+/* When the call began that submitted the work. */
+static char *write_call(struct parts *parts, const struct trace_view *view, char *at)
+{
+	at = TRACE_TEXT_CONSTANT(begin_part(parts, USE_WORDS, at), "called=");
+	return end_part(parts,
+			trace_time__write(&view->output->time, at, view->line->gpu->called_ns));
+}
+
 static char *write_parts(const struct trace_view *view, struct parts *parts, char *at)
 {
 	bool doubled = view->output->options.format != TRACE_TABLE;
@@ -101,6 +109,8 @@ static char *write_parts(const struct trace_view *view, struct parts *parts, cha
 		if (!has_column(view, &line->fields[i]))
 			at = write_field(parts, &line->fields[i], doubled, at);
 	}
+	if (line->kind == LINE_GPU && line->gpu->has_call)
+		at = write_call(parts, view, at);
 	if (line->kernel_location)
 		at = write_location(parts, line->kernel_location, doubled, at);
 	return at;
@@ -139,7 +149,7 @@ static void choose(const struct parts *parts, size_t columns, bool *stays)
 
 char *trace_details__shorten(const struct trace_view *view, size_t columns, char *begin)
 {
-	bool stays[TRACE_FIELDS_MAX + 2] = {false};
+	bool stays[TRACE_FIELDS_MAX + 3] = {false};
 	struct parts parts;
 	char *at = write_parts(view, &parts, begin);
 

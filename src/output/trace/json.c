@@ -189,6 +189,7 @@ static char *write_kind(enum trace_line_kind kind, char *at)
 	case LINE_UNFINISHED: return TRACE_TEXT_CONSTANT(at, ",\"line\":\"unfinished\"");
 	case LINE_UNFOLLOWED: return TRACE_TEXT_CONSTANT(at, ",\"line\":\"not_followed\"");
 	case LINE_BEFORE: return TRACE_TEXT_CONSTANT(at, ",\"line\":\"before_attach\"");
+	case LINE_GPU: return TRACE_TEXT_CONSTANT(at, ",\"line\":\"gpu\"");
 	case LINE_LOST: break;
 	}
 	return TRACE_TEXT_CONSTANT(at, ",\"line\":\"lost\"");
@@ -222,5 +223,8 @@ char *trace_json__line(struct trace_output *output, const struct trace_view *vie
 	}
 	if (line->depth)
 		at = trace_text__unsigned(TRACE_TEXT_CONSTANT(at, ",\"depth\":"), line->depth);
+	if (line->kind == LINE_GPU && line->gpu->has_call)
+		at = write_time(view, line->gpu->called_ns,
+				TRACE_TEXT_CONSTANT(at, ",\"called\":"));
 	return TRACE_TEXT_CONSTANT(at, "}\n");
 }

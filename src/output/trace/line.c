@@ -39,10 +39,16 @@ bool trace_line__has_duration(const struct trace_line *line)
 	       line->kind != LINE_BEFORE;
 }
 
+bool trace_line__has_end(const struct trace_line *line)
+{
+	return trace_line__has_result(line) || line->kind == LINE_GPU;
+}
+
 uint64_t trace_line__end_ns(const struct trace_line *line)
 {
-	return line->kind == LINE_CALL ? line->start_ns + line->duration_ns + line->held_ns :
-					 line->start_ns;
+	return line->kind == LINE_CALL || line->kind == LINE_GPU ?
+		       line->start_ns + line->duration_ns + line->held_ns :
+		       line->start_ns;
 }
 
 const char *trace_line__kernel(const struct trace_line *line)
@@ -61,7 +67,7 @@ bool trace_line__bandwidth(const struct trace_view *view, uint64_t *rate)
 	const struct trace_line *line = view->line;
 	unsigned __int128 value;
 
-	if (!view->function->is_blocking_copy || !trace_line__has_result(line) || line->failed ||
+	if (!view->function->is_blocking_copy || !trace_line__has_end(line) || line->failed ||
 	    !line->duration_ns)
 		return false;
 	if (!size || size->form != FORM_UNSIGNED)

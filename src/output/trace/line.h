@@ -18,6 +18,8 @@ bool trace_line__has_duration(const struct trace_line *line);
 bool trace_line__has_result(const struct trace_line *line);
 
 /* CLOCK_BOOTTIME of the call's return, if the line shows a result. */
+/* Whether the time at which the call returned, or the GPU ended the work, is known. */
+bool trace_line__has_end(const struct trace_line *line);
 uint64_t trace_line__end_ns(const struct trace_line *line);
 
 /* The kernel's readable name, or the mangled one; NULL: not a launch, or unknown. */

@@ -139,7 +139,9 @@ static void look_at(struct trace_output *output, const struct trace_line *line,
 	if (line->kind == LINE_LOST)
 		return;
 	view->process = trace_cache__process(&output->cache, line->process);
-	view->function = trace_cache__function(&output->cache, line->function);
+	view->function = line->kind == LINE_GPU ?
+				 (struct trace_function_text *)trace_gpu_line__function(line->gpu) :
+				 trace_cache__function(&output->cache, line->function);
 	view->stack = output->has_stack ? trace_stacks__text(&output->stacks, line->stack) : NULL;
 	if (output->has_roles)
 		find_roles(view);
@@ -151,7 +153,7 @@ static bool counts(const struct trace_output *output, enum trace_line_kind kind)
 	if (output->options.entry_return)
 		return kind == LINE_ENTRY || kind == LINE_UNFOLLOWED;
 	return kind != LINE_LOST && kind != LINE_ENTRY && kind != LINE_IN_PROGRESS &&
-	       kind != LINE_BEFORE;
+	       kind != LINE_BEFORE && kind != LINE_GPU;
 }
 
 static char *write_line(struct trace_output *output, const struct trace_view *view, char *at)
@@ -181,8 +183,14 @@ int trace_output__header(struct trace_output *output)
 
 int trace_output__line(struct trace_output *output, const struct trace_line *line)
 {
+	struct trace_line filled;
 	struct trace_view view;
 	char *at;
+
+	if (line->kind == LINE_GPU) {
+		trace_gpu_line__fill(line, &filled);
+		line = &filled;
+	}
 
 	if (output->options.one_process)
 		look_at_process(output, line);
@@ -193,7 +201,7 @@ int trace_output__line(struct trace_output *output, const struct trace_line *lin
 	trace_time__expect(&output->time, line->start_ns);
 	at = write_line(output, &view, at);
 	trace_buffer__commit(&output->buffer, at, counts(output, line->kind));
-	if (line->kind != LINE_LOST)
+	if (line->kind != LINE_LOST && line->kind != LINE_GPU)
 		trace_time__advance(&output->time, line->start_ns);
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include "output/trace/cache.h"
 #include "output/trace/columns.h"
 #include "output/trace/field.h"
+#include "output/trace/gpu_line.h"
 #include "output/trace/line.h"
 #include "output/trace/output.h"
 #include "output/trace/stacks.h"
@@ -37,7 +38,7 @@ struct trace_view {
 	struct trace_output *output; /* writes the line */
 	const struct trace_line *line;
 	const struct trace_process_text *process; /* NULL in LINE_LOST, like the function */
-	struct trace_function_text *function;
+	struct trace_function_text *function; /* of LINE_GPU: a constant */
 	const struct trace_stack_text *stack;		/* if output->has_stack; NULL: unknown */
 	const struct trace_field *by_role[TRACE_ROLES]; /* if output->has_roles */
 };

@@ -221,9 +221,9 @@ static void write_start(struct json *j)
 
 static void write_own_keys(struct json *j)
 {
-	static const char *const lines[] = {"start",	    "entry",	     "return",
-					    "in_progress",  "resumed",	     "unfinished",
-					    "not_followed", "before_attach", "lost"};
+	static const char *const lines[] = {
+		"start",      "entry",	      "return",	       "in_progress", "resumed",
+		"unfinished", "not_followed", "before_attach", "gpu",	      "lost"};
 
 	begin_key(j, "schema", "integer", "the version of this description");
 	json__key_u64(j, "const", TRACE_JSON_SCHEMA);
@@ -235,8 +235,9 @@ static void write_own_keys(struct json *j)
 		  "in_progress comes back as resumed or unfinished; the return of a call "
 		  "not_followed is not seen; a call before_attach was in progress when tracing "
 		  "began, nothing more is shown of it "
-		  "and it is not among the calls that are counted; lost tells of calls that are "
-		  "not shown");
+		  "and it is not among the calls that are counted; gpu is no call but work that a "
+		  "GPU did, with the GPU's time and duration (--gpu-times); lost tells of calls "
+		  "that are not shown");
 	write_enum(j, lines, sizeof(lines) / sizeof(lines[0]));
 	json__object_end(j);
 	write_key(j, "code", "integer", "the error code as a number, where it is not 0");
@@ -245,6 +246,15 @@ static void write_own_keys(struct json *j)
 	json__object_end(j);
 	write_key(j, "depth", "integer",
 		  "of how many traced calls it is within, where that is not 0");
+	json__key(j, "called");
+	json__object_begin(j);
+	json__key_string(j, "description",
+			 "of a GPU's work: when the call that submitted it began, in the form of "
+			 "time; with tid it identifies the call's line; not there where the call "
+			 "is not known");
+	json__key(j, "anyOf");
+	write_types(j, TYPE_NUMBER | TYPE_STRING);
+	json__object_end(j);
 	write_key(j, "lost", "integer", "calls that are not shown");
 	write_key(j, "lost_returns", "integer",
 		  "calls that are shown by their entry only: their return is not");

@@ -21,7 +21,8 @@ struct trace_missing {
 	 * monitor
 	 */
 	uint64_t libraries;
-	uint64_t before; /* calls that began before attach */
+	uint64_t before;   /* calls that began before attach */
+	uint64_t gpu_work; /* pieces of GPU work, lost as far as that is known */
 };
 
 struct trace_summary *trace_summary__new(void); /* NULL without memory */

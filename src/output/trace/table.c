@@ -183,7 +183,7 @@ static bool is_success(const struct trace_view *view)
 {
 	const struct trace_line *line = view->line;
 
-	return (line->kind == LINE_CALL || line->kind == LINE_RESUMED) &&
+	return (line->kind == LINE_CALL || line->kind == LINE_RESUMED || line->kind == LINE_GPU) &&
 	       (view->function->returns == TRACE_RETURNS_NOTHING ||
 		(view->function->returns != TRACE_RETURNS_VALUE && !(int32_t)line->result));
 }
@@ -346,7 +346,7 @@ static char *write_loss(const struct trace_line *line, char *at)
 static bool shows_stack(const struct trace_output *output, const struct trace_line *line)
 {
 	return output->options.stack_below && line->kind != LINE_LOST &&
-	       line->kind != LINE_RETURN && line->kind != LINE_RESUMED;
+	       line->kind != LINE_RETURN && line->kind != LINE_RESUMED && line->kind != LINE_GPU;
 }
 
 /* Each line of the stack below the call. */

@@ -5,9 +5,6 @@
 
 #include "output/trace/output.h"
 
-/* Maximum bytes written by trace_time__write. */
-#define TRACE_TIME_SIZE 64
-
 struct trace_time {
 	enum trace_timestamps form;
 	bool exact; /* milliseconds with all their digits, otherwise with three */
@@ -35,7 +32,7 @@ bool trace_time__is_text(const struct trace_time *time);
 /* A line with this time follows. If it is the first, deltas start from it. */
 void trace_time__expect(struct trace_time *time, uint64_t ns);
 
-/* Writes CLOCK_BOOTTIME `ns`; returns the end of it. */
+/* Writes CLOCK_BOOTTIME `ns`, at most 64 bytes; returns the end of it. */
 char *trace_time__write(struct trace_time *time, char *at, uint64_t ns);
 
 /* A line with this time was written. */

@@ -21,11 +21,7 @@ static void write_memory(struct json *j, const struct model *model, const struct
 	bool at_least;
 	uint64_t bytes = process__held_bytes(process, &at_least);
 
-	json__key(j, "memory_bytes");
-	if (model->sections & SECTION_MEMORY)
-		json__u64(j, bytes);
-	else
-		json__null(j);
+	json__key_known_u64(j, "memory_bytes", bytes, model->sections & SECTION_MEMORY);
 	json__key_bool(j, "memory_at_least", at_least);
 }
 
@@ -86,11 +82,9 @@ static void write_verdict(struct json *j, const struct web_view *view,
 	if (sentence && fclose(sentence))
 		text = NULL;
 	json__key_string(j, "verdict_sentence", verdict.window_ns ? text : NULL);
-	json__key(j, "proved_idle");
-	if (verdict.window_ns && verdict.profile && verdict.idle != SHARE_UNKNOWN)
-		json__double(j, verdict.idle);
-	else
-		json__null(j);
+	json__key_known_double(j, "proved_idle", verdict.idle,
+			       verdict.window_ns && verdict.profile &&
+				       verdict.idle != SHARE_UNKNOWN);
 	free(text);
 }
 
@@ -143,7 +137,7 @@ static void write_advice(struct json *j, const struct finding_list *list)
 	json__object_begin(j);
 	for (size_t i = 0; i < list->count; i++) {
 		const struct finding_kind *kind = list->items[i].kind;
-		uint64_t bit = UINT64_C(1) << (kind - finding_kinds) % 64;
+		uint64_t bit = UINT64_C(1) << finding_kind__index(kind) % 64;
 
 		if (!(given & bit))
 			json__key_string(j, kind->id, kind->advice);
@@ -186,11 +180,9 @@ int web_overview__print(FILE *out, const struct web_view *view)
 	json__object_begin(&j);
 	web_parts__write_head(&j, view);
 	json__key_string(&j, "watched", view->watched);
-	json__key(&j, "watched_seconds");
-	if (view->began_ns && model->now_ns > view->began_ns)
-		json__double(&j, (double)(model->now_ns - view->began_ns) / 1e9);
-	else
-		json__null(&j);
+	json__key_known_double(&j, "watched_seconds",
+			       (double)(model->now_ns - view->began_ns) / 1e9,
+			       view->began_ns && model->now_ns > view->began_ns);
 	json_process__write_machine(&j, model);
 	ret = write_processes(&j, view);
 	write_findings(&j, view->findings);

@@ -98,6 +98,30 @@ def test_an_error_stays_one_line():
     fails(run(*NONE, "--libcuda-path", "/a\nb"), 1, r"/a\nb")
 
 
+def written(*arguments):
+    """What gpuprobe writes to stderr, one item a write. A pipe for packets keeps writes apart."""
+    reader, writer = os.pipe2(os.O_DIRECT | os.O_CLOEXEC)
+    # The pipe holds less than the log of such a run may have: it is read meanwhile.
+    with subprocess.Popen([str(paths.GPUPROBE), *arguments], env=environment(), stderr=writer,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL):
+        os.close(writer)
+        pieces = []
+        while piece := os.read(reader, 65536):
+            pieces.append(piece.decode())
+        os.close(reader)
+    return pieces
+
+
+@pytest.mark.parametrize("arguments,least", [
+    (["--bogus"], 1), (["-v", *NONE, *QUICK, "--", "true"], 3),
+])
+def test_a_message_is_one_write(arguments, least):
+    pieces = written(*arguments)
+    assert len(pieces) >= least
+    for piece in pieces:
+        assert piece.startswith("gpuprobe: ") and piece.endswith("\n"), pieces
+
+
 # --- other errors: exit 1 ---
 
 def test_quiet_does_not_hide_errors():

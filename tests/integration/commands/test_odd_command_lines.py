@@ -226,6 +226,16 @@ def test_no_program(command, program):
      "--web and --metrics-addr none do not go together: the page is on the port of the metrics"),
     (["--web", "on"], 2, "--web 'on': choose local, all or off"),
     (["-i", "x.rec", "--web", "local"], 2, "--web does not go with -i, which shows a recording"),
+    *(([command, "--gpu-times", *rest], 2,
+       "--gpu-times needs COMMAND: a running process is not injected into")
+      for command, *rest in (("trace",), ("trace", "-p", "1"), ("record", "-o", "x"),
+                             ("record", "-o", "x", "--level", "summary", "-p", "1"))),
+    (["trace", "--gpu-times", "-i", "x.rec"], 2,
+     "-i and --gpu-times do not go together: gpuprobe record --gpu-times records them"),
+    (["trace", "--gpu-times", "-c", "--", "true"], 2,
+     "-c and --gpu-times do not go together: gpuprobe stat --gpu-times sums up"),
+    (["record", "-o", "x", "--level", "summary", "--gpu-times", "--max-overhead", "5", "--",
+      "true"], 2, "--gpu-times and --max-overhead do not go together"),
     (["bpftrace-script", "-e", ""], 2, "-e: a word is missing"),
     (["bpftrace-script", "-e", "!all"], 2, "-e: the selection leaves no function"),
 ])

@@ -75,14 +75,15 @@ def first_of(reasons):
 
 
 def knows(report, seconds, steps):
-    """Whether the reasons cover so much time, the first is known by step where `steps` are asked
-    for, and it is known what the threads do that it is about, and where the last of them does
-    it."""
+    """Whether the reasons cover so much time, and it is known what the threads do that the first
+    is about, and where the last of them does it. With `steps`, the first must also be known by
+    step, and the steady time: without it, the reasons cover the start as well."""
     reasons = [reason for process in report["processes"] for reason in process["reasons"]]
     first = first_of(reasons)
     hops = list(hops_of(first))
     return (sum(reason["seconds"] for reason in reasons) >= seconds
-            and (not steps or (first and first["step_seconds"] is not None))
+            and (not steps or (first and first["step_seconds"] is not None
+                               and any(process["steady"] for process in report["processes"])))
             and all(hop.get("kind") for hop in hops)
             and all(place(hop)[0] for hop in hops[-1:]))
 

@@ -4,7 +4,7 @@ import re
 import subprocess
 from collections import namedtuple
 
-from lib import paths
+from lib import leftovers, paths
 from lib.probe import environment
 
 LINE = re.compile(r" *(?P<ms>\d+\.\d{3}) (?P<process>.{16}) +(?P<pid>\d+) +(?P<tid>\d+) "
@@ -38,6 +38,7 @@ def parse(line):
 
 def watch(tmp_path, script, *command, **variables):
     """Runs the script over a command. Returns its lines. Detaching is slow: 0.1 s a probe."""
+    leftovers.mount_tracefs()
     file = tmp_path / "script.bt"
     file.write_text(script)
     done = subprocess.run(["timeout", "-s", "INT", "300", "bpftrace", "-o", tmp_path / "lines",

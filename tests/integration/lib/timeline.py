@@ -54,6 +54,23 @@ class Step:
     launches: int
 
 
+@dataclass(eq=False)
+class GpuSlice:
+    """What a GPU did. `call` is the Call whose arrow leads to it, or None."""
+    pid: int
+    track: str
+    name: str
+    category: str
+    start: int
+    end: int
+    args: dict
+    call: Call = None
+
+    @property
+    def key(self):
+        return self.pid, self.track, self.name, self.start, self.end
+
+
 @dataclass
 class Timeline:
     calls: list = field(default_factory=list)
@@ -65,6 +82,7 @@ class Timeline:
     orders: list = field(default_factory=list)
     follows: list = field(default_factory=list)
     steps: list = field(default_factory=list)
+    gpu: list = field(default_factory=list)  # of GpuSlice
     processes: dict = field(default_factory=dict)  # name by pid
     threads: dict = field(default_factory=dict)  # name by (pid, tid)
 
@@ -188,6 +206,8 @@ def expanded(path):
 
 GROUP = "CUDA streams"
 STEPS = "steps of thread "
+GPU_GROUP = "GPU streams"
+GPU = re.compile(r"GPU (\d+) stream (\d+)(, overlapping [1-7])?")
 
 
 def parent_is_right(track, parent):
@@ -196,8 +216,10 @@ def parent_is_right(track, parent):
     if "thread" in track:
         return parent.get("process", {}).get("pid") == track["thread"]["pid"]
     unit = track.get("counter", {}).get("unit")
-    if track["name"].startswith((GROUP, STEPS)) or unit == UNIT_BYTES:
+    if track["name"].startswith((GROUP, STEPS, GPU_GROUP)) or unit == UNIT_BYTES:
         return "process" in parent
+    if GPU.fullmatch(track["name"]):
+        return parent["name"].startswith(GPU_GROUP)
     return parent["name"].startswith(GROUP)
 
 
@@ -211,6 +233,7 @@ class Perfetto:
         self.events = []  # (time, event with its texts)
         self.clocks = None
         self.open_steps = {}  # by uuid of a track: index of the step in progress
+        self.open_gpu = {}  # the same: the GpuSlice in progress
 
     def take(self, packet):
         assert packet.pop("sequence") == 1
@@ -283,6 +306,19 @@ class Perfetto:
         assert track["uuid"] not in self.open_steps
         self.open_steps[track["uuid"]] = len(self.timeline.steps) - 1
 
+    def take_gpu(self, pid, track, time, event):
+        """Slices of a GPU's track follow one another. Returns the one that begins."""
+        if event["type"] == SLICE_BEGIN:
+            assert track["uuid"] not in self.open_gpu
+            made = GpuSlice(pid, track["name"], event["name"], event["category"], time, None,
+                            event["arguments"])
+            self.open_gpu[track["uuid"]] = made
+            self.timeline.gpu.append(made)
+            return made
+        assert event["type"] == SLICE_END
+        self.open_gpu.pop(track["uuid"]).end = time
+        return None
+
     def finish(self):
         timeline = self.timeline
         stacks = {}
@@ -292,8 +328,10 @@ class Perfetto:
             track = self.tracks[event["track"]]
             pid = self.pid_of(track)
             stack = stacks.setdefault(event["track"], [])
-            call = None
-            if "counter" not in track and track.get("name", "").startswith(STEPS):
+            call = gpu = None
+            if GPU.fullmatch(track.get("name", "")):
+                gpu = self.take_gpu(pid, track, time, event)
+            elif "counter" not in track and track.get("name", "").startswith(STEPS):
                 self.take_step(pid, track, time, event)
             elif event["type"] == SLICE_BEGIN:
                 call = Call(pid, track["thread"]["tid"], event["name"], event["category"], time,
@@ -314,7 +352,10 @@ class Perfetto:
                 timeline.marks.append(Mark(pid, on, event["name"], event["category"], time,
                                            event["arguments"]))
             for flow in event.get("flows", []):
-                if call:
+                if gpu:
+                    assert not gpu.call, "one arrow leads to work of a GPU"
+                    gpu.call = begun[flow]
+                elif call:
                     assert flow not in begun, "one call begins an arrow"
                     begun[flow] = call
                 elif event["name"] == "event recorded":
@@ -334,6 +375,7 @@ class Perfetto:
                     timeline.follows.append((recorded.pop(flow), time))
         for flow, call in arrows:
             timeline.arrows.append((begun.pop(flow), call))
+        assert not self.open_gpu
         return timeline
 
 
@@ -373,7 +415,7 @@ def read_chrome(path, begin=0):
     loaded = load(path)
     begin = begin or loaded["otherData"]["boot_ns"]
     timeline = Timeline()
-    names, starts, ends, stacks = {}, {}, [], {}
+    names, starts, ends, stacks, gpu = {}, {}, [], {}, {}
     for event in loaded["traceEvents"]:
         phase, pid, tid = event["ph"], event["pid"], event["tid"]
         time = begin + event["ts"] if "ts" in event else None
@@ -387,6 +429,10 @@ def read_chrome(path, begin=0):
             timeline.steps.append(Step(pid, int(names[pid, tid].removeprefix(STEPS)),
                                        event["name"], time, time + event["dur"],
                                        event["args"]["launches"]))
+        elif phase == "X" and event["cat"].startswith("gpu_"):
+            timeline.gpu.append(GpuSlice(pid, names[pid, tid], event["name"], event["cat"], time,
+                                         time + event["dur"], event["args"]))
+            gpu[pid, tid, time] = timeline.gpu[-1]
         elif phase in "XB":
             call = Call(pid, tid, event["name"], event["cat"], time,
                         time + event["dur"] if phase == "X" else None, event["args"])
@@ -411,18 +457,23 @@ def read_chrome(path, begin=0):
             assert phase == "f" and event["bp"] == "e", event
             ends.append(((event["cat"], event["id"]), (pid, tid, time)))
     timeline.threads = {key: name for key, name in names.items() if key[1] < 1 << 24}
-    resolve(timeline, starts, ends)
+    resolve(timeline, starts, ends, gpu)
     check(timeline)
     return timeline
 
 
-def resolve(timeline, starts, ends):
-    """Each end of an arrow is at the beginning of its call."""
+def resolve(timeline, starts, ends, gpu):
+    """Each end of an arrow is at the beginning of its call, or of work of a GPU."""
     calls = {}
     for call in timeline.calls:
         calls.setdefault((call.pid, call.tid, call.start), call)
     for key, end in ends:
-        one, other = calls[starts.pop(key)], calls[end]
+        one = calls[starts.pop(key)]
+        if key[0] == "ac2g":
+            assert not gpu[end].call
+            gpu[end].call = one
+            continue
+        other = calls[end]
         if key[0] == "queued":
             timeline.arrows.append((one, other))
         elif key[0] == "waited for by":
@@ -526,8 +577,37 @@ def check_findings(timeline):
         assert mark.args.keys() == {"note"} and mark.args["note"], mark
 
 
+WORK = {"gpu_kernel": re.compile("Launch"), "gpu_copy": re.compile("Memcpy|Memset"),
+        "gpu_set": re.compile("Memset"), "gpu_graph": re.compile("GraphLaunch"),
+        "gpu_graph_kernel": re.compile("GraphLaunch")}
+
+
+def check_gpu(timeline):
+    """Work on a track does not overlap, is what its track and its call say, and comes later than
+    its call."""
+    tracks = {}
+    for work in timeline.gpu:
+        device, stream, _ = GPU.fullmatch(work.track).groups()
+        assert (work.args["device"], work.args["stream"]) == (int(device), int(stream)), work
+        assert work.pid in timeline.processes and work.start <= work.end, work
+        tracks.setdefault((work.pid, work.track), []).append(work)
+        assert ("delay_ns" in work.args) == ("called_by" in work.args)
+        if not work.call:
+            continue
+        assert WORK[work.category].search(work.call.name), work
+        assert (work.call.pid, work.call.tid) == (work.pid, work.args["called_by"]), work
+        assert work.args["delay_ns"] == max(0, work.start - work.call.start), work
+        if work.category == "gpu_kernel" and "kernel_label" in work.call.args:
+            assert work.name == work.call.args["kernel_label"], work
+    for slices in tracks.values():
+        slices.sort(key=lambda work: (work.start, work.end))
+        for one, other in zip(slices, slices[1:]):
+            assert one.end <= other.start, (one, other)
+
+
 def check(timeline):
     """Calls of a thread nest; values come in order."""
+    check_gpu(timeline)
     check_queued(timeline)
     check_steps(timeline)
     check_findings(timeline)

@@ -14,6 +14,7 @@ from lib.variants import some_of
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
+PROGRAM = paths.ROOT / "tests/integration/programs/nccl_calls.py"
 CRITICAL = ("nccl-hang", "nccl-mismatch", "nccl-error")
 HANG = ("--steps", 1000, "--at", 20, "--fault", "host", "--rank", 1, "--block")
 SKIP = ("--ranks", 2, "--steps", 60, "--at", 20, "--fault", "skip", "--rank", 1)
@@ -68,6 +69,23 @@ def test_diagnose_names_the_rank_that_is_late():
     found = watched.findings("nccl-straggler")
     assert found and 2 in blamed(found[-1]["details"])
     assert f"rank 2 (pid {found[-1]['details']['ranks'][0]['pid']}, GPU " in found[-1]["evidence"]
+
+
+@pytest.mark.waits("a rank that sleeps, for seconds")
+def test_diagnose_says_what_the_late_rank_does():
+    with Watched("--max-overhead", "off", ranks=(PROGRAM, "late"), command="diagnose",
+                 program=paths.PYTHON, settings={"CUDA_SIM_DIRECTORY": paths.SIM,
+                                                 "LD_LIBRARY_PATH": paths.SIM}) as watched:
+        watched.finish()
+    found = watched.findings("nccl-straggler")[-1]
+    rank, = found["details"]["ranks"]
+    assert rank["rank"] == 1 and rank["where"].startswith("load_batch (nccl_calls.py:")
+    assert 0 < rank["looks_there"] <= rank["looks"]
+    assert "rank 1 was in load_batch (nccl_calls.py:" in found["evidence"]
+    process = next(process for process in watched.last["processes"]
+                   if process["pid"] == found["pid"])
+    asleep = next(reason for reason in process["reasons"] if reason["kind"] == "sleep")
+    assert "load_batch" in [frame["function"] for frame in asleep["stack"]["frames"]]
 
 
 @pytest.mark.slow

@@ -112,6 +112,25 @@ def gil():
     need(cudart.cudaStreamSynchronize(stream))
 
 
+def load_batch():
+    time.sleep(0.02)
+
+
+def late():
+    """Two ranks, for 8 s: one of them loads its data between collectives."""
+    number, memory, stream = new_id(), ctypes.c_void_p(), ctypes.c_void_p()
+    rank = 0 if os.fork() else 1
+    comm = init(number, 2, rank)
+    need(cudart.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(4096)))
+    need(cudart.cudaStreamCreate(ctypes.byref(stream)))
+    for _ in range(400):
+        if rank:
+            load_batch()
+        need(cudart.cudaMemsetAsync(memory, 0, ctypes.c_size_t(4096), stream))
+        reduce(comm, stream)
+        need(cudart.cudaStreamSynchronize(stream))
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1]]()
     print("done", flush=True)

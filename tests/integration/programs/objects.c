@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * usage: objects KIND PATTERN PAUSE_US SECONDS
+ * usage: objects KIND PATTERN PAUSE_US SECONDS [COMMAND]
  *
  * Requests, each of which makes an object in serve(): event, stream, exec (an executable graph),
  * module. PATTERN says what becomes of it:
@@ -10,6 +10,7 @@
  *   pool    300 are made at the start and reused
  *   cache   the oldest of 1,000 is destroyed
  *   spikes  a batch of 200 is made, then destroyed
+ *   fill    4,000 are made at once; then the shell runs COMMAND, and the program ends
  *
  * Prints the number of objects that are live before the end.
  */
@@ -34,6 +35,7 @@ int cuModuleUnload(void *module);
 #define POOL 300
 #define CACHE 1000
 #define SPIKE 200
+#define FILL 4000
 
 static const char image[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
 			    ".visible .entry small()\n{\n\tret;\n}\n";
@@ -102,17 +104,26 @@ static double now_s(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+static void fill(const char *command)
+{
+	while (live < FILL)
+		serve();
+	failures += system(command) != 0;
+}
+
 int main(int argc, char **argv)
 {
 	double until;
 
-	if (argc != 5)
+	if (argc != 5 && argc != 6)
 		return 2;
 	kind = argv[1];
 	until = now_s() + (double)atol(argv[4]);
 	failures += cudaFree(NULL);
 	failures += cudaGraphCreate(&graph, 0);
-	for (long number = 0; now_s() < until; number++) {
+	if (argc == 6)
+		fill(argv[5]);
+	for (long number = 0; argc == 5 && now_s() < until; number++) {
 		request(argv[2], number);
 		usleep((unsigned int)atol(argv[3]));
 	}

@@ -25,8 +25,12 @@ def program(library=LIBRARY):
 
 
 def memleak(*args, commands="", links=None, library=LIBRARY):
-    """A whole run with these commands: gpuprobe's reports and the truth, line by line."""
-    done = subprocess.run([paths.GPUPROBE, "memleak", *map(str, args), "--", *program(library)],
+    """
+    A whole run with these commands: gpuprobe's reports and the truth, line by line. Without an
+    interval in `args`, the last report is the only one, however long a busy machine takes.
+    """
+    done = subprocess.run([paths.GPUPROBE, "memleak", "--interval", "3600", *map(str, args), "--",
+                           *program(library)],
                           env=environment(GPUPROBE_LINKS=links, LD_LIBRARY_PATH=paths.SIM),
                           text=True, capture_output=True, input=commands, timeout=60, check=False)
     assert done.returncode == 0, done.stderr

@@ -163,6 +163,25 @@ static void test_does_not_move_without_need(void **state)
 }
 #endif
 
+static int by_number(const void *one, const void *other)
+{
+	int a = *(const int *)one, b = *(const int *)other;
+
+	return (a > b) - (a < b);
+}
+
+static void keeps_one_of_equal_items(void **state)
+{
+	static const int distinct[] = {-1, 2, 3, 7};
+	int numbers[] = {3, 7, 3, -1, 2, 7, 7, -1};
+
+	(void)state;
+	assert_int_equal(array__keep_distinct(numbers, 8, sizeof(*numbers), by_number), 4);
+	assert_memory_equal(numbers, distinct, sizeof(distinct));
+	assert_int_equal(array__keep_distinct(numbers, 4, sizeof(*numbers), by_number), 4);
+	assert_int_equal(array__keep_distinct(NULL, 0, sizeof(*numbers), by_number), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +194,7 @@ int main(void)
 		cmocka_unit_test(test_without_memory),
 		cmocka_unit_test(test_does_not_move_without_need),
 #endif
+		cmocka_unit_test(keeps_one_of_equal_items),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -170,6 +170,27 @@ static void keys_are_escaped_and_null_follows_a_key(void **state)
 	expect(&o, "{\"a\\\"\\n\":null,\"b\":null,\"c\":0}");
 }
 
+static void unknown_values_are_null(void **state)
+{
+	struct output o;
+	struct json *j = start(&o);
+
+	(void)state;
+	json__object_begin(j);
+	json__key_known_u64(j, "a", UINT64_MAX, true);
+	json__key_known_u64(j, "b", 1, false);
+	json__key_known_i64(j, "c", -2, true);
+	json__key_known_i64(j, "d", -2, false);
+	json__key_known_double(j, "e", 0.5, true);
+	json__key_known_double(j, "f", 0.5, false);
+	json__key_known_text(j, "g", "text");
+	json__key_known_text(j, "h", "");
+	json__key_hex(j, "i", 0x7989d8000000);
+	json__object_end(j);
+	expect(&o, "{\"a\":18446744073709551615,\"b\":null,\"c\":-2,\"d\":null,"
+		   "\"e\":0.5,\"f\":null,\"g\":\"text\",\"h\":null,\"i\":\"0x7989d8000000\"}");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -179,6 +200,7 @@ int main(void)
 		cmocka_unit_test(replaces_what_is_no_utf8),
 		cmocka_unit_test(writes_numbers),
 		cmocka_unit_test(keys_are_escaped_and_null_follows_a_key),
+		cmocka_unit_test(unknown_values_are_null),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -296,6 +296,23 @@ static void test_the_list_of_threads_is_taken(void **state)
 	expect_latest(scene, 185, 200);
 }
 
+/* Work of a thread that could not be listed may have been there before another launch began. */
+static void test_a_launch_that_is_in_no_list(void **state)
+{
+	struct process_profile *profile = watched__profile();
+	struct scene *scene = *state;
+
+	make_streams(scene, NON_BLOCKING, NON_BLOCKING);
+	launch(scene->first, 100, A);
+	wait_for(scene->first, 110, A);
+	profile->submitter_lock = 1;
+	enter_launch(scene->second, 150, B);
+	profile->submitter_lock = 0;
+	launch(scene->first, 160, A);
+	leave(scene->second, 170);
+	expect_idle(scene, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -314,6 +331,7 @@ int main(void)
 		IN_SCENE(test_the_list_is_taken_at_a_wait),
 		IN_SCENE(test_the_list_is_taken_twice),
 		IN_SCENE(test_the_list_of_threads_is_taken),
+		IN_SCENE(test_a_launch_that_is_in_no_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,6 +109,12 @@ static void test_values(void **state)
 	accept(&line, "stat --gpu-times --gpu-graph-nodes -- ls");
 	assert_true(line.options.gpu_graph_nodes);
 	profile_options__clear(&line.options);
+	accept(&line, "stat -p 1 -p 2 --kineto");
+	assert_true(line.options.kineto_ns == 2 * NS_PER_S);
+	profile_options__clear(&line.options);
+	accept(&line, "stat -p 1 --kineto=500ms");
+	assert_true(line.options.kineto_ns == 500 * NS_PER_MS);
+	profile_options__clear(&line.options);
 	accept(&line, "stat --nvtx -- ls");
 	assert_true(line.options.nvtx);
 	profile_options__clear(&line.options);
@@ -258,6 +264,15 @@ static void test_refused(void **state)
 	refuse("stat --gpu-times=5x -- ls", "--gpu-times '5x': give percent from 0.1 to 100");
 	refuse("stat --gpu-times=5 --gpu-graph-nodes -- ls",
 	       "does not go with a share of --gpu-times");
+	refuse("stat --gpu-times -p 1", "stat -p PID --kineto asks");
+	refuse("stat --kineto", "--kineto needs -p PID");
+	refuse("stat --kineto -- ls", "use --gpu-times for COMMAND");
+	refuse("stat --kineto -i x", "--kineto needs a run");
+	refuse("stat --kineto --gpu-times -p 1", "--kineto and --gpu-times do not go together");
+	refuse("stat --kineto=5 -p 1", "--kineto '5'");
+	refuse("stat --kineto=9ms -p 1", "--kineto=9ms: give a time from 10ms to 60s");
+	refuse("stat --kineto=61s -p 1", "--kineto=61s: give a time from 10ms to 60s");
+	refuse("diagnose --kineto -p 1", "unknown option '--kineto'");
 	refuse("stat --nvtx -p 1", "NVTX looks for a library once");
 	refuse("stat --nvtx -i x", "--nvtx needs a run");
 	refuse("diagnose --nvtx -- ls", "unknown option '--nvtx'");

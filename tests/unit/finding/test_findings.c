@@ -23,7 +23,7 @@ static void test_kinds_are_whole(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < finding_kind_count; i++) {
-		const struct finding_kind *kind = &finding_kinds[i];
+		const struct finding_kind *kind = finding_kinds[i];
 
 		assert_ptr_equal(finding_kind__find(kind->id), kind);
 		assert_true(!kind->detect != !kind->detect_all);
@@ -65,9 +65,9 @@ static void test_thresholds_begin_with_the_table(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < finding_kind_count; i++)
-		for (size_t n = 0; finding_kinds[i].thresholds[n].name; n++)
-			assert_true(findings__threshold(findings, &finding_kinds[i], n) ==
-				    finding_kinds[i].thresholds[n].value);
+		for (size_t n = 0; finding_kinds[i]->thresholds[n].name; n++)
+			assert_true(findings__threshold(findings, finding_kinds[i], n) ==
+				    finding_kinds[i]->thresholds[n].value);
 	findings__free(findings);
 }
 
@@ -115,9 +115,9 @@ static void refuses(const char *text, const char *why)
 	if (!strstr(err.text, why))
 		fail_msg("%s: %s", text, err.text);
 	for (size_t i = 0; i < finding_kind_count; i++)
-		for (size_t n = 0; finding_kinds[i].thresholds[n].name; n++)
-			assert_true(findings__threshold(findings, &finding_kinds[i], n) ==
-				    finding_kinds[i].thresholds[n].value);
+		for (size_t n = 0; finding_kinds[i]->thresholds[n].name; n++)
+			assert_true(findings__threshold(findings, finding_kinds[i], n) ==
+				    finding_kinds[i]->thresholds[n].value);
 	findings__free(findings);
 }
 

@@ -139,9 +139,10 @@ static void small_copies_of_several_kinds(void **state)
 static void sampled_copies_are_not_judged(void **state)
 {
 	struct finding_case *c = case__new();
-	const uint64_t small = 1ull << (finding_kind__find("small-copies") - finding_kinds);
-	const uint64_t growing = 1ull << (finding_kind__find("leak-growing") - finding_kinds);
-	const uint64_t imbalance = 1ull << (finding_kind__find("device-imbalance") - finding_kinds);
+	const uint64_t small = 1ull << finding_kind__index(finding_kind__find("small-copies"));
+	const uint64_t growing = 1ull << finding_kind__index(finding_kind__find("leak-growing"));
+	const uint64_t imbalance = 1ull
+				   << finding_kind__index(finding_kind__find("device-imbalance"));
 
 	(void)state;
 	copy(add_copies(c, COPY_H2D, 0, COPY_HOST_PAGEABLE), 12, 100000, 10 * US);

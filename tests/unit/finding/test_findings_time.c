@@ -401,7 +401,7 @@ static void default_stream_by_a_sample(void **state)
 {
 	struct finding_case *c = case__new();
 	struct thread_missed missed = {.launches = 9000};
-	const uint64_t kind = 1ull << (finding_kind__find("default-stream") - finding_kinds);
+	const uint64_t kind = 1ull << finding_kind__index(finding_kind__find("default-stream"));
 
 	(void)state;
 	c->threads[0].launches = 1000;

@@ -22,9 +22,9 @@ static void test_new_once(void **state)
 {
 	struct seen_findings *seen = seen_findings__new();
 	struct finding items[3] = {
-		{.kind = &finding_kinds[0], .severity = SEVERITY_INFO, .pid = 1},
-		{.kind = &finding_kinds[1], .severity = SEVERITY_WARNING, .pid = 1},
-		{.kind = &finding_kinds[1], .severity = SEVERITY_WARNING, .pid = 2},
+		{.kind = finding_kinds[0], .severity = SEVERITY_INFO, .pid = 1},
+		{.kind = finding_kinds[1], .severity = SEVERITY_WARNING, .pid = 1},
+		{.kind = finding_kinds[1], .severity = SEVERITY_WARNING, .pid = 2},
 	};
 
 	(void)state;
@@ -46,7 +46,7 @@ static void test_new_once(void **state)
 
 static size_t count_new(struct seen_findings *seen, int32_t pid, int32_t tids)
 {
-	struct finding item = {.kind = &finding_kinds[0], .severity = SEVERITY_WARNING, .pid = pid};
+	struct finding item = {.kind = finding_kinds[0], .severity = SEVERITY_WARNING, .pid = pid};
 	size_t count = 0;
 
 	for (item.tid = 1; item.tid <= tids; item.tid++)

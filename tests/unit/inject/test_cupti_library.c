@@ -23,6 +23,7 @@ static void test_offsets(void **state)
 	assert_int_equal(offsetof(struct cupti_kernel, start), 16);
 	assert_int_equal(offsetof(struct cupti_kernel, end), 24);
 	assert_int_equal(offsetof(struct cupti_kernel, device), 40);
+	assert_int_equal(offsetof(struct cupti_kernel, stream), 48);
 	assert_int_equal(offsetof(struct cupti_kernel, correlation), 92);
 	assert_int_equal(offsetof(struct cupti_kernel, name), 104);
 	assert_int_equal(offsetof(struct cupti_kernel, graph_node), 144);
@@ -31,6 +32,7 @@ static void test_offsets(void **state)
 	assert_int_equal(offsetof(struct cupti_copy, start), 16);
 	assert_int_equal(offsetof(struct cupti_copy, end), 24);
 	assert_int_equal(offsetof(struct cupti_copy, device), 32);
+	assert_int_equal(offsetof(struct cupti_copy, stream), 40);
 	assert_int_equal(offsetof(struct cupti_copy, correlation), 44);
 	assert_int_equal(offsetof(struct cupti_peer_copy, correlation), 60);
 	assert_int_equal(offsetof(struct cupti_call, start), 8);
@@ -39,9 +41,11 @@ static void test_offsets(void **state)
 	assert_int_equal(offsetof(struct cupti_set, bytes), 8);
 	assert_int_equal(offsetof(struct cupti_set, correlation), 44);
 	assert_int_equal(offsetof(struct cupti_set, device), 32);
+	assert_int_equal(offsetof(struct cupti_set, stream), 40);
 	assert_int_equal(offsetof(struct cupti_graph, start), 8);
 	assert_int_equal(offsetof(struct cupti_graph, end), 16);
 	assert_int_equal(offsetof(struct cupti_graph, device), 24);
+	assert_int_equal(offsetof(struct cupti_graph, stream), 36);
 }
 
 #if HAS_HEADER
@@ -58,6 +62,7 @@ static void test_offsets(void **state)
 		SAME(cupti_kernel, start, theirs, start); \
 		SAME(cupti_kernel, end, theirs, end); \
 		SAME(cupti_kernel, device, theirs, deviceId); \
+		SAME(cupti_kernel, stream, theirs, streamId); \
 		SAME(cupti_kernel, correlation, theirs, correlationId); \
 		SAME(cupti_kernel, name, theirs, name); \
 	} while (0)
@@ -69,6 +74,7 @@ static void test_offsets(void **state)
 		SAME(cupti_copy, start, theirs, start); \
 		SAME(cupti_copy, end, theirs, end); \
 		SAME(cupti_copy, device, theirs, deviceId); \
+		SAME(cupti_copy, stream, theirs, streamId); \
 	} while (0)
 
 static void test_header(void **state)

@@ -207,6 +207,62 @@ static void test_limits(void **state)
 	gpu_join__free(join);
 }
 
+static void forget(const struct gpu_work *work, void *arg)
+{
+	struct seen *seen = arg;
+
+	seen->count++;
+	seen->last_correlation = work->correlation;
+}
+
+/* Work whose call does not come is passed on the second time, or when there is no room. */
+static void test_giving_up(void **state)
+{
+	struct gpu_join *join = make_join();
+	struct seen seen = {.count = 0}, forgotten = {.count = 0};
+
+	(void)state;
+	gpu_join__keep_all(join, forget, &forgotten);
+	add_kernel(join, 300, 1);
+	add_kernel(join, 310, 2);
+	gpu_join__give_up(join, false);
+	assert_int_equal(forgotten.count, 0);
+	add_kernel(join, 320, 3);
+	add_call(join, 1, 100, 120);
+	add_mark(join, 1, 105, 1);
+	assert_int_equal(gpu_join__run(join, take, &seen), 1);
+	assert_int_equal(seen.count, 1);
+	gpu_join__give_up(join, false);
+	assert_int_equal(forgotten.count, 1);
+	assert_int_equal(forgotten.last_correlation, 2);
+	gpu_join__give_up(join, true);
+	assert_int_equal(forgotten.count, 2);
+	for (uint32_t i = 0; i < 2 * GPU_JOIN_ROOM; i++)
+		add_kernel(join, 400 + i, 100 + i);
+	gpu_join__run(join, take, &seen);
+	gpu_join__give_up(join, true);
+	assert_int_equal(forgotten.count, 2 + 2 * GPU_JOIN_ROOM);
+	gpu_join__free(join);
+}
+
+/* CUPTI's record may come long before its call is told. */
+static void test_a_mark_ahead_of_the_calls(void **state)
+{
+	struct gpu_join *join = make_join();
+	struct seen seen = {.count = 0};
+
+	(void)state;
+	add_mark(join, 1, 205, 1);
+	add_kernel(join, 300, 1);
+	add_call(join, 2, 100, 120);
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(gpu_join__run(join, take, &seen), 0);
+	add_call(join, 1, 200, 220);
+	assert_int_equal(gpu_join__run(join, take, &seen), 1);
+	assert_int_equal(seen.count, 1);
+	gpu_join__free(join);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -216,6 +272,8 @@ int main(void)
 		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_several_pieces_of_a_call),
 		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_giving_up),
+		cmocka_unit_test(test_a_mark_ahead_of_the_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

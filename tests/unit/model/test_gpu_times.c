@@ -151,6 +151,29 @@ static void test_nonsense(void **state)
 	gpu_times__clear(&times);
 }
 
+/* Work of a program's own profiler is not joined with calls; its trace belongs to the process. */
+static void test_own_profilers(void **state)
+{
+	struct gpu_times times = {.own_profilers = true};
+	struct gpu_times_work record = batch(7);
+	const struct gpu_process_times *process;
+	struct gpu_own_profile *own = gpu_times__own_profile(&times, 7, 0);
+
+	(void)state;
+	own->asked_ns = 5;
+	add(&record, kernel(1, 100, 110));
+	add(&record, (struct gpu_work){.kind = GPU_WORK_CALL, .start_ns = 1, .end_ns = 2});
+	gpu_times__take(&times, &record, sizeof(record));
+	process = gpu_times__find(&times, 7, 0);
+	assert_int_equal(process->own.asked_ns, 5);
+	assert_int_equal(process->all_kernels.count, 1);
+	assert_null(process->join);
+	assert_int_equal(times.join_count, 0);
+	assert_ptr_equal(gpu_times__own_profile(&times, 7, 0), own);
+	gpu_times__clear(&times);
+	assert_true(times.own_profilers);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -158,6 +181,7 @@ int main(void)
 		cmocka_unit_test(test_kernels_are_limited),
 		cmocka_unit_test(test_processes_are_limited),
 		cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_own_profilers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -141,7 +141,7 @@ static void select_findings(size_t size)
 	end_all(&model);
 	for (size_t i = 0; i < size; i++) {
 		model.processes[i].reported_end = true;
-		list.items[i] = (struct finding){.kind = &finding_kinds[0],
+		list.items[i] = (struct finding){.kind = finding_kinds[0],
 						 .pid = model.processes[i].pid,
 						 .start_ns = model.processes[i].start_ns};
 	}

@@ -68,7 +68,7 @@ static void test_every_kind(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < finding_kind_count; i++) {
-		const struct finding_kind *kind = &finding_kinds[i];
+		const struct finding_kind *kind = finding_kinds[i];
 		char *text = explain(kind->id), line[128];
 
 		for (char *at = text, *end; (end = strchr(at, '\n')); at = end + 1)

@@ -110,7 +110,7 @@ static void names_are_escaped(void **state)
 				  .command = "a</td><script>alert(1)",
 				  .identified = true,
 				  .user = "\"&\x1b[2J"};
-	struct finding finding = {.kind = &finding_kinds[0],
+	struct finding finding = {.kind = finding_kinds[0],
 				  .pid = 7,
 				  .comm = "<i>",
 				  .title = "<title>",
@@ -125,7 +125,7 @@ static void names_are_escaped(void **state)
 	has(text, "7 &lt;i&gt;");
 	has(text, "&lt;title&gt;");
 	has(text, "kernel&lt;float, 2&gt; &amp; more");
-	has(text, finding_kinds[0].id);
+	has(text, finding_kinds[0]->id);
 	has_not(text, "<script>");
 	has_not(text, "\x1b");
 	free(text);
@@ -143,7 +143,7 @@ static void it_is_bounded(void **state)
 	(void)state;
 	assert_true(processes && findings);
 	for (size_t i = 0; i < list.count; i++)
-		findings[i].kind = &finding_kinds[0];
+		findings[i].kind = finding_kinds[0];
 	text = print(&model, &list);
 	assert_int_equal(rows(text), LANDING_PROCESSES + LANDING_FINDINGS);
 	has(text, "and 5 more");

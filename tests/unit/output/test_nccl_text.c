@@ -32,6 +32,15 @@ static void close_and_expect(struct text *text, const char *golden)
 	free(text->text);
 }
 
+/* A look at a rank while others wait for it. */
+static void look_at(struct scene *scene, int32_t rank, const char *where)
+{
+	const struct nccl_process_key key =
+		scene__event(scene, rank, NCCL_ALL_REDUCE, NCCL_BEGIN).process;
+
+	nccl_jobs__add_look(scene->jobs, &key, NCCL_WAITS_OTHER, where, "sleeps for a time");
+}
+
 static void print(struct text *text, const char *what, struct scene *scene, uint64_t after)
 {
 	scene__judge(scene, after);
@@ -106,6 +115,8 @@ static void others(struct text *text)
 			scene__call(&scene, rank, all_reduce(1 << 20),
 				    rank == 3 && step % 2 ? 8 * MS : 0);
 	}
+	for (int look = 0; look < 8; look++)
+		look_at(&scene, 3, look ? "sample (data.py:301) < main (train.py:60)" : "main");
 	print(text, "straggler", &scene, SECOND);
 	scene = scene__of(2, 2);
 	scene__call(&scene, 0,

@@ -311,8 +311,8 @@ static void begin_scene(struct scene *scene)
 	scene->profile->missed = scene->missed;
 	scene->profile->missed_count = scene->profile->thread_count;
 	scene->profile->all_missed = scene->missed[0];
-	scene->list.sampled_kinds = 1ull << (finding_kind__find("idle-gaps") - finding_kinds) |
-				    1ull << (finding_kind__find("small-copies") - finding_kinds);
+	scene->list.sampled_kinds = 1ull << finding_kind__index(finding_kind__find("idle-gaps")) |
+				    1ull << finding_kind__index(finding_kind__find("small-copies"));
 }
 
 static void stat_marks_estimates(void **state)

@@ -15,9 +15,11 @@
 #include <cmocka.h>
 
 #include "golden_file.h"
+#include "output/timeline/gpu_tracks.h"
 #include "output/timeline/live_bytes.h"
 #include "output/timeline/queue.h"
 #include "output/timeline/timeline.h"
+#include "trace/gpu_work.h"
 #include "trace_lines.h"
 
 #define BEYOND 300 /* more than WORK_MAX */
@@ -40,6 +42,7 @@ static void begin(struct scene *scene, enum timeline_format format)
 		.plain = true,
 		.counts_memory = true,
 		.draws_arrows = true,
+		.has_gpu_work = true,
 	};
 
 	scene->file = tmpfile();
@@ -156,6 +159,60 @@ static size_t count_texts(const char *text, const char *part)
 	for (; *text; text++)
 		count += *text == *part && !strncmp(text, part, length);
 	return count;
+}
+
+/* Work of a GPU that began at a time in microseconds, and took so long. */
+static void run_work(struct scene *scene, struct trace_gpu_work work, uint64_t at_us, uint64_t us)
+{
+	struct trace_line line;
+
+	memset(&line, 0, offsetof(struct trace_line, fields));
+	line.kind = LINE_GPU;
+	line.gpu = &work;
+	line.process = &application;
+	line.tid = work.has_call ? 12345 : 0;
+	line.kernel = line.kernel_full = "\033[2J\"evil\\";
+	line.start_ns = AT_US(at_us);
+	line.duration_ns = us * 1000;
+	take(scene, &line);
+}
+
+/* Overlapping work has further tracks; arrows lead from the calls; names are hostile. */
+static void work_of_gpus(void **state)
+{
+	static const enum timeline_format formats[] = {TIMELINE_CHROME, TIMELINE_KINETO,
+						       TIMELINE_PERFETTO};
+	struct trace_gpu_work kernel = {
+		.kind = GPU_WORK_KERNEL, .has_call = true, .stream = 7, .called_ns = AT_US(10)};
+	const struct trace_gpu_work copy = {
+		.kind = GPU_WORK_COPY, .copy = GPU_COPY_D2H, .stream = 7, .bytes = 64};
+	struct timeline_counts counts;
+	const struct trace_line call = launch_at(10);
+	struct scene scene;
+	size_t length;
+	char *text;
+
+	(void)state;
+	for (size_t form = 0; form < 3; form++) {
+		begin(&scene, formats[form]);
+		take(&scene, &call);
+		for (uint64_t i = 0; i < 2ul * GPU_LANES_MAX; i++)
+			run_work(&scene, kernel, 20 + i, 100);
+		run_work(&scene, copy, 500, 5);
+		text = end(&scene, &counts, &length);
+		assert_int_equal(counts.gpu_work, GPU_LANES_MAX + 1);
+		assert_int_equal(counts.gpu_left_out, GPU_LANES_MAX);
+		if (form < 2) {
+			assert_int_equal(count_texts(text, "overlapping "), GPU_LANES_MAX - 1);
+			assert_int_equal(count_texts(text, "\"cat\":\"ac2g\""), 2 * GPU_LANES_MAX);
+			assert_null(memchr(text, 033, length));
+		}
+		if (form == 1) {
+			assert_int_equal(count_texts(text, "\"cat\":\"kernel\""), GPU_LANES_MAX);
+			assert_int_equal(count_texts(text, "\"name\":\"Memcpy DtoH\""), 1);
+		}
+		free(text);
+	}
 }
 
 static void work_beyond_the_limit_is_counted(void **state)
@@ -374,6 +431,7 @@ static void many_streams_wait_in_a_row(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(work_of_gpus),
 		cmocka_unit_test(every_kind_of_line),
 		cmocka_unit_test(every_kind_of_line_in_other_forms),
 		cmocka_unit_test(findings_of_known_processes_are_marked),

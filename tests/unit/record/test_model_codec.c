@@ -124,6 +124,7 @@ static struct recorded_reading *make_reading(struct arena *arena)
 	random_fill(&recorded_recorded_reading, (char *)reading, 0, arena);
 	reading->model = model;
 	reading->slow_rows = NULL;
+	reading->gpu_times = NULL; /* test_gpu_reading.c has them */
 	reading->slow_row_count = 0;
 	for (size_t i = 0; i < model->process_count; i++)
 		make_process_plausible(&model->processes[i]);

@@ -13,6 +13,7 @@
 
 #include "growth_of_time.h"
 #include "symbol/function_name.h"
+#include "symbol/kernel_label.h"
 #include "symbol/kernel_name.h"
 
 static void valid_names(void **state)
@@ -476,6 +477,39 @@ static void random_rust_names_end(void **state)
 	}
 }
 
+/* Lists show at most KERNEL_NAME_MAX bytes; a label is made of the whole name. */
+static void names_in_lists_are_cut(void **state)
+{
+	char mangled[1024], unit[256], cut[KERNEL_NAME_MAX + 1], label[KERNEL_LABEL_SIZE];
+	char *whole, *listed, *text;
+	uint64_t spent_ns = 0;
+
+	(void)state;
+	memset(unit, 'a', sizeof(unit));
+	snprintf(mangled, sizeof(mangled), "_Z1fI200%.200s", unit);
+	for (int i = 0; i < 100; i++)
+		strcat(mangled, "S0_");
+	strcat(mangled, "Evv");
+	whole = kernel_name__demangle_whole(&spent_ns, mangled);
+	listed = kernel_name__demangle_within(&spent_ns, mangled);
+	assert_true(strlen(whole) > 20000);
+	kernel_name__cut(whole, cut, sizeof(cut), KERNEL_NAME_MAX);
+	assert_int_equal(strlen(listed), KERNEL_NAME_MAX);
+	assert_string_equal(listed, cut);
+	assert_int_equal(listed[KERNEL_NAME_MAX - 9], '#');
+
+	kernel_label__write(whole, label);
+	text = kernel_label__text(&spent_ns, mangled, false);
+	assert_string_equal(text, label);
+	free(text);
+	text = kernel_label__text(&spent_ns, mangled, true);
+	assert_string_equal(text, cut);
+	free(text);
+	free(whole);
+	free(listed);
+	assert_null(kernel_name__keep(NULL));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -492,6 +526,7 @@ int main(void)
 		cmocka_unit_test(long_names_stay),
 		cmocka_unit_test(cuts_long_names),
 		cmocka_unit_test(cuts_between_characters),
+		cmocka_unit_test(names_in_lists_are_cut),
 	};
 
 	end_after_running_s(60); /* a name that hangs the demangler is a failure too */
