@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`gpuprobe record`: how large files are, by level and program; and the CPU time of gpuprobe for a
-summary beside the monitor, and for all calls beside `trace` into a file, in turn."""
+"""`gpuprobe record`: how large files are, by level and program; the CPU time of gpuprobe for a
+summary beside the monitor, and for all calls, with and without readings, beside `trace` into a
+file, in turn; and what a launch costs the program."""
 import re
 import subprocess
 import tempfile
@@ -17,6 +18,12 @@ BARS = {"training": 20e6, "launch": 16, "cpu": 0.005, "calls": 1.0}
 NOTHING = "nothing, while others' programs come and go"
 TRAINING = "a training of 200 kernels at 50 call sites"
 RATE = 20_000  # launches a second
+# {way: gpuprobe's words, without the file; None: no gpuprobe}
+PRICES = {
+    "no probe": None,
+    "`record --no-readings`": ("record", "-q", "--no-readings"),
+    "`record --max-overhead off`": ("record", "-q", "--max-overhead", "off"),
+}
 # {what: (gpuprobe's workload, what it has calls of)}
 CALLS = {
     "launches, 1 thread": ("launch", "--launches", 300_000, "--kernels", 8),
@@ -64,7 +71,7 @@ def bytes_of_calls(setup, folder, quick, name):
         words = [max(1, word // 10) if isinstance(word, int) and word >= 1000 else word
                  for word in words]
     file = folder / "calls.rec"
-    said = record(setup, file, "--buffer", "256M", "-e", "launch,memory", "--",
+    said = record(setup, file, "--no-readings", "--buffer", "256M", "-e", "launch,memory", "--",
                   setup.sim / workload, *words)
     calls, lost = map(int, re.search(r"recorded (\d+) calls in .*, lost (\d+)", said).groups())
     if not calls:
@@ -90,6 +97,21 @@ def compare(setup, program, seconds, ways):
                        for name, words in ways.items()}).items()}
 
 
+def price_of(setup, folder, words):
+    """Nanoseconds of a launch."""
+    milliseconds = 200 if setup.quick else 1000
+    if not words:
+        return setup.calls("launch", milliseconds)
+    with setup.gpuprobe(*words, "--comm", "calls", "-o", folder / "price.rec"):
+        return setup.calls("launch", milliseconds)
+
+
+def prices(setup, folder):
+    return {way: figure(values) for way, values in in_turn(
+        setup.rounds, {way: lambda words=words: price_of(setup, folder, words)
+                       for way, words in PRICES.items()}).items()}
+
+
 def costs(setup, folder, seconds):
     training = [setup.build / "bench/sites", "3600"]
     launches = [setup.build / "bench/calls", "launch", str(RATE), "3600"]
@@ -101,7 +123,8 @@ def costs(setup, folder, seconds):
                         folder / "cpu.rec")}),
         "calls": compare(setup, launches, seconds, {
             "trace": ("trace", "-O", folder / "cpu.txt"),
-            "record": ("record", "-o", folder / "cpu.rec")}),
+            "record": ("record", "--no-readings", "-o", folder / "cpu.rec"),
+            "both": ("record", "-o", folder / "cpu.rec")}),
     }
 
 
@@ -119,9 +142,22 @@ def measure(setup):
             calls = {name: bytes_of_calls(setup, folder, setup.quick, name) for name in CALLS}
             cost = costs(setup, folder, 3 if setup.quick else 10)
             return {"sizes": {NOTHING: idle(started, long), **sizes},
-                    "calls": calls, "costs": cost}
+                    "calls": calls, "costs": cost, "prices": prices(setup, folder)}
         finally:
             started[1].kill()
+
+
+def show_readings(result):
+    """Older results lack this."""
+    if "prices" not in result:
+        return ""
+    return f"""`record` with readings: {spread(result["costs"]["calls"]["both"], "{:.1%}")}.
+
+A launch of one thread, in ns of its processor time, while no probe is taken out. By default
+`--max-overhead` takes those of readings out for a part of the time:
+
+""" + table(["gpuprobe", "a launch, ns"],
+            [[way, spread(found)] for way, found in result["prices"].items()])
 
 
 def show(result):
@@ -143,7 +179,7 @@ def show(result):
 most, as `slow_idle_recording` of `tests/kernel/suite.sh` shows; this machine is not idle.
 
 """ + table(["what is recorded", "for", "file", "an hour", "bar"], rows) + """
-`record --level calls`. The bar is for launches.
+`record --level calls --no-readings`. The bar is for launches.
 
 """ + table(["what is recorded", "calls", "lost", "bytes a call", "bar"], each) + f"""
 CPU time of gpuprobe, while {TRAINING} runs, with a report
@@ -155,7 +191,7 @@ A summary takes {spread(more, "{:+.2%}")} of a core more than the monitor: bar
 {verdict(more["median"], BARS["cpu"], "{:.1%}")}.
 
 The same while one thread makes up to {RATE:,} launches a second: `trace` into a file
-{spread(all_calls["trace"], "{:.1%}")}, `record --level calls`
+{spread(all_calls["trace"], "{:.1%}")}, `record --no-readings`
 {spread(all_calls["record"], "{:.1%}")}. The ratio is {spread(ratio, "{:.2f}")}: bar
 {verdict(ratio["median"], BARS["calls"])}.
-"""
+""" + show_readings(result)

@@ -143,6 +143,18 @@ void attacher__tell_nccl(struct attacher *attacher, attacher_nccl_fn fn, void *a
 	attacher->nccl_arg = arg;
 }
 
+void attacher__set_beside(struct attacher *attacher, struct attacher *beside)
+{
+	attacher->beside = beside;
+}
+
+void attacher__count_beside(const struct attacher *attacher, struct attacher_counts *counts)
+{
+	*counts = (struct attacher_counts){0};
+	if (attacher->beside)
+		attacher__count(attacher->beside, counts);
+}
+
 bool attacher__wants_tensors(const struct attacher *attacher)
 {
 	return attacher->selection.tensors || attacher->selection.exhaustion;
@@ -150,7 +162,7 @@ bool attacher__wants_tensors(const struct attacher *attacher)
 
 bool attacher__wants_handles(const struct attacher *attacher)
 {
-	return attacher->wants_handles;
+	return attacher->wants_handles || (attacher->beside && attacher->beside->wants_handles);
 }
 
 static void free_links(void *arg, unsigned int kind)
@@ -167,6 +179,7 @@ void attacher__free(struct attacher *attacher)
 {
 	if (!attacher)
 		return;
+	attacher__free(attacher->beside);
 	threads__each(free_links, attacher, ALL_KINDS);
 	hooks__free(attacher->hooks);
 	identity_reader__free(attacher->identities);
@@ -189,12 +202,16 @@ void attacher__expect_process(struct attacher *attacher, pid_t pid)
 	attacher->expects = true;
 	attacher->expected = pid;
 	attacher->expected_has_cuda = hooks__note_process(attacher->hooks, pid);
+	if (attacher->beside)
+		attacher__expect_process(attacher->beside, pid);
 }
 
 void attacher__forget_expected(struct attacher *attacher)
 {
 	attacher->expects = false;
 	hooks__forget(attacher->hooks);
+	if (attacher->beside)
+		attacher__forget_expected(attacher->beside);
 }
 
 struct attached_file *attacher__find_inode(const struct attacher *attacher,
@@ -296,7 +313,7 @@ static int open_as_invoker(const char *path, struct error *err)
 }
 
 /* Keeps the file's probes, so that the next process to map it is seen from its first call. */
-int attacher__add_library(struct attacher *attacher, const char *path, struct error *err)
+static int add_library(struct attacher *attacher, const char *path, struct error *err)
 {
 	int fd = open_as_invoker(path, err), ret;
 	struct attached_file *attached;
@@ -316,6 +333,16 @@ int attacher__add_library(struct attacher *attacher, const char *path, struct er
 	return ret;
 }
 
+int attacher__add_library(struct attacher *attacher, const char *path, struct error *err)
+{
+	int ret = add_library(attacher, path, err);
+	struct error same = {""};
+
+	if (attacher->beside)
+		add_library(attacher->beside, path, &same);
+	return ret;
+}
+
 int attacher__meet_library(struct attacher *attacher, const char *path, struct error *err)
 {
 	struct elf_file *file = NULL;
@@ -327,8 +354,11 @@ int attacher__meet_library(struct attacher *attacher, const char *path, struct e
 	ret = elf_file__open_fd(fd, path, &file, err);
 	if (ret)
 		return ret;
-	if (!cuda_library__layers(file, &layers) && layers & LAYER_BIT(LAYER_DRIVER))
+	if (!cuda_library__layers(file, &layers) && layers & LAYER_BIT(LAYER_DRIVER)) {
 		attacher__note_layers(attacher, LAYER_BIT(LAYER_DRIVER));
+		if (attacher->beside)
+			attacher__note_layers(attacher->beside, LAYER_BIT(LAYER_DRIVER));
+	}
 	elf_file__free(file);
 	return 0;
 }
@@ -369,6 +399,8 @@ pid_t attacher__only_process(const struct attacher *attacher)
 
 bool attacher__is_unfinished(const struct attacher *attacher, uint64_t *ready_ns)
 {
+	if (!attacher->is_unfinished && attacher->beside)
+		return attacher__is_unfinished(attacher->beside, ready_ns);
 	*ready_ns = file_shares__ready_ns(attacher->shares, attacher->user, clock__boot_ns());
 	return attacher->is_unfinished;
 }
@@ -376,11 +408,13 @@ bool attacher__is_unfinished(const struct attacher *attacher, uint64_t *ready_ns
 void attacher__hurry(struct attacher *attacher, bool waits)
 {
 	attacher->hurries = waits;
+	if (attacher->beside)
+		attacher->beside->hurries = waits;
 }
 
 uint64_t attacher__reading_ns(const struct attacher *attacher)
 {
-	return attacher->reading_ns;
+	return attacher->reading_ns + (attacher->beside ? attacher->beside->reading_ns : 0);
 }
 
 void attacher__count(const struct attacher *attacher, struct attacher_counts *counts)

@@ -72,6 +72,17 @@ void attacher__free(struct attacher *attacher);
  */
 void attacher__tell_nccl(struct attacher *attacher, attacher_nccl_fn fn, void *arg);
 
+/*
+ * Takes `beside` over, which has the programs of another BPF object: from now on it attaches the
+ * same files for the same processes at the same time. What is told about files and processes is of
+ * both; attacher__count, attacher__watch and the like are of `attacher` alone. Call it before the
+ * first file is attached.
+ */
+void attacher__set_beside(struct attacher *attacher, struct attacher *beside);
+
+/* As attacher__count; zeros if there is none. */
+void attacher__count_beside(const struct attacher *attacher, struct attacher_counts *counts);
+
 /* Whether libraries of frameworks' allocators get probes. */
 bool attacher__wants_tensors(const struct attacher *attacher);
 

@@ -56,8 +56,9 @@ struct attacher {
 	struct family_links *apart[APART_KINDS]; /* NULL if they cannot be detached separately */
 	struct identity_reader *identities;
 	struct hooks *hooks;
-	bool expects;	       /* the running processes have been noted for their hooks */
-	attacher_nccl_fn nccl; /* NULL: nobody asks */
+	bool expects;		 /* the running processes have been noted for their hooks */
+	struct attacher *beside; /* NULL: none, see attacher__set_beside */
+	attacher_nccl_fn nccl;	 /* NULL: nobody asks */
 	void *nccl_arg;
 	const struct log *log;
 	struct allocator_points points; /* with selection.tensors */

@@ -184,16 +184,18 @@ void attacher__claim(struct attacher *attacher)
 
 bool attacher__confines(const struct attacher *attacher)
 {
-	return attacher->confines;
+	return attacher->confines || (attacher->beside && attacher->beside->confines);
 }
 
 void attacher__widen(struct attacher *attacher)
 {
 	if (attacher->confines)
 		share(attacher);
+	if (attacher->beside)
+		attacher__widen(attacher->beside);
 }
 
-void attacher__finish_sharing(struct attacher *attacher, uint64_t now_ns)
+static void finish_sharing(struct attacher *attacher, uint64_t now_ns)
 {
 	if (!*attacher->handing_over || now_ns - attacher->shared_ns < LEAVE_NS)
 		return;
@@ -207,4 +209,11 @@ void attacher__finish_sharing(struct attacher *attacher, uint64_t now_ns)
 	}
 	*attacher->handed_over_ns = attacher->shared_ns;
 	*attacher->handing_over = 0;
+}
+
+void attacher__finish_sharing(struct attacher *attacher, uint64_t now_ns)
+{
+	finish_sharing(attacher, now_ns);
+	if (attacher->beside)
+		finish_sharing(attacher->beside, now_ns);
 }

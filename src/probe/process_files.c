@@ -354,8 +354,8 @@ static void note_limit(struct scan *scan)
 	attach_failure__of_limit(scan->pid, scan->found.limit, scan->attach_failure);
 }
 
-int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_scan what,
-			  uint64_t since_ns, struct attach_failure *attach_failure)
+static int add_process(struct attacher *attacher, pid_t pid, enum process_scan what,
+		       uint64_t since_ns, struct attach_failure *attach_failure)
 {
 	struct scan scan = {.attacher = attacher,
 			    .pid = pid,
@@ -417,4 +417,16 @@ out:
 	mounts__forget();
 	candidates__clear(&scan.found);
 	return ret;
+}
+
+int attacher__add_process(struct attacher *attacher, pid_t pid, enum process_scan what,
+			  uint64_t since_ns, struct attach_failure *attach_failure)
+{
+	int ret = add_process(attacher, pid, what, since_ns, attach_failure), late;
+	struct attach_failure same;
+
+	if (!attacher->beside)
+		return ret;
+	late = add_process(attacher->beside, pid, what, since_ns, &same);
+	return late > ret && ret >= 0 ? late : ret;
 }

@@ -20,6 +20,7 @@ struct probe_programs {
 	struct bpf_map *tensor_points;	  /* their operands, by number */
 	struct bpf_map *sites;		  /* for tracefs links */
 	struct bpf_map *watched, *held;	  /* processes by pid */
+	struct bpf_map *watched_beside;	  /* the former of an object beside it; NULL: none */
 	struct bpf_map *holds;		  /* for these two see gpuprobe/holds.h */
 	volatile uint64_t *let_go_ns;
 	volatile uint32_t *both_layers;	    /* launches are probed at both layers; may be NULL */

@@ -66,8 +66,8 @@ void seen_files__remember(struct attacher *attacher, const struct seen_key *key,
 		seen->file = file;
 }
 
-bool attacher__is_late(const struct attacher *attacher, pid_t pid, dev_t device, uint64_t inode,
-		       uint64_t since_ns)
+static bool is_late(const struct attacher *attacher, pid_t pid, dev_t device, uint64_t inode,
+		    uint64_t since_ns)
 {
 	const struct attached_file *file;
 	const struct seen_file *seen, *next;
@@ -80,6 +80,13 @@ bool attacher__is_late(const struct attacher *attacher, pid_t pid, dev_t device,
 			return true;
 	}
 	return false;
+}
+
+bool attacher__is_late(const struct attacher *attacher, pid_t pid, dev_t device, uint64_t inode,
+		       uint64_t since_ns)
+{
+	return is_late(attacher, pid, device, inode, since_ns) ||
+	       (attacher->beside && is_late(attacher->beside, pid, device, inode, since_ns));
 }
 
 /*
@@ -101,8 +108,8 @@ static bool had_probes(const struct attacher *attacher, pid_t pid, dev_t device,
 	return false;
 }
 
-bool attacher__has_missed(struct attacher *attacher, pid_t pid, dev_t device, uint64_t inode,
-			  uint64_t since_ns)
+static bool has_missed(struct attacher *attacher, pid_t pid, dev_t device, uint64_t inode,
+		       uint64_t since_ns)
 {
 	const struct seen_file *seen, *next;
 
@@ -115,6 +122,16 @@ bool attacher__has_missed(struct attacher *attacher, pid_t pid, dev_t device, ui
 	}
 	attacher->counts.skipped++;
 	return true;
+}
+
+bool attacher__has_missed(struct attacher *attacher, pid_t pid, dev_t device, uint64_t inode,
+			  uint64_t since_ns)
+{
+	bool missed = has_missed(attacher, pid, device, inode, since_ns);
+
+	if (attacher->beside)
+		missed |= has_missed(attacher->beside, pid, device, inode, since_ns);
+	return missed;
 }
 
 /* `arg` is the attacher. Returns 1 for a probed library that says when memory ran out. */

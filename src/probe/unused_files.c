@@ -22,7 +22,7 @@ static bool is_unused(struct attacher *attacher, struct attached_file *file, uin
 	return now_ns - file->unmapped_ns >= unused_ns;
 }
 
-void attacher__release_unused(struct attacher *attacher, uint64_t unused_ns, uint64_t now_ns)
+static void release_one(struct attacher *attacher, uint64_t unused_ns, uint64_t now_ns)
 {
 	for (size_t i = 0; attacher->releases && i < attacher->file_count; i++) {
 		struct attached_file *file = &attacher->files[i];
@@ -35,4 +35,11 @@ void attacher__release_unused(struct attacher *attacher, uint64_t unused_ns, uin
 		attacher__release(attacher, file);
 		return;
 	}
+}
+
+void attacher__release_unused(struct attacher *attacher, uint64_t unused_ns, uint64_t now_ns)
+{
+	release_one(attacher, unused_ns, now_ns);
+	if (attacher->beside)
+		release_one(attacher->beside, unused_ns, now_ns);
 }

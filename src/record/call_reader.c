@@ -18,6 +18,7 @@ struct call_reader {
 	struct recorded_calls_end end;
 	struct trace_gpu_work gpu; /* of the latest line, if it is LINE_GPU */
 	bool has_end;
+	uint64_t part; /* number of the latest one; 0: none */
 	uint64_t unreadable;
 };
 
@@ -256,12 +257,35 @@ static bool take_end(struct call_reader *reader, const struct recorded *record)
 	return reader->has_end;
 }
 
+/* Forgets the ids of the part before, whose end may be lost. Returns whether it is valid. */
+static bool take_part(struct call_reader *reader, const struct recorded *record)
+{
+	struct varint_reader number = varint_reader__of(record->bytes, record->length);
+	uint64_t part = varint__take(&number);
+
+	if (number.failed || !part)
+		return false;
+	if (part != reader->part)
+		call_tables__clear(reader->tables);
+	reader->part = part;
+	return true;
+}
+
+/*
+ * Whether ids of earlier records may mean something else in this one: always in a keyframe. Files
+ * of older gpuprobes do not say whether one was lost.
+ */
+static bool is_new_part(const struct call_reader *reader, const struct recorded *record)
+{
+	return record->keyframe || (record->gap && !reader->part);
+}
+
 /* Returns 1 if the record is a line, 0 if not, or -ENOMEM. */
 static int take(struct call_reader *reader, const struct recorded *record, struct trace_line *line)
 {
 	bool is_line = false, is_valid;
 
-	if (record->keyframe)
+	if (is_new_part(reader, record))
 		call_tables__clear(reader->tables);
 	switch (record->kind) {
 	case RECORDED_PROCESS:
@@ -285,6 +309,7 @@ static int take(struct call_reader *reader, const struct recorded *record, struc
 	case RECORDED_GPU_WORK: is_line = is_valid = take_gpu_work(reader, record, line); break;
 	case RECORDED_LOSS: is_line = is_valid = take_loss(record, line); break;
 	case RECORDED_CALLS_END: is_valid = take_end(reader, record); break;
+	case RECORDED_CALLS_PART: is_valid = take_part(reader, record); break;
 	default: is_valid = true; /* of another level, or of a newer gpuprobe */
 	}
 	reader->unreadable += !is_valid;

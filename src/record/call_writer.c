@@ -9,8 +9,8 @@
 #include "record/bytes.h"
 #include "record/dictionary.h"
 #include "record/gpu_work.h"
-#include "record/pseudonyms.h"
 #include "record/thread_names.h"
+#include "record/varint.h"
 #include "trace/function.h"
 
 #define CHUNK_NS NS_PER_S	    /* SIGKILL costs so much, or CHUNK_TARGET */
@@ -34,25 +34,22 @@ struct call_writer {
 	uint64_t chunk_ns, keyframe_ns; /* when the current one began */
 	uint64_t every_ns, every_bytes; /* at most from one keyframe to the next */
 	uint64_t bytes;			/* since the keyframe */
-	bool begun;
+	uint64_t part;			/* number of the current one */
+	bool begun;			/* the current part */
+	bool follows;			/* keyframes are the owner's */
 	int failure;
 };
 
-struct call_writer *call_writer__new(struct recording_writer *file, bool anonymous)
+struct call_writer *call_writer__new(struct recording_writer *file, struct pseudonyms *pseudonyms)
 {
 	struct call_writer *writer = calloc(1, sizeof(*writer));
 
 	if (!writer)
 		return NULL;
 	writer->file = file;
+	writer->pseudonyms = pseudonyms;
 	call_writer__set_keyframes(writer, KEYFRAME_NS, KEYFRAME_BYTES);
-	if (!anonymous)
-		return writer;
-	writer->pseudonyms = pseudonyms__new();
-	if (writer->pseudonyms)
-		return writer;
-	call_writer__free(writer);
-	return NULL;
+	return writer;
 }
 
 void call_writer__set_keyframes(struct call_writer *writer, uint64_t every_ns, uint64_t every_bytes)
@@ -68,7 +65,6 @@ void call_writer__free(struct call_writer *writer)
 	for (int i = 0; i < RECORDED_DICTIONARIES; i++)
 		dictionary__clear(&writer->ids[i]);
 	thread_names__clear(&writer->names);
-	pseudonyms__free(writer->pseudonyms);
 	free(writer->key.at);
 	free(writer->content.at);
 	free(writer->record.at);
@@ -86,6 +82,15 @@ static int end_chunk(struct call_writer *writer)
 	return ret;
 }
 
+/* The first of calls in a chunk: a reader may have lost the chunk where the part began. */
+static int add_part(struct call_writer *writer, uint64_t time_ns)
+{
+	uint8_t number[VARINT_MAX];
+	size_t length = (size_t)(varint__put(number, writer->part) - number);
+
+	return recording_writer__add(writer->file, RECORDED_CALLS_PART, time_ns, number, length);
+}
+
 static int add(struct call_writer *writer, enum recorded_kind kind, uint64_t time_ns)
 {
 	const struct bytes *record = &writer->record;
@@ -95,6 +100,8 @@ static int add(struct call_writer *writer, enum recorded_kind kind, uint64_t tim
 		return -ENOMEM;
 	if (recording_writer__bytes(writer->file) + record->length > CHUNK_TARGET - 64)
 		ret = end_chunk(writer);
+	if (!ret && writer->begun && !recording_writer__bytes(writer->file))
+		ret = add_part(writer, time_ns);
 	if (ret)
 		return ret;
 	writer->bytes += record->length;
@@ -461,13 +468,28 @@ static bool is_full(const struct call_writer *writer)
 	return bytes >= DICTIONARY_BYTES_MAX / 2;
 }
 
-/* Begins a keyframe if it is time for one. */
+static bool is_part_over(const struct call_writer *writer, uint64_t time_ns)
+{
+	if (!writer->begun || is_full(writer))
+		return true;
+	return !writer->follows && (writer->bytes >= writer->every_bytes ||
+				    time_ns >= writer->keyframe_ns + writer->every_ns);
+}
+
+static void begin_keyframe(struct call_writer *writer, uint64_t time_ns)
+{
+	recording_writer__keyframe(writer->file);
+	if (!writer->begun || time_ns > writer->keyframe_ns)
+		writer->keyframe_ns = time_ns;
+	writer->bytes = 0;
+}
+
+/* Begins a part if it is time for one: with a keyframe, unless the owner makes these. */
 static int begin(struct call_writer *writer, uint64_t time_ns)
 {
 	int ret;
 
-	if (writer->begun && writer->bytes < writer->every_bytes &&
-	    time_ns < writer->keyframe_ns + writer->every_ns && !is_full(writer))
+	if (!is_part_over(writer, time_ns))
 		return 0;
 	ret = end_chunk(writer);
 	if (ret)
@@ -475,12 +497,24 @@ static int begin(struct call_writer *writer, uint64_t time_ns)
 	for (int i = 0; i < RECORDED_DICTIONARIES; i++)
 		dictionary__clear(&writer->ids[i]);
 	thread_names__clear(&writer->names);
-	recording_writer__keyframe(writer->file);
-	if (!writer->begun || time_ns > writer->keyframe_ns)
-		writer->keyframe_ns = time_ns;
-	writer->bytes = 0;
+	if (!writer->follows)
+		begin_keyframe(writer, time_ns);
+	writer->part++;
 	writer->begun = true;
 	return 0;
+}
+
+int call_writer__keyframe(struct call_writer *writer)
+{
+	writer->follows = true;
+	writer->begun = false;
+	writer->bytes = 0;
+	return call_writer__flush(writer, UINT64_MAX);
+}
+
+bool call_writer__wants_keyframe(const struct call_writer *writer)
+{
+	return writer->bytes >= writer->every_bytes;
 }
 
 static int add_line(struct call_writer *writer, const struct trace_line *line)
@@ -497,7 +531,7 @@ int call_writer__line(struct call_writer *writer, const struct trace_line *line)
 	bool is_call = line->kind != LINE_GPU;
 	struct line_counts *counts = is_call ? &writer->calls : &writer->gpu_work;
 
-	if ((is_call || !writer->begun) && line->start_ns > writer->latest_ns)
+	if ((is_call || !writer->part) && line->start_ns > writer->latest_ns)
 		writer->latest_ns = line->start_ns;
 	counts->lines++;
 	if (!writer->failure)
@@ -510,9 +544,12 @@ int call_writer__line(struct call_writer *writer, const struct trace_line *line)
 
 int call_writer__flush(struct call_writer *writer, uint64_t now_ns)
 {
-	if (now_ns - writer->chunk_ns < CHUNK_NS)
+	bool at_once = now_ns == UINT64_MAX;
+
+	if (!at_once && now_ns - writer->chunk_ns < CHUNK_NS)
 		return writer->failure;
-	writer->chunk_ns = now_ns;
+	if (!at_once)
+		writer->chunk_ns = now_ns;
 	if (!writer->failure)
 		writer->failure = end_chunk(writer);
 	return writer->failure;

@@ -4,13 +4,14 @@
 #define RECORD_CALL_WRITER_H
 
 #include "record/calls.h"
+#include "record/pseudonyms.h"
 #include "record/writer.h"
 #include "trace/line.h"
 
 struct call_writer;
 
-/* `file` must outlive it. With `anonymous` names are pseudonyms, see record/pseudonyms.h. */
-struct call_writer *call_writer__new(struct recording_writer *file, bool anonymous);
+/* `file` and `pseudonyms` must outlive it. NULL: names are themselves. */
+struct call_writer *call_writer__new(struct recording_writer *file, struct pseudonyms *pseudonyms);
 void call_writer__free(struct call_writer *writer); /* NULL is fine */
 
 /*
@@ -19,6 +20,15 @@ void call_writer__free(struct call_writer *writer); /* NULL is fine */
  */
 void call_writer__set_keyframes(struct call_writer *writer, uint64_t every_ns,
 				uint64_t every_bytes);
+
+/*
+ * From here on the owner makes the keyframes, of something else, and says when: call it for each
+ * one. It ends the current chunk; the owner's follows. Returns as call_writer__flush.
+ */
+int call_writer__keyframe(struct call_writer *writer);
+
+/* Whether it is time for a keyframe because of the bytes since the latest one. */
+bool call_writer__wants_keyframe(const struct call_writer *writer);
 
 /*
  * Adds a line. Returns 0, -ENOMEM, or as recording_writer__add: then this line, and perhaps earlier

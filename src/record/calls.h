@@ -3,7 +3,7 @@
  * How calls are recorded: the records of a file (record/file.h) that are lines of the tracer
  * (trace/line.h). Numbers are varints; a text is its length + 1 and its bytes, or 0 for none.
  *
- * What calls share is written once and has an id from 1 on, until the next keyframe:
+ * What calls share is written once and has an id from 1 on, in the same part:
  *
  *	RECORDED_PROCESS   id, number, pid, parent, uid, start_ns, image, comm, cgroup
  *	RECORDED_FUNCTION  id, layer, symbol
@@ -23,8 +23,12 @@
  *	                   or a length and bytes (FORM_WORDS: 8 a word). FORM_WORD has a length
  *	                   and bytes with a NUL as well
  *
- *	RECORDED_THREAD    process, tid, name: the thread has it from here on, until the next
- *	                   keyframe or RECORDED_THREAD of this thread; "" ends it
+ *	RECORDED_THREAD    process, tid, name: the thread has it from here on, until the part
+ *	                   ends or the next RECORDED_THREAD of this thread; "" ends it
+ *
+ *	RECORDED_CALLS_PART number of the part: ids of another part mean nothing here. It is the
+ *	                   first of calls in a chunk. Each keyframe begins a part, and so does an
+ *	                   older file, which has no such records, and keeps ids up to the next one
  *
  *	RECORDED_LOSS      reason (enum trace_loss), number of lost calls
  *	RECORDED_CALLS_END struct recorded_calls_end: count, then its members
@@ -37,8 +41,8 @@
 #include <stdint.h>
 
 /*
- * Ids of one kind between two keyframes, and bytes of what they stand for. The writer begins a new
- * keyframe before it needs more, a reader refuses more.
+ * Ids of one kind in a part, and bytes of what they stand for. The writer begins a new part before
+ * it needs more, a reader refuses more.
  */
 #define DICTIONARY_IDS_MAX 65536u
 #define DICTIONARY_BYTES_MAX (32u << 20)

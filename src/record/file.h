@@ -17,6 +17,9 @@
  * of a chunk. A reader finds the next chunk after damage by its magic number and checksum. It skips
  * chunks and kinds that it does not know. A change that an older gpuprobe would misread needs a new
  * RECORDING_FORMAT.
+ *
+ * A file with calls and readings has each reading in a chunk of its own, and the keyframes are
+ * chunks with a whole reading. So a reader of either can begin there.
  */
 #ifndef RECORD_FILE_H
 #define RECORD_FILE_H
@@ -24,7 +27,9 @@
 #include <stdint.h>
 
 #define RECORDING_MAGIC "GPUPROBE"
-#define RECORDING_FORMAT 2u	    /* 2: runs of unchanged structures, see record/tree.h */
+#define RECORDING_FORMAT 3u	    /* the newest that is read */
+#define RECORDING_FORMAT_OF_ONE 2u  /* 2: runs of unchanged structures, see record/tree.h */
+#define RECORDING_FORMAT_OF_BOTH 3u /* 3: calls and readings, see RECORDED_CALLS_PART */
 #define RECORDING_HEADER_MAX 65536u /* bytes of struct recording_header in a newer file */
 
 #define CHUNK_MAGIC 0x4b4e4843u	  /* "CHNK" */
@@ -48,16 +53,18 @@ enum recorded_kind {
 	RECORDED_LOSS = 8,
 	RECORDED_CALLS_END = 9,
 	RECORDED_THREAD = 10,
+	RECORDED_CALLS_PART = 11,
 	/* work of GPUs, see record/gpu_work.h */
 	RECORDED_GPU_SHAPE = 16,
 	RECORDED_GPU_WORK = 17,
 	/* 32 to 63: readings of the model */
 	RECORDED_MODEL = 32,
 };
+#define RECORDED_CALLS_LAST 31 /* the last number of a kind that is of calls */
 
 enum recording_level {
 	RECORDING_SUMMARY = 1, /* readings of the model */
-	RECORDING_CALLS = 2,   /* every call */
+	RECORDING_CALLS = 2,   /* every call; with RECORDING_READINGS readings as well */
 };
 
 enum recording_flag {
@@ -65,6 +72,7 @@ enum recording_flag {
 	RECORDING_STACKS = 2,	 /* calls have stacks */
 	RECORDING_NESTED = 4,	 /* with driver calls made inside runtime calls */
 	RECORDING_GPU_WORK = 8,	 /* what GPUs did is among the calls */
+	RECORDING_READINGS = 64, /* calls, and readings beside them */
 };
 
 /* Facts about the recording. New members come at the end; an older file has zeros there. */
@@ -100,6 +108,7 @@ enum chunk_type {
 enum chunk_flag {
 	CHUNK_KEYFRAME = 1, /* nothing from here on refers to an earlier record */
 	CHUNK_STORED = 2,   /* the body is not compressed */
+	CHUNK_CALLS = 4,    /* all records are of calls: a reader of readings may skip it */
 };
 
 struct recording_chunk {

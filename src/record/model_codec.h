@@ -15,6 +15,7 @@
 /* --- writing --- */
 
 struct model_writer;
+struct pseudonyms;
 
 /* Returns 0 or -ENOMEM. */
 int model_writer__new(struct model_writer **out);
@@ -26,8 +27,8 @@ void model_writer__free(struct model_writer *writer); /* NULL is fine */
  */
 void model_writer__set_keyframes(struct model_writer *writer, unsigned int count);
 
-/* Hides names from the next keyframe on. Returns 0 or -ENOMEM. Call it at most once. */
-int model_writer__hide_names(struct model_writer *writer);
+/* Hides names from the next keyframe on. `pseudonyms` must outlive it. Call it at most once. */
+void model_writer__hide_names(struct model_writer *writer, struct pseudonyms *pseudonyms);
 
 /* Whether the next reading will be a keyframe: a reader can begin with it. */
 bool model_writer__is_keyframe(const struct model_writer *writer);

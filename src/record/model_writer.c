@@ -20,8 +20,7 @@
 struct model_writer {
 	struct layout layout;
 	struct names_writer *names;
-	struct pseudonyms *pseudonyms; /* NULL: names are not hidden */
-	struct arena memory[2];	       /* of the reading and of the one before, in turns */
+	struct arena memory[2]; /* of the reading and of the one before, in turns */
 	struct flatten_cache ended;
 	struct tree_list before;
 	unsigned int turn, since_keyframe, keyframe_every;
@@ -60,7 +59,6 @@ void model_writer__free(struct model_writer *writer)
 		return;
 	layout__clear(&writer->layout);
 	names_writer__free(writer->names);
-	pseudonyms__free(writer->pseudonyms);
 	flatten_cache__clear(&writer->ended);
 	arena__clear(&writer->memory[0]);
 	arena__clear(&writer->memory[1]);
@@ -69,13 +67,9 @@ void model_writer__free(struct model_writer *writer)
 	free(writer);
 }
 
-int model_writer__hide_names(struct model_writer *writer)
+void model_writer__hide_names(struct model_writer *writer, struct pseudonyms *pseudonyms)
 {
-	writer->pseudonyms = pseudonyms__new();
-	if (!writer->pseudonyms)
-		return -ENOMEM;
-	names_writer__hide(writer->names, writer->pseudonyms);
-	return 0;
+	names_writer__hide(writer->names, pseudonyms);
 }
 
 bool model_writer__is_keyframe(const struct model_writer *writer)

@@ -26,6 +26,7 @@ struct recording {
 	struct open_gap open_gap;
 	bool complete; /* the chunk with the index, the last one, was reached */
 	bool ended;
+	bool leaves_out_calls;
 
 	/* the current chunk */
 	struct chunk_body body;
@@ -227,6 +228,11 @@ const struct recording_damage *recording__damage(const struct recording *recordi
 	return &recording->damage;
 }
 
+void recording__leave_out_calls(struct recording *recording)
+{
+	recording->leaves_out_calls = true;
+}
+
 /* --- index --- */
 
 static int add_entry(struct recording *recording, uint64_t *step, uint64_t *keyframes,
@@ -397,6 +403,12 @@ static void note_end(struct recording *recording, uint64_t offset, bool is_last_
 	note_gap(recording, recording->latest_ns);
 }
 
+static bool is_left_out(const struct recording *recording, const struct recording_chunk *chunk)
+{
+	return chunk->type != CHUNK_RECORDS ||
+	       (recording->leaves_out_calls && chunk->flags & CHUNK_CALLS);
+}
+
 /*
  * Reads the next chunk with records. Returns 1, 0 at the end, or a negative errno.
  */
@@ -422,9 +434,9 @@ static int next_chunk(struct recording *recording)
 		if (recording->offset != before)
 			damage->bytes += recording->offset - before;
 		next = chunk_file__end(file, recording->offset, &chunk);
-		ret = chunk.type == CHUNK_RECORDS ?
-			      chunk_body__read(&recording->body, file, recording->offset, &chunk) :
-			      1;
+		ret = is_left_out(recording, &chunk) ?
+			      1 :
+			      chunk_body__read(&recording->body, file, recording->offset, &chunk);
 		if (ret < 0)
 			return ret;
 		if (!ret)
@@ -434,12 +446,12 @@ static int next_chunk(struct recording *recording)
 		if (!ret)
 			continue;
 		follow(recording, &chunk);
-		if (chunk.type == CHUNK_RECORDS) {
+		if (!is_left_out(recording, &chunk)) {
 			begin_records(recording, &chunk);
 			return 1;
 		}
 		recording->complete = chunk.type == CHUNK_INDEX;
-		damage->unknown += chunk.type != CHUNK_INDEX;
+		damage->unknown += chunk.type != CHUNK_INDEX && chunk.type != CHUNK_RECORDS;
 	}
 }
 

@@ -53,6 +53,12 @@ void recording__free(struct recording *recording); /* NULL is fine */
 
 const struct recording_header *recording__header(const struct recording *recording);
 
+/*
+ * From now on chunks that have only calls are skipped without a look at their records, and damage
+ * to these records is none.
+ */
+void recording__leave_out_calls(struct recording *recording);
+
 /* Times of the first and the last record; 0 and 0 if there are none. May read the whole file. */
 void recording__span(struct recording *recording, uint64_t *first_ns, uint64_t *last_ns);
 

@@ -43,6 +43,7 @@ struct recording_writer {
 	size_t raw_bytes, raw_room;
 	uint64_t records, chunk_first_ns, chunk_last_ns, time_ns;
 	bool keyframe;
+	bool has_others; /* records that are not of calls */
 
 	uint8_t *stored;
 	size_t stored_room;
@@ -141,7 +142,9 @@ static int write_header(struct recording_writer *writer, const struct recording_
 		struct recording_file_head head;
 		struct recording_header header;
 	} start = {
-		.head = {.format = RECORDING_FORMAT, .header_bytes = sizeof(*header)},
+		.head = {.format = header->flags & RECORDING_READINGS ? RECORDING_FORMAT_OF_BOTH :
+									RECORDING_FORMAT_OF_ONE,
+			 .header_bytes = sizeof(*header)},
 		.header = *header,
 	};
 
@@ -288,7 +291,7 @@ static void begin_chunk(struct recording_writer *writer)
 {
 	writer->raw_bytes = 0;
 	writer->records = 0;
-	writer->keyframe = false;
+	writer->keyframe = writer->has_others = false;
 }
 
 static void note_written(struct recording_writer *writer)
@@ -304,7 +307,8 @@ int recording_writer__end_chunk(struct recording_writer *writer)
 {
 	struct recording_chunk chunk = {
 		.type = CHUNK_RECORDS,
-		.flags = writer->keyframe ? CHUNK_KEYFRAME : 0,
+		.flags = (writer->keyframe ? CHUNK_KEYFRAME : 0) |
+			 (writer->has_others ? 0 : CHUNK_CALLS),
 		.first_ns = writer->chunk_first_ns,
 		.last_ns = writer->chunk_last_ns,
 	};
@@ -392,6 +396,7 @@ int recording_writer__add(struct recording_writer *writer, enum recorded_kind ki
 	memcpy(at, bytes, length);
 	writer->raw_bytes = (size_t)(at - writer->raw) + length;
 	writer->time_ns = time_ns;
+	writer->has_others |= kind > RECORDED_CALLS_LAST;
 	writer->records++;
 	return 0;
 }

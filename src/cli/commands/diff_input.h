@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A run that `gpuprobe diff` reads: a recording of --level summary, or a file of `stat --json`, of
+ * A run that `gpuprobe diff` reads: a recording with readings, or a file of `stat --json`, of
  * which the last report counts.
  */
 #ifndef CLI_DIFF_INPUT_H

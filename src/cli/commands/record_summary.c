@@ -4,81 +4,44 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/quantity.h"
+#include "cli/commands/reading_recorder.h"
 #include "cli/commands/record_watch.h"
 #include "cli/commands/subcommand.h"
 #include "cli/files/output_file.h"
 #include "cli/session/flight_recorder.h"
 #include "cli/session/gpu_times_watch.h"
 #include "cli/session/live_run.h"
-#include "gpuprobe/steps.h"
-#include "host/watch.h"
-#include "record/model_codec.h"
 #include "record/writer.h"
-
-#define SUMMARY_TOP 20 /* live allocations of a process */
-#define SUMMARY_NEEDS (NEEDS_PROFILE | NEEDS_ASKS | NEEDS_NCCL)
 
 struct record_summary {
 	const struct record_command *options;
 	const struct log *log;
 	struct live_run *run;
 	struct recording_writer *file;
-	struct model_writer *models;
+	struct pseudonyms *pseudonyms; /* NULL: names are themselves */
+	struct reading_recorder *readings;
 	struct flight_recorder *flight; /* NULL: all goes to one file */
 	struct record_watch *watch;	/* with it */
-	uint64_t began_ns;		/* when the probes were attached */
-	uint64_t readings, lost;
-	bool full;   /* --max-size is reached */
-	int failure; /* of writing */
+	bool full;			/* --max-size is reached */
+	int failure;			/* of writing */
 };
 
 /* --- readings --- */
 
-/* A reading is a chunk: SIGKILL costs what came after the latest one. */
-static int write_reading(struct record_summary *summary)
-{
-	const struct recorded_reading reading = {
-		.model = live_run__model(summary->run),
-		.began_ns = summary->began_ns,
-		.needs = SUMMARY_NEEDS | (summary->options->tensors ? NEEDS_TENSORS : 0),
-	};
-	const uint8_t *bytes;
-	size_t length;
-	bool keyframe;
-	int ret;
-
-	if (summary->flight && flight_recorder__wants_keyframe(summary->flight))
-		model_writer__lost(summary->models);
-	keyframe = model_writer__is_keyframe(summary->models);
-	ret = model_writer__write(summary->models, &reading, &bytes, &length);
-	if (ret)
-		return ret;
-	if (keyframe)
-		recording_writer__keyframe(summary->file);
-	ret = recording_writer__add(summary->file, RECORDED_MODEL, reading.model->now_ns, bytes,
-				    length);
-	return ret ? ret : recording_writer__end_chunk(summary->file);
-}
-
 /* A reading that is lost is counted; a file that takes no more ends the recording. */
 static void record(struct record_summary *summary)
 {
+	const struct model *model = live_run__model(summary->run);
 	int ret;
 
 	if (summary->full || summary->failure)
 		return;
-	ret = write_reading(summary);
-	summary->readings += !ret;
-	if (!ret)
-		return;
-	summary->lost++;
-	model_writer__lost(summary->models);
+	ret = reading_recorder__write(summary->readings, model, model->now_ns);
 	summary->full = ret == RECORDING_FULL;
 	if (ret != RECORDING_FULL && ret != -ENOMEM && ret != -E2BIG)
 		summary->failure = ret;
@@ -127,15 +90,6 @@ static int open_one(struct record_summary *summary, const struct recording_heade
 		     0;
 }
 
-/* A file of a flight recorder begins with a keyframe: there must be some in its time. */
-static unsigned int readings_of_keyframe(const struct record_summary *summary)
-{
-	double readings = (double)flight_recorder__keyframe_ns(summary->flight) / (double)NS_PER_S /
-			  summary->options->interval;
-
-	return readings < 1 ? 1 : readings > UINT_MAX ? UINT_MAX : (unsigned int)readings;
-}
-
 static int open_flight(struct record_summary *summary, const struct recording_header *header,
 		       struct error *err)
 {
@@ -151,13 +105,32 @@ static int open_flight(struct record_summary *summary, const struct recording_he
 
 	if (!ret)
 		ret = flight_recorder__writer(summary->flight, header, &summary->file, err);
-	summary->watch = ret ? NULL : record_watch__new(SUMMARY_NEEDS);
+	summary->watch =
+		ret ? NULL : record_watch__new(reading_recorder__needs(&options->choice.readings));
 	if (!ret && (!summary->watch ||
 		     flight_recorder__start(summary->flight,
 					    session__loop(live_model__session(summary->run->live)),
 					    flush, summary)))
 		ret = error__set(err, -ENOMEM, "out of memory");
 	return ret;
+}
+
+static int open_readings(struct record_summary *summary)
+{
+	const struct record_choice *choice = &summary->options->choice;
+	struct reading_recorder_options readings = {
+		.choice = &choice->readings,
+		.file = summary->file,
+		.flight = summary->flight,
+	};
+
+	if (choice->anonymize) {
+		summary->pseudonyms = pseudonyms__new();
+		if (!summary->pseudonyms)
+			return -ENOMEM;
+		readings.pseudonyms = summary->pseudonyms;
+	}
+	return reading_recorder__new(&readings, &summary->readings);
 }
 
 static int open_file(struct record_summary *summary, struct error *err)
@@ -177,34 +150,8 @@ static int open_file(struct record_summary *summary, struct error *err)
 					open_one(summary, &header, err);
 	if (ret)
 		return ret;
-	ret = model_writer__new(&summary->models);
-	if (!ret && anonymize)
-		ret = model_writer__hide_names(summary->models);
-	if (!ret && summary->flight)
-		model_writer__set_keyframes(summary->models, readings_of_keyframe(summary));
+	ret = open_readings(summary);
 	return ret ? error__set(err, ret, "out of memory") : 0;
-}
-
-static struct live_model_options model_options(const struct record_command *options)
-{
-	const struct trace_options *trace = &options->trace;
-	struct live_model_options model =
-		live_run__for_days(&trace->targets, trace->duration, options->max_overhead,
-				   options->overhead_by_default);
-
-	model.needs = SUMMARY_NEEDS;
-	model.nccl_keeps_past = true;
-	model.nccl_rarely = true;
-	model.steps = STEP_RECORDS;
-	model.host_rate = HOST_RATE;
-	model.oom_reports = true;
-	model.tensor_python = true;
-	model.top = SUMMARY_TOP;
-	model.stacks = trace->stacks;
-	model.stack_sites = (1u << SITE_KINDS) - 1;
-	if (options->tensors)
-		model.limits.max_tensors = model.limits.max_allocations;
-	return model;
 }
 
 /* The program runs without GPU times rather than not at all. */
@@ -222,17 +169,20 @@ static bool begin_gpu_times(const struct record_summary *summary)
 
 static int set_up(struct record_summary *summary, struct error *err)
 {
+	const struct record_command *options = summary->options;
 	struct live_run_options live = {
 		.announces = true,
-		.live = model_options(summary->options),
+		.live = reading_recorder__live(&options->choice.readings, &options->trace.targets,
+					       options->trace.duration),
 		.samples =
 			{
-				.period = summary->options->interval,
+				.period = options->choice.readings.interval,
 				.with_lists = true,
 				.take = take_sample,
 				.arg = summary,
 			},
 	};
+	uint64_t began_ns;
 	int ret;
 
 	live.live.gpu_times = begin_gpu_times(summary);
@@ -241,10 +191,13 @@ static int set_up(struct record_summary *summary, struct error *err)
 		ret = open_file(summary, err);
 	if (!ret)
 		ret = live_run__attach(summary->run, err);
-	summary->began_ns = clock__boot_ns();
-	if (!ret && summary->watch)
-		record_watch__begin(summary->watch, summary->began_ns);
-	return ret;
+	if (ret)
+		return ret;
+	began_ns = clock__boot_ns();
+	reading_recorder__begin(summary->readings, began_ns);
+	if (summary->watch)
+		record_watch__begin(summary->watch, began_ns);
+	return 0;
 }
 
 /* --- the end --- */
@@ -252,16 +205,18 @@ static int set_up(struct record_summary *summary, struct error *err)
 static void say_what(const struct record_summary *summary)
 {
 	const struct trace_options *options = &summary->options->trace;
+	uint64_t written = reading_recorder__written(summary->readings),
+		 lost = reading_recorder__lost(summary->readings);
 
 	if (summary->full)
 		log__warn(summary->log,
 			  "the recording is full (--max-size): it ends before the run does");
-	else if (summary->lost)
-		log__warn(summary->log, "%" PRIu64 " reading%s could not be recorded",
-			  summary->lost, summary->lost == 1 ? "" : "s");
+	else if (lost)
+		log__warn(summary->log, "%" PRIu64 " reading%s could not be recorded", lost,
+			  lost == 1 ? "" : "s");
 	if (!options->quiet && !summary->flight)
-		fprintf(stderr, "gpuprobe: recorded %" PRIu64 " reading%s, %s\n", summary->readings,
-			summary->readings == 1 ? "" : "s",
+		fprintf(stderr, "gpuprobe: recorded %" PRIu64 " reading%s, %s\n", written,
+			written == 1 ? "" : "s",
 			quantity__bytes(recording_writer__size(summary->file)).text);
 }
 
@@ -295,10 +250,11 @@ int record_summary__run(const struct record_command *options, int *status, struc
 		ret = finish(&summary, err);
 	if (!ret)
 		*status = live_run__status(summary.run);
+	reading_recorder__free(summary.readings);
 	recording_writer__free(summary.file);
 	record_watch__free(summary.watch);
 	flight_recorder__free(summary.flight);
 	live_run__free(summary.run);
-	model_writer__free(summary.models);
+	pseudonyms__free(summary.pseudonyms);
 	return ret;
 }

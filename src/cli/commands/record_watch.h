@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What makes `gpuprobe record --level summary --ring` write a file: a new finding of level warning
+ * What makes `gpuprobe record --ring` write a file, with readings: a new finding of level warning
  * or worse, and a report about an allocation that has failed for good.
  */
 #ifndef CLI_RECORD_WATCH_H

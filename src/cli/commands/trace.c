@@ -11,6 +11,7 @@
 #include "cli/session/target_pids.h"
 #include "cli/commands/earlier_lines.h"
 #include "cli/commands/attach_gaps.h"
+#include "cli/commands/record_readings.h"
 #include "cli/session/privileges.h"
 #include "cli/session/session.h"
 #include "cli/commands/subcommand.h"
@@ -25,7 +26,6 @@
 #include "gen/trace.skel.h"
 #include "api/api.h"
 #include "probe/features.h"
-#include "probe/holds.h"
 #include "probe/return_probes.h"
 #include "output/enum_names.h"
 #include "probe/trace_object.h"
@@ -41,6 +41,7 @@ struct trace {
 	const struct log *log;
 	struct process_filter filter; /* the targets', opened */
 	struct session *session;
+	struct record_readings *readings; /* the owner of the session; NULL: none are wanted */
 	struct trace_bpf *skeleton;
 	struct probe_programs programs;
 	struct trace_functions *functions;
@@ -155,18 +156,20 @@ static void on_resize(evutil_socket_t fd, short what, void *arg)
 	trace_sink__resize(trace->sink);
 }
 
+/* With readings, the model's BPF object tells it. */
 static void on_process_changed(const struct record_library *record, void *arg)
 {
 	struct trace *trace = arg;
 
-	session__process_changed(trace->session, record);
+	if (!trace->readings)
+		session__process_changed(trace->session, record);
 }
 
 static uint64_t held_time(pid_t pid, uint64_t from_ns, uint64_t to_ns, void *arg)
 {
 	const struct trace *trace = arg;
 
-	return holds__of_process(&trace->programs, pid, from_ns, to_ns);
+	return session__held_ns(trace->session, pid, from_ns, to_ns);
 }
 
 static void on_late_process(pid_t pid, uint64_t time_ns, void *arg)
@@ -196,7 +199,7 @@ static int load(struct trace *trace, const struct features *features, enum link_
 	struct trace_object_options object = {
 		.links = links,
 		.only_watched = options->targets.command || options->targets.pid_count,
-		.hold = options->targets.command,
+		.hold = options->targets.command && !trace->readings,
 		.handles = trace_selection__wants_libraries(options->selection),
 		.ring_bytes = options->ring_bytes,
 		.stacks = {options->stacks.mode, options->stacks.size,
@@ -257,7 +260,9 @@ static int prepare_probes(struct trace *trace, enum link_kind links, struct erro
 
 	trace_choice__init(&trace->choice, trace->options->selection, trace->functions,
 			   trace->skeleton, trace->log);
-	return session__prepare(trace->session, &probes, err);
+	return trace->readings ? record_readings__attach_beside(trace->readings, &selection,
+								&trace->programs, err) :
+				 session__prepare(trace->session, &probes, err);
 }
 
 static int make_events(struct trace *trace, struct error *err)
@@ -272,8 +277,8 @@ static int make_events(struct trace *trace, struct error *err)
 	trace->resized = evsignal_new(loop, SIGWINCH, on_resize, trace);
 	if (!trace->ring || !trace->tick || !trace->more || !trace->resized)
 		return error__set(err, -ENOMEM, "out of memory");
-	if (trace_sink__start(trace->sink, loop) || event_add(trace->ring, NULL) ||
-	    event_add(trace->tick, &period) || event_add(trace->resized, NULL))
+	if (event_add(trace->ring, NULL) || event_add(trace->tick, &period) ||
+	    event_add(trace->resized, NULL))
 		return error__set(err, -ENOMEM, "out of memory");
 	return 0;
 }
@@ -337,7 +342,8 @@ static void begin(struct trace *trace)
 		earlier_lines__begin(&scene, session__loop(trace->session), on_enough, trace);
 }
 
-static int set_up(struct trace *trace, int *status, struct error *err)
+/* Readings have a session, and the trace uses it. */
+static int begin_session(struct trace *trace, struct error *err)
 {
 	const struct trace_options *options = trace->options;
 	const struct session_hooks hooks = {
@@ -345,6 +351,45 @@ static int set_up(struct trace *trace, int *status, struct error *err)
 		.arg = trace,
 		.grace_ms = GRACE_MS,
 	};
+	int ret;
+
+	if (!options->record || !options->record->readings.beside)
+		return session__new(&options->targets, options->duration, &hooks, trace->log,
+				    &trace->session, err);
+	ret = record_readings__new(options, &hooks, trace->gives_library, trace->log,
+				   &trace->readings, err);
+	if (!ret)
+		trace->session = record_readings__session(trace->readings);
+	return ret;
+}
+
+static int give_up_privileges(struct trace *trace, enum link_kind links, struct error *err)
+{
+	return trace->readings ? record_readings__prepare(trace->readings,
+							  trace_sink__recorder(trace->sink), err) :
+				 privileges__give_up(links, trace->log, err);
+}
+
+static int attach(struct trace *trace, struct error *err)
+{
+	return trace->readings ? record_readings__attach(trace->readings, err) :
+				 session__attach(trace->session, err);
+}
+
+/* Opens its file while gpuprobe has all the privileges that it was started with. */
+static int open_sink(struct trace *trace, const struct trace_origin *origin, struct error *err)
+{
+	int ret = trace_sink__new(trace->options, origin, session__end_fd(trace->session),
+				  trace->log, &trace->sink, err);
+
+	if (!ret && trace_sink__start(trace->sink, session__loop(trace->session)))
+		ret = error__set(err, -ENOMEM, "out of memory");
+	return ret;
+}
+
+static int set_up(struct trace *trace, int *status, struct error *err)
+{
+	const struct trace_options *options = trace->options;
 	const struct timespec wall = clock__wall();
 	struct trace_origin origin = {.begin_ns = clock__boot_ns()};
 	struct utsname machine;
@@ -359,16 +404,13 @@ static int set_up(struct trace *trace, int *status, struct error *err)
 		origin.kernel = machine.release;
 	}
 	begin_gpu_times(trace);
-	ret = session__new(&options->targets, options->duration, &hooks, trace->log,
-			   &trace->session, err);
+	ret = begin_session(trace, err);
 	if (!ret)
 		ret = choose_links(&features, trace->options->no_returns, &links, err);
-	/* Opens its file while gpuprobe has all the privileges that it was started with. */
 	if (!ret)
-		ret = trace_sink__new(options, &origin, session__end_fd(trace->session), trace->log,
-				      &trace->sink, err);
+		ret = open_sink(trace, &origin, err);
 	if (!ret)
-		ret = privileges__give_up(links, trace->log, err);
+		ret = give_up_privileges(trace, links, err);
 	if (!ret)
 		ret = load(trace, &features, links, err);
 	if (ret)
@@ -388,7 +430,7 @@ static int set_up(struct trace *trace, int *status, struct error *err)
 	if (!ret && options->stacks.mode)
 		ret = watch__each_process(&options->targets, see_process, trace, err);
 	if (!ret)
-		ret = session__attach(trace->session, err);
+		ret = attach(trace, err);
 	if (ret)
 		return ret;
 	begin(trace);
@@ -400,6 +442,17 @@ static int set_up(struct trace *trace, int *status, struct error *err)
 
 /* --- the end --- */
 
+static void end_looks(struct trace *trace, struct attacher_counts *attached)
+{
+	if (trace->readings) {
+		record_readings__finish(trace->readings);
+		session__count_beside(trace->session, attached);
+		return;
+	}
+	session__settle(trace->session);
+	session__count(trace->session, attached);
+}
+
 /* Detaches the probes, then handles the rest: events in the ring, and calls still in progress. */
 static int finish(struct trace *trace, int *status, struct error *err)
 {
@@ -408,8 +461,7 @@ static int finish(struct trace *trace, int *status, struct error *err)
 	int ret;
 
 	earlier_lines__finish(trace->earlier);
-	session__settle(trace->session);
-	session__count(trace->session, &attached);
+	end_looks(trace, &attached);
 	session__detach(trace->session);
 	session__release_signals(trace->session);
 	do {
@@ -458,7 +510,10 @@ static void tear_down(struct trace *trace)
 	trace_gpu__free(trace->gpu);
 	/* Before the session: it may have events in the loop. */
 	trace_sink__free(trace->sink);
-	session__free(trace->session);
+	if (trace->readings)
+		record_readings__free(trace->readings);
+	else
+		session__free(trace->session);
 	trace_stream__free(trace->stream);
 	trace_functions__free(trace->functions);
 	trace_bpf__destroy(trace->skeleton);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/quantity.h"
+#include "cli/commands/trace_recorder.h"
 
 /* Whether only some processes are shown. */
 static bool is_of_some(const struct trace_options *options)
@@ -54,6 +55,16 @@ static void warn_stacks(const struct trace_end *end)
 			  "");
 }
 
+static void warn_readings(const struct trace_end *end)
+{
+	const struct trace_recorder *recorder = trace_sink__recorder(end->sink);
+	unsigned long long lost = recorder ? trace_recorder__lost_readings(recorder) : 0;
+
+	if (lost)
+		log__warn(end->log, "%llu reading%s could not be recorded", lost,
+			  lost == 1 ? "" : "s");
+}
+
 /*
  * Warns of target processes that made no call: without that they would look like unwatched ones.
  * Skipped if calls were lost or filtered out, because these may have been theirs.
@@ -77,6 +88,7 @@ void trace_end__warn(const struct trace_end *end, const struct attach_gaps *gaps
 		log__warn(end->log, "dropped %llu malformed records",
 			  (unsigned long long)end->counts.malformed);
 	warn_stacks(end);
+	warn_readings(end);
 	warn_silence(end);
 }
 
@@ -95,6 +107,15 @@ static const char *verb_of(const struct trace_options *options)
 	return options->lines ? "written" : "summed up";
 }
 
+static void report_readings(const struct trace_end *end)
+{
+	const struct trace_recorder *recorder = trace_sink__recorder(end->sink);
+	unsigned long long readings = recorder ? trace_recorder__readings(recorder) : 0;
+
+	if (readings)
+		fprintf(stderr, " and %llu reading%s", readings, readings == 1 ? "" : "s");
+}
+
 void trace_end__report(const struct trace_end *end)
 {
 	unsigned long long calls = trace_sink__calls(end->sink), files = end->missing.libraries;
@@ -108,6 +129,7 @@ void trace_end__report(const struct trace_end *end)
 		return;
 	fprintf(stderr, "gpuprobe: %s %llu call%s", verb_of(end->options), calls,
 		calls == 1 ? "" : "s");
+	report_readings(end);
 	if (end->options->record && !end->options->record->ring_ns)
 		fprintf(stderr, " in %s", quantity__bytes((double)recorded).text);
 	fprintf(stderr, ", lost %llu%s", (unsigned long long)end->counts.lost, losses);

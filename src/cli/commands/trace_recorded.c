@@ -81,6 +81,23 @@ static int check_options(const struct replay *replay, struct error *err)
 	return 0;
 }
 
+/* Findings come from --findings, or from the readings beside the calls. */
+static int open_findings(struct replay *replay, struct error *err)
+{
+	const struct trace_options *options = replay->options;
+	const struct recording_header *calls = recording__header(replay->recording);
+	bool has_own = options->draws && calls->flags & RECORDING_READINGS;
+	struct error why = {""};
+
+	if (options->findings)
+		return finding_marks__new(options->findings, calls, &replay->log, &replay->findings,
+					  err);
+	if (has_own &&
+	    finding_marks__new(options->input.path, calls, &replay->log, &replay->findings, &why))
+		log__warn(&replay->log, "the timeline has no findings: %s", why.text);
+	return 0;
+}
+
 static int set_up(struct replay *replay, struct error *err)
 {
 	const struct trace_options *options = replay->options;
@@ -90,9 +107,8 @@ static int set_up(struct replay *replay, struct error *err)
 	ret = recording_choice__open(&options->input, RECORDING_CALLS, &replay->recording, err);
 	if (!ret)
 		ret = check_options(replay, err);
-	if (!ret && options->findings)
-		ret = finding_marks__new(options->findings, recording__header(replay->recording),
-					 &replay->log, &replay->findings, err);
+	if (!ret)
+		ret = open_findings(replay, err);
 	if (!ret)
 		ret = open_sink(replay, err);
 	if (!ret)

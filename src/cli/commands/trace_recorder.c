@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/escape.h"
 #include "base/text_stream.h"
+#include "cli/commands/reading_recorder.h"
 #include "cli/session/flight_recorder.h"
 #include "record/call_writer.h"
 #include "trace/function.h"
@@ -24,6 +25,11 @@ struct trace_recorder {
 	struct recording_writer *file;
 	struct flight_recorder *flight; /* NULL: all goes to one file */
 	struct call_writer *calls;
+	struct pseudonyms *pseudonyms;	   /* NULL: names are themselves */
+	struct reading_recorder *readings; /* NULL: calls alone */
+	struct reading_source source;	   /* with readings */
+	const struct model *latest;	   /* reading; NULL: none so far */
+	int failure;			   /* of readings */
 };
 
 static void fill_header(const struct trace_options *options, uint64_t begin_ns,
@@ -34,6 +40,7 @@ static void fill_header(const struct trace_options *options, uint64_t begin_ns,
 		.flags = (options->record->anonymize ? RECORDING_ANONYMOUS : 0) |
 			 (options->stacks.mode != STACK_OFF ? RECORDING_STACKS : 0) |
 			 (options->config.nested ? RECORDING_NESTED : 0) |
+			 (options->record->readings.beside ? RECORDING_READINGS : 0) |
 			 (options->gpu_times ? RECORDING_GPU_WORK : 0),
 	};
 	recording_header__fill(header);
@@ -68,6 +75,43 @@ static int open_flight(struct trace_recorder *recorder, const struct trace_optio
 	return ret ? ret : flight_recorder__writer(recorder->flight, header, &recorder->file, err);
 }
 
+static int open_calls(struct trace_recorder *recorder)
+{
+	recorder->calls = call_writer__new(recorder->file, recorder->pseudonyms);
+	if (!recorder->calls)
+		return -ENOMEM;
+	if (recorder->flight)
+		call_writer__set_keyframes(recorder->calls,
+					   flight_recorder__keyframe_ns(recorder->flight),
+					   flight_recorder__keyframe_bytes(recorder->flight));
+	return 0;
+}
+
+static int open_readings(struct trace_recorder *recorder, const struct reading_choice *choice)
+{
+	const struct reading_recorder_options readings = {
+		.choice = choice,
+		.file = recorder->file,
+		.flight = recorder->flight,
+		.pseudonyms = recorder->pseudonyms,
+	};
+
+	return choice->beside ? reading_recorder__new(&readings, &recorder->readings) : 0;
+}
+
+/* Calls and readings have the same pseudonyms. */
+static int open_writers(struct trace_recorder *recorder, const struct record_choice *choice)
+{
+	int ret;
+
+	if (choice->anonymize)
+		recorder->pseudonyms = pseudonyms__new();
+	if (choice->anonymize && !recorder->pseudonyms)
+		return -ENOMEM;
+	ret = open_calls(recorder);
+	return ret ? ret : open_readings(recorder, &choice->readings);
+}
+
 int trace_recorder__new(int fd, const struct trace_options *options, uint64_t begin_ns,
 			const struct log *log, struct trace_recorder **out, struct error *err)
 {
@@ -83,21 +127,20 @@ int trace_recorder__new(int fd, const struct trace_options *options, uint64_t be
 	fill_header(options, begin_ns, &header);
 	ret = options->record->ring_ns ? open_flight(recorder, options, &header, log, err) :
 					 open_one(recorder, fd, options, &header, err);
+	if (!ret && open_writers(recorder, options->record))
+		ret = error__set(err, -ENOMEM, "out of memory");
 	if (ret) {
 		trace_recorder__free(recorder);
 		return ret;
 	}
-	recorder->calls = call_writer__new(recorder->file, options->record->anonymize);
-	if (!recorder->calls) {
-		trace_recorder__free(recorder);
-		return error__set(err, -ENOMEM, "out of memory");
-	}
-	if (recorder->flight)
-		call_writer__set_keyframes(recorder->calls,
-					   flight_recorder__keyframe_ns(recorder->flight),
-					   flight_recorder__keyframe_bytes(recorder->flight));
 	*out = recorder;
 	return 0;
+}
+
+static void take_reading(struct trace_recorder *recorder)
+{
+	if (recorder->source.take)
+		recorder->source.take(recorder->source.arg);
 }
 
 /* Before a file of a flight recorder. A failure shows at the next line. */
@@ -105,6 +148,7 @@ static void flush(void *arg)
 {
 	struct trace_recorder *recorder = arg;
 
+	take_reading(recorder);
 	call_writer__flush(recorder->calls, UINT64_MAX);
 }
 
@@ -119,6 +163,8 @@ void trace_recorder__free(struct trace_recorder *recorder)
 	if (!recorder)
 		return;
 	call_writer__free(recorder->calls);
+	reading_recorder__free(recorder->readings);
+	pseudonyms__free(recorder->pseudonyms);
 	recording_writer__free(recorder->file);
 	flight_recorder__free(recorder->flight);
 	free(recorder);
@@ -136,26 +182,115 @@ static void note_failure(struct trace_recorder *recorder, const struct trace_lin
 	fprintf(out, "out of memory, process %d (", line->process->pid);
 	escape__text(out, line->process->comm);
 	fprintf(out, "), %s", trace_function__symbol(line->function));
-	if (!fclose(out)) {
-		flush(recorder);
-		flight_recorder__trigger(recorder->flight, reason);
-	}
+	if (!fclose(out))
+		trace_recorder__trigger(recorder, reason);
 	free(reason);
+}
+
+void trace_recorder__trigger(struct trace_recorder *recorder, const char *reason)
+{
+	call_writer__flush(recorder->calls, UINT64_MAX);
+	flight_recorder__trigger(recorder->flight, reason);
+}
+
+/* --- readings beside calls --- */
+
+void trace_recorder__begin(struct trace_recorder *recorder, const struct reading_source *source,
+			   uint64_t began_ns)
+{
+	recorder->source = *source;
+	reading_recorder__begin(recorder->readings, began_ns);
+}
+
+/* A keyframe is one of calls as well, and begins with the reading. */
+static int write_reading(struct trace_recorder *recorder, uint64_t time_ns)
+{
+	struct reading_recorder *readings = recorder->readings;
+	int ret;
+
+	if (call_writer__wants_keyframe(recorder->calls))
+		reading_recorder__want_keyframe(readings);
+	ret = reading_recorder__is_keyframe(readings) ?
+		      call_writer__keyframe(recorder->calls) :
+		      call_writer__flush(recorder->calls, UINT64_MAX);
+	return ret ? ret : reading_recorder__write(readings, recorder->latest, time_ns);
+}
+
+/* Without its keyframe a ring takes no calls either. */
+static bool is_lost_alone(const struct trace_recorder *recorder, int ret)
+{
+	return (ret == -ENOMEM || ret == -E2BIG) && !recorder->flight;
+}
+
+int trace_recorder__reading(struct trace_recorder *recorder, const struct model *model)
+{
+	int ret;
+
+	if (recorder->failure)
+		return recorder->failure;
+	recorder->latest = model;
+	ret = write_reading(recorder, model->now_ns);
+	if (ret && !is_lost_alone(recorder, ret))
+		recorder->failure = ret;
+	return recorder->failure;
+}
+
+/*
+ * Keyframes are readings. The first one comes before the first line. A ring needs one after so many
+ * bytes, and the latest reading serves: no line so far is later than this one.
+ */
+static void make_keyframe(struct trace_recorder *recorder, const struct trace_line *line)
+{
+	const struct model *latest = recorder->latest;
+
+	if (recorder->failure)
+		return;
+	if (!latest)
+		take_reading(recorder);
+	else if (recorder->flight && call_writer__wants_keyframe(recorder->calls))
+		recorder->failure =
+			write_reading(recorder, line->start_ns > latest->now_ns ? line->start_ns :
+										  latest->now_ns);
+}
+
+uint64_t trace_recorder__readings(const struct trace_recorder *recorder)
+{
+	return recorder->readings ? reading_recorder__written(recorder->readings) : 0;
+}
+
+uint64_t trace_recorder__lost_readings(const struct trace_recorder *recorder)
+{
+	return recorder->readings ? reading_recorder__lost(recorder->readings) : 0;
+}
+
+/* --- lines --- */
+
+/* With readings there is a report of the allocations that fail for good, which is better. */
+static bool has_run_out(const struct trace_recorder *recorder, const struct trace_line *line)
+{
+	return recorder->flight && !recorder->readings && line->kind != LINE_LOST && line->failed &&
+	       line->result == OUT_OF_MEMORY;
 }
 
 int trace_recorder__line(struct trace_recorder *recorder, const struct trace_line *line)
 {
-	int ret = call_writer__line(recorder->calls, line);
+	int ret;
 
-	if (!ret && recorder->flight && line->kind != LINE_LOST && line->failed &&
-	    line->result == OUT_OF_MEMORY)
+	if (recorder->readings)
+		make_keyframe(recorder, line);
+	ret = call_writer__line(recorder->calls, line);
+	if (!ret)
+		ret = recorder->failure;
+	if (!ret && has_run_out(recorder, line))
 		note_failure(recorder, line);
 	return ret;
 }
 
 int trace_recorder__flush(struct trace_recorder *recorder)
 {
-	return call_writer__flush(recorder->calls, clock__boot_ns());
+	int ret = call_writer__flush(recorder->calls, clock__boot_ns());
+
+	return ret ? ret : recorder->failure;
 }
 
 int trace_recorder__finish(struct trace_recorder *recorder, const struct trace_missing *missing,
@@ -187,6 +322,11 @@ int trace_recorder__finish(struct trace_recorder *recorder, const struct trace_m
 uint64_t trace_recorder__dropped(const struct trace_recorder *recorder)
 {
 	return call_writer__dropped(recorder->calls);
+}
+
+bool trace_recorder__is_full(const struct trace_recorder *recorder)
+{
+	return recorder->failure == RECORDING_FULL;
 }
 
 uint64_t trace_recorder__bytes(const struct trace_recorder *recorder)

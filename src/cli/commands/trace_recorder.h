@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The recording to which `gpuprobe record --level calls` writes the lines of a trace. */
+/*
+ * The recording to which `gpuprobe record --level calls` writes the lines of a trace, and readings
+ * of a live model.
+ */
 #ifndef CLI_TRACE_RECORDER_H
 #define CLI_TRACE_RECORDER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -13,6 +17,13 @@
 struct trace_recorder;
 
 struct event_base;
+struct model;
+
+/* Makes a reading and passes it to trace_recorder__reading. */
+struct reading_source {
+	void (*take)(void *arg);
+	void *arg;
+};
 
 /*
  * Takes `fd` over, also on failure; -1 with --ring, which opens files itself. `begin_ns` is the
@@ -31,6 +42,26 @@ int trace_recorder__start(struct trace_recorder *recorder, struct event_base *lo
  */
 int trace_recorder__line(struct trace_recorder *recorder, const struct trace_line *line);
 
+/*
+ * With options->record->readings.beside, and before the first line: the probes were attached at
+ * `began_ns`. The source is asked before the first line, and before a file of --ring is written.
+ */
+void trace_recorder__begin(struct trace_recorder *recorder, const struct reading_source *source,
+			   uint64_t began_ns);
+
+/*
+ * Adds a reading. The model stays until the next one. Returns 0, also if only this reading is lost,
+ * or as trace_recorder__line, whose next call returns it too.
+ */
+int trace_recorder__reading(struct trace_recorder *recorder, const struct model *model);
+
+/* With --ring: something has happened, see flight_recorder__trigger. */
+void trace_recorder__trigger(struct trace_recorder *recorder, const char *reason);
+
+/* Readings written and lost so far. */
+uint64_t trace_recorder__readings(const struct trace_recorder *recorder);
+uint64_t trace_recorder__lost_readings(const struct trace_recorder *recorder);
+
 /* Writes what is older than a second. Returns as trace_recorder__line. */
 int trace_recorder__flush(struct trace_recorder *recorder);
 
@@ -43,6 +74,9 @@ int trace_recorder__finish(struct trace_recorder *recorder, const struct trace_m
 
 /* Lines that have no place in the file because it is full, or writing failed. */
 uint64_t trace_recorder__dropped(const struct trace_recorder *recorder);
+
+/* Whether a reading found the file full, perhaps before any call did. */
+bool trace_recorder__is_full(const struct trace_recorder *recorder);
 
 uint64_t trace_recorder__bytes(const struct trace_recorder *recorder); /* of the file */
 

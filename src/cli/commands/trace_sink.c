@@ -289,7 +289,8 @@ int trace_sink__finish(struct trace_sink *sink, const struct trace_missing *miss
 
 	if (sink->recorder) {
 		sink->failure = trace_recorder__finish(sink->recorder, missing, counts);
-		sink->is_full = !sink->failure && trace_recorder__dropped(sink->recorder);
+		sink->is_full = !sink->failure && (trace_recorder__dropped(sink->recorder) ||
+						   trace_recorder__is_full(sink->recorder));
 	}
 	if (sink->output)
 		trace_output__stop_by(sink->output, -1);
@@ -311,6 +312,11 @@ int trace_sink__finish(struct trace_sink *sink, const struct trace_missing *miss
 			  (unsigned long long)trace_sink__calls(sink),
 			  sink->recorder ? "recorded" : "written",
 			  sink->options->targets.command ? "; COMMAND continues unwatched" : "");
+}
+
+struct trace_recorder *trace_sink__recorder(const struct trace_sink *sink)
+{
+	return sink->recorder;
 }
 
 struct timeline *trace_sink__timeline(const struct trace_sink *sink)

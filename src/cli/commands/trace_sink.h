@@ -16,6 +16,7 @@
 #include "trace/stream.h"
 
 struct event_base;
+struct trace_recorder;
 struct trace_sink;
 
 /* Where and when the calls were made. */
@@ -53,6 +54,9 @@ bool trace_sink__flush(struct trace_sink *sink);
 
 /* The terminal's size has changed. */
 void trace_sink__resize(struct trace_sink *sink);
+
+/* The recording that the lines go to; NULL: none. */
+struct trace_recorder *trace_sink__recorder(const struct trace_sink *sink);
 
 /* The timeline that the lines go to, for marks of something else than lines; NULL: none. */
 struct timeline *trace_sink__timeline(const struct trace_sink *sink);

@@ -81,7 +81,7 @@ static const struct option_row rows[] = {
 	 "user, container, image of containers or process [job]",
 	 option__word, FIELD(by), WORDS(account_by_words)},
 	{"input", 'i', "FILE",
-	 "add up recordings of gpuprobe record --level summary,\n"
+	 "add up recordings of gpuprobe record,\n"
 	 "do not watch (repeatable)",
 	 option__list, FIELD(inputs)},
 	{"since", 0, "TIME",

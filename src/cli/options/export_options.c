@@ -34,7 +34,7 @@ static int take_format(const struct option_row *row, void *field, const char *te
 #define WHOLE .offset = 0
 
 static const struct option_row rows[] = {
-	{"input", 'i', "FILE", "the recording, of gpuprobe record --level calls", option__file,
+	{"input", 'i', "FILE", "the recording, of gpuprobe record", option__file,
 	 OPTION(input.path)},
 	{"to", 0, "perfetto|chrome|kineto",
 	 "perfetto: for https://ui.perfetto.dev; chrome: JSON\n"
@@ -47,8 +47,9 @@ static const struct option_row rows[] = {
 	 option__file, OPTION(file)},
 	{NULL, 'o', "FILE", NULL, option__file, OPTION(file)},
 	{"findings", 0, "FILE",
-	 "mark when findings appeared, by a recording of the\n"
-	 "same run by gpuprobe record --level summary",
+	 "mark when findings appeared by this recording of the\n"
+	 "same run, such as one of --level summary [the file\n"
+	 "of -i]",
 	 option__file, OPTION(findings)},
 	{.help = "Which calls:"},
 	{"from", 0, "TIME",

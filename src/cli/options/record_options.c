@@ -14,8 +14,8 @@
 #include "record/file.h"
 
 #define INTERVAL 1.0
-#define SUMMARY_OVERHEAD 0.02 /* as diagnose, whose findings are wanted */
-#define FILE_MIN (1u << 20)   /* several chunks */
+#define READINGS_OVERHEAD 0.02 /* as diagnose, whose findings are wanted */
+#define FILE_MIN (1u << 20)    /* several chunks */
 #define FILE_MAX (1ull << 60)
 #define RING_MIN NS_PER_S
 #define RING_MAX (24 * 3600 * NS_PER_S)
@@ -28,6 +28,7 @@ struct command_words {
 	struct record_command command;
 	struct option_list events;
 	enum api_mode api;
+	bool without_readings;
 };
 
 static int take_level(const struct option_row *row, void *field, const char *text,
@@ -53,10 +54,10 @@ static int take_stack(const struct option_row *row, void *field, const char *tex
 static int take_overhead(const struct option_row *row, void *field, const char *text,
 			 struct error *err)
 {
-	struct record_command *command = field;
+	struct reading_choice *readings = field;
 
-	command->overhead_by_default = false;
-	return shared_rows__take_overhead(row, &command->max_overhead, text, err);
+	readings->overhead_by_default = false;
+	return shared_rows__take_overhead(row, &readings->max_overhead, text, err);
 }
 
 #define TRACE(member) .offset = offsetof(struct command_words, command.trace.member)
@@ -70,25 +71,26 @@ static const struct option_row rows[] = {
 	{"level", 0, "summary|calls",
 	 "summary: readings of all counts, for -i of stat,\n"
 	 "diagnose, memleak, flame, top, ps and the monitor;\n"
-	 "calls: every call, for trace -i [calls]",
+	 "calls: every call as well, for trace -i [calls]",
 	 take_level, WORD(command.level)},
-	{"interval", 0, "S", "with --level summary: between two readings [1]", option__duration,
-	 WORD(command.interval), .min = 0.1},
-	{.rows = tensor_rows, WORD(command.tensors)},
+	{"no-readings", 0, NULL, "with --level calls: keep calls only, no readings", option__flag,
+	 WORD(without_readings)},
+	{"interval", 0, "S", "between two readings [1]", option__duration,
+	 CHOICE(readings.interval), .min = 0.1},
+	{.rows = tensor_rows, CHOICE(readings.tensors)},
 	{"max-overhead", 0, "PERCENT|off",
-	 "with --level summary: limit how much probes slow a\n"
-	 "thread down to about this, by watching launches\n"
-	 "part of the time [2]",
-	 take_overhead, WORD(command)},
+	 "limit how much the probes of readings slow a thread\n"
+	 "down to about this, by watching launches part of the\n"
+	 "time [2]",
+	 take_overhead, CHOICE(readings)},
 	{"max-size", 0, "SIZE", "stop recording when the file is this large: 500M, 2G",
 	 option__size, CHOICE(max_bytes), .min = FILE_MIN, .max = (double)FILE_MAX},
 	{"ring", 0, "TIME",
 	 "flight recorder: keep the last TIME (10m) in memory,\n"
 	 "and write it to FILE.1, FILE.2, ... at SIGUSR1, at a\n"
-	 "new finding (warning or worse; --level summary), at\n"
-	 "an allocation that fails for lack of memory, and at\n"
-	 "the end; --max-size is for the memory and each file\n"
-	 "[64M]",
+	 "new finding (warning or worse), at an allocation that\n"
+	 "fails for lack of memory, and at the end; --max-size\n"
+	 "is for the memory and each file [64M]",
 	 recording_choice__take_moment, CHOICE(ring_ns)},
 	{"ring-files", 0, "N", "at most N files, then the oldest is replaced [8]", option__unsigned,
 	 CHOICE(ring_files), .min = 1, .max = NUMBERED_FILES_MAX},
@@ -140,7 +142,8 @@ const struct option_table record_option_table = {
 	.program = "gpuprobe record",
 	.head = "Usage: gpuprobe record -o FILE [OPTIONS] [[-p PID]... | -- COMMAND [ARG...]]\n"
 		"\n"
-		"Records what programs do with CUDA, to look at it later: gpuprobe trace -i FILE.\n"
+		"Records what programs do with CUDA, to look at it later: stat, diagnose, trace\n"
+		"and others show it with -i FILE, and gpuprobe export draws it.\n"
 		"Records the whole machine, the processes of -p, or COMMAND and its descendants.\n",
 	.rows = rows,
 };
@@ -197,37 +200,65 @@ static int check_summary(const struct command_words *words, struct error *err)
 	return given ? error__set(err, -EINVAL, "%s is for --level calls", given) : 0;
 }
 
+/* What says how readings are made has no effect without them. */
 static int check_calls(const struct record_command *command, struct error *err)
 {
-	const char *given = command->tensors		  ? "--tensors" :
-			    !command->overhead_by_default ? "--max-overhead" :
-			    command->interval != INTERVAL ? "--interval" :
-							    NULL;
+	const struct reading_choice *readings = &command->choice.readings;
+	const char *given = readings->tensors		   ? "--tensors" :
+			    !readings->overhead_by_default ? "--max-overhead" :
+			    readings->interval != INTERVAL ? "--interval" :
+							     NULL;
 
-	return given ? error__set(err, -EINVAL, "%s is for --level summary", given) : 0;
+	return given ? error__set(err, -EINVAL, "%s is for readings: leave out --no-readings",
+				  given) :
+		       0;
 }
 
 /* As diagnose: a finding has its call site, and a program can stall on many short waits. */
-static int settle_summary(struct record_command *command, const struct command_words *words,
-			  struct error *err)
+static int settle_readings(struct record_command *command, struct error *err)
 {
-	struct stack_choice *stacks = &command->trace.stacks;
-	int ret = check_summary(words, err);
+	struct reading_choice *readings = &command->choice.readings;
+	struct stack_choice *stacks = &readings->stacks;
 
+	*stacks = command->trace.stacks;
 	/* Each piece of work is to have its call. */
-	if (!ret && command->trace.gpu_times && !command->overhead_by_default &&
-	    command->max_overhead > 0)
+	if (command->trace.gpu_times && !readings->overhead_by_default &&
+	    readings->max_overhead > 0)
 		return error__set(err, -EINVAL,
 				  "--gpu-times and --max-overhead do not go together: each piece "
 				  "of work is to have its call; leave out one of them");
 	if (command->trace.gpu_times)
-		command->max_overhead = 0;
-
+		readings->max_overhead = 0;
 	if (!stacks->given[OPT_STACK])
 		stacks->mode = STACK_FP;
 	if (!stacks->given[OPT_MIN_WAIT])
 		stacks->min_wait_ns = 0;
-	return ret ? ret : stack_choice__check(stacks, err);
+	return stack_choice__check(stacks, err);
+}
+
+static int settle_summary(struct record_command *command, const struct command_words *words,
+			  struct error *err)
+{
+	int ret = check_summary(words, err);
+
+	if (!ret && words->without_readings)
+		ret = error__set(err, -EINVAL, "--no-readings is for --level calls");
+	return ret ? ret : settle_readings(command, err);
+}
+
+static int settle_calls(struct record_command *command, const struct command_words *words,
+			struct error *err)
+{
+	struct trace_options *options = &command->trace;
+	int ret = trace_options__select(options, &words->events, words->api, err);
+
+	if (ret)
+		return ret;
+	trace_options__choose_processes(options);
+	options->lines = true;
+	options->record = &command->choice;
+	command->choice.readings.beside = !words->without_readings;
+	return words->without_readings ? check_calls(command, err) : settle_readings(command, err);
 }
 
 static int settle(struct record_command *command, const struct command_words *words, int argc,
@@ -243,28 +274,20 @@ static int settle(struct record_command *command, const struct command_words *wo
 		ret = trace_options__check_gpu_times(options, err);
 	if (!ret)
 		ret = check_ring(&command->choice, err);
-	if (!ret && command->level == RECORDING_SUMMARY)
-		return settle_summary(command, words, err);
-	if (!ret)
-		ret = check_calls(command, err);
-	if (!ret)
-		ret = trace_options__select(options, &words->events, words->api, err);
 	if (ret)
 		return ret;
-	trace_options__choose_processes(options);
-	options->lines = true;
-	options->record = &command->choice;
-	return 0;
+	return command->level == RECORDING_SUMMARY ? settle_summary(command, words, err) :
+						     settle_calls(command, words, err);
 }
 
 int record_options__parse(struct record_command *command, int argc, char **argv, struct error *err)
 {
 	struct command_words words = {
 		.command = {.trace = {.ring_bytes = BUFFER_DEFAULT, .log_level = LOG_WARN},
-			    .level = RECORDING_CALLS,
-			    .interval = INTERVAL,
-			    .max_overhead = SUMMARY_OVERHEAD,
-			    .overhead_by_default = true},
+			    .choice = {.readings = {.interval = INTERVAL,
+						    .max_overhead = READINGS_OVERHEAD,
+						    .overhead_by_default = true}},
+			    .level = RECORDING_CALLS},
 		.api = API_BOTH,
 	};
 	int ret;

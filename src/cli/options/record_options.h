@@ -11,11 +11,6 @@ struct record_command {
 	struct trace_options trace; /* of --level calls; trace.record is `choice` */
 	struct record_choice choice;
 	enum recording_level level;
-	/* of --level summary: */
-	double interval; /* seconds from one reading to the next */
-	bool tensors;
-	double max_overhead;	  /* see struct live_model_options */
-	bool overhead_by_default; /* the same */
 };
 
 extern const struct option_table record_option_table;

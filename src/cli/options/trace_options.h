@@ -16,12 +16,23 @@
 #include "output/trace/output.h"
 #include "trace/selection.h"
 
+/* Readings of the model in a recording. */
+struct reading_choice {
+	bool beside;	 /* calls; without them the recording has only readings */
+	double interval; /* seconds from one reading to the next */
+	bool tensors;	 /* see struct live_model_options, as for the next two */
+	double max_overhead;
+	bool overhead_by_default;
+	struct stack_choice stacks;
+};
+
 /* Of gpuprobe record: the lines go to a recording. */
 struct record_choice {
 	uint64_t max_bytes; /* of the file; 0: no limit */
 	uint64_t ring_ns;   /* keep so much and write it when something happens; 0: write all */
 	unsigned int ring_files; /* with it: at most so many */
 	bool anonymize;
+	struct reading_choice readings;
 	char words[1024]; /* the command line, to be recorded */
 };
 

@@ -99,11 +99,20 @@ static void on_process_changed(const struct record_library *record, void *arg)
 	session__process_changed(live->session, record);
 }
 
-static void on_late_process(pid_t pid, uint64_t time_ns, void *arg)
+static void on_late_sharer(pid_t pid, uint64_t time_ns, void *arg)
 {
-	struct live_model *live = arg;
+	const struct live_model *live = arg;
 
 	collector__mark_late(live->collector, pid, time_ns);
+}
+
+static void on_late_process(pid_t pid, uint64_t time_ns, void *arg)
+{
+	const struct live_model *live = arg;
+
+	collector__mark_late(live->collector, pid, time_ns);
+	if (live->options.late)
+		live->options.late(pid, time_ns, live->options.late_arg);
 }
 
 static void on_nccl(pid_t pid, enum process_scan scan, uint64_t since_ns, void *arg)
@@ -175,8 +184,9 @@ int live_model__new(const struct live_model_options *options, const struct log *
 	struct live_model *live = calloc(1, sizeof(*live));
 	struct session_hooks hooks = {
 		.late = on_late_process,
-		.late_sharer = on_late_process,
+		.late_sharer = on_late_sharer,
 		.second = on_second,
+		.grace_ms = options->grace_ms,
 		.nccl = options->needs & NEEDS_NCCL ? on_nccl : NULL,
 		.arg = live,
 	};
@@ -429,6 +439,13 @@ int live_model__prepare(struct live_model *live, struct error *err)
 	if (!ret)
 		ret = make_events(live, err);
 	return ret;
+}
+
+int live_model__attach_beside(struct live_model *live, const struct selection *selection,
+			      const struct probe_programs *programs, struct error *err)
+{
+	live->programs.watched_beside = programs->watched;
+	return session__attach_beside(live->session, selection, programs, err);
 }
 
 static void see_process(pid_t pid, void *arg)

@@ -47,7 +47,11 @@ struct live_model_limits {
 struct live_model_options {
 	const struct targets *targets; /* must outlive the live model */
 	double duration;	       /* seconds; 0: until stopped */
-	unsigned int sections;	       /* enum section: probed and read */
+	/* as in struct session_hooks, with late_arg. Optional */
+	void (*late)(pid_t pid, uint64_t time_ns, void *arg);
+	void *late_arg;
+	unsigned int grace_ms; /* as there */
+	unsigned int sections; /* enum section: probed and read */
 	enum api_mode api;
 	/*
 	 * NEEDS_* to meet, see finding/finding.h; for NEEDS_PROFILE every launch's result is
@@ -111,6 +115,13 @@ void live_model__free(struct live_model *live);
 
 /* Loads the BPF object and prepares for its probes; none is attached yet. */
 int live_model__prepare(struct live_model *live, struct error *err);
+
+/*
+ * Attaches the programs of another BPF object beside the model's own, see session__attach_beside.
+ * Call it between prepare and attach; the object must outlive the live model.
+ */
+int live_model__attach_beside(struct live_model *live, const struct selection *selection,
+			      const struct probe_programs *programs, struct error *err);
 
 /* Attaches the probes: counting begins. */
 int live_model__attach(struct live_model *live, struct error *err);

@@ -70,6 +70,7 @@ static int look_ahead(struct replay *replay, struct error *err)
 static int read_next(struct replay *replay, bool *is_read, struct error *err)
 {
 	const struct recorded *next = &replay->next;
+	uint64_t before_ns = replay->reading ? replay->reading->model->now_ns : 0;
 	const struct recorded_reading *reading;
 	int ret =
 		model_reader__read(replay->reader, next->bytes, next->length, next->gap, &reading);
@@ -86,7 +87,8 @@ static int read_next(struct replay *replay, bool *is_read, struct error *err)
 		replay->reading = reading;
 		select_sections(replay);
 	}
-	*is_read = reading;
+	/* A keyframe may repeat the reading before it. */
+	*is_read = reading && reading->model->now_ns != before_ns;
 	return look_ahead(replay, err);
 }
 
@@ -100,16 +102,21 @@ int replay__next(struct replay *replay, struct error *err)
 	return ret;
 }
 
+static bool has_readings(const struct recording_header *header)
+{
+	return header->level == RECORDING_SUMMARY || header->flags & RECORDING_READINGS;
+}
+
 /* Why there is no reading. */
 static int refuse(const struct replay *replay, struct error *err)
 {
 	const struct recording_damage *damage = recording__damage(replay->recording);
 	const char *path = replay->choice->path;
 
-	if (recording__header(replay->recording)->level != RECORDING_SUMMARY)
+	if (!has_readings(recording__header(replay->recording)))
 		return error__set(err, -EINVAL,
-				  "%s has no readings: they are recorded by gpuprobe record "
-				  "--level summary",
+				  "%s has no readings: it is from gpuprobe record --no-readings, "
+				  "or from an older gpuprobe",
 				  path);
 	if (replay->unreadable || damage->chunks || damage->bytes || damage->records)
 		return error__set(err, -EINVAL, "%s is damaged: no reading can be read", path);
@@ -156,7 +163,7 @@ static int check_needs(const struct replay *replay, struct error *err)
 	if (missing & NEEDS_TENSORS)
 		return error__set(err, -ENODATA,
 				  "%s has no tensors: they are recorded by gpuprobe record "
-				  "--level summary --tensors",
+				  "--tensors",
 				  replay->choice->path);
 	if (missing & NEEDS_NCCL)
 		return error__set(err, -ENODATA,
@@ -196,6 +203,8 @@ int replay__new(const struct recording_choice *choice, const struct log *log, st
 		return error__set(err, -ENOMEM, "out of memory");
 	*replay = (struct replay){.choice = choice, .log = log, .sections = UINT_MAX};
 	ret = recording_choice__open(choice, RECORDING_SUMMARY, &replay->recording, err);
+	if (!ret)
+		recording__leave_out_calls(replay->recording);
 	if (!ret && model_reader__new(&replay->reader))
 		ret = error__set(err, -ENOMEM, "out of memory");
 	if (!ret)

@@ -27,6 +27,7 @@
 #include "cli/session/stopped_parents.h"
 #include "cli/session/watch.h"
 #include "privilege/invoker.h"
+#include "probe/holds.h"
 #include "target/proc.h"
 
 /* far longer than a BPF program runs; used if the kernel has no such barrier */
@@ -225,6 +226,25 @@ int session__prepare(struct session *session, const struct session_probes *probe
 	return ret;
 }
 
+/* Messages about files and processes come from the session's own attacher. */
+int session__attach_beside(struct session *session, const struct selection *selection,
+			   const struct probe_programs *programs, struct error *err)
+{
+	struct attacher *beside;
+	int ret = attacher__new(selection, session->probes.links, programs, NULL, &beside, err);
+
+	if (!ret)
+		attacher__set_beside(session->attacher, beside);
+	return ret;
+}
+
+uint64_t session__held_ns(const struct session *session, pid_t pid, uint64_t from_ns,
+			  uint64_t to_ns)
+{
+	return session->command ? holds__of_process(session->probes.programs, pid, from_ns, to_ns) :
+				  0;
+}
+
 static void report_attached(const struct session *session)
 {
 	struct attacher_counts counts;
@@ -344,6 +364,11 @@ int session__watch_asks(struct session *session, bool in, struct error *err)
 void session__count(const struct session *session, struct attacher_counts *counts)
 {
 	attacher__count(session->attacher, counts);
+}
+
+void session__count_beside(const struct session *session, struct attacher_counts *counts)
+{
+	attacher__count_beside(session->attacher, counts);
 }
 
 bool session__has_exhaustion(const struct session *session, pid_t pid)

@@ -67,6 +67,18 @@ struct event_base *session__loop(const struct session *session);
 int session__prepare(struct session *session, const struct session_probes *probes,
 		     struct error *err);
 
+/*
+ * From now on the programs of another BPF object are attached beside the session's, see
+ * attacher__set_beside. Their object does not hold processes. Call it between prepare and attach.
+ * Returns 0 or a negative errno with a message.
+ */
+int session__attach_beside(struct session *session, const struct selection *selection,
+			   const struct probe_programs *programs, struct error *err);
+
+/* How long the process was held between the two times (CLOCK_BOOTTIME). */
+uint64_t session__held_ns(const struct session *session, pid_t pid, uint64_t from_ns,
+			  uint64_t to_ns);
+
 /* Attaches the probes. Only session__run handles events of the loop. */
 int session__attach(struct session *session, struct error *err);
 
@@ -129,6 +141,9 @@ bool session__has_exhaustion(const struct session *session, pid_t pid);
 char *session__driver_path(const struct session *session, unsigned int driver);
 
 void session__count(const struct session *session, struct attacher_counts *counts);
+
+/* The same of the programs beside the session's. */
+void session__count_beside(const struct session *session, struct attacher_counts *counts);
 
 /*
  * Ends all postponed looks: processes that wait to be looked at are late. Called after

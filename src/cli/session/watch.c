@@ -59,15 +59,22 @@ int watch__refuse_kernel(const pid_t *pids, size_t count, struct error *err)
 	return 0;
 }
 
-static int watch_pid(const struct probe_programs *programs, pid_t pid, struct error *err)
+static int note_watched(const struct bpf_map *watched, pid_t pid, struct error *err)
 {
 	int32_t key = pid;
 	uint8_t state = WATCHED;
 
-	if (bpf_map__update_elem(programs->watched, &key, sizeof(key), &state, sizeof(state),
-				 BPF_ANY))
+	if (bpf_map__update_elem(watched, &key, sizeof(key), &state, sizeof(state), BPF_ANY))
 		return error__set(err, -errno, "cannot watch process %d: %s", pid, strerror(errno));
 	return 0;
+}
+
+static int watch_pid(const struct probe_programs *programs, pid_t pid, struct error *err)
+{
+	int ret = note_watched(programs->watched, pid, err);
+
+	return ret || !programs->watched_beside ? ret :
+						  note_watched(programs->watched_beside, pid, err);
 }
 
 /*

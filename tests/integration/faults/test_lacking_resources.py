@@ -280,8 +280,9 @@ def test_full_disk(name, tmp_path):
 
 
 @pytest.mark.parametrize("words, told", [
-    (("--level", "calls", "-e", "launch"),
+    (("--no-readings", "-e", "launch"),
      r"recorded (\d+) calls in \d.*, lost 0; (\d+) more could not be written\n"),
+    (("--level", "calls"), r"recorded (0) calls in 1.4 KiB, lost 0"),
     (("--level", "summary"), r"recorded (0) readings, 1.4 KiB\n")])
 def test_full_disk_of_a_recording(words, told, tmp_path):
     """The header has room, and little else: what is missing is counted."""

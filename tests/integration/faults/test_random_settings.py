@@ -86,7 +86,8 @@ def account(rng, _):
 
 
 def record(rng, _):
-    return ["record", "-o", "/dev/null", *maybe_stacks(rng, STORAGE)]
+    level = rng.choice([(), ("--no-readings",), ("--level", "summary")])
+    return ["record", "-o", "/dev/null", *level, *maybe_stacks(rng, STORAGE)]
 
 
 COMMANDS = (monitor, monitor, diagnose, diagnose, memleak, memleak, stat, flame, trace, record,

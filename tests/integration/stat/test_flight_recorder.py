@@ -14,7 +14,9 @@ from lib.probe import Probe, wait_until
 from lib.script import PROGRAMS
 
 LAUNCH = paths.workload("launch")
-SUMMARY = ("--level", "summary", "--interval", "0.1", "--max-overhead", "off")
+READINGS = ("--interval", "0.1", "--max-overhead", "off")
+SUMMARY = ("--level", "summary", *READINGS)
+CALLS = ("--level", "calls", *READINGS)
 
 
 def start(directory, *command, args=(), env=None):
@@ -39,7 +41,7 @@ def written(directory):
     return [file for file in sorted(directory.glob("run.rec.*")) if file.stat().st_size]
 
 
-@pytest.mark.parametrize("level", [SUMMARY, ("--level", "calls")])
+@pytest.mark.parametrize("level", [SUMMARY, CALLS])
 def test_at_a_signal_and_at_the_end(tmp_path, level):
     with start(tmp_path, LAUNCH, "--seconds", 3, "--rate", 1000, args=level) as running:
         running.wait_until_watching()
@@ -52,17 +54,17 @@ def test_at_a_signal_and_at_the_end(tmp_path, level):
     assert f"wrote {first}: the last" in result.stderr and "(SIGUSR1)" in result.stderr
     assert f"wrote {last}: the last" in result.stderr and "(the end)" in result.stderr
     assert len(list(tmp_path.glob("run.rec.*"))) == len(written(tmp_path))  # no empty ones
+    assert launches(first) < launches(last) >= 3000
+    assert json.loads(shown("stat", "-i", last, "--json"))["final"]
     if level == SUMMARY:
-        assert launches(first) < launches(last) >= 3000
-        assert json.loads(shown("stat", "-i", last, "--json"))["final"]
         return
     lines = [json.loads(line) for line in shown("trace", "-i", last, "--json").splitlines()]
     calls = [line for line in lines if "event" in line]
-    watched = int(re.search(r"watched (\d+) calls, lost 0", result.stderr)[1])
+    watched = int(re.search(r"watched (\d+) calls and \d+ readings, lost 0", result.stderr)[1])
     assert 0 < len(calls) < watched  # the last second or so
 
 
-@pytest.mark.parametrize("level", [SUMMARY, ("--level", "calls")])
+@pytest.mark.parametrize("level", [SUMMARY, CALLS, ("--level", "calls", "--no-readings")])
 def test_out_of_memory(tmp_path, level):
     """An allocation that fails for good. The program lives on until there is a file."""
     stop = tmp_path / "stop"
@@ -76,7 +78,8 @@ def test_out_of_memory(tmp_path, level):
         stderr = running.finish().stderr
     assert re.search(r"wrote \S*run.rec.\d: the last .*\(out of memory, process \d+ \(python3\)",
                      stderr), stderr
-    assert "(the end)" in stderr and len(written(tmp_path)) == 2
+    # The finding "oom" makes one more if there is time for it.
+    assert "(the end)" in stderr and len(written(tmp_path)) in (2, 3)
 
 
 def test_the_oldest_file_is_replaced(tmp_path):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""GPU times in the readings of `gpuprobe record --level summary --gpu-times`: stat -i has what the
-simulated GPU did, and two parts of the time add up to it."""
+"""GPU times in the readings of `gpuprobe record --gpu-times`, alone and beside calls: stat -i has
+what the simulated GPU did, and two parts of the time add up to it."""
 import json
 import re
 
@@ -13,15 +13,17 @@ KERNEL_NS, COPY_NS = 200_000, 5_000
 STEPS = 300
 
 
-@pytest.fixture(scope="module")
-def recording(tmp_path_factory):
+@pytest.fixture(scope="module", params=["summary", "calls"])
+def recording(tmp_path_factory, request):
     file = tmp_path_factory.mktemp("gpu") / "run.rec"
-    done = run("record", "--level", "summary", "--gpu-times", "--interval", 0.1, "-o", file, "--",
+    done = run("record", "--level", request.param, "--gpu-times", "--interval", 0.1, "-o", file, "--",
                paths.workload("steps"), "--steps", STEPS, "--copy", 4096, "--wait", "stream",
                CUDA_SIM_CLOCK=f"kernel={KERNEL_NS}ns,copy={COPY_NS}ns",
                CUDA_SIM_DIRECTORY=paths.SIM, LD_LIBRARY_PATH=paths.SIM,
                CUDA_INJECTION64_PATH=None)
     assert done.returncode == 0, done.stderr
+    if request.param == "calls":
+        assert f"GPU: {11 * STEPS} " in done.stderr and "lost 0" in done.stderr, done.stderr
     return file
 
 

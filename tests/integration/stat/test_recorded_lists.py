@@ -18,8 +18,7 @@ def recorded(tmp_path_factory):
     file = directory / "run.rec"
     Probe(directory).run(paths.workload("launch"), "--seconds", 1.5, "--rate", 1000,
                          args=["--max-overhead", "off"],
-                         base=["record", "-o", str(file), "--level", "summary", "--interval",
-                               "0.2"])
+                         base=["record", "-o", str(file), "--interval", "0.2"])
     reports = [json.loads(line) for line in
                run("-i", file, "--json", "--interval", "0.01").stdout.splitlines()]
     began = json.loads(run("stat", "-i", file, "--json").stdout)["began_ns"]
@@ -34,7 +33,7 @@ def show(*args):
 
 
 @pytest.mark.parametrize("words, told", [
-    (("stat", "--tensors"), "has no tensors: they are recorded by gpuprobe record --level summary "
+    (("stat", "--tensors"), "has no tensors: they are recorded by gpuprobe record "
      "--tensors"),
     (("memleak", "--tensors"), "has no tensors"), (("--tensors",), "has no tensors"),
     (("flame", "--by", "bytes", "--tensors"), "has no tensors"),
@@ -46,7 +45,7 @@ def test_what_was_not_recorded_is_no_zero(recorded, words, told):
 def test_recorded_tensors(tmp_path):
     file = tmp_path / "run.rec"
     Probe(tmp_path).run(paths.workload("tensors"), 30, 20,
-                        base=["record", "-o", str(file), "--level", "summary", "--tensors"])
+                        base=["record", "-o", str(file), "--tensors"])
     assert "29.3 KiB in 30 tensors leaked" in show("memleak", "--tensors", "-i", file)
     [process] = json.loads(show("stat", "--json", "--tensors", "-i", file))["processes"]
     assert process["tensors"]["live"] == 30

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`gpuprobe record --level summary`: stat, diagnose, memleak and flame show a recording with the
-numbers of the run, also if gpuprobe was killed, and say what a file lacks."""
+"""`gpuprobe record`: stat, diagnose, memleak and flame show a recording with the numbers of the
+run, also if gpuprobe was killed, and say what a file lacks. Some recordings have calls as well."""
 import json
 import signal
 
@@ -13,12 +13,13 @@ from lib.probe import Background, Probe, wait_until
 LAUNCHES, KERNELS, KEPT = 3000, 3, 7
 LAUNCH = (paths.workload("launch"), "--launches", LAUNCHES, "--kernels", KERNELS)
 KEEP = (paths.workload("memory"), "--pairs", 100, "--keep", KEPT, "--size", 65536)
+SUMMARY, CALLS = ("--level", "summary"), ("--level", "calls")
 
 
-def record(directory, *command, args=("--max-overhead", "off")):
+def record(directory, *command, args=("--max-overhead", "off"), level=SUMMARY):
     """(the recording, the Result)"""
     file = directory / "run.rec"
-    result = Probe(directory).run(*command, base=["record", "-o", str(file), "--level", "summary",
+    result = Probe(directory).run(*command, base=["record", "-o", str(file), *level,
                                                   "--interval", "0.1"], args=args)
     return file, result
 
@@ -30,7 +31,7 @@ def launched(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory):
-    return record(tmp_path_factory.mktemp("kept"), *KEEP)[0]
+    return record(tmp_path_factory.mktemp("kept"), *KEEP, level=CALLS)[0]
 
 
 def shown(*args):
@@ -116,7 +117,7 @@ def test_killed(tmp_path):
     """What was recorded before SIGKILL is there, and the report says that the end is missing."""
     file = tmp_path / "run.rec"
     with Background(paths.workload("launch"), "--seconds", 600, "--rate", 1000) as program, \
-            Probe(tmp_path).start(base=["record", "-o", str(file), "--level", "summary",
+            Probe(tmp_path).start(base=["record", "-o", str(file), *CALLS,
                                         "--interval", "0.1", "-p", str(program.pid)],
                                   interval=None) as running:
         wait_until(lambda: file.exists() and recorded_launches(file), "no launches are recorded")
@@ -140,14 +141,17 @@ def test_mistakes(tmp_path, launched):
     fails(run("-i", tmp_path / "text"), 1, "text")
     fails(run("record", "-o", tmp_path / "x", "--level", "summary", "--nested", "--", "true"), 2,
           "--nested", "--level calls")
-    fails(run("record", "-o", tmp_path / "x", "--interval", "3", "--", "true"), 2,
-          "--interval", "--level summary")
+    fails(run("record", "-o", tmp_path / "x", "--no-readings", "--interval", "3", "--", "true"),
+          2, "--interval", "--no-readings")
+    fails(run("record", "-o", tmp_path / "x", *SUMMARY, "--no-readings", "--", "true"), 2,
+          "--no-readings", "--level calls")
 
 
 def test_a_recording_of_calls_has_no_readings(gpuprobe, tmp_path):
     file = tmp_path / "calls.rec"
-    gpuprobe.run(*LAUNCH, base=["record", "-o", str(file)])
-    fails(run("stat", "-i", file), 1, "no readings", "--level summary")
+    result = gpuprobe.run(*LAUNCH, base=["record", "-o", str(file), "--no-readings"])
+    assert "reading" not in result.stderr
+    fails(run("stat", "-i", file), 1, "no readings", "--no-readings", "older gpuprobe")
 
 
 def test_cut_before_the_first_reading(tmp_path, launched):
@@ -162,7 +166,8 @@ def test_cut_before_the_first_reading(tmp_path, launched):
 
 def test_anonymous(tmp_path):
     """Names are pseudonyms in every form of report; counts are the same."""
-    file, _ = record(tmp_path, *LAUNCH, args=("--max-overhead", "off", "--anonymize"))
+    file, _ = record(tmp_path, *LAUNCH, args=("--max-overhead", "off", "--anonymize"),
+                     level=CALLS)
     report = stat(file)
     [process] = report["processes"]
     assert sum(kernel["launches"] for kernel in process["kernels"]) == LAUNCHES
@@ -171,8 +176,12 @@ def test_anonymous(tmp_path):
     assert process["user"] == "user-1" and process["comm"] == "task-1"
     for args in (["stat"], ["stat", "--json"], ["diagnose"], ["memleak"], [],
                  ["flame", "--by", "launches"],
-                 ["--json"], ["--cudatrace"], ["top"], ["ps"]):
+                 ["--json"], ["--cudatrace"], ["top"], ["ps"], ["trace", "--json"]):
         text = shown(*args, "-i", file)
         for name in ("root", "launch --", "kernel_0", "sim/", str(tmp_path)):
             assert name not in text, (args, name)
     assert "kernel-1" in shown("stat", "-i", file) and "task-1" in shown("stat", "-i", file)
+    # Names in calls are those in readings: each has its third of the launches.
+    calls = shown("trace", "-i", file, "--json")
+    for kernel in process["kernels"]:
+        assert calls.count(f'"kernel_label":"{kernel["label"]}"') == kernel["launches"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`gpuprobe export --findings FILE`: when findings appeared, as marks on their processes, in every
-form. FILE is a recording of readings of the same run."""
+"""`gpuprobe export`: when findings appeared, as marks on their processes, in every form. They come
+from the recording itself, or with --findings FILE from one of readings of the same run."""
 import json
 import signal
 import subprocess
@@ -12,7 +12,7 @@ from lib.cli import fails, run
 from lib.probe import Background, environment, wait_until_watching
 from lib.script import script
 
-SUMMARY = ("--level", "summary", "--interval", "0.1", "--max-overhead", "off")
+READINGS = ("--interval", "0.1", "--max-overhead", "off")
 FORMS = {"perfetto": (".pftrace", timeline.read_perfetto),
          "chrome": (".json.gz", timeline.read_chrome)}
 # Waits for a line before each of its calls. The last one fails for good.
@@ -36,13 +36,14 @@ def recorder(file, pid, *args):
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
-    """(the calls, the readings, the pid) of a program whose second allocation fails."""
+    """(the calls, the same with readings, the pid) of a program whose second allocation fails."""
     directory = tmp_path_factory.mktemp("findings")
     calls, readings = directory / "calls.rec", directory / "readings.rec"
     with Background(*FAILS, env={"CUDA_SIM_MEMORY": "1G", "CUDA_SIM_DIRECTORY": str(paths.SIM),
                                  "LD_LIBRARY_PATH": str(paths.SIM)}) as program:
         assert program.stdout.readline() == "READY\n"
-        recorders = [recorder(calls, program.pid), recorder(readings, program.pid, *SUMMARY)]
+        recorders = [recorder(calls, program.pid, "--no-readings"),
+                     recorder(readings, program.pid, *READINGS)]
         assert program.tell("go") == "READY" and program.tell("go") == "DONE"
         for process in recorders:
             process.send_signal(signal.SIGINT)
@@ -68,6 +69,8 @@ def test_marks(recorded, tmp_path, form):
     assert mark.pid == pid and mark.time >= failed
     told = json.loads(run("diagnose", "--json", "-i", readings).stdout)["findings"]
     assert mark.args["note"] in {finding["title"] for finding in told}
+    export(form, file, readings)
+    assert [found.name for found in read(file).findings] == [found.name for found in drawn.findings]
     export(form, file, calls)
     assert not read(file).findings
 
@@ -100,7 +103,7 @@ def test_other_files(recorded, tmp_path):
               *words)
 
     refused(tmp_path / "none", "none", "No such file")
-    refused(calls, "has no readings", "--level summary")
+    refused(calls, "has no readings", "--no-readings")
     data = bytearray(readings.read_bytes())
     data[-20:] = bytes(20)
     cut = tmp_path / "cut.rec"

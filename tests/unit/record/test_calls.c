@@ -167,13 +167,14 @@ static int record(const struct trace_line *lines, size_t count, bool anonymous)
 	const struct recording_options options = {0};
 	const struct recorded_calls_end end = {.calls = count, .dropped = 77};
 	int fd = memfd_create("calls", MFD_CLOEXEC);
+	struct pseudonyms *pseudonyms = anonymous ? pseudonyms__new() : NULL;
 	struct recording_writer *file;
 	struct call_writer *calls;
 
 	assert_true(fd >= 0);
 	recording_header__fill(&header);
 	assert_int_equal(recording_writer__new(dup(fd), &header, &options, &file, NULL), 0);
-	calls = call_writer__new(file, anonymous);
+	calls = call_writer__new(file, pseudonyms);
 	assert_non_null(calls);
 	for (size_t i = 0; i < count; i++) {
 		assert_int_equal(call_writer__line(calls, &lines[i]), 0);
@@ -185,6 +186,7 @@ static int record(const struct trace_line *lines, size_t count, bool anonymous)
 	assert_int_equal(recording_writer__close(file, NULL), 0);
 	call_writer__free(calls);
 	recording_writer__free(file);
+	pseudonyms__free(pseudonyms);
 	return fd;
 }
 

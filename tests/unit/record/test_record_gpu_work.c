@@ -100,7 +100,7 @@ static void test_the_same_in_few_bytes(void **state)
 	struct recording_writer *file;
 	struct trace_line line, read;
 	int fd = new_file(&file);
-	struct call_writer *writer = call_writer__new(file, false);
+	struct call_writer *writer = call_writer__new(file, NULL);
 	struct recording *recording;
 	struct call_reader *reader;
 	off_t bytes;
@@ -139,7 +139,7 @@ static void test_cut(void **state)
 	struct recording_writer *file;
 	struct trace_line line, read;
 	int fd = new_file(&file);
-	struct call_writer *writer = call_writer__new(file, false);
+	struct call_writer *writer = call_writer__new(file, NULL);
 	struct recording *recording;
 	struct call_reader *reader;
 	size_t count = 0;
@@ -178,7 +178,8 @@ static void test_anonymous(void **state)
 	struct recording_writer *file;
 	struct trace_line line, read;
 	int fd = new_file(&file);
-	struct call_writer *writer = call_writer__new(file, true);
+	struct pseudonyms *pseudonyms = pseudonyms__new();
+	struct call_writer *writer = call_writer__new(file, pseudonyms);
 	struct recording *recording;
 	struct call_reader *reader;
 
@@ -187,6 +188,7 @@ static void test_anonymous(void **state)
 	assert_int_equal(call_writer__line(writer, &line), 0);
 	assert_int_equal(call_writer__flush(writer, UINT64_MAX), 0);
 	call_writer__free(writer);
+	pseudonyms__free(pseudonyms);
 	assert_int_equal(recording_writer__close(file, NULL), 0);
 	recording_writer__free(file);
 	recording = open_file(fd);

@@ -121,8 +121,8 @@ static void test_refuses_other_files(void **state)
 	must_refuse(file.bytes, file.length, "x.rec: the beginning of the recording is damaged");
 	set_format(&file, RECORDING_FORMAT + 1, "3.1\33[2J");
 	must_refuse(file.bytes, file.length,
-		    "x.rec: recording of gpuprobe 3.1, format 3; this gpuprobe reads up to format "
-		    "2");
+		    "x.rec: recording of gpuprobe 3.1, format 4; this gpuprobe reads up to format "
+		    "3");
 	assert_int_equal(
 		recording__open(open("/dev/null", O_RDONLY), "/dev/null", &recording, &err),
 		-EINVAL);
