@@ -4,106 +4,9 @@
  * and the end of a range, from the thread's profile. Only --nvtx loads it, with maps of the
  * monitor's object.
  */
-#include "core/task.bpf.h"
-#include "gpuprobe/nvtx.h"
+#include "nvtx/paths.bpf.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
-
-/* A thread's counters at a moment. */
-struct counters {
-	u32 slot; /* the thread's counter slot; 0: it has made no call */
-	u32 pad;
-	u64 launches;
-	struct time_totals time[TIME_CLASSES];
-};
-
-/* A range that is open. */
-struct frame {
-	u64 name, domain;
-	u64 begin_ns;
-	s32 tid;
-	u32 ended; /* those above it have not */
-	struct counters before;
-};
-
-/* The ranges in each other of a thread. */
-struct open_ranges {
-	u64 memory; /* of the program that they belong to: exec gives another one */
-	u32 depth;
-	u32 beyond; /* begun where there was no room */
-	struct frame frames[NVTX_DEPTH];
-};
-
-struct open_key {
-	struct nvtx_process process;
-	u64 id;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct open_ranges);
-} nvtx_threads SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, NVTX_OPEN);
-	__type(key, struct open_key);
-	__type(value, struct frame);
-} nvtx_open SEC(".maps");
-
-/* How many names each process has. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, NVTX_PROCESSES);
-	__type(key, struct nvtx_process);
-	__type(value, u64);
-} nvtx_processes SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, NVTX_ALL_NAMES);
-	__type(key, struct nvtx_key);
-	__type(value, struct nvtx_record);
-} nvtx_ranges SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 20);
-} nvtx_names SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, NVTX_LOSSES);
-	__type(key, u32);
-	__type(value, u64);
-} nvtx_lost SEC(".maps");
-
-/* --- the monitor's maps that are read here: userspace shares them --- */
-
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct thread);
-} threads SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct thread_profile);
-} thread_accounts SEC(".maps");
-
-static __always_inline void count_lost(u32 what)
-{
-	u64 *lost = bpf_map_lookup_elem(&nvtx_lost, &what);
-
-	if (lost)
-		*lost += 1;
-}
 
 /* --- counters --- */
 
@@ -155,38 +58,17 @@ __noinline int add_counters(struct nvtx_record *record, const struct frame *fram
 
 /* --- the ranges that are summed up --- */
 
-/* The number of the name under which the process's range counts; names of a process are limited. */
-static __always_inline u64 limited_name(const struct nvtx_process *process, u64 name)
-{
-	struct nvtx_process key = *process; /* before Linux 6.2 a key cannot be an argument */
-	u64 one = 1, *names = bpf_map_lookup_elem(&nvtx_processes, &key);
-
-	if (!names)
-		return bpf_map_update_elem(&nvtx_processes, &key, &one, BPF_NOEXIST) ? 0 : name;
-	return __sync_fetch_and_add(names, 1) < NVTX_NAMES ? name : 0;
-}
-
-static __always_inline struct nvtx_record *record_of(const struct nvtx_process *process, u64 name)
-{
-	struct nvtx_key key = {.process = *process, .name = name};
-	struct nvtx_record *record = bpf_map_lookup_elem(&nvtx_ranges, &key), empty = {0};
-
-	if (record)
-		return record;
-	key.name = limited_name(process, name);
-	bpf_map_update_elem(&nvtx_ranges, &key, &empty, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&nvtx_ranges, &key);
-}
-
 __noinline int end_range(const struct nvtx_process *process, const struct frame *frame)
 {
 	u64 ns = bpf_ktime_get_boot_ns();
 	struct nvtx_record *record;
+	u64 name;
 
 	if (!process || !frame)
 		return 0;
 	ns -= frame->begin_ns;
-	record = record_of(process, frame->name);
+	name = frame->name;
+	record = record_of(process, &name);
 	if (!record) {
 		count_lost(NVTX_LOST_RANGES);
 		return 0;
@@ -196,9 +78,9 @@ __noinline int end_range(const struct nvtx_process *process, const struct frame 
 	if (ns > record->max_ns)
 		record->max_ns = ns;
 	if (frame->tid == (s32)bpf_get_current_pid_tgid())
-		add_counters(record, frame);
-	else
-		add(&record->unmeasured, 1);
+		return add_counters(record, frame);
+	add(&record->unmeasured, 1);
+	add(&record->uncalled, 1);
 	return 0;
 }
 
@@ -225,12 +107,13 @@ static __always_inline struct open_ranges *own_ranges(void)
 
 	if (open && open->memory != memory) {
 		open->memory = memory;
-		open->depth = open->beyond = 0;
+		open->depth = open->beyond = open->started_count = 0;
+		__builtin_memset(open->started, 0, sizeof(open->started));
 	}
 	return open;
 }
 
-static __always_inline void push(u64 name, u64 domain)
+static __always_inline void push(const struct nvtx_process *process, u64 name, u64 domain)
 {
 	struct open_ranges *open = own_ranges();
 
@@ -240,8 +123,10 @@ static __always_inline void push(u64 name, u64 domain)
 			open->beyond++;
 		return;
 	}
-	begin_range(&open->frames[open->depth & (NVTX_DEPTH - 1)], name, domain);
+	begin_range(&open->frames[open->depth & (NVTX_DEPTH - 1)], counted_name(process, name),
+		    domain);
 	open->depth++;
+	renew_path(process, open);
 }
 
 static __always_inline void drop_ended(struct open_ranges *open)
@@ -276,29 +161,34 @@ static __always_inline void pop(const struct nvtx_process *process, u64 domain)
 		break;
 	}
 	drop_ended(open);
+	renew_path(process, open);
 }
 
 /* --- ranges with ids --- */
 
 static __always_inline void start(const struct nvtx_process *process, u64 name, u64 id)
 {
-	struct open_key key = {.process = *process, .id = id};
+	struct nvtx_open_key key = {.process = *process, .id = id};
 	struct frame frame = {0};
 
+	name = counted_name(process, name);
 	begin_range(&frame, name, 0);
 	if (bpf_map_update_elem(&nvtx_open, &key, &frame, BPF_ANY))
 		count_lost(NVTX_LOST_RANGES);
+	else
+		add_started(process, own_ranges(), name, id);
 }
 
 static __always_inline void end(const struct nvtx_process *process, u64 id)
 {
-	struct open_key key = {.process = *process, .id = id};
+	struct nvtx_open_key key = {.process = *process, .id = id};
 	struct frame *frame = bpf_map_lookup_elem(&nvtx_open, &key);
 
 	if (!frame)
 		return;
 	end_range(process, frame);
 	bpf_map_delete_elem(&nvtx_open, &key);
+	renew_path(process, own_ranges());
 }
 
 /* --- names --- */
@@ -335,7 +225,7 @@ int nvtx(struct pt_regs *ctx)
 	if (!process.pid || !pid_is_watched(process.pid))
 		return 0;
 	switch (function) {
-	case NVTX_PUSH: push(PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx)); break;
+	case NVTX_PUSH: push(&process, PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx)); break;
 	case NVTX_POP: pop(&process, PT_REGS_PARM1(ctx)); break;
 	case NVTX_START: start(&process, PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx)); break;
 	case NVTX_END: end(&process, PT_REGS_PARM1(ctx)); break;

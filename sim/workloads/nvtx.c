@@ -19,10 +19,17 @@
 #define BYTES 4096
 
 static struct {
-	uint64_t steps, launches, deep, names;
+	uint64_t steps, launches, deep, names, loose;
 	struct gpu gpu;
 	struct kernels loaded;
 } run = { .steps = 10, .launches = 5 };
+
+static void launch(uint64_t count, CUstream stream)
+{
+	for (uint64_t i = 0; i < count; i++)
+		NEED(cuLaunchKernel(run.loaded.handles[0], 1, 1, 1, 1, 1, 1, 0, stream, NULL,
+				    NULL));
+}
 
 static void compute(nvtxDomainHandle_t domain, nvtxStringHandle_t text, CUstream stream)
 {
@@ -32,9 +39,7 @@ static void compute(nvtxDomainHandle_t domain, nvtxStringHandle_t text, CUstream
 
 	attributes.message.registered = text;
 	nvtxDomainRangePushEx(domain, &attributes);
-	for (uint64_t i = 0; i < run.launches; i++)
-		NEED(cuLaunchKernel(run.loaded.handles[0], 1, 1, 1, 1, 1, 1, 0, stream, NULL,
-				    NULL));
+	launch(run.launches, stream);
 	NEED(cuStreamSynchronize(stream));
 	nvtxDomainRangePop(domain);
 }
@@ -84,11 +89,12 @@ static void *end_range(void *arg)
 	return NULL;
 }
 
-static void cross_threads(void)
+static void cross_threads(CUstream stream)
 {
 	nvtxRangeId_t here = nvtxRangeStartA("here"), across = nvtxRangeStartA("across");
 	pthread_t thread;
 
+	launch(run.loose, stream);
 	nvtxRangeEnd(here);
 	if (pthread_create(&thread, NULL, end_range, &across))
 		abort();
@@ -102,6 +108,8 @@ int main(int argc, char **argv)
 		{ "launches", OPTION_NUMBER, &run.launches, NULL, "launches a step [5]" },
 		{ "deep", OPTION_NUMBER, &run.deep, NULL, "ranges in each other [0]" },
 		{ "names", OPTION_NUMBER, &run.names, NULL, "ranges, each of its own name [0]" },
+		{ "loose", OPTION_NUMBER, &run.loose, NULL,
+		  "launches outside ranges, and as many in ranges with ids [0]" },
 		{ 0 },
 	};
 	CUstream stream;
@@ -113,6 +121,7 @@ int main(int argc, char **argv)
 	NEED(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
 	make_steps(stream);
 	make_others();
-	cross_threads();
+	launch(run.loose, stream);
+	cross_threads(stream);
 	return 0;
 }

@@ -142,6 +142,7 @@ struct thread {
 	__u32 in_library; /* calls[LIBRARY_CALL] is in progress */
 	struct stream_proof proofs[STREAM_PROOFS];
 	struct tensor_pace tensors;
+	__u64 nvtx_path; /* written by nvtx.bpf.c, see struct nvtx_path_key */
 };
 
 #endif

@@ -421,6 +421,8 @@ int live_model__prepare(struct live_model *live, struct error *err)
 					   probes.links, options->gpu_share, &live->gpu_times, err);
 	if (live->gpu_times)
 		gpu_times_watch__name_stacks(live->gpu_times, live_model__stack, live);
+	if (live->gpu_times && options->nvtx)
+		gpu_times_watch__sum_by_path(live->gpu_times);
 	if (!ret && options->nvtx)
 		ret = nvtx_watch__new(session__loop(live->session), live->skeleton, probes.links,
 				      &live->nvtx, err);

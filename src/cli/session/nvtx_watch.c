@@ -89,15 +89,23 @@ static void add(const struct nvtx_key *key, const struct nvtx_record *record, vo
 	nvtx_ranges__add(arg, key, record);
 }
 
-const struct nvtx_ranges *nvtx_watch__ranges(struct nvtx_watch *watch)
+static void add_path(const struct nvtx_path_key *key, const struct nvtx_path *path, void *arg)
+{
+	nvtx_ranges__add_path(arg, key, path);
+}
+
+const struct nvtx_ranges *nvtx_watch__ranges(struct nvtx_watch *watch,
+					     const struct gpu_times *times)
 {
 	uint64_t lost[NVTX_LOSSES];
 
 	nvtx_object__lost(watch->object, lost);
 	watch->ranges.unread_ranges = lost[NVTX_LOST_RANGES];
 	watch->ranges.unread_names = lost[NVTX_LOST_NAMES];
-	nvtx_ranges__begin(&watch->ranges);
+	nvtx_ranges__begin(&watch->ranges, times);
 	nvtx_object__each(watch->object, add, &watch->ranges);
+	if (times)
+		nvtx_object__each_path(watch->object, add_path, &watch->ranges);
 	read_ring(watch);
 	nvtx_ranges__end(&watch->ranges);
 	return &watch->ranges;

@@ -29,7 +29,11 @@ int nvtx_watch__new(struct event_base *loop, const struct gpuprobe_bpf *monitor,
 /* Before the loop. NULL ok. */
 void nvtx_watch__free(struct nvtx_watch *watch);
 
-/* The ranges up to now; valid until the loop runs on, or the next call. */
-const struct nvtx_ranges *nvtx_watch__ranges(struct nvtx_watch *watch);
+/*
+ * The ranges up to now, with these GPU times, NULL ok; valid until the loop runs on, or the next
+ * call.
+ */
+const struct nvtx_ranges *nvtx_watch__ranges(struct nvtx_watch *watch,
+					     const struct gpu_times *times);
 
 #endif

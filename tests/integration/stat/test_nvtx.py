@@ -10,6 +10,7 @@ import pytest
 from lib import paths
 from lib.probe import environment
 
+CLOCK = "kernel=20us,copy=5us,set=2us,graph_node=1us"
 HEADER = Path("/usr/local/cuda/include/nvtx3/nvToolsExt.h")
 
 
@@ -53,6 +54,42 @@ def test_ranges(links):
     ranges, report = only(paths.workload("nvtx"), "--steps", 40, "--launches", 7,
                           GPUPROBE_LINKS=links or None)
     expect_steps(ranges, report, 40, 7)
+
+
+def expect_work(gpu, kernels, copies=0):
+    """Kernels of 20 us, copies of 5 us."""
+    assert gpu["kernels"] == {"count": kernels, "ns": kernels * 20_000}
+    assert gpu["copies"] == {"count": copies, "ns": copies * 5_000}
+    assert gpu["total_ns"] == kernels * 20_000 + copies * 5_000
+    assert gpu["count"] == kernels + copies
+
+
+def test_gpu_times():
+    """Work counts in the ranges of its call, though it runs and is told of later."""
+    done = stat(paths.workload("nvtx"), "--steps", 30, "--launches", 4, "--loose", 3, "--deep", 2,
+                options=("--json", "--gpu-times"), CUDA_SIM_CLOCK=CLOCK,
+                CUDA_INJECTION64_PATH=None)
+    process, = json.loads(done.stdout.splitlines()[-1])["processes"]
+    ranges = {each["name"]: each["gpu"] for each in process["ranges"]}
+    expect_work(ranges["step"], 120, 30)
+    expect_work(ranges["model: compute"], 120)
+    expect_work(ranges["here"], 3)
+    expect_work(ranges["deep"], 0)
+    assert ranges["across"] is None
+    apart = process["ranges_gpu"]
+    expect_work(apart["in_ranges"], 123, 30)
+    expect_work(apart["outside"], 3)
+    expect_work(apart["unknown"], 0)
+    assert apart["without_call"] == 0
+
+
+def test_gpu_times_as_text():
+    done = stat(paths.workload("nvtx"), "--steps", 10, "--loose", 2, options=("--gpu-times",),
+                CUDA_SIM_CLOCK=CLOCK, CUDA_INJECTION64_PATH=None)
+    assert re.search(r" in CUDA +GPU time +NVTX range\n", done.stdout), done.stdout
+    assert re.search(r" 1\.05 ms +step\n| 1\.1 ms +step\n| 1\.0 ms +step\n", done.stdout)
+    assert re.search(r" unknown +across\n", done.stdout)
+    assert "40.0 us of GPU time is outside ranges (2 pieces of work)\n" in done.stdout
 
 
 @pytest.mark.skipif(not HEADER.exists(), reason="the machine has no header of NVTX")
