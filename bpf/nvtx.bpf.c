@@ -4,7 +4,7 @@
  * and the end of a range, from the thread's profile. Only --nvtx loads it, with maps of the
  * monitor's object.
  */
-#include "nvtx/paths.bpf.h"
+#include "nvtx/steps.bpf.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
 
@@ -89,6 +89,7 @@ static __always_inline void begin_range(struct frame *frame, u64 name, u64 domai
 	frame->name = name;
 	frame->domain = domain;
 	frame->ended = 0;
+	frame->is_step = 0;
 	frame->tid = (s32)bpf_get_current_pid_tgid();
 	__builtin_memset(&frame->before, 0, sizeof(frame->before));
 	read_counters(&frame->before);
@@ -107,7 +108,7 @@ static __always_inline struct open_ranges *own_ranges(void)
 
 	if (open && open->memory != memory) {
 		open->memory = memory;
-		open->depth = open->beyond = open->started_count = 0;
+		open->depth = open->beyond = open->started_count = open->in_step = 0;
 		__builtin_memset(open->started, 0, sizeof(open->started));
 	}
 	return open;
@@ -116,6 +117,7 @@ static __always_inline struct open_ranges *own_ranges(void)
 static __always_inline void push(const struct nvtx_process *process, u64 name, u64 domain)
 {
 	struct open_ranges *open = own_ranges();
+	struct frame *frame;
 
 	if (!open || open->depth >= NVTX_DEPTH) {
 		count_lost(NVTX_LOST_RANGES);
@@ -123,8 +125,10 @@ static __always_inline void push(const struct nvtx_process *process, u64 name, u
 			open->beyond++;
 		return;
 	}
-	begin_range(&open->frames[open->depth & (NVTX_DEPTH - 1)], counted_name(process, name),
-		    domain);
+	frame = &open->frames[open->depth & (NVTX_DEPTH - 1)];
+	begin_range(frame, counted_name(process, name), domain);
+	if (begins_step(process, open, name))
+		begin_range_step(open, frame, 0);
 	open->depth++;
 	renew_path(process, open);
 }
@@ -156,6 +160,7 @@ static __always_inline void pop(const struct nvtx_process *process, u64 domain)
 
 		if (frame->ended || frame->domain != domain)
 			continue;
+		end_range_step(open, frame);
 		end_range(process, frame);
 		frame->ended = 1;
 		break;
@@ -169,26 +174,33 @@ static __always_inline void pop(const struct nvtx_process *process, u64 domain)
 static __always_inline void start(const struct nvtx_process *process, u64 name, u64 id)
 {
 	struct nvtx_open_key key = {.process = *process, .id = id};
+	struct open_ranges *open = own_ranges();
 	struct frame frame = {0};
+	bool is_step = begins_step(process, open, name);
 
 	name = counted_name(process, name);
 	begin_range(&frame, name, 0);
+	if (is_step)
+		begin_range_step(open, &frame, id);
 	if (bpf_map_update_elem(&nvtx_open, &key, &frame, BPF_ANY))
 		count_lost(NVTX_LOST_RANGES);
 	else
-		add_started(process, own_ranges(), name, id);
+		add_started(process, open, name, id);
 }
 
 static __always_inline void end(const struct nvtx_process *process, u64 id)
 {
 	struct nvtx_open_key key = {.process = *process, .id = id};
 	struct frame *frame = bpf_map_lookup_elem(&nvtx_open, &key);
+	struct open_ranges *open = own_ranges();
 
 	if (!frame)
 		return;
+	if (frame->tid == (s32)bpf_get_current_pid_tgid())
+		end_range_step(open, frame);
 	end_range(process, frame);
 	bpf_map_delete_elem(&nvtx_open, &key);
-	renew_path(process, own_ranges());
+	renew_path(process, open);
 }
 
 /* --- names --- */

@@ -89,19 +89,9 @@ static size_t append_wide(char text[NVTX_NAME_SIZE], size_t length, const wchar_
 	return length;
 }
 
-/* FNV-1a, never 0. */
-static uint64_t number_of(const char *text)
-{
-	uint64_t number = 0xcbf29ce484222325;
-
-	for (; *text; text++)
-		number = (number ^ (uint8_t)*text) * 0x100000001b3;
-	return number ? number : 1;
-}
-
 static uint64_t tell_name(const char *text)
 {
-	uint64_t number = number_of(text), *told = &names_told[number % NAMES_TOLD];
+	uint64_t number = nvtx_name_number(text), *told = &names_told[number % NAMES_TOLD];
 
 	if (__atomic_load_n(told, __ATOMIC_RELAXED) == number)
 		return number;

@@ -19,7 +19,9 @@ struct frame {
 	u64 name, domain;
 	u64 begin_ns;
 	s32 tid;
-	u32 ended; /* those above it have not */
+	u32 ended;   /* those above it have not */
+	u32 is_step; /* see nvtx/steps.bpf.h */
+	u32 pad;
 	struct counters before;
 };
 
@@ -35,7 +37,8 @@ struct open_ranges {
 	u32 depth;
 	u32 beyond; /* begun where there was no room */
 	u32 started_count;
-	u32 pad;
+	u32 in_step; /* see nvtx/steps.bpf.h */
+	u64 step_id;
 	struct frame frames[NVTX_DEPTH];	    /* those in each other */
 	struct started_range started[NVTX_STARTED]; /* for GPU times */
 	struct nvtx_path path;

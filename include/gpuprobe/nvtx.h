@@ -24,6 +24,16 @@
 #define NVTX_ALL_PATHS 16384 /* of all processes: 6 MiB */
 #define NVTX_PATH_UNKNOWN 1  /* beyond these limits */
 
+/* The number of a name: FNV-1a, never 0. */
+static inline __u64 nvtx_name_number(const char *text)
+{
+	__u64 number = 0xcbf29ce484222325;
+
+	for (; *text; text++)
+		number = (number ^ (unsigned char)*text) * 0x100000001b3;
+	return number ? number : 1;
+}
+
 /* The functions of the library that have probes; the cookies of these. */
 enum nvtx_function {
 	NVTX_PUSH = 1,

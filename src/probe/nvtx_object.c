@@ -35,6 +35,7 @@ static int share_maps(const struct nvtx_bpf *nvtx, const struct gpuprobe_bpf *mo
 		{nvtx->maps.watched, monitor->maps.watched},
 		{nvtx->maps.threads, monitor->maps.threads},
 		{nvtx->maps.thread_accounts, monitor->maps.thread_accounts},
+		{nvtx->maps.step_records, monitor->maps.step_records},
 	};
 
 	bpf_map__set_autocreate(nvtx->maps.ring, false);

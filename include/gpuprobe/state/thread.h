@@ -142,7 +142,9 @@ struct thread {
 	__u32 in_library; /* calls[LIBRARY_CALL] is in progress */
 	struct stream_proof proofs[STREAM_PROOFS];
 	struct tensor_pace tensors;
-	__u64 nvtx_path; /* written by nvtx.bpf.c, see struct nvtx_path_key */
+	/* Written by nvtx.bpf.c */
+	__u64 nvtx_path; /* see struct nvtx_path_key */
+	__u64 in_step;	 /* with config.step_range: in such a range */
 };
 
 #endif

@@ -55,6 +55,7 @@ struct profile_command {
 	double gpu_share;	       /* of the time that this is done for; 0: all */
 	bool gpu_graph_nodes;	       /* and that in graphs by kernel */
 	bool nvtx;		       /* sum up by NVTX range; only for stat */
+	const char *steps_by;	       /* the range that steps are; belongs to argv; NULL: none */
 	struct option_list thresholds; /* "ID=VALUE"; belongs to argv */
 	const char *explain;	       /* an id, or "all"; belongs to argv; NULL: not given */
 	bool list;

@@ -20,6 +20,7 @@
 #include "collect/collector.h"
 #include "api/api.h"
 #include "gen/gpuprobe.skel.h"
+#include "gpuprobe/nvtx.h"
 #include "govern/ask_probes.h"
 #include "govern/budget.h"
 #include "govern/calibration.h"
@@ -286,6 +287,7 @@ static int load_object(struct live_model *live, struct session_probes *probes,
 		.profile = options->needs & NEEDS_PROFILE,
 		.idle_records = options->idle_time,
 		.steps = options->steps,
+		.step_range = options->steps_by ? nvtx_name_number(options->steps_by) : 0,
 		.only_watched = targets->command || targets->pid_count,
 		.hold = targets->command,
 		.track_inflight = options->sections & SECTION_COPY,
@@ -379,6 +381,7 @@ int live_model__prepare(struct live_model *live, struct error *err)
 		.exact_from_start = options->targets->command,
 		.profile = options->needs & NEEDS_PROFILE,
 		.steps = options->steps,
+		.steps_by = options->steps_by,
 		.no_returns = options->no_returns,
 		.watch_gpus = options->watch_gpus,
 		.stack_mode = options->stacks.mode,
