@@ -65,6 +65,7 @@ PROBE_POINT(gpuprobe_nvtx_pop);
 PROBE_POINT(gpuprobe_nvtx_start);
 PROBE_POINT(gpuprobe_nvtx_end);
 PROBE_POINT(gpuprobe_nvtx_name);
+PROBE_POINT(gpuprobe_nvtx_mark);
 
 /* --- names --- */
 
@@ -100,29 +101,39 @@ static uint64_t tell_name(const char *text)
 	return number;
 }
 
-/* The number of the name "DOMAIN: MESSAGE"; `type` is of the message. */
-static uint64_t name_of(const struct text *domain, int type, const void *message)
+/* The text "DOMAIN: MESSAGE" of a range or mark. */
+struct name {
+	size_t domain_length;
+	char text[NVTX_NAME_SIZE];
+};
+
+/* `type` is of the message. */
+static void make_name(struct name *name, const struct text *domain, int type, const void *message)
 {
-	char text[NVTX_NAME_SIZE] = "";
+	char *text = name->text;
 	size_t length = 0;
 
-	if (domain && domain->text[0]) {
+	name->text[0] = '\0';
+	if (domain && domain->text[0])
 		length = append(text, length, domain->text);
+	name->domain_length = length;
+	if (length)
 		length = append(text, length, ": ");
-	}
 	if (type == MESSAGE_TEXT && message)
 		append(text, length, message);
 	else if (type == MESSAGE_WIDE && message)
 		append_wide(text, length, message);
 	else if (type == MESSAGE_REGISTERED && message)
 		append(text, length, ((const struct text *)message)->text);
-	return tell_name(text);
 }
 
-static uint64_t name_by(const struct text *domain, const struct attributes *attributes)
+static void name_by(struct name *name, const struct text *domain,
+		    const struct attributes *attributes)
 {
-	return attributes ? name_of(domain, attributes->message_type, attributes->message) :
-			    name_of(domain, MESSAGE_NONE, NULL);
+	if (attributes)
+		make_name(name, domain, attributes->message_type, attributes->message);
+	else
+		make_name(name, domain, MESSAGE_NONE, NULL);
 }
 
 static struct text *keep_text(int type, const void *message)
@@ -140,38 +151,50 @@ static struct text *keep_text(int type, const void *message)
 
 #define NO_DEPTH (-2)
 
-static int push(const struct text *domain, uint64_t name)
+static int push(const struct text *domain, const struct name *name)
 {
-	gpuprobe_nvtx_push(name, (uintptr_t)domain);
+	gpuprobe_nvtx_push(tell_name(name->text), (uintptr_t)domain, name->text,
+			   name->domain_length);
 	return NO_DEPTH;
 }
 
-static uint64_t start(uint64_t name)
+static uint64_t start(const struct name *name)
 {
 	uint64_t id = __atomic_add_fetch(&latest_id, 1, __ATOMIC_RELAXED);
 
-	gpuprobe_nvtx_start(name, id);
+	gpuprobe_nvtx_start(tell_name(name->text), id, name->text, name->domain_length);
 	return id;
+}
+
+static int push_message(int type, const void *message)
+{
+	struct name name;
+
+	make_name(&name, NULL, type, message);
+	return push(NULL, &name);
 }
 
 static int push_text(const char *message)
 {
-	return push(NULL, name_of(NULL, MESSAGE_TEXT, message));
+	return push_message(MESSAGE_TEXT, message);
 }
 
 static int push_wide(const wchar_t *message)
 {
-	return push(NULL, name_of(NULL, MESSAGE_WIDE, message));
-}
-
-static int push_attributes(const struct attributes *attributes)
-{
-	return push(NULL, name_by(NULL, attributes));
+	return push_message(MESSAGE_WIDE, message);
 }
 
 static int push_in_domain(struct text *domain, const struct attributes *attributes)
 {
-	return push(domain, name_by(domain, attributes));
+	struct name name;
+
+	name_by(&name, domain, attributes);
+	return push(domain, &name);
+}
+
+static int push_attributes(const struct attributes *attributes)
+{
+	return push_in_domain(NULL, attributes);
 }
 
 static int pop_in_domain(struct text *domain)
@@ -185,24 +208,66 @@ static int pop(void)
 	return pop_in_domain(NULL);
 }
 
+static uint64_t start_message(int type, const void *message)
+{
+	struct name name;
+
+	make_name(&name, NULL, type, message);
+	return start(&name);
+}
+
 static uint64_t start_text(const char *message)
 {
-	return start(name_of(NULL, MESSAGE_TEXT, message));
+	return start_message(MESSAGE_TEXT, message);
 }
 
 static uint64_t start_wide(const wchar_t *message)
 {
-	return start(name_of(NULL, MESSAGE_WIDE, message));
-}
-
-static uint64_t start_attributes(const struct attributes *attributes)
-{
-	return start(name_by(NULL, attributes));
+	return start_message(MESSAGE_WIDE, message);
 }
 
 static uint64_t start_in_domain(struct text *domain, const struct attributes *attributes)
 {
-	return start(name_by(domain, attributes));
+	struct name name;
+
+	name_by(&name, domain, attributes);
+	return start(&name);
+}
+
+static uint64_t start_attributes(const struct attributes *attributes)
+{
+	return start_in_domain(NULL, attributes);
+}
+
+static void mark_message(int type, const void *message)
+{
+	struct name name;
+
+	make_name(&name, NULL, type, message);
+	gpuprobe_nvtx_mark(name.text, name.domain_length);
+}
+
+static void mark_text(const char *message)
+{
+	mark_message(MESSAGE_TEXT, message);
+}
+
+static void mark_wide(const wchar_t *message)
+{
+	mark_message(MESSAGE_WIDE, message);
+}
+
+static void mark_in_domain(struct text *domain, const struct attributes *attributes)
+{
+	struct name name;
+
+	name_by(&name, domain, attributes);
+	gpuprobe_nvtx_mark(name.text, name.domain_length);
+}
+
+static void mark_attributes(const struct attributes *attributes)
+{
+	mark_in_domain(NULL, attributes);
 }
 
 static void end(uint64_t id)
@@ -251,17 +316,24 @@ struct function {
 	}
 
 static const struct function core[] = {
-	FUNCTION(4, start_attributes), FUNCTION(5, start_text),
-	FUNCTION(6, start_wide),       FUNCTION(7, end),
-	FUNCTION(8, push_attributes),  FUNCTION(9, push_text),
-	FUNCTION(10, push_wide),       FUNCTION(11, pop),
+	FUNCTION(1, mark_attributes),
+	FUNCTION(2, mark_text),
+	FUNCTION(3, mark_wide),
+	FUNCTION(4, start_attributes),
+	FUNCTION(5, start_text),
+	FUNCTION(6, start_wide),
+	FUNCTION(7, end),
+	FUNCTION(8, push_attributes),
+	FUNCTION(9, push_text),
+	FUNCTION(10, push_wide),
+	FUNCTION(11, pop),
 };
 
 /* A domain stays when the program destroys it: other threads may have ranges in it. */
 static const struct function core2[] = {
-	FUNCTION(2, start_in_domain), FUNCTION(3, end_in_domain),     FUNCTION(4, push_in_domain),
-	FUNCTION(5, pop_in_domain),   FUNCTION(10, register_text),    FUNCTION(11, register_wide),
-	FUNCTION(12, make_domain),    FUNCTION(13, make_wide_domain),
+	FUNCTION(1, mark_in_domain), FUNCTION(2, start_in_domain), FUNCTION(3, end_in_domain),
+	FUNCTION(4, push_in_domain), FUNCTION(5, pop_in_domain),   FUNCTION(10, register_text),
+	FUNCTION(11, register_wide), FUNCTION(12, make_domain),	   FUNCTION(13, make_wide_domain),
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))

@@ -41,6 +41,8 @@ enum nvtx_function {
 	NVTX_START,
 	NVTX_END,
 	NVTX_NAME,
+	NVTX_MARK,
+	NVTX_FUNCTIONS,
 };
 
 struct nvtx_process {

@@ -15,8 +15,10 @@
 #include "record/call_writer.h"
 #include "trace/function.h"
 
-_Static_assert(TRACE_LOSSES == sizeof(((struct recorded_calls_end *)0)->losses) / sizeof(uint64_t),
-	       "the file has every reason for losses");
+/* A recording has no NVTX ranges. */
+_Static_assert(TRACE_LOST_RANGE ==
+		       sizeof(((struct recorded_calls_end *)0)->losses) / sizeof(uint64_t),
+	       "the file has every reason for losses of calls and stacks");
 
 #define OUT_OF_MEMORY 2 /* cudaErrorMemoryAllocation and CUDA_ERROR_OUT_OF_MEMORY */
 

@@ -148,6 +148,10 @@ static const struct option_row rows[] = {
 	{"count", 0, "N", "stop after N calls", option__u64, FIELD(count), .min = 1,
 	 .max = (double)LONG_MAX},
 	{"duration", 0, "S", DURATION_HELP, option__duration, FIELD(duration), .min = 0.001},
+	{"nvtx", 0, NULL,
+	 "also COMMAND's NVTX ranges and marks; loads a library\n"
+	 "into COMMAND",
+	 option__flag, FIELD(nvtx)},
 	{"no-return-probes", 0, NULL, "probe only the start of calls: no results, no times",
 	 option__flag, FIELD(no_returns)},
 	{.rows = library_rows, FIELD(targets)},
@@ -303,6 +307,22 @@ static int check_timeline(const struct trace_options *options, const struct give
 	return options->no_returns ? contradiction(format, "--no-return-probes", both, err) : 0;
 }
 
+static int check_nvtx(const struct trace_options *options, const struct given *given,
+		      struct error *err)
+{
+	if (!options->nvtx)
+		return 0;
+	if (given->only_summary)
+		return contradiction("--nvtx", "-c", "a summary is of calls", err);
+	if (options->input.path)
+		return contradiction("--nvtx", "-i", "a recording has no NVTX ranges", err);
+	return options->targets.command ?
+		       0 :
+		       error__set(err, -EINVAL,
+				  "--nvtx needs COMMAND: NVTX looks for a library once, at its "
+				  "first call");
+}
+
 /* Options that only a running program can answer. */
 static int check_input(const struct trace_options *options, struct error *err)
 {
@@ -389,6 +409,8 @@ static int settle(struct trace_options *options, const struct given *given, int 
 		ret = check_combination(options, given, err);
 	if (!ret)
 		ret = check_timeline(options, given, err);
+	if (!ret)
+		ret = check_nvtx(options, given, err);
 	if (!ret)
 		ret = check_input(options, err);
 	if (!ret)

@@ -45,6 +45,7 @@ struct trace_options {
 	bool lines;			    /* show calls as they happen */
 	bool summary;			    /* print a summary at the end */
 	bool full_names;
+	bool nvtx;		/* lines of COMMAND's NVTX ranges */
 	bool chooses_functions; /* -e or --api was given */
 	bool no_returns;	/* see struct selection */
 	bool strict;		/* losses set the exit status to EXIT_LOST */

@@ -26,6 +26,11 @@ int nvtx_watch__set_variable(struct error *err)
 	return injected_library__set(VARIABLE, LIBRARY, "no NVTX ranges", err);
 }
 
+const char *nvtx_watch__path(void)
+{
+	return getenv(VARIABLE);
+}
+
 static int take(const void *record, size_t size, void *arg)
 {
 	nvtx_ranges__take_name(arg, record, size);
@@ -52,7 +57,7 @@ int nvtx_watch__new(struct event_base *loop, const struct gpuprobe_bpf *monitor,
 
 	if (!watch)
 		return error__set(err, -ENOMEM, "out of memory");
-	ret = nvtx_object__new(monitor, links, getenv(VARIABLE), &watch->object, err);
+	ret = nvtx_object__new(monitor, links, nvtx_watch__path(), &watch->object, err);
 	if (!ret) {
 		ret = ring__map(&watch->ring, nvtx_object__ring_fd(watch->object));
 		if (ret)

@@ -19,6 +19,9 @@ struct nvtx_watch;
  */
 int nvtx_watch__set_variable(struct error *err);
 
+/* The path of the library, after the variable has been set. */
+const char *nvtx_watch__path(void);
+
 /*
  * Loads and attaches the probes for the library that the variable names. `monitor` must be loaded;
  * it and `loop` must outlive the watch. Returns 0, or a negative errno with a message.

@@ -189,6 +189,7 @@ static char *write_kind(enum trace_line_kind kind, char *at)
 	case LINE_UNFINISHED: return TRACE_TEXT_CONSTANT(at, ",\"line\":\"unfinished\"");
 	case LINE_UNFOLLOWED: return TRACE_TEXT_CONSTANT(at, ",\"line\":\"not_followed\"");
 	case LINE_BEFORE: return TRACE_TEXT_CONSTANT(at, ",\"line\":\"before_attach\"");
+	case LINE_RANGE: return TRACE_TEXT_CONSTANT(at, ",\"line\":\"range\"");
 	case LINE_LOST: break;
 	}
 	return TRACE_TEXT_CONSTANT(at, ",\"line\":\"lost\"");
