@@ -108,6 +108,22 @@ NVTX_API_FUNCTION(nvtxStringHandle_t, nvtxDomainRegisterStringA, nvtx_core2, 10,
 NVTX_API_FUNCTION(nvtxDomainHandle_t, nvtxDomainCreateA, nvtx_core2, 12, (const char *name),
 		  (name))
 
+static inline void nvtxMarkA(const char *message)
+{
+	pthread_once(&nvtx_once, nvtx_load);
+	if (nvtx_core[2])
+		((void (*)(const char *))nvtx_core[2])(message);
+}
+
+static inline void nvtxDomainMarkEx(nvtxDomainHandle_t domain,
+				    const nvtxEventAttributes_t *attributes)
+{
+	pthread_once(&nvtx_once, nvtx_load);
+	if (nvtx_core2[1])
+		((void (*)(nvtxDomainHandle_t, const nvtxEventAttributes_t *))nvtx_core2[1])(
+			domain, attributes);
+}
+
 static inline void nvtxRangeEnd(nvtxRangeId_t id)
 {
 	pthread_once(&nvtx_once, nvtx_load);

@@ -19,7 +19,8 @@
 #define BYTES 4096
 
 static struct {
-	uint64_t steps, launches, deep, names, loose;
+	uint64_t steps, launches, deep, names, loose, marks;
+	bool unended;
 	struct gpu gpu;
 	struct kernels loaded;
 } run = { .steps = 10, .launches = 5 };
@@ -83,6 +84,20 @@ static void make_others(void)
 	}
 }
 
+static void make_marks(void)
+{
+	nvtxDomainHandle_t domain = nvtxDomainCreateA("model");
+	nvtxEventAttributes_t attributes = { .version = NVTX_VERSION,
+					     .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE,
+					     .messageType = NVTX_MESSAGE_TYPE_ASCII };
+
+	attributes.message.ascii = "mark";
+	for (uint64_t i = 0; i < run.marks; i++) {
+		nvtxMarkA("mark");
+		nvtxDomainMarkEx(domain, &attributes);
+	}
+}
+
 static void *end_range(void *arg)
 {
 	nvtxRangeEnd(*(nvtxRangeId_t *)arg);
@@ -110,6 +125,8 @@ int main(int argc, char **argv)
 		{ "names", OPTION_NUMBER, &run.names, NULL, "ranges, each of its own name [0]" },
 		{ "loose", OPTION_NUMBER, &run.loose, NULL,
 		  "launches outside ranges, and as many in ranges with ids [0]" },
+		{ "marks", OPTION_NUMBER, &run.marks, NULL, "marks of each kind [0]" },
+		{ "unended", OPTION_FLAG, &run.unended, NULL, "leave ranges open at the end" },
 		{ 0 },
 	};
 	CUstream stream;
@@ -123,5 +140,10 @@ int main(int argc, char **argv)
 	make_others();
 	launch(run.loose, stream);
 	cross_threads(stream);
+	make_marks();
+	if (run.unended) {
+		nvtxRangePushA("open");
+		nvtxRangeStartA("open too");
+	}
 	return 0;
 }

@@ -38,8 +38,8 @@ int trace_object__load(const struct trace_object_options *options, const struct 
 
 /*
  * Attaches to the library for NVTX at `path` with this kind of link; the object was loaded with
- * `nvtx`. Returns 0, or a negative errno with a message. The caller detaches in either case; *points
- * begins with a link of -1.
+ * `nvtx`. Returns 0, or a negative errno with a message. The caller detaches in either case;
+ * *points begins with a link of -1.
  */
 int trace_object__attach_nvtx(struct trace_bpf *skeleton, enum link_kind links, const char *path,
 			      struct library_points *points, struct error *err);

@@ -97,7 +97,7 @@ int trace_stream__take_losses(struct trace_stream *stream);
 
 /* ranges.c */
 
-/* Takes a record of type TRACE_RANGE, aligned. Returns 0, -EINVAL if it is malformed, or -ENOMEM. */
+/* Takes an aligned TRACE_RANGE record. Returns 0, -EINVAL if it is malformed, or -ENOMEM. */
 int trace_stream__take_range(struct trace_stream *stream, const void *data, size_t size);
 
 /* Makes its line, whose texts are in `pending`. */

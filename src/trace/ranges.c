@@ -19,11 +19,12 @@ static bool is_whole(const struct trace_stream *stream, const struct trace_range
 int trace_stream__take_range(struct trace_stream *stream, const void *data, size_t size)
 {
 	const struct trace_range_event *range = data;
-	uint64_t time = range->event.start_ns;
 	struct pending_event *pending;
+	uint64_t time;
 
 	if (!is_whole(stream, range, size))
 		return -EINVAL;
+	time = range->event.start_ns;
 	if (time < stream->began)
 		return 0;
 	pending = reorder__room(stream->order, sizeof(*range));

@@ -362,7 +362,8 @@ static int set_up(struct trace *trace, int *status, struct error *err)
 		return ret;
 	trace->gaps = attach_gaps__new(origin.begin_ns, trace->log);
 	trace->functions = trace_functions__new(options->config.kernel_args);
-	if (!trace->gaps || !trace->functions || trace_functions__add_ranges(trace->functions))
+	if (!trace->gaps || !trace->functions ||
+	    (trace->nvtx && trace_functions__add_ranges(trace->functions)))
 		return error__set(err, -ENOMEM, "out of memory");
 	ret = open_stream(trace, err);
 	if (!ret)

@@ -55,6 +55,17 @@ class Step:
 
 
 @dataclass
+class Range:
+    """An NVTX range: the name of its track, and of itself."""
+    pid: int
+    track: str
+    name: str
+    start: int
+    end: int
+    args: dict
+
+
+@dataclass
 class Timeline:
     calls: list = field(default_factory=list)
     marks: list = field(default_factory=list)
@@ -65,6 +76,7 @@ class Timeline:
     orders: list = field(default_factory=list)
     follows: list = field(default_factory=list)
     steps: list = field(default_factory=list)
+    ranges: list = field(default_factory=list)
     processes: dict = field(default_factory=dict)  # name by pid
     threads: dict = field(default_factory=dict)  # name by (pid, tid)
 
@@ -188,6 +200,7 @@ def expanded(path):
 
 GROUP = "CUDA streams"
 STEPS = "steps of thread "
+RANGES = "NVTX"
 
 
 def parent_is_right(track, parent):
@@ -196,7 +209,7 @@ def parent_is_right(track, parent):
     if "thread" in track:
         return parent.get("process", {}).get("pid") == track["thread"]["pid"]
     unit = track.get("counter", {}).get("unit")
-    if track["name"].startswith((GROUP, STEPS)) or unit == UNIT_BYTES:
+    if track["name"].startswith((GROUP, STEPS, RANGES)) or unit == UNIT_BYTES:
         return "process" in parent
     return parent["name"].startswith(GROUP)
 
@@ -283,6 +296,15 @@ class Perfetto:
         assert track["uuid"] not in self.open_steps
         self.open_steps[track["uuid"]] = len(self.timeline.steps) - 1
 
+    def take_range(self, pid, track, time, event, stack):
+        if event["type"] == SLICE_BEGIN:
+            assert event["category"] == "nvtx"
+            stack.append(Range(pid, track["name"], event["name"], time, None, event["arguments"]))
+            self.timeline.ranges.append(stack[-1])
+        else:
+            assert event["type"] == SLICE_END
+            stack.pop().end = time
+
     def finish(self):
         timeline = self.timeline
         stacks = {}
@@ -295,6 +317,8 @@ class Perfetto:
             call = None
             if "counter" not in track and track.get("name", "").startswith(STEPS):
                 self.take_step(pid, track, time, event)
+            elif track.get("name", "").startswith(RANGES):
+                self.take_range(pid, track, time, event, stack)
             elif event["type"] == SLICE_BEGIN:
                 call = Call(pid, track["thread"]["tid"], event["name"], event["category"], time,
                             args=event["arguments"])
@@ -387,6 +411,10 @@ def read_chrome(path, begin=0):
             timeline.steps.append(Step(pid, int(names[pid, tid].removeprefix(STEPS)),
                                        event["name"], time, time + event["dur"],
                                        event["args"]["launches"]))
+        elif phase == "X" and event["cat"] == "nvtx":
+            assert tid >= 1 << 24
+            timeline.ranges.append(Range(pid, names[pid, tid], event["name"], time,
+                                         time + event["dur"], event["args"]))
         elif phase in "XB":
             call = Call(pid, tid, event["name"], event["cat"], time,
                         time + event["dur"] if phase == "X" else None, event["args"])

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""gpuprobe trace --nvtx: a program's NVTX ranges and marks among its calls, and in timelines."""
+import json
+import subprocess
+from collections import Counter
+
+import pytest
+
+from lib import paths
+from lib.probe import environment
+from lib.timeline import read_chrome, read_perfetto
+
+NVTX = paths.workload("nvtx")
+
+
+def trace(*arguments, command=(NVTX,), **env):
+    env = {"CUDA_SIM_DIRECTORY": paths.SIM, "LD_LIBRARY_PATH": paths.SIM,
+           "NVTX_INJECTION64_PATH": None, **env}
+    done = subprocess.run([paths.GPUPROBE, "trace", "--nvtx", *map(str, arguments), "--",
+                           *map(str, command)], env=environment(**env), text=True,
+                          capture_output=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def lines(*arguments, command=(NVTX,)):
+    text = trace("--json", "--timestamps", "ns", *arguments, command=command).stdout
+    return [json.loads(line) for line in text.splitlines()[1:]]
+
+
+def pairs(ranges):
+    """Each range of a thread as (its beginning, its end): they end in the reverse order."""
+    stack, found = [], []
+    for line in ranges:
+        if line["event"] == "nvtxRangePush":
+            stack.append(line)
+        elif line["event"] == "nvtxRangePop":
+            found.append((stack.pop(), line))
+    assert not stack
+    return found
+
+
+def expect_pair(begin, end):
+    assert begin["details"] == end["details"] and begin["tid"] == end["tid"]
+    assert (begin["duration"], begin["result"], end["result"]) == (None, None, None)
+    assert end["time"] - begin["time"] == end["duration"]
+
+
+@pytest.mark.parametrize("links", ["", pytest.param("perf", marks=pytest.mark.slow)])
+def test_lines(links, monkeypatch):
+    if links:
+        monkeypatch.setenv("GPUPROBE_LINKS", links)
+    everything = lines(command=(NVTX, "--steps", 6, "--launches", 2, "--deep", 34, "--marks", 3))
+    ranges = [line for line in everything if line.get("line") == "range"]
+    nested = pairs(ranges)
+    for begin, end in nested:
+        expect_pair(begin, end)
+    assert Counter(end["details"]["name"] for _, end in nested) == {
+        "step": 6, "compute": 6, "w?de": 1, "deep": 32}
+    assert {end["details"].get("domain") for _, end in nested
+            if end["details"]["name"] == "compute"} == {"model"}
+    for begin, end in nested:
+        if end["details"]["name"] == "compute":
+            within = [line["event"] for line in everything
+                      if begin["time"] < line["time"] < end["time"]]
+            assert within == ["cuLaunchKernel"] * 2 + ["cuStreamSynchronize"]
+    expect_others(ranges)
+    assert [line["lost_ranges"] for line in everything if line.get("line") == "lost"] == [2]
+
+
+def expect_others(ranges):
+    """Ranges with ids, of which another thread ends one; and marks."""
+    by_event = {event: [line for line in ranges if line["event"] == event]
+                for event in ("nvtxRangeStart", "nvtxRangeEnd", "nvtxMark")}
+    for begin, end in zip(by_event["nvtxRangeStart"], by_event["nvtxRangeEnd"]):
+        assert begin["details"] == end["details"]
+        assert end["time"] - begin["time"] == end["duration"]
+    here, across = by_event["nvtxRangeEnd"]
+    assert (here["details"]["name"], across["details"]["name"]) == ("here", "across")
+    assert here["tid"] == here["pid"] != across["tid"]
+    assert [line["details"] for line in by_event["nvtxMark"]] == [
+        {"name": "mark"}, {"name": "mark", "domain": "model"}] * 3
+
+
+def test_table_and_selection():
+    done = trace("-e", "sync", command=(NVTX, "--steps", 2))
+    assert 'nvtxRangePop ' in done.stdout and 'name="compute" domain="model"' in done.stdout
+    assert "cuLaunchKernel" not in done.stdout and "cuStreamSynchronize" in done.stdout
+    done = trace("--format", "tsv", "-o", "event,details,duration,result",
+                 command=(NVTX, "--steps", 1))
+    assert 'nvtxRangePush\tname="step"\t-\t<range>\n' in done.stdout
+
+
+def expect_drawn(timeline):
+    """Steps with computing within, on the tracks of their domains; ranges with ids overlap."""
+    by_name = {name: [each for each in timeline.ranges if each.name == name]
+               for name in ("step", "compute", "here", "across", "open", "open too")}
+    assert (len(by_name["step"]), len(by_name["compute"])) == (3, 3)
+    for step, compute in zip(*(sorted(by_name[name], key=lambda each: each.start)
+                               for name in ("step", "compute"))):
+        assert step.start < compute.start < compute.end < step.end
+        assert compute.track == f"NVTX model (thread {step.pid})"
+        assert step.track == f"NVTX (thread {step.pid})"
+    assert by_name["here"][0].track == by_name["across"][0].track == "NVTX ranges with ids"
+    assert by_name["here"][0].start < by_name["across"][0].start < by_name["here"][0].end
+    for name in ("open", "open too"):
+        each, = by_name[name]
+        assert each.args == {"unfinished": "it had not ended while it was watched"}
+    marks = [mark for mark in timeline.marks if mark.category == "nvtx"]
+    assert [mark.args for mark in marks] == [{}, {"note": "model"}]
+
+
+@pytest.mark.parametrize("form, read", [("perfetto", read_perfetto), ("chrome", read_chrome)])
+def test_timelines(tmp_path, form, read):
+    path = tmp_path / "timeline.gz"
+    trace("--format", form, "-O", path,
+          command=(NVTX, "--steps", 3, "--marks", 1, "--unended"))
+    expect_drawn(read(path))
+
+
+def test_no_library():
+    done = trace(NVTX_INJECTION64_PATH="/nowhere")
+    assert "no NVTX ranges: NVTX_INJECTION64_PATH is set already" in done.stderr
+    assert "nvtxRange" not in done.stdout and "cuLaunchKernel" in done.stdout
