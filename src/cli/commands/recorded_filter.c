@@ -176,6 +176,9 @@ bool recorded_filter__takes(struct recorded_filter *filter, const struct trace_l
 {
 	if (line->start_ns < filter->from_ns)
 		return false;
-	return line->kind == LINE_LOST ||
-	       (takes_call(filter->options, line) && takes_process(filter, line->process));
+	if (line->kind == LINE_LOST)
+		return true;
+	/* NVTX ranges are no calls. */
+	return (line->kind == LINE_RANGE || takes_call(filter->options, line)) &&
+	       takes_process(filter, line->process);
 }

@@ -15,10 +15,10 @@
 #include "record/call_writer.h"
 #include "trace/function.h"
 
-/* A recording has no NVTX ranges. */
-_Static_assert(TRACE_LOST_RANGE ==
-		       sizeof(((struct recorded_calls_end *)0)->losses) / sizeof(uint64_t),
-	       "the file has every reason for losses of calls and stacks");
+_Static_assert(TRACE_LOST_RANGE == sizeof(((struct recorded_calls_end *)0)->losses) /
+					   sizeof(uint64_t) &&
+		       TRACE_LOSSES == TRACE_LOST_RANGE + 1,
+	       "the file has every reason for losses");
 
 #define OUT_OF_MEMORY 2 /* cudaErrorMemoryAllocation and CUDA_ERROR_OUT_OF_MEMORY */
 
@@ -174,6 +174,7 @@ int trace_recorder__finish(struct trace_recorder *recorder, const struct trace_m
 		.skipped_libraries = missing->libraries,
 		.before = missing->before,
 		.dropped = call_writer__dropped(recorder->calls),
+		.lost_ranges = counts->losses[TRACE_LOST_RANGE],
 	};
 
 	memcpy(end.losses, counts->losses, sizeof(end.losses));

@@ -123,6 +123,10 @@ static const struct option_row rows[] = {
 	{"failed", 0, NULL, "only calls that fail", option__byte_flag, TRACE(config.failed)},
 	{"min-duration", 0, "TIME", "only calls at least this long: 1ms (ns, us, ms, s)",
 	 option__time, TRACE(config.min_duration_ns)},
+	{"nvtx", 0, NULL,
+	 "also COMMAND's NVTX ranges and marks; loads a library\n"
+	 "into COMMAND",
+	 option__flag, TRACE(nvtx)},
 	{"count", 0, "N", "stop after N calls", option__u64, TRACE(count), .min = 1,
 	 .max = (double)LONG_MAX},
 	{"stack", 0, "[fp|dwarf|auto|off]",
@@ -201,6 +205,7 @@ static int check_summary(const struct command_words *words, struct error *err)
 			    trace->config.min_duration_ns	? "--min-duration" :
 			    trace->config.kernel_args		? "--args" :
 			    trace->count			? "--count" :
+			    trace->nvtx				? "--nvtx" :
 			    trace->ring_bytes != BUFFER_DEFAULT ? "--buffer" :
 			    trace->strict			? "--strict" :
 								  NULL;
@@ -247,6 +252,8 @@ static int settle(struct record_command *command, const struct command_words *wo
 		return settle_summary(command, words, err);
 	if (!ret)
 		ret = check_calls(command, err);
+	if (!ret)
+		ret = trace_options__check_nvtx(options, err);
 	if (!ret)
 		ret = trace_options__select(options, &words->events, words->api, err);
 	if (ret)

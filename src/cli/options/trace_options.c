@@ -307,20 +307,22 @@ static int check_timeline(const struct trace_options *options, const struct give
 	return options->no_returns ? contradiction(format, "--no-return-probes", both, err) : 0;
 }
 
+int trace_options__check_nvtx(const struct trace_options *options, struct error *err)
+{
+	if (!options->nvtx || options->targets.command)
+		return 0;
+	return error__set(err, -EINVAL,
+			  "--nvtx needs COMMAND: NVTX looks for a library once, at its first call");
+}
+
 static int check_nvtx(const struct trace_options *options, const struct given *given,
 		      struct error *err)
 {
-	if (!options->nvtx)
-		return 0;
-	if (given->only_summary)
+	if (options->nvtx && given->only_summary)
 		return contradiction("--nvtx", "-c", "a summary is of calls", err);
-	if (options->input.path)
-		return contradiction("--nvtx", "-i", "a recording has no NVTX ranges", err);
-	return options->targets.command ?
-		       0 :
-		       error__set(err, -EINVAL,
-				  "--nvtx needs COMMAND: NVTX looks for a library once, at its "
-				  "first call");
+	if (options->nvtx && options->input.path)
+		return contradiction("--nvtx", "-i", "record --nvtx records the ranges", err);
+	return trace_options__check_nvtx(options, err);
 }
 
 /* Options that only a running program can answer. */

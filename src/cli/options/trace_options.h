@@ -74,6 +74,9 @@ void trace_options__clear(struct trace_options *options);
 int trace_options__select(struct trace_options *options, const struct option_list *events,
 			  enum api_mode api, struct error *err);
 
+/* --nvtx needs COMMAND. Returns 0, or -EINVAL with a message. */
+int trace_options__check_nvtx(const struct trace_options *options, struct error *err);
+
 /* Takes over which processes of options->targets BPF can choose. */
 void trace_options__choose_processes(struct trace_options *options);
 

@@ -23,6 +23,12 @@ def trace(*arguments, command=(NVTX,), **env):
     return done
 
 
+def run(*args):
+    env = {"CUDA_SIM_DIRECTORY": paths.SIM, "LD_LIBRARY_PATH": paths.SIM}
+    return subprocess.run([paths.GPUPROBE, *map(str, args)], env=environment(**env), text=True,
+                          capture_output=True, timeout=120, check=True)
+
+
 def lines(*arguments, command=(NVTX,)):
     text = trace("--json", "--timestamps", "ns", *arguments, command=command).stdout
     return [json.loads(line) for line in text.splitlines()[1:]]
@@ -116,6 +122,29 @@ def test_timelines(tmp_path, form, read):
     trace("--format", form, "-O", path,
           command=(NVTX, "--steps", 3, "--marks", 1, "--unended"))
     expect_drawn(read(path))
+
+
+def test_recording(tmp_path):
+    """Its lines are those of trace, -e and --failed leave them alone, and export draws them."""
+    file, drawn = tmp_path / "run.rec", tmp_path / "run.pftrace"
+    command = (NVTX, "--steps", 3, "--marks", 1, "--unended")
+    run("record", "--nvtx", "-O", file, "--", *command)
+    shown = [json.loads(line) for line in
+             run("trace", "-i", file, "--json", "-e", "sync").stdout.splitlines()[1:]]
+    ranges = [line for line in shown if line.get("line") == "range"]
+    assert Counter(line["event"] for line in ranges) == {
+        "nvtxRangePush": 8, "nvtxRangePop": 7, "nvtxRangeStart": 3, "nvtxRangeEnd": 2,
+        "nvtxMark": 2}
+    assert {line["event"] for line in shown} - {line["event"] for line in ranges} == {
+        "cuStreamSynchronize"}
+    assert [line["details"].get("domain") for line in ranges][:4] == [None, "model", "model", None]
+    run("export", "-i", file, "--to", "perfetto", "-o", drawn)
+    expect_drawn(read_perfetto(drawn))
+    kineto = tmp_path / "run.json"
+    run("export", "-i", file, "--to", "kineto", "-o", kineto)
+    names = Counter(event["name"] for event in json.loads(kineto.read_text())["traceEvents"]
+                    if event.get("cat") == "user_annotation")
+    assert (names["step"], names["compute"], names["here"]) == (3, 3, 0)
 
 
 def test_no_library():
