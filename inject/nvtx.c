@@ -5,11 +5,14 @@
  */
 #include "nvtx.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
 
+#include "nvtx_payload.h"
 #include "probe_point.h"
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -31,6 +34,17 @@ struct callbacks {
 	int (*get_functions)(int module, void ****table, unsigned int *count);
 };
 
+enum payload_type {
+	PAYLOAD_UINT64 = 1,
+	PAYLOAD_INT64,
+	PAYLOAD_DOUBLE,
+	PAYLOAD_UINT32,
+	PAYLOAD_INT32,
+	PAYLOAD_FLOAT,
+};
+
+#define PAYLOAD_SCHEMAS 0xdfbd0009 /* it points to struct payload_data */
+
 enum message_type {
 	MESSAGE_NONE,
 	MESSAGE_TEXT,
@@ -43,7 +57,7 @@ struct attributes {
 	uint32_t category;
 	int32_t color_type;
 	uint32_t color;
-	int32_t payload_type, unused;
+	int32_t payload_type, payload_count;
 	uint64_t payload;
 	int32_t message_type;
 	const void *message;
@@ -101,19 +115,20 @@ static uint64_t tell_name(const char *text)
 	return number;
 }
 
-/* The text "DOMAIN: MESSAGE" of a range or mark. */
+/* What is told of a range or mark. */
 struct name {
 	size_t domain_length;
-	char text[NVTX_NAME_SIZE];
+	char text[NVTX_NAME_SIZE]; /* "DOMAIN: MESSAGE" */
+	char payload[NVTX_PAYLOAD_SIZE];
 };
 
-/* `type` is of the message. */
+/* `type` is of the message. There is no payload. */
 static void make_name(struct name *name, const struct text *domain, int type, const void *message)
 {
 	char *text = name->text;
 	size_t length = 0;
 
-	name->text[0] = '\0';
+	name->text[0] = name->payload[0] = '\0';
 	if (domain && domain->text[0])
 		length = append(text, length, domain->text);
 	name->domain_length = length;
@@ -127,13 +142,49 @@ static void make_name(struct name *name, const struct text *domain, int type, co
 		append(text, length, ((const struct text *)message)->text);
 }
 
+static void add_payload(struct name *name, const struct text *domain,
+			const struct attributes *attributes)
+{
+	char *text = name->payload;
+	uint64_t bits = attributes->payload;
+	float single;
+	double real;
+
+	memcpy(&single, &bits, sizeof(single));
+	memcpy(&real, &bits, sizeof(real));
+	switch ((uint32_t)attributes->payload_type) {
+	case PAYLOAD_UINT64: snprintf(text, NVTX_PAYLOAD_SIZE, "%" PRIu64, bits); break;
+	case PAYLOAD_INT64: snprintf(text, NVTX_PAYLOAD_SIZE, "%" PRId64, (int64_t)bits); break;
+	case PAYLOAD_DOUBLE: snprintf(text, NVTX_PAYLOAD_SIZE, "%g", real); break;
+	case PAYLOAD_UINT32: snprintf(text, NVTX_PAYLOAD_SIZE, "%u", (uint32_t)bits); break;
+	case PAYLOAD_INT32: snprintf(text, NVTX_PAYLOAD_SIZE, "%d", (int32_t)bits); break;
+	case PAYLOAD_FLOAT: snprintf(text, NVTX_PAYLOAD_SIZE, "%g", (double)single); break;
+	case PAYLOAD_SCHEMAS:
+		nvtx_payload__describe(domain, (const struct payload_data *)(uintptr_t)bits,
+				       (size_t)attributes->payload_count, text);
+		break;
+	default: break;
+	}
+}
+
 static void name_by(struct name *name, const struct text *domain,
 		    const struct attributes *attributes)
 {
-	if (attributes)
-		make_name(name, domain, attributes->message_type, attributes->message);
-	else
+	if (!attributes) {
 		make_name(name, domain, MESSAGE_NONE, NULL);
+		return;
+	}
+	make_name(name, domain, attributes->message_type, attributes->message);
+	if (attributes->payload_type)
+		add_payload(name, domain, attributes);
+}
+
+/* An event that has nothing but payloads is called as the first one's schema. */
+static void name_by_payload(struct name *name, const struct text *domain,
+			    const struct payload_data *payloads, size_t count)
+{
+	make_name(name, domain, MESSAGE_TEXT, nvtx_payload__name(domain, payloads, count));
+	nvtx_payload__describe(domain, payloads, count, name->payload);
 }
 
 static struct text *keep_text(int type, const void *message)
@@ -154,7 +205,7 @@ static struct text *keep_text(int type, const void *message)
 static int push(const struct text *domain, const struct name *name)
 {
 	gpuprobe_nvtx_push(tell_name(name->text), (uintptr_t)domain, name->text,
-			   name->domain_length);
+			   name->domain_length, name->payload);
 	return NO_DEPTH;
 }
 
@@ -162,7 +213,8 @@ static uint64_t start(const struct name *name)
 {
 	uint64_t id = __atomic_add_fetch(&latest_id, 1, __ATOMIC_RELAXED);
 
-	gpuprobe_nvtx_start(tell_name(name->text), id, name->text, name->domain_length);
+	gpuprobe_nvtx_start(tell_name(name->text), id, name->text, name->domain_length,
+			    name->payload);
 	return id;
 }
 
@@ -199,7 +251,7 @@ static int push_attributes(const struct attributes *attributes)
 
 static int pop_in_domain(struct text *domain)
 {
-	gpuprobe_nvtx_pop((uintptr_t)domain);
+	gpuprobe_nvtx_pop((uintptr_t)domain, "");
 	return NO_DEPTH;
 }
 
@@ -244,7 +296,7 @@ static void mark_message(int type, const void *message)
 	struct name name;
 
 	make_name(&name, NULL, type, message);
-	gpuprobe_nvtx_mark(name.text, name.domain_length);
+	gpuprobe_nvtx_mark(name.text, name.domain_length, name.payload);
 }
 
 static void mark_text(const char *message)
@@ -262,7 +314,7 @@ static void mark_in_domain(struct text *domain, const struct attributes *attribu
 	struct name name;
 
 	name_by(&name, domain, attributes);
-	gpuprobe_nvtx_mark(name.text, name.domain_length);
+	gpuprobe_nvtx_mark(name.text, name.domain_length, name.payload);
 }
 
 static void mark_attributes(const struct attributes *attributes)
@@ -272,7 +324,7 @@ static void mark_attributes(const struct attributes *attributes)
 
 static void end(uint64_t id)
 {
-	gpuprobe_nvtx_end(id);
+	gpuprobe_nvtx_end(id, "");
 }
 
 static void end_in_domain(struct text *domain, uint64_t id)
@@ -301,6 +353,57 @@ static struct text *make_domain(const char *name)
 static struct text *make_wide_domain(const wchar_t *name)
 {
 	return keep_text(MESSAGE_WIDE, name);
+}
+
+/* --- events with payloads, of NVTX's extension --- */
+
+static void mark_payload(struct text *domain, const struct payload_data *payloads, size_t count)
+{
+	struct name name;
+
+	name_by_payload(&name, domain, payloads, count);
+	gpuprobe_nvtx_mark(name.text, name.domain_length, name.payload);
+}
+
+static int push_payload(struct text *domain, const struct payload_data *payloads, size_t count)
+{
+	struct name name;
+
+	name_by_payload(&name, domain, payloads, count);
+	return push(domain, &name);
+}
+
+static int pop_payload(struct text *domain, const struct payload_data *payloads, size_t count)
+{
+	char payload[NVTX_PAYLOAD_SIZE];
+
+	nvtx_payload__describe(domain, payloads, count, payload);
+	gpuprobe_nvtx_pop((uintptr_t)domain, payload);
+	return NO_DEPTH;
+}
+
+static uint64_t start_payload(struct text *domain, const struct payload_data *payloads,
+			      size_t count)
+{
+	struct name name;
+
+	name_by_payload(&name, domain, payloads, count);
+	return start(&name);
+}
+
+static void end_payload(struct text *domain, uint64_t id, const struct payload_data *payloads,
+			size_t count)
+{
+	char payload[NVTX_PAYLOAD_SIZE];
+
+	nvtx_payload__describe(domain, payloads, count, payload);
+	gpuprobe_nvtx_end(id, payload);
+}
+
+static uint8_t is_enabled(struct text *domain)
+{
+	(void)domain;
+	return 1;
 }
 
 /* --- starting --- */
@@ -336,6 +439,17 @@ static const struct function core2[] = {
 	FUNCTION(11, register_wide), FUNCTION(12, make_domain),	   FUNCTION(13, make_wide_domain),
 };
 
+static const struct function payload_functions[] = {
+	FUNCTION(0, nvtx_payload__add_schema),
+	FUNCTION(1, nvtx_payload__add_enum),
+	FUNCTION(2, mark_payload),
+	FUNCTION(3, push_payload),
+	FUNCTION(4, pop_payload),
+	FUNCTION(5, start_payload),
+	FUNCTION(6, end_payload),
+	FUNCTION(7, is_enabled),
+};
+
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 static bool take_functions(const struct callbacks *callbacks, enum module module,
@@ -362,5 +476,37 @@ EXPORTED int InitializeInjectionNvtx2(const void *(*get_table)(uint32_t number))
 	if (!take_functions(callbacks, CORE, core, COUNT(core)))
 		return 0;
 	take_functions(callbacks, CORE2, core2, COUNT(core2));
+	return 1;
+}
+
+/* NVTX's tables of an extension's functions. */
+struct nvtx_segment {
+	size_t number, count;
+	void **functions;
+};
+
+struct nvtx_extension {
+	uint16_t version, size, module, compatibility;
+	size_t segment_count;
+	struct nvtx_segment *segments;
+	const void *get_function, *info;
+};
+
+#define PAYLOAD_MODULE 2
+
+/* Functions that are not set do nothing. */
+EXPORTED int InitializeInjectionNvtxExtension(const struct nvtx_extension *extension)
+{
+	const struct nvtx_segment *segment;
+
+	if (!extension || extension->size < sizeof(*extension) ||
+	    extension->module != PAYLOAD_MODULE || !extension->segment_count ||
+	    !extension->segments)
+		return 0;
+	segment = extension->segments;
+	for (size_t i = 0; i < COUNT(payload_functions); i++)
+		if (payload_functions[i].number < segment->count)
+			segment->functions[payload_functions[i].number] =
+				payload_functions[i].function;
 	return 1;
 }

@@ -12,6 +12,7 @@
 struct range_name {
 	u64 domain_length;
 	char text[NVTX_NAME_SIZE];
+	char payload[NVTX_PAYLOAD_SIZE];
 };
 
 struct traced_range {
@@ -64,8 +65,25 @@ static __always_inline struct traced_ranges *ranges_of_thread(void)
 	return ranges;
 }
 
-static __always_inline void read_name(struct range_name *name, u64 text, u64 domain_length)
+static __always_inline void read_payload(struct range_name *name, u64 payload)
 {
+	if (bpf_probe_read_user_str(name->payload, sizeof(name->payload), (void *)payload) < 0)
+		name->payload[0] = '\0';
+}
+
+/* A payload of the end counts instead of that of the beginning. */
+static __always_inline void read_last_payload(struct range_name *name, u64 payload)
+{
+	char first = 0;
+
+	if (!bpf_probe_read_user(&first, sizeof(first), (void *)payload) && first)
+		read_payload(name, payload);
+}
+
+static __always_inline void read_name(struct range_name *name, u64 text, u64 domain_length,
+				      u64 payload)
+{
+	read_payload(name, payload);
 	if (bpf_probe_read_user_str(name->text, sizeof(name->text), (void *)text) < 0)
 		name->text[0] = '\0';
 	name->domain_length = domain_length;
@@ -113,6 +131,7 @@ static __always_inline void describe_range(struct trace_range_event *event,
 	event->event.duration_ns = begin_ns;
 	event->domain_length = name->domain_length;
 	__builtin_memcpy(event->text, name->text, sizeof(event->text));
+	__builtin_memcpy(event->payload, name->payload, sizeof(event->payload));
 }
 
 static __always_inline void push_range(struct traced_thread *thread, struct traced_ranges *ranges,
@@ -128,7 +147,7 @@ static __always_inline void push_range(struct traced_thread *thread, struct trac
 	ranges->depth++;
 	range->domain = ctx->si;
 	range->ended = 0;
-	read_name(&range->name, ctx->dx, ctx->cx);
+	read_name(&range->name, ctx->dx, ctx->cx, ctx->r8);
 	describe_range(&ranges->event, &range->name, 0, 0);
 	put_range(thread, &ranges->event, NVTX_PUSH);
 	range->begin_ns = ranges->event.event.start_ns;
@@ -159,7 +178,7 @@ static __always_inline struct traced_range *latest_range(struct traced_ranges *r
 
 /* Ranges of domains end without regard to each other. */
 static __always_inline void pop_range(struct traced_thread *thread, struct traced_ranges *ranges,
-				      u64 domain)
+				      u64 domain, u64 payload)
 {
 	struct traced_range *range;
 
@@ -171,6 +190,7 @@ static __always_inline void pop_range(struct traced_thread *thread, struct trace
 	if (!range)
 		return;
 	range->ended = 1;
+	read_last_payload(&range->name, payload);
 	describe_range(&ranges->event, &range->name, range->begin_ns, 0);
 	put_range(thread, &ranges->event, NVTX_POP);
 	forget_ended_ranges(ranges);
@@ -181,7 +201,7 @@ static __always_inline void start_range(struct traced_thread *thread, struct tra
 {
 	struct started_key key = {.process = thread->process, .id = ctx->si};
 
-	read_name(&ranges->started.name, ctx->dx, ctx->cx);
+	read_name(&ranges->started.name, ctx->dx, ctx->cx, ctx->r8);
 	describe_range(&ranges->event, &ranges->started.name, 0, key.id);
 	put_range(thread, &ranges->event, NVTX_START);
 	ranges->started.begin_ns = ranges->event.event.start_ns;
@@ -190,13 +210,14 @@ static __always_inline void start_range(struct traced_thread *thread, struct tra
 }
 
 static __always_inline void end_range(struct traced_thread *thread, struct traced_ranges *ranges,
-				      u64 id)
+				      u64 id, u64 payload)
 {
 	struct started_key key = {.process = thread->process, .id = id};
 	struct traced_range *range = bpf_map_lookup_elem(&started_ranges, &key);
 
 	if (!range)
 		return;
+	read_last_payload(&range->name, payload);
 	describe_range(&ranges->event, &range->name, range->begin_ns, id);
 	bpf_map_delete_elem(&started_ranges, &key);
 	put_range(thread, &ranges->event, NVTX_END);
@@ -205,7 +226,7 @@ static __always_inline void end_range(struct traced_thread *thread, struct trace
 static __always_inline void mark_moment(struct traced_thread *thread, struct traced_ranges *ranges,
 					struct pt_regs *ctx)
 {
-	read_name(&ranges->started.name, ctx->di, ctx->si);
+	read_name(&ranges->started.name, ctx->di, ctx->si, ctx->dx);
 	describe_range(&ranges->event, &ranges->started.name, 0, 0);
 	put_range(thread, &ranges->event, NVTX_MARK);
 }
@@ -224,9 +245,9 @@ static __always_inline void trace_range(struct pt_regs *ctx)
 	}
 	switch (function) {
 	case NVTX_PUSH: push_range(thread, ranges, ctx); break;
-	case NVTX_POP: pop_range(thread, ranges, ctx->di); break;
+	case NVTX_POP: pop_range(thread, ranges, ctx->di, ctx->si); break;
 	case NVTX_START: start_range(thread, ranges, ctx); break;
-	case NVTX_END: end_range(thread, ranges, ctx->di); break;
+	case NVTX_END: end_range(thread, ranges, ctx->di, ctx->si); break;
 	case NVTX_MARK: mark_moment(thread, ranges, ctx); break;
 	default: break;
 	}

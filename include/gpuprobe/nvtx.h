@@ -10,10 +10,11 @@
 
 #include "gpuprobe/profile.h"
 
-#define NVTX_NAME_SIZE 128   /* of a range's name with its domain; a longer one is cut */
-#define NVTX_DEPTH 32	     /* ranges in each other of a thread; a power of two */
-#define NVTX_NAMES 1024	     /* of a process; the others are one range, with the number 0 */
-#define NVTX_ALL_NAMES 16384 /* of all processes: up to 2 MiB of text */
+#define NVTX_NAME_SIZE 128    /* of a range's name with its domain; a longer one is cut */
+#define NVTX_PAYLOAD_SIZE 128 /* of a payload's text; a longer one is cut */
+#define NVTX_DEPTH 32	      /* ranges in each other of a thread; a power of two */
+#define NVTX_NAMES 1024	      /* of a process; the others are one range, with the number 0 */
+#define NVTX_ALL_NAMES 16384  /* of all processes: up to 2 MiB of text */
 #define NVTX_PROCESSES 1024
 #define NVTX_OPEN 4096 /* ranges with ids that are open, of all processes */
 

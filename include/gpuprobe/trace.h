@@ -149,6 +149,7 @@ struct trace_range_event {
 	__u64 id;	     /* of NVTX_START and NVTX_END */
 	__u64 domain_length; /* `text` is "DOMAIN: MESSAGE"; 0: a message alone */
 	char text[NVTX_NAME_SIZE];
+	char payload[NVTX_PAYLOAD_SIZE]; /* "" if there is none */
 };
 
 struct trace_thread_record {

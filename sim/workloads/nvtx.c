@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #ifdef REAL_NVTX
 #include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtPayload.h>
 #else
 #include "nvtx_api.h"
 #endif
@@ -20,6 +21,7 @@
 
 static struct {
 	uint64_t steps, launches, deep, names, loose, marks;
+	uint64_t payloads;
 	bool unended;
 	struct gpu gpu;
 	struct kernels loaded;
@@ -84,6 +86,74 @@ static void make_others(void)
 	}
 }
 
+/* What a collective is called with, as NCCL tells it. */
+struct collective {
+	uint64_t communicator;
+	size_t bytes;
+	int32_t operation, root;
+};
+
+static uint64_t register_collective(nvtxDomainHandle_t domain)
+{
+	static const nvtxPayloadEnum_t operations[] = { { "Sum", 0, 0 }, { "Max", 2, 0 } };
+	const nvtxPayloadEnumAttr_t operation = {
+		.fieldMask = NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES |
+			     NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES |
+			     NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE,
+		.entries = operations,
+		.numEntries = 2,
+		.sizeOfEnum = sizeof(int32_t),
+	};
+	const nvtxPayloadSchemaEntry_t entries[] = {
+		{ .type = NVTX_PAYLOAD_ENTRY_TYPE_UINT64, .name = "communicator" },
+		{ .type = NVTX_PAYLOAD_ENTRY_TYPE_SIZE, .name = "bytes" },
+		{ .type = nvtxPayloadEnumRegister(domain, &operation), .name = "operation" },
+		{ .type = NVTX_PAYLOAD_ENTRY_TYPE_INT32, .name = "root",
+		  .offset = offsetof(struct collective, root) },
+	};
+	const nvtxPayloadSchemaAttr_t schema = {
+		.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME |
+			     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
+			     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+			     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES,
+		.name = "collective",
+		.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC,
+		.entries = entries,
+		.numEntries = 4,
+	};
+
+	return nvtxPayloadSchemaRegister(domain, &schema);
+}
+
+/* A payload at the beginning, one at the end, and one that is all there is. */
+static void make_payloads(void)
+{
+	nvtxDomainHandle_t domain = nvtxDomainCreateA("NCCL");
+	struct collective collective = { 0xffffffffffff, 4096, 2, -1 };
+	const nvtxPayloadData_t data = { register_collective(domain), sizeof(collective),
+					 &collective };
+	nvtxEventAttributes_t attributes = { .version = NVTX_VERSION,
+					     .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE,
+					     .messageType = NVTX_MESSAGE_TYPE_ASCII,
+					     .payloadType = NVTX_PAYLOAD_TYPE_EXT,
+					     .reserved0 = 1 };
+
+	attributes.message.ascii = "ncclAllReduce";
+	attributes.payload.ullValue = (uintptr_t)&data;
+	for (uint64_t i = 0; i < run.payloads; i++) {
+		collective.operation = 2;
+		nvtxDomainRangePushEx(domain, &attributes);
+		collective.operation = 7;
+		nvtxRangePopPayload(domain, &data, 1);
+		nvtxRangePushPayload(domain, &data, 1);
+		nvtxDomainRangePop(domain);
+	}
+	attributes.payloadType = 3; /* a double */
+	attributes.payload.dValue = 0.5;
+	nvtxDomainRangePushEx(domain, &attributes);
+	nvtxDomainRangePop(domain);
+}
+
 static void make_marks(void)
 {
 	nvtxDomainHandle_t domain = nvtxDomainCreateA("model");
@@ -126,6 +196,8 @@ int main(int argc, char **argv)
 		{ "loose", OPTION_NUMBER, &run.loose, NULL,
 		  "launches outside ranges, and as many in ranges with ids [0]" },
 		{ "marks", OPTION_NUMBER, &run.marks, NULL, "marks of each kind [0]" },
+		{ "payloads", OPTION_NUMBER, &run.payloads, NULL,
+		  "ranges with payloads, in the domain NCCL [0]" },
 		{ "unended", OPTION_FLAG, &run.unended, NULL, "leave ranges open at the end" },
 		{ 0 },
 	};
@@ -141,6 +213,8 @@ int main(int argc, char **argv)
 	launch(run.loose, stream);
 	cross_threads(stream);
 	make_marks();
+	if (run.payloads)
+		make_payloads();
 	if (run.unended) {
 		nvtxRangePushA("open");
 		nvtxRangeStartA("open too");

@@ -64,6 +64,10 @@ static void add_name(struct trace_line *line, const struct trace_range_event *ra
 	add_text(line, "name", range->text + from, length - from, cut);
 	if (from)
 		add_text(line, "domain", range->text, range->domain_length, false);
+	length = strnlen(range->payload, sizeof(range->payload) - 1);
+	if (length)
+		add_text(line, "payload", range->payload, length,
+			 length == sizeof(range->payload) - 1);
 }
 
 void trace_stream__set_range(const struct trace_stream *stream, const struct pending_event *pending,

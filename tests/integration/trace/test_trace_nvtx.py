@@ -3,6 +3,7 @@
 import json
 import subprocess
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from lib.probe import environment
 from lib.timeline import read_chrome, read_perfetto
 
 NVTX = paths.workload("nvtx")
+HEADER = Path("/usr/local/cuda/include/nvtx3/nvToolsExtPayload.h")
 
 
 def trace(*arguments, command=(NVTX,), **env):
@@ -86,6 +88,38 @@ def expect_others(ranges):
     assert here["tid"] == here["pid"] != across["tid"]
     assert [line["details"] for line in by_event["nvtxMark"]] == [
         {"name": "mark"}, {"name": "mark", "domain": "model"}] * 3
+
+
+COLLECTIVE = "communicator=281474976710655, bytes=4096, operation={}, root=-1"
+
+
+def expect_payloads(everything, count):
+    """Also a payload of the end alone ends a range, and takes the place of the other one."""
+    told = [(line["event"], line["details"]["name"], line["details"].get("payload"))
+            for line in everything if line["details"].get("domain") == "NCCL"]
+    assert told == [
+        ("nvtxRangePush", "ncclAllReduce", COLLECTIVE.format("Max")),
+        ("nvtxRangePop", "ncclAllReduce", COLLECTIVE.format(7)),
+        ("nvtxRangePush", "collective", COLLECTIVE.format(7)),
+        ("nvtxRangePop", "collective", COLLECTIVE.format(7))] * count + [
+        ("nvtxRangePush", "ncclAllReduce", "0.5"), ("nvtxRangePop", "ncclAllReduce", "0.5")]
+
+
+def test_payloads():
+    expect_payloads(lines(command=(NVTX, "--payloads", 40)), 40)
+
+
+@pytest.mark.skipif(not HEADER.exists(), reason="the machine has no header of NVTX")
+def test_nvidias_header(tmp_path):
+    program, sim = tmp_path / "nvtx", paths.ROOT / "sim"
+    subprocess.run(["cc", "-O1", "-std=gnu11", "-DREAL_NVTX", f"-I{sim}/include",
+                    f"-isystem{HEADER.parents[1]}", sim / "workloads/nvtx.c",
+                    sim / "workloads/common.c", "-o", program, f"-L{paths.SIM}", "-lcudart",
+                    "-lcuda", "-pthread", "-ldl"], check=True, timeout=120)
+    everything = lines(command=(program, "--payloads", 3, "--marks", 1))
+    expect_payloads([line for line in everything if line["event"] != "nvtxMark"], 3)
+    assert [line["details"] for line in everything if line["event"] == "nvtxMark"] == [
+        {"name": "mark"}, {"name": "mark", "domain": "model"}]
 
 
 def test_table_and_selection():
