@@ -98,22 +98,6 @@ static __always_inline void begin_range(struct frame *frame, u64 name, u64 domai
 
 /* --- ranges in each other --- */
 
-/* exec leaves the storage, but not what was open in the program before it. */
-static __always_inline struct open_ranges *own_ranges(void)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct open_ranges *open =
-		bpf_task_storage_get(&nvtx_threads, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	u64 memory = (u64)task->mm;
-
-	if (open && open->memory != memory) {
-		open->memory = memory;
-		open->depth = open->beyond = open->started_count = open->in_step = 0;
-		__builtin_memset(open->started, 0, sizeof(open->started));
-	}
-	return open;
-}
-
 static __always_inline void push(const struct nvtx_process *process, u64 name, u64 domain)
 {
 	struct open_ranges *open = own_ranges();
@@ -130,7 +114,7 @@ static __always_inline void push(const struct nvtx_process *process, u64 name, u
 	if (begins_step(process, open, name))
 		begin_range_step(open, frame, 0);
 	open->depth++;
-	renew_path(process, open);
+	renew_path(process);
 }
 
 static __always_inline void drop_ended(struct open_ranges *open)
@@ -166,7 +150,7 @@ static __always_inline void pop(const struct nvtx_process *process, u64 domain)
 		break;
 	}
 	drop_ended(open);
-	renew_path(process, open);
+	renew_path(process);
 }
 
 /* --- ranges with ids --- */
@@ -175,14 +159,17 @@ static __always_inline void start(const struct nvtx_process *process, u64 name, 
 {
 	struct nvtx_open_key key = {.process = *process, .id = id};
 	struct open_ranges *open = own_ranges();
-	struct frame frame = {0};
 	bool is_step = begins_step(process, open, name);
 
+	if (!open) {
+		count_lost(NVTX_LOST_RANGES);
+		return;
+	}
 	name = counted_name(process, name);
-	begin_range(&frame, name, 0);
+	begin_range(&open->scratch, name, 0);
 	if (is_step)
-		begin_range_step(open, &frame, id);
-	if (bpf_map_update_elem(&nvtx_open, &key, &frame, BPF_ANY))
+		begin_range_step(open, &open->scratch, id);
+	if (bpf_map_update_elem(&nvtx_open, &key, &open->scratch, BPF_ANY))
 		count_lost(NVTX_LOST_RANGES);
 	else
 		add_started(process, open, name, id);
@@ -200,7 +187,7 @@ static __always_inline void end(const struct nvtx_process *process, u64 id)
 		end_range_step(open, frame);
 	end_range(process, frame);
 	bpf_map_delete_elem(&nvtx_open, &key);
-	renew_path(process, open);
+	renew_path(process);
 }
 
 /* --- names --- */

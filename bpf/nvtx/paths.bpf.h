@@ -18,6 +18,24 @@ struct {
 	__type(value, struct thread);
 } threads SEC(".maps");
 
+/* --- the thread's ranges --- */
+
+/* exec leaves the storage, but not what was open in the program before it. */
+static __always_inline struct open_ranges *own_ranges(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct open_ranges *open =
+		bpf_task_storage_get(&nvtx_threads, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	u64 memory = (u64)task->mm;
+
+	if (open && open->memory != memory) {
+		open->memory = memory;
+		open->depth = open->beyond = open->started_count = open->in_step = 0;
+		__builtin_memset(open->started, 0, sizeof(open->started));
+	}
+	return open;
+}
+
 /* The name under which the range counts at its end, so that a path has no other one. */
 static __always_inline u64 counted_name(const struct nvtx_process *process, u64 name)
 {
@@ -116,14 +134,21 @@ static __always_inline u64 keep_path(const struct nvtx_process *process, u64 num
 	return number;
 }
 
-/* The thread's ranges have changed. Global: the verifier goes through it once. */
-__noinline int renew_path(const struct nvtx_process *process, struct open_ranges *open)
+/*
+ * The thread's ranges have changed. Global: the verifier goes through it once. Before Linux 6.2 a
+ * map's value cannot be in an argument, so it finds them itself.
+ */
+__noinline int renew_path(const struct nvtx_process *process)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
+	struct open_ranges *open;
 	struct thread *thread;
 	u64 number;
 
-	if (!config.gpu_times || !process || !open)
+	if (!config.gpu_times || !process)
+		return 0;
+	open = own_ranges();
+	if (!open)
 		return 0;
 	thread = bpf_task_storage_get(&threads, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!thread)
@@ -146,7 +171,7 @@ static __always_inline void add_started(const struct nvtx_process *process,
 	if (open->started_count >= NVTX_STARTED)
 		drop_ended_starts(process, open);
 	if (!keep_start(open, name, id)) {
-		renew_path(process, open);
+		renew_path(process);
 		return;
 	}
 	record = record_of(process, &name);

@@ -42,6 +42,7 @@ struct open_ranges {
 	struct frame frames[NVTX_DEPTH];	    /* those in each other */
 	struct started_range started[NVTX_STARTED]; /* for GPU times */
 	struct nvtx_path path;
+	struct frame scratch; /* a range with an id, before it is in its map */
 };
 
 /* What a process has entries for. */
@@ -133,15 +134,18 @@ static __always_inline u64 limited_name(const struct nvtx_process *process, u64 
 	return __sync_fetch_and_add(&counts->names, 1) < NVTX_NAMES ? name : 0;
 }
 
+/* Not on the stack, which is short before Linux 6.13. */
+static const struct nvtx_record empty_record;
+
 static __always_inline struct nvtx_record *record_of(const struct nvtx_process *process, u64 *name)
 {
 	struct nvtx_key key = {.process = *process, .name = *name};
-	struct nvtx_record *record = bpf_map_lookup_elem(&nvtx_ranges, &key), empty = {0};
+	struct nvtx_record *record = bpf_map_lookup_elem(&nvtx_ranges, &key);
 
 	if (record)
 		return record;
 	key.name = *name = limited_name(process, *name);
-	bpf_map_update_elem(&nvtx_ranges, &key, &empty, BPF_NOEXIST);
+	bpf_map_update_elem(&nvtx_ranges, &key, &empty_record, BPF_NOEXIST);
 	return bpf_map_lookup_elem(&nvtx_ranges, &key);
 }
 
