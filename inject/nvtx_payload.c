@@ -160,14 +160,15 @@ static bool add_member(struct registered *schema, const void *domain,
 
 uint64_t nvtx_payload__add_schema(const void *domain, const struct schema_attributes *attributes)
 {
-	uint64_t mask = attributes ? attributes->mask : 0, next = 0;
-	struct registered *schema = take_place(schemas, &schema_count, SCHEMAS);
-	size_t count = mask & SCHEMA_ENTRIES && mask & SCHEMA_COUNT && attributes->entries ?
-			       attributes->count :
-			       0;
+	struct registered *schema = attributes ? take_place(schemas, &schema_count, SCHEMAS) : NULL;
+	uint64_t mask, next = 0;
+	size_t count = 0;
 
 	if (!schema)
 		return 0;
+	mask = attributes->mask;
+	if (mask & SCHEMA_ENTRIES && mask & SCHEMA_COUNT && attributes->entries)
+		count = attributes->count;
 	if (mask & SCHEMA_TYPE && attributes->type != SCHEMA_STATIC)
 		count = 0;
 	for (size_t i = 0; i < count && schema->count < MEMBERS; i++) {
@@ -184,11 +185,12 @@ uint64_t nvtx_payload__add_schema(const void *domain, const struct schema_attrib
 uint64_t nvtx_payload__add_enum(const void *domain, const struct enum_attributes *attributes)
 {
 	const uint64_t needed = ENUM_ENTRIES | ENUM_COUNT | ENUM_SIZE;
-	uint64_t mask = attributes ? attributes->mask : 0;
-	struct registered *of_enum = take_place(enums, &enum_count, ENUMS);
+	struct registered *of_enum = attributes ? take_place(enums, &enum_count, ENUMS) : NULL;
+	uint64_t mask;
 
 	if (!of_enum)
 		return 0;
+	mask = attributes->mask;
 	if ((mask & needed) == needed && attributes->size <= sizeof(uint64_t)) {
 		of_enum->size = (uint8_t)attributes->size;
 		of_enum->count = attributes->count < MEMBERS ? attributes->count : MEMBERS;

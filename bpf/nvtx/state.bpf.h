@@ -134,7 +134,7 @@ static __always_inline u64 limited_name(const struct nvtx_process *process, u64 
 	return __sync_fetch_and_add(&counts->names, 1) < NVTX_NAMES ? name : 0;
 }
 
-/* Not on the stack, which is short before Linux 6.13. */
+/* Not on the stack: on Linux 6.1 that of all functions together would be too long. */
 static const struct nvtx_record empty_record;
 
 static __always_inline struct nvtx_record *record_of(const struct nvtx_process *process, u64 *name)

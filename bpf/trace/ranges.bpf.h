@@ -15,6 +15,11 @@ struct range_name {
 	char payload[NVTX_PAYLOAD_SIZE];
 };
 
+struct range_event {
+	struct trace_event event;
+	struct trace_range range;
+};
+
 struct traced_range {
 	u64 domain, begin_ns;
 	u64 ended; /* those above it have not */
@@ -27,7 +32,7 @@ struct traced_ranges {
 	u32 depth;
 	u32 beyond; /* begun where there was no room */
 	struct traced_range open[NVTX_DEPTH];
-	struct trace_range_event event;
+	struct range_event event;
 	struct traced_range started;
 };
 
@@ -93,8 +98,7 @@ static __always_inline void read_name(struct range_name *name, u64 text, u64 dom
  * Sends the event, whose name and duration are set. Within a call, later events are waited for
  * anyway. Global: the verifier goes through it once.
  */
-__noinline int put_range(struct traced_thread *thread, struct trace_range_event *range,
-			 u32 function)
+__noinline int put_range(struct traced_thread *thread, struct range_event *range, u32 function)
 {
 	volatile u64 *progress;
 	u64 since;
@@ -124,14 +128,14 @@ __noinline int put_range(struct traced_thread *thread, struct trace_range_event 
 }
 
 /* The event of a name; `begin_ns` is 0 if no range ends. */
-static __always_inline void describe_range(struct trace_range_event *event,
-					   const struct range_name *name, u64 begin_ns, u64 id)
+static __always_inline void describe_range(struct range_event *event, const struct range_name *name,
+					   u64 begin_ns, u64 id)
 {
-	event->id = id;
+	event->range.id = id;
 	event->event.duration_ns = begin_ns;
-	event->domain_length = name->domain_length;
-	__builtin_memcpy(event->text, name->text, sizeof(event->text));
-	__builtin_memcpy(event->payload, name->payload, sizeof(event->payload));
+	event->range.domain_length = name->domain_length;
+	__builtin_memcpy(event->range.text, name->text, sizeof(name->text));
+	__builtin_memcpy(event->range.payload, name->payload, sizeof(name->payload));
 }
 
 static __always_inline void push_range(struct traced_thread *thread, struct traced_ranges *ranges,

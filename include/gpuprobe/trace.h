@@ -120,7 +120,7 @@ enum trace_record_type {
 	 * number
 	 */
 	TRACE_THREAD,
-	TRACE_RANGE, /* struct trace_range_event: a range of NVTX begins or ends, or a mark */
+	TRACE_RANGE, /* struct trace_event: an NVTX range begins or ends, or a mark */
 };
 
 /* The first four bytes match struct record's type. */
@@ -141,11 +141,11 @@ struct trace_event {
 };
 
 /*
- * The event has no words and no result. `row` is enum nvtx_function, `start_ns` the time, and
- * `duration_ns` that of the range that ends; 0: it has not begun, as far as is known.
+ * The payload of a TRACE_RANGE event, which has no words and no result. `row` is enum
+ * nvtx_function, `start_ns` the time, and `duration_ns` that of the range that ends; 0: it has not
+ * begun, as far as is known.
  */
-struct trace_range_event {
-	struct trace_event event;
+struct trace_range {
 	__u64 id;	     /* of NVTX_START and NVTX_END */
 	__u64 domain_length; /* `text` is "DOMAIN: MESSAGE"; 0: a message alone */
 	char text[NVTX_NAME_SIZE];

@@ -8,33 +8,34 @@
 
 #include "trace/private.h"
 
-static bool is_whole(const struct trace_stream *stream, const struct trace_range_event *range,
+#define RANGE_SIZE (sizeof(struct trace_event) + sizeof(struct trace_range))
+
+static bool is_whole(const struct trace_stream *stream, const struct trace_event *event,
 		     size_t size)
 {
-	return size >= sizeof(*range) && range->event.thread < TRACE_THREADS &&
-	       range->event.depth < TRACE_DEPTH &&
-	       trace_functions__range(stream->functions, range->event.row);
+	return size >= RANGE_SIZE && event->thread < TRACE_THREADS && event->depth < TRACE_DEPTH &&
+	       trace_functions__range(stream->functions, event->row);
 }
 
-int trace_stream__take_range(struct trace_stream *stream, const void *data, size_t size)
+int trace_stream__take_range(struct trace_stream *stream, const struct trace_event *event,
+			     size_t size)
 {
-	const struct trace_range_event *range = data;
 	struct pending_event *pending;
 	uint64_t time;
 
-	if (!is_whole(stream, range, size))
+	if (!is_whole(stream, event, size))
 		return -EINVAL;
-	time = range->event.start_ns;
+	time = event->start_ns;
 	if (time < stream->began)
 		return 0;
-	pending = reorder__room(stream->order, sizeof(*range));
+	pending = reorder__room(stream->order, size);
 	if (!pending)
 		return -ENOMEM;
-	memcpy(&pending->event, range, sizeof(*range));
+	memcpy(&pending->event, event, size);
 	pending->kind = LINE_RANGE;
-	pending->rank = range->event.depth;
+	pending->rank = event->depth;
 	pending->reason = 0;
-	pending->thread = trace_threads__take(stream->threads, range->event.thread);
+	pending->thread = trace_threads__take(stream->threads, event->thread);
 	pending->held_ns = 0;
 	pending->name = NULL;
 	reorder__insert(stream->order, pending, time > stream->handed ? time : stream->handed);
@@ -54,7 +55,7 @@ static void add_text(struct trace_line *line, const char *name, const char *text
 }
 
 /* "DOMAIN: MESSAGE", cut where both are too long. */
-static void add_name(struct trace_line *line, const struct trace_range_event *range)
+static void add_name(struct trace_line *line, const struct trace_range *range)
 {
 	size_t length = strnlen(range->text, sizeof(range->text) - 1), from = 0;
 	bool cut = length == sizeof(range->text) - 1;
@@ -73,8 +74,9 @@ static void add_name(struct trace_line *line, const struct trace_range_event *ra
 void trace_stream__set_range(const struct trace_stream *stream, const struct pending_event *pending,
 			     struct trace_line *line)
 {
-	const struct trace_range_event *range = (const void *)&pending->event;
-	unsigned int function = range->event.row;
+	const struct trace_event *event = &pending->event;
+	const struct trace_range *range = (const void *)event->payload;
+	unsigned int function = event->row;
 
 	memset(line, 0, offsetof(struct trace_line, fields));
 	line->kind = LINE_RANGE;
@@ -82,11 +84,11 @@ void trace_stream__set_range(const struct trace_stream *stream, const struct pen
 	line->process = &pending->thread->process->shown;
 	line->tid = pending->thread->tid;
 	line->thread_name = *pending->thread->comm ? pending->thread->comm : NULL;
-	line->depth = range->event.depth;
+	line->depth = event->depth;
 	line->device = -1;
-	line->start_ns = range->event.start_ns;
-	if (range->event.duration_ns <= range->event.start_ns)
-		line->duration_ns = range->event.duration_ns;
+	line->start_ns = event->start_ns;
+	if (event->duration_ns <= event->start_ns)
+		line->duration_ns = event->duration_ns;
 	add_name(line, range);
 	if (function == NVTX_START || function == NVTX_END)
 		line->fields[line->field_count++] = (struct trace_field){

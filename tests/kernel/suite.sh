@@ -390,8 +390,8 @@ nvtx_gpu_times() {
 
 # The same as lines of a trace.
 nvtx_lines() {
-	LD_LIBRARY_PATH=$SIM "$GPUPROBE" trace --nvtx --json -- "$SIM/nvtx" --steps 30 --payloads 3 \
-		> out 2> err
+	LD_LIBRARY_PATH=$SIM "$GPUPROBE" trace --nvtx --json -- "$SIM/nvtx" --steps 30 \
+		--payloads 3 > out 2> err
 	[ "$(grep -c '"event":"nvtxRangePop","details":{"name":"step"}' out)" = 30 ]
 	[ "$(grep -c 'nvtxRangePop.*operation=7, root=-1' out)" = 6 ]
 }

@@ -23,6 +23,12 @@ struct seen {
 	bool cut;
 };
 
+/* An event with its payload. */
+struct range_record {
+	_Alignas(8) uint8_t head[sizeof(struct trace_event)];
+	struct trace_range range;
+};
+
 struct ranges_test {
 	struct fake *fake;
 	struct trace_stream *stream;
@@ -89,20 +95,26 @@ static int end(void **state)
 	return 0;
 }
 
-static struct trace_range_event range_of(const struct ranges_test *test, uint16_t function,
-					 const char *text, uint64_t domain_length)
+static struct trace_event *event_of(struct range_record *record)
 {
-	struct trace_range_event range = {
-		.event = {.type = TRACE_RANGE, .row = function, .thread = 1},
-		.domain_length = domain_length,
-	};
-
-	range.event.start_ns = test->fake->clock;
-	snprintf(range.text, sizeof(range.text), "%s", text);
-	return range;
+	return (struct trace_event *)(void *)record->head;
 }
 
-static void put(struct ranges_test *test, const struct trace_range_event *range)
+static struct range_record range_of(const struct ranges_test *test, uint16_t function,
+				    const char *text, uint64_t domain_length)
+{
+	struct range_record record = {.range = {.domain_length = domain_length}};
+	struct trace_event *event = event_of(&record);
+
+	event->type = TRACE_RANGE;
+	event->row = function;
+	event->thread = 1;
+	event->start_ns = test->fake->clock;
+	snprintf(record.range.text, sizeof(record.range.text), "%s", text);
+	return record;
+}
+
+static void put(struct ranges_test *test, const struct range_record *range)
 {
 	assert_true(fake__put(test->fake, range, sizeof(*range)));
 }
@@ -124,17 +136,17 @@ static uint64_t malformed(const struct ranges_test *test)
 static void test_order(void **state)
 {
 	struct ranges_test *test = *state;
-	struct trace_range_event range;
+	struct range_record range;
 
 	fake__enter(test->fake, test->functions, 1, SIMPLE, 1);
 	test->fake->clock += 100;
 	range = range_of(test, NVTX_PUSH, "model: step", 5);
-	range.event.depth = 1;
+	event_of(&range)->depth = 1;
 	put(test, &range);
 	test->fake->clock += 100;
 	fake__leave(test->fake, 1, 0);
 	range = range_of(test, NVTX_POP, "model: step", 5);
-	range.event.duration_ns = 100;
+	event_of(&range)->duration_ns = 100;
 	put(test, &range);
 	take_all(test);
 	assert_int_equal(test->count, 3);
@@ -163,10 +175,10 @@ static void test_names(void **state)
 	size_t count = sizeof(texts) / sizeof(*texts);
 
 	for (size_t i = 0; i < count; i++) {
-		struct trace_range_event range =
+		struct range_record range =
 			range_of(test, NVTX_START, texts[i].text, texts[i].domain_length);
 
-		range.id = i;
+		range.range.id = i;
 		put(test, &range);
 		test->fake->clock++;
 	}
@@ -184,10 +196,10 @@ static void test_names(void **state)
 static void test_hostile(void **state)
 {
 	struct ranges_test *test = *state;
-	struct trace_range_event range = range_of(test, NVTX_POP, "", 3);
+	struct range_record range = range_of(test, NVTX_POP, "", 3);
 
-	memset(range.text, 'x', sizeof(range.text));
-	range.event.duration_ns = range.event.start_ns + 1;
+	memset(range.range.text, 'x', sizeof(range.range.text));
+	event_of(&range)->duration_ns = event_of(&range)->start_ns + 1;
 	put(test, &range);
 	take_all(test);
 	assert_int_equal(test->count, 1);
@@ -199,21 +211,21 @@ static void test_hostile(void **state)
 static void test_malformed(void **state)
 {
 	struct ranges_test *test = *state;
-	struct trace_range_event whole = range_of(test, NVTX_PUSH, "x", 0), range;
+	struct range_record whole = range_of(test, NVTX_PUSH, "x", 0), range;
 
 	assert_true(fake__put(test->fake, &whole, sizeof(whole) - 1));
-	assert_true(fake__put(test->fake, &whole, sizeof(whole.event)));
+	assert_true(fake__put(test->fake, &whole, sizeof(whole.head)));
 	assert_true(fake__put(test->fake, &whole, 8));
 	range = whole;
-	range.event.row = NVTX_NAME; /* has no line */
+	event_of(&range)->row = NVTX_NAME; /* has no line */
 	put(test, &range);
-	range.event.row = NVTX_FUNCTIONS;
-	put(test, &range);
-	range = whole;
-	range.event.thread = TRACE_THREADS;
+	event_of(&range)->row = NVTX_FUNCTIONS;
 	put(test, &range);
 	range = whole;
-	range.event.depth = TRACE_DEPTH;
+	event_of(&range)->thread = TRACE_THREADS;
+	put(test, &range);
+	range = whole;
+	event_of(&range)->depth = TRACE_DEPTH;
 	put(test, &range);
 	take_all(test);
 	assert_int_equal(test->count, 0);
