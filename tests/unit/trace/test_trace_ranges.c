@@ -24,7 +24,7 @@ struct seen {
 };
 
 /* An event with its payload. */
-struct range_record {
+struct told_range {
 	_Alignas(8) uint8_t head[sizeof(struct trace_event)];
 	struct trace_range range;
 };
@@ -95,15 +95,15 @@ static int end(void **state)
 	return 0;
 }
 
-static struct trace_event *event_of(struct range_record *record)
+static struct trace_event *event_of(struct told_range *record)
 {
 	return (struct trace_event *)(void *)record->head;
 }
 
-static struct range_record range_of(const struct ranges_test *test, uint16_t function,
-				    const char *text, uint64_t domain_length)
+static struct told_range range_of(const struct ranges_test *test, uint16_t function,
+				  const char *text, uint64_t domain_length)
 {
-	struct range_record record = {.range = {.domain_length = domain_length}};
+	struct told_range record = {.range = {.domain_length = domain_length}};
 	struct trace_event *event = event_of(&record);
 
 	event->type = TRACE_RANGE;
@@ -114,7 +114,7 @@ static struct range_record range_of(const struct ranges_test *test, uint16_t fun
 	return record;
 }
 
-static void put(struct ranges_test *test, const struct range_record *range)
+static void put(struct ranges_test *test, const struct told_range *range)
 {
 	assert_true(fake__put(test->fake, range, sizeof(*range)));
 }
@@ -136,7 +136,7 @@ static uint64_t malformed(const struct ranges_test *test)
 static void test_order(void **state)
 {
 	struct ranges_test *test = *state;
-	struct range_record range;
+	struct told_range range;
 
 	fake__enter(test->fake, test->functions, 1, SIMPLE, 1);
 	test->fake->clock += 100;
@@ -175,7 +175,7 @@ static void test_names(void **state)
 	size_t count = sizeof(texts) / sizeof(*texts);
 
 	for (size_t i = 0; i < count; i++) {
-		struct range_record range =
+		struct told_range range =
 			range_of(test, NVTX_START, texts[i].text, texts[i].domain_length);
 
 		range.range.id = i;
@@ -196,7 +196,7 @@ static void test_names(void **state)
 static void test_hostile(void **state)
 {
 	struct ranges_test *test = *state;
-	struct range_record range = range_of(test, NVTX_POP, "", 3);
+	struct told_range range = range_of(test, NVTX_POP, "", 3);
 
 	memset(range.range.text, 'x', sizeof(range.range.text));
 	event_of(&range)->duration_ns = event_of(&range)->start_ns + 1;
@@ -211,7 +211,7 @@ static void test_hostile(void **state)
 static void test_malformed(void **state)
 {
 	struct ranges_test *test = *state;
-	struct range_record whole = range_of(test, NVTX_PUSH, "x", 0), range;
+	struct told_range whole = range_of(test, NVTX_PUSH, "x", 0), range;
 
 	assert_true(fake__put(test->fake, &whole, sizeof(whole) - 1));
 	assert_true(fake__put(test->fake, &whole, sizeof(whole.head)));
