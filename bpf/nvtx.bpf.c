@@ -4,90 +4,9 @@
  * and the end of a range, from the thread's profile. Only --nvtx loads it, with maps of the
  * monitor's object.
  */
-#include "call/thread_maps.bpf.h"
-#include "core/task.bpf.h"
-#include "gpuprobe/nvtx.h"
+#include "nvtx/steps.bpf.h"
 
 char _license[] SEC("license") = "Dual BSD/GPL";
-
-/* A thread's counters at a moment. */
-struct counters {
-	u32 slot; /* the thread's counter slot; 0: it has made no call */
-	u32 pad;
-	u64 launches;
-	struct time_totals time[TIME_CLASSES];
-};
-
-/* A range that is open. */
-struct frame {
-	u64 name, domain;
-	u64 begin_ns;
-	s32 tid;
-	u32 ended; /* those above it have not */
-	struct counters before;
-};
-
-/* The ranges in each other of a thread. */
-struct open_ranges {
-	u64 memory; /* of the program that they belong to: exec gives another one */
-	u32 depth;
-	u32 beyond; /* begun where there was no room */
-	struct frame frames[NVTX_DEPTH];
-};
-
-struct open_key {
-	struct nvtx_process process;
-	u64 id;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct open_ranges);
-} nvtx_threads SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, NVTX_OPEN);
-	__type(key, struct open_key);
-	__type(value, struct frame);
-} nvtx_open SEC(".maps");
-
-/* How many names each process has. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, NVTX_PROCESSES);
-	__type(key, struct nvtx_process);
-	__type(value, u64);
-} nvtx_processes SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, NVTX_ALL_NAMES);
-	__type(key, struct nvtx_key);
-	__type(value, struct nvtx_record);
-} nvtx_ranges SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 20);
-} nvtx_names SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, NVTX_LOSSES);
-	__type(key, u32);
-	__type(value, u64);
-} nvtx_lost SEC(".maps");
-
-static __always_inline void count_lost(u32 what)
-{
-	u64 *lost = bpf_map_lookup_elem(&nvtx_lost, &what);
-
-	if (lost)
-		*lost += 1;
-}
 
 /* --- counters --- */
 
@@ -139,38 +58,17 @@ __noinline int add_counters(struct nvtx_record *record, const struct frame *fram
 
 /* --- the ranges that are summed up --- */
 
-/* The number of the name under which the process's range counts; names of a process are limited. */
-static __always_inline u64 limited_name(const struct nvtx_process *process, u64 name)
-{
-	struct nvtx_process key = *process; /* before Linux 6.2 a key cannot be an argument */
-	u64 one = 1, *names = bpf_map_lookup_elem(&nvtx_processes, &key);
-
-	if (!names)
-		return bpf_map_update_elem(&nvtx_processes, &key, &one, BPF_NOEXIST) ? 0 : name;
-	return __sync_fetch_and_add(names, 1) < NVTX_NAMES ? name : 0;
-}
-
-static __always_inline struct nvtx_record *record_of(const struct nvtx_process *process, u64 name)
-{
-	struct nvtx_key key = {.process = *process, .name = name};
-	struct nvtx_record *record = bpf_map_lookup_elem(&nvtx_ranges, &key), empty = {0};
-
-	if (record)
-		return record;
-	key.name = limited_name(process, name);
-	bpf_map_update_elem(&nvtx_ranges, &key, &empty, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&nvtx_ranges, &key);
-}
-
 __noinline int end_range(const struct nvtx_process *process, const struct frame *frame)
 {
 	u64 ns = bpf_ktime_get_boot_ns();
 	struct nvtx_record *record;
+	u64 name;
 
 	if (!process || !frame)
 		return 0;
 	ns -= frame->begin_ns;
-	record = record_of(process, frame->name);
+	name = frame->name;
+	record = record_of(process, &name);
 	if (!record) {
 		count_lost(NVTX_LOST_RANGES);
 		return 0;
@@ -180,9 +78,9 @@ __noinline int end_range(const struct nvtx_process *process, const struct frame 
 	if (ns > record->max_ns)
 		record->max_ns = ns;
 	if (frame->tid == (s32)bpf_get_current_pid_tgid())
-		add_counters(record, frame);
-	else
-		add(&record->unmeasured, 1);
+		return add_counters(record, frame);
+	add(&record->unmeasured, 1);
+	add(&record->uncalled, 1);
 	return 0;
 }
 
@@ -191,6 +89,7 @@ static __always_inline void begin_range(struct frame *frame, u64 name, u64 domai
 	frame->name = name;
 	frame->domain = domain;
 	frame->ended = 0;
+	frame->is_step = 0;
 	frame->tid = (s32)bpf_get_current_pid_tgid();
 	__builtin_memset(&frame->before, 0, sizeof(frame->before));
 	read_counters(&frame->before);
@@ -199,24 +98,10 @@ static __always_inline void begin_range(struct frame *frame, u64 name, u64 domai
 
 /* --- ranges in each other --- */
 
-/* exec leaves the storage, but not what was open in the program before it. */
-static __always_inline struct open_ranges *own_ranges(void)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct open_ranges *open =
-		bpf_task_storage_get(&nvtx_threads, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	u64 memory = (u64)task->mm;
-
-	if (open && open->memory != memory) {
-		open->memory = memory;
-		open->depth = open->beyond = 0;
-	}
-	return open;
-}
-
-static __always_inline void push(u64 name, u64 domain)
+static __always_inline void push(const struct nvtx_process *process, u64 name, u64 domain)
 {
 	struct open_ranges *open = own_ranges();
+	struct frame *frame;
 
 	if (!open || open->depth >= NVTX_DEPTH) {
 		count_lost(NVTX_LOST_RANGES);
@@ -224,8 +109,12 @@ static __always_inline void push(u64 name, u64 domain)
 			open->beyond++;
 		return;
 	}
-	begin_range(&open->frames[open->depth & (NVTX_DEPTH - 1)], name, domain);
+	frame = &open->frames[open->depth & (NVTX_DEPTH - 1)];
+	begin_range(frame, counted_name(process, name), domain);
+	if (begins_step(process, open, name))
+		begin_range_step(open, frame, 0);
 	open->depth++;
+	renew_path(process);
 }
 
 static __always_inline void drop_ended(struct open_ranges *open)
@@ -255,34 +144,50 @@ static __always_inline void pop(const struct nvtx_process *process, u64 domain)
 
 		if (frame->ended || frame->domain != domain)
 			continue;
+		end_range_step(open, frame);
 		end_range(process, frame);
 		frame->ended = 1;
 		break;
 	}
 	drop_ended(open);
+	renew_path(process);
 }
 
 /* --- ranges with ids --- */
 
 static __always_inline void start(const struct nvtx_process *process, u64 name, u64 id)
 {
-	struct open_key key = {.process = *process, .id = id};
-	struct frame frame = {0};
+	struct nvtx_open_key key = {.process = *process, .id = id};
+	struct open_ranges *open = own_ranges();
+	bool is_step = begins_step(process, open, name);
 
-	begin_range(&frame, name, 0);
-	if (bpf_map_update_elem(&nvtx_open, &key, &frame, BPF_ANY))
+	if (!open) {
 		count_lost(NVTX_LOST_RANGES);
+		return;
+	}
+	name = counted_name(process, name);
+	begin_range(&open->scratch, name, 0);
+	if (is_step)
+		begin_range_step(open, &open->scratch, id);
+	if (bpf_map_update_elem(&nvtx_open, &key, &open->scratch, BPF_ANY))
+		count_lost(NVTX_LOST_RANGES);
+	else
+		add_started(process, open, name, id);
 }
 
 static __always_inline void end(const struct nvtx_process *process, u64 id)
 {
-	struct open_key key = {.process = *process, .id = id};
+	struct nvtx_open_key key = {.process = *process, .id = id};
 	struct frame *frame = bpf_map_lookup_elem(&nvtx_open, &key);
+	struct open_ranges *open = own_ranges();
 
 	if (!frame)
 		return;
+	if (frame->tid == (s32)bpf_get_current_pid_tgid())
+		end_range_step(open, frame);
 	end_range(process, frame);
 	bpf_map_delete_elem(&nvtx_open, &key);
+	renew_path(process);
 }
 
 /* --- names --- */
@@ -319,7 +224,7 @@ int nvtx(struct pt_regs *ctx)
 	if (!process.pid || !pid_is_watched(process.pid))
 		return 0;
 	switch (function) {
-	case NVTX_PUSH: push(PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx)); break;
+	case NVTX_PUSH: push(&process, PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx)); break;
 	case NVTX_POP: pop(&process, PT_REGS_PARM1(ctx)); break;
 	case NVTX_START: start(&process, PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx)); break;
 	case NVTX_END: end(&process, PT_REGS_PARM1(ctx)); break;

@@ -11,11 +11,13 @@
  *   trace_event       arguments and the data they point to, into the ring
  *   trace_kernel      names of launched kernels
  *   trace_process     ends of threads and processes
+ *   trace_ranges      NVTX ranges
  *
  * The program exists in three versions, as in gpuprobe.bpf.c.
  */
 #include "core/identity.bpf.h"
 #include "trace/process.bpf.h"
+#include "trace/ranges.bpf.h"
 
 extern bool bpf_session_is_return(void) __ksym __weak;
 
@@ -41,6 +43,13 @@ SEC("uretprobe")
 int trace_return(struct pt_regs *ctx)
 {
 	trace_leave(ctx);
+	return 0;
+}
+
+SEC("uprobe")
+int trace_nvtx(struct pt_regs *ctx)
+{
+	trace_range(ctx);
 	return 0;
 }
 

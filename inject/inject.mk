@@ -16,10 +16,12 @@ $(BUILD)/obj/inject/%.o: inject/%.c
 	@mkdir -p $(@D)
 	$(CC) $(INJECT_CFLAGS) -MMD -MP -c $< -o $@
 
-$(NVTX_LIBRARY): $(BUILD)/obj/inject/nvtx.o
+NVTX_OBJ := $(BUILD)/obj/inject/nvtx.o $(BUILD)/obj/inject/nvtx_payload.o
+
+$(NVTX_LIBRARY): $(NVTX_OBJ)
 	$(INJECT_LINK)
 
-$(TIMES_LIBRARY): $(filter-out $(BUILD)/obj/inject/nvtx.o,$(INJECT_OBJ))
+$(TIMES_LIBRARY): $(filter-out $(NVTX_OBJ),$(INJECT_OBJ))
 	$(INJECT_LINK)
 
 -include $(INJECT_OBJ:.o=.d)

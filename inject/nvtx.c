@@ -5,11 +5,14 @@
  */
 #include "nvtx.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
 
+#include "nvtx_payload.h"
 #include "probe_point.h"
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -31,6 +34,17 @@ struct callbacks {
 	int (*get_functions)(int module, void ****table, unsigned int *count);
 };
 
+enum payload_type {
+	PAYLOAD_UINT64 = 1,
+	PAYLOAD_INT64,
+	PAYLOAD_DOUBLE,
+	PAYLOAD_UINT32,
+	PAYLOAD_INT32,
+	PAYLOAD_FLOAT,
+};
+
+#define PAYLOAD_SCHEMAS 0xdfbd0009 /* it points to struct payload_data */
+
 enum message_type {
 	MESSAGE_NONE,
 	MESSAGE_TEXT,
@@ -43,7 +57,7 @@ struct attributes {
 	uint32_t category;
 	int32_t color_type;
 	uint32_t color;
-	int32_t payload_type, unused;
+	int32_t payload_type, payload_count;
 	uint64_t payload;
 	int32_t message_type;
 	const void *message;
@@ -65,6 +79,7 @@ PROBE_POINT(gpuprobe_nvtx_pop);
 PROBE_POINT(gpuprobe_nvtx_start);
 PROBE_POINT(gpuprobe_nvtx_end);
 PROBE_POINT(gpuprobe_nvtx_name);
+PROBE_POINT(gpuprobe_nvtx_mark);
 
 /* --- names --- */
 
@@ -89,19 +104,9 @@ static size_t append_wide(char text[NVTX_NAME_SIZE], size_t length, const wchar_
 	return length;
 }
 
-/* FNV-1a, never 0. */
-static uint64_t number_of(const char *text)
-{
-	uint64_t number = 0xcbf29ce484222325;
-
-	for (; *text; text++)
-		number = (number ^ (uint8_t)*text) * 0x100000001b3;
-	return number ? number : 1;
-}
-
 static uint64_t tell_name(const char *text)
 {
-	uint64_t number = number_of(text), *told = &names_told[number % NAMES_TOLD];
+	uint64_t number = nvtx_name_number(text), *told = &names_told[number % NAMES_TOLD];
 
 	if (__atomic_load_n(told, __ATOMIC_RELAXED) == number)
 		return number;
@@ -110,29 +115,76 @@ static uint64_t tell_name(const char *text)
 	return number;
 }
 
-/* The number of the name "DOMAIN: MESSAGE"; `type` is of the message. */
-static uint64_t name_of(const struct text *domain, int type, const void *message)
+/* What is told of a range or mark. */
+struct name {
+	size_t domain_length;
+	char text[NVTX_NAME_SIZE]; /* "DOMAIN: MESSAGE" */
+	char payload[NVTX_PAYLOAD_SIZE];
+};
+
+/* `type` is of the message. There is no payload. */
+static void make_name(struct name *name, const struct text *domain, int type, const void *message)
 {
-	char text[NVTX_NAME_SIZE] = "";
+	char *text = name->text;
 	size_t length = 0;
 
-	if (domain && domain->text[0]) {
+	name->text[0] = name->payload[0] = '\0';
+	if (domain && domain->text[0])
 		length = append(text, length, domain->text);
+	name->domain_length = length;
+	if (length)
 		length = append(text, length, ": ");
-	}
 	if (type == MESSAGE_TEXT && message)
 		append(text, length, message);
 	else if (type == MESSAGE_WIDE && message)
 		append_wide(text, length, message);
 	else if (type == MESSAGE_REGISTERED && message)
 		append(text, length, ((const struct text *)message)->text);
-	return tell_name(text);
 }
 
-static uint64_t name_by(const struct text *domain, const struct attributes *attributes)
+static void add_payload(struct name *name, const struct text *domain,
+			const struct attributes *attributes)
 {
-	return attributes ? name_of(domain, attributes->message_type, attributes->message) :
-			    name_of(domain, MESSAGE_NONE, NULL);
+	char *text = name->payload;
+	uint64_t bits = attributes->payload;
+	float single;
+	double real;
+
+	memcpy(&single, &bits, sizeof(single));
+	memcpy(&real, &bits, sizeof(real));
+	switch ((uint32_t)attributes->payload_type) {
+	case PAYLOAD_UINT64: snprintf(text, NVTX_PAYLOAD_SIZE, "%" PRIu64, bits); break;
+	case PAYLOAD_INT64: snprintf(text, NVTX_PAYLOAD_SIZE, "%" PRId64, (int64_t)bits); break;
+	case PAYLOAD_DOUBLE: snprintf(text, NVTX_PAYLOAD_SIZE, "%g", real); break;
+	case PAYLOAD_UINT32: snprintf(text, NVTX_PAYLOAD_SIZE, "%u", (uint32_t)bits); break;
+	case PAYLOAD_INT32: snprintf(text, NVTX_PAYLOAD_SIZE, "%d", (int32_t)bits); break;
+	case PAYLOAD_FLOAT: snprintf(text, NVTX_PAYLOAD_SIZE, "%g", (double)single); break;
+	case PAYLOAD_SCHEMAS:
+		nvtx_payload__describe(domain, (const struct payload_data *)(uintptr_t)bits,
+				       (size_t)attributes->payload_count, text);
+		break;
+	default: break;
+	}
+}
+
+static void name_by(struct name *name, const struct text *domain,
+		    const struct attributes *attributes)
+{
+	if (!attributes) {
+		make_name(name, domain, MESSAGE_NONE, NULL);
+		return;
+	}
+	make_name(name, domain, attributes->message_type, attributes->message);
+	if (attributes->payload_type)
+		add_payload(name, domain, attributes);
+}
+
+/* An event that has nothing but payloads is called as the first one's schema. */
+static void name_by_payload(struct name *name, const struct text *domain,
+			    const struct payload_data *payloads, size_t count)
+{
+	make_name(name, domain, MESSAGE_TEXT, nvtx_payload__name(domain, payloads, count));
+	nvtx_payload__describe(domain, payloads, count, name->payload);
 }
 
 static struct text *keep_text(int type, const void *message)
@@ -150,43 +202,56 @@ static struct text *keep_text(int type, const void *message)
 
 #define NO_DEPTH (-2)
 
-static int push(const struct text *domain, uint64_t name)
+static int push(const struct text *domain, const struct name *name)
 {
-	gpuprobe_nvtx_push(name, (uintptr_t)domain);
+	gpuprobe_nvtx_push(tell_name(name->text), (uintptr_t)domain, name->text,
+			   name->domain_length, name->payload);
 	return NO_DEPTH;
 }
 
-static uint64_t start(uint64_t name)
+static uint64_t start(const struct name *name)
 {
 	uint64_t id = __atomic_add_fetch(&latest_id, 1, __ATOMIC_RELAXED);
 
-	gpuprobe_nvtx_start(name, id);
+	gpuprobe_nvtx_start(tell_name(name->text), id, name->text, name->domain_length,
+			    name->payload);
 	return id;
+}
+
+static int push_message(int type, const void *message)
+{
+	struct name name;
+
+	make_name(&name, NULL, type, message);
+	return push(NULL, &name);
 }
 
 static int push_text(const char *message)
 {
-	return push(NULL, name_of(NULL, MESSAGE_TEXT, message));
+	return push_message(MESSAGE_TEXT, message);
 }
 
 static int push_wide(const wchar_t *message)
 {
-	return push(NULL, name_of(NULL, MESSAGE_WIDE, message));
-}
-
-static int push_attributes(const struct attributes *attributes)
-{
-	return push(NULL, name_by(NULL, attributes));
+	return push_message(MESSAGE_WIDE, message);
 }
 
 static int push_in_domain(struct text *domain, const struct attributes *attributes)
 {
-	return push(domain, name_by(domain, attributes));
+	struct name name;
+
+	name_by(&name, domain, attributes);
+	return push(domain, &name);
+}
+
+static int push_attributes(const struct attributes *attributes)
+{
+	return push_in_domain(NULL, attributes);
 }
 
 static int pop_in_domain(struct text *domain)
 {
-	gpuprobe_nvtx_pop((uintptr_t)domain);
+	gpuprobe_nvtx_pop((uintptr_t)domain, "");
 	return NO_DEPTH;
 }
 
@@ -195,29 +260,71 @@ static int pop(void)
 	return pop_in_domain(NULL);
 }
 
+static uint64_t start_message(int type, const void *message)
+{
+	struct name name;
+
+	make_name(&name, NULL, type, message);
+	return start(&name);
+}
+
 static uint64_t start_text(const char *message)
 {
-	return start(name_of(NULL, MESSAGE_TEXT, message));
+	return start_message(MESSAGE_TEXT, message);
 }
 
 static uint64_t start_wide(const wchar_t *message)
 {
-	return start(name_of(NULL, MESSAGE_WIDE, message));
-}
-
-static uint64_t start_attributes(const struct attributes *attributes)
-{
-	return start(name_by(NULL, attributes));
+	return start_message(MESSAGE_WIDE, message);
 }
 
 static uint64_t start_in_domain(struct text *domain, const struct attributes *attributes)
 {
-	return start(name_by(domain, attributes));
+	struct name name;
+
+	name_by(&name, domain, attributes);
+	return start(&name);
+}
+
+static uint64_t start_attributes(const struct attributes *attributes)
+{
+	return start_in_domain(NULL, attributes);
+}
+
+static void mark_message(int type, const void *message)
+{
+	struct name name;
+
+	make_name(&name, NULL, type, message);
+	gpuprobe_nvtx_mark(name.text, name.domain_length, name.payload);
+}
+
+static void mark_text(const char *message)
+{
+	mark_message(MESSAGE_TEXT, message);
+}
+
+static void mark_wide(const wchar_t *message)
+{
+	mark_message(MESSAGE_WIDE, message);
+}
+
+static void mark_in_domain(struct text *domain, const struct attributes *attributes)
+{
+	struct name name;
+
+	name_by(&name, domain, attributes);
+	gpuprobe_nvtx_mark(name.text, name.domain_length, name.payload);
+}
+
+static void mark_attributes(const struct attributes *attributes)
+{
+	mark_in_domain(NULL, attributes);
 }
 
 static void end(uint64_t id)
 {
-	gpuprobe_nvtx_end(id);
+	gpuprobe_nvtx_end(id, "");
 }
 
 static void end_in_domain(struct text *domain, uint64_t id)
@@ -248,6 +355,57 @@ static struct text *make_wide_domain(const wchar_t *name)
 	return keep_text(MESSAGE_WIDE, name);
 }
 
+/* --- events with payloads, of NVTX's extension --- */
+
+static void mark_payload(struct text *domain, const struct payload_data *payloads, size_t count)
+{
+	struct name name;
+
+	name_by_payload(&name, domain, payloads, count);
+	gpuprobe_nvtx_mark(name.text, name.domain_length, name.payload);
+}
+
+static int push_payload(struct text *domain, const struct payload_data *payloads, size_t count)
+{
+	struct name name;
+
+	name_by_payload(&name, domain, payloads, count);
+	return push(domain, &name);
+}
+
+static int pop_payload(struct text *domain, const struct payload_data *payloads, size_t count)
+{
+	char payload[NVTX_PAYLOAD_SIZE];
+
+	nvtx_payload__describe(domain, payloads, count, payload);
+	gpuprobe_nvtx_pop((uintptr_t)domain, payload);
+	return NO_DEPTH;
+}
+
+static uint64_t start_payload(struct text *domain, const struct payload_data *payloads,
+			      size_t count)
+{
+	struct name name;
+
+	name_by_payload(&name, domain, payloads, count);
+	return start(&name);
+}
+
+static void end_payload(struct text *domain, uint64_t id, const struct payload_data *payloads,
+			size_t count)
+{
+	char payload[NVTX_PAYLOAD_SIZE];
+
+	nvtx_payload__describe(domain, payloads, count, payload);
+	gpuprobe_nvtx_end(id, payload);
+}
+
+static uint8_t is_enabled(struct text *domain)
+{
+	(void)domain;
+	return 1;
+}
+
 /* --- starting --- */
 
 struct function {
@@ -261,17 +419,35 @@ struct function {
 	}
 
 static const struct function core[] = {
-	FUNCTION(4, start_attributes), FUNCTION(5, start_text),
-	FUNCTION(6, start_wide),       FUNCTION(7, end),
-	FUNCTION(8, push_attributes),  FUNCTION(9, push_text),
-	FUNCTION(10, push_wide),       FUNCTION(11, pop),
+	FUNCTION(1, mark_attributes),
+	FUNCTION(2, mark_text),
+	FUNCTION(3, mark_wide),
+	FUNCTION(4, start_attributes),
+	FUNCTION(5, start_text),
+	FUNCTION(6, start_wide),
+	FUNCTION(7, end),
+	FUNCTION(8, push_attributes),
+	FUNCTION(9, push_text),
+	FUNCTION(10, push_wide),
+	FUNCTION(11, pop),
 };
 
 /* A domain stays when the program destroys it: other threads may have ranges in it. */
 static const struct function core2[] = {
-	FUNCTION(2, start_in_domain), FUNCTION(3, end_in_domain),     FUNCTION(4, push_in_domain),
-	FUNCTION(5, pop_in_domain),   FUNCTION(10, register_text),    FUNCTION(11, register_wide),
-	FUNCTION(12, make_domain),    FUNCTION(13, make_wide_domain),
+	FUNCTION(1, mark_in_domain), FUNCTION(2, start_in_domain), FUNCTION(3, end_in_domain),
+	FUNCTION(4, push_in_domain), FUNCTION(5, pop_in_domain),   FUNCTION(10, register_text),
+	FUNCTION(11, register_wide), FUNCTION(12, make_domain),	   FUNCTION(13, make_wide_domain),
+};
+
+static const struct function payload_functions[] = {
+	FUNCTION(0, nvtx_payload__add_schema),
+	FUNCTION(1, nvtx_payload__add_enum),
+	FUNCTION(2, mark_payload),
+	FUNCTION(3, push_payload),
+	FUNCTION(4, pop_payload),
+	FUNCTION(5, start_payload),
+	FUNCTION(6, end_payload),
+	FUNCTION(7, is_enabled),
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
@@ -300,5 +476,37 @@ EXPORTED int InitializeInjectionNvtx2(const void *(*get_table)(uint32_t number))
 	if (!take_functions(callbacks, CORE, core, COUNT(core)))
 		return 0;
 	take_functions(callbacks, CORE2, core2, COUNT(core2));
+	return 1;
+}
+
+/* NVTX's tables of an extension's functions. */
+struct nvtx_segment {
+	size_t number, count;
+	void **functions;
+};
+
+struct nvtx_extension {
+	uint16_t version, size, module, compatibility;
+	size_t segment_count;
+	struct nvtx_segment *segments;
+	const void *get_function, *info;
+};
+
+#define PAYLOAD_MODULE 2
+
+/* Functions that are not set do nothing. */
+EXPORTED int InitializeInjectionNvtxExtension(const struct nvtx_extension *extension)
+{
+	const struct nvtx_segment *segment;
+
+	if (!extension || extension->size < sizeof(*extension) ||
+	    extension->module != PAYLOAD_MODULE || !extension->segment_count ||
+	    !extension->segments)
+		return 0;
+	segment = extension->segments;
+	for (size_t i = 0; i < COUNT(payload_functions); i++)
+		if (payload_functions[i].number < segment->count)
+			segment->functions[payload_functions[i].number] =
+				payload_functions[i].function;
 	return 1;
 }

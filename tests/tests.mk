@@ -75,6 +75,7 @@ $(patsubst tests/unit/bpf/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/bpf/test_*.
 	$(NATIVE_BPF_OBJ)
 
 $(BUILD)/tests/test_bursts: $(BUILD)/obj/inject/sampling.o
+$(BUILD)/tests/test_nvtx_payload: $(BUILD)/obj/inject/nvtx_payload.o
 # CUPTI's header is compared with, where there is one.
 $(BUILD)/tests/obj/inject/%.o: CPPFLAGS += -Iinject -isystem /usr/local/cuda/include
 

@@ -68,6 +68,7 @@ __noinline int tell_submitted(struct bpf_user_pt_regs_t *ctx, struct thread *thr
 	told->end_ns = call->end_ns;
 	told->process_start_ns = process->start_ns;
 	told->stack = stack;
+	told->path = thread->nvtx_path;
 	told->pid = process->pid;
 	told->tid = pid_of(task);
 	told->thread = innermost_pid(task);

@@ -89,7 +89,10 @@ static __noinline int step_leave(struct thread *thread, struct call *call, s32 r
 			step_launch_leave(thread, call);
 		return 0;
 	}
-	record = thread->steps ? step_record_at(thread->steps) : NULL;
+	if (config.step_range && thread->in_step)
+		record = steps_of(thread);
+	else
+		record = thread->steps ? step_record_at(thread->steps) : NULL;
 	if (!record)
 		return 0;
 	record->latest_ns = call->end_ns;

@@ -7,15 +7,7 @@
 #define BPF_STEPS_STEPS_BPF_H
 
 #include "call/call.bpf.h"
-#include "gpuprobe/steps.h"
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct step_record);
-} step_records SEC(".maps");
+#include "steps/record.bpf.h"
 
 /* Free records. Userspace fills the queue, and returns records that it has read to the end. */
 struct {
@@ -23,12 +15,6 @@ struct {
 	__uint(max_entries, STEP_RECORDS);
 	__type(value, u32);
 } free_steps SEC(".maps");
-
-static __always_inline struct step_record *step_record_at(u32 number)
-{
-	number--;
-	return bpf_map_lookup_elem(&step_records, &number);
-}
 
 /* --- a thread's record --- */
 
@@ -39,7 +25,7 @@ static __noinline int open_steps(struct thread *thread)
 	struct step_record *record;
 	u32 number;
 
-	if (!process || ++thread->submissions < STEP_FIRST)
+	if (!process || (++thread->submissions < STEP_FIRST && !thread->in_step))
 		return 0;
 	thread->steps = NO_COUNTER_SLOT;
 	if (__sync_fetch_and_add(&process->step_records, 1) >= STEP_RECORDS_EACH ||
@@ -79,83 +65,6 @@ static __always_inline void close_steps(void)
 
 /* --- steps --- */
 
-static __always_inline void add_step_sums(struct step_sums *sums, const struct step_sums *more)
-{
-	u64 *to = (u64 *)sums;
-	const u64 *from = (const u64 *)more;
-
-	for (u32 i = 0; i < sizeof(*sums) / sizeof(*to); i++)
-		to[i] += from[i];
-}
-
-/* A helper that has ended takes its sums with it: the difference does not go below zero. */
-static __always_inline void subtract_step_sums(struct step_sums *sums, const struct step_sums *less)
-{
-	u64 *to = (u64 *)sums;
-	const u64 *from = (const u64 *)less;
-
-	for (u32 i = 0; i < sizeof(*sums) / sizeof(*to); i++)
-		to[i] = positive_difference(to[i], from[i]);
-}
-
-/* Adds the sums of a helper; 0: there is none. Global: the verifier goes through it once. */
-__noinline int add_helper(struct step_sums *sums, u32 number, u32 slot)
-{
-	const struct step_record *helper;
-
-	if (!sums || !number)
-		return 0;
-	helper = step_record_at(number);
-	if (helper && helper->slot == slot)
-		add_step_sums(sums, &helper->totals);
-	return 0;
-}
-
-/* Sums of the thread and its helpers. Global: the verifier goes through it once. */
-__noinline int gather_step_sums(const struct step_record *record, struct step_sums *sums)
-{
-	if (!record || !sums)
-		return 0;
-	*sums = record->totals;
-	for (u32 i = 0; i < STEP_HELPERS; i++)
-		add_helper(sums, record->counted[i], record->slot);
-	return 0;
-}
-
-/*
- * Index of the fastest of the slowest steps. Global: the verifier does not follow the result once
- * per step.
- */
-__noinline u32 fastest_slow_step(const struct step_record *record)
-{
-	u64 least;
-	u32 at = 0;
-
-	if (!record)
-		return STEP_SLOWEST;
-	least = record->slowest[0].ns;
-	for (u32 i = 1; i < STEP_SLOWEST; i++) {
-		if (record->slowest[i].ns >= least)
-			continue;
-		least = record->slowest[i].ns;
-		at = i;
-	}
-	return at;
-}
-
-/* Keeps the step in place of the fastest of the slowest ones, if it is slower. */
-static __always_inline void keep_slow_step(struct step_record *record, u64 ns,
-					   const struct step_sums *sums)
-{
-	u32 at = fastest_slow_step(record);
-
-	if (at >= STEP_SLOWEST || ns <= record->slowest[at].ns)
-		return;
-	record->slowest[at].begin_ns = record->begin_ns;
-	record->slowest[at].ns = ns;
-	record->slowest[at].sums = *sums;
-}
-
 /* Whether the step has about as many launches as a period, and all of them were seen. */
 static __always_inline bool is_regular_step(const struct step_record *record, u64 launches)
 {
@@ -163,37 +72,6 @@ static __always_inline bool is_regular_step(const struct step_record *record, u6
 
 	return 2 * launches >= usual && 2 * launches <= 3 * usual &&
 	       !was_blind_since(record->begin_ns, RATE_LAUNCH, RATE_LAUNCH);
-}
-
-static __always_inline void count_step(struct step_record *record, u64 ns,
-				       const struct step_sums *sums)
-{
-	u32 bucket = time_bucket(ns);
-
-	if (!record->steps)
-		record->first_ns = record->begin_ns;
-	record->steps++;
-	record->ns += ns;
-	if (bucket < TIME_BUCKETS)
-		record->buckets[bucket]++;
-	add_step_sums(&record->sums, sums);
-	keep_slow_step(record, ns, sums);
-	if (ns > record->max_ns)
-		record->max_ns = ns;
-}
-
-/*
- * Changed helpers count from the next step on: the sums at this step's start do not include them.
- */
-static __always_inline bool has_other_helpers(struct step_record *record)
-{
-	u32 other = 0;
-
-	for (u32 i = 0; i < STEP_HELPERS; i++) {
-		other |= record->counted[i] ^ record->helpers[i];
-		record->counted[i] = record->helpers[i];
-	}
-	return other;
 }
 
 /*
@@ -289,6 +167,10 @@ static __always_inline void put_step_code(struct step_record *record, u64 code)
 	if (record->anchor.serial != record->wanted.serial)
 		change_anchor(record);
 	ns = record->latest_ns;
+	if (config.step_range) {
+		record->count++;
+		return;
+	}
 	if (is_as_usual(record)) {
 		record->kept_from = record->count + 1;
 	} else {

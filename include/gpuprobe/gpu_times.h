@@ -66,6 +66,7 @@ struct gpu_call {
 	__u64 start_ns, end_ns; /* CLOCK_BOOTTIME */
 	__u64 process_start_ns; /* as in struct gpu_times_head */
 	__u64 stack;		/* its id, see gpuprobe/stack.h; 0: none was taken */
+	__u64 path;		/* the NVTX ranges that it is in, see struct nvtx_path_key */
 	__s32 pid;		/* in gpuprobe's pid namespace */
 	__u32 tid;		/* the same for the thread */
 	__u32 thread;		/* the thread in its own pid namespace */

@@ -28,6 +28,7 @@
 
 #include <linux/types.h>
 
+#include "gpuprobe/nvtx.h"
 #include "gpuprobe/state.h"
 
 #define TRACE_DEPTH 4	      /* nested traced calls of one thread that are followed */
@@ -119,6 +120,7 @@ enum trace_record_type {
 	 * number
 	 */
 	TRACE_THREAD,
+	TRACE_RANGE, /* struct trace_event: an NVTX range begins or ends, or a mark */
 };
 
 /* The first four bytes match struct record's type. */
@@ -136,6 +138,18 @@ struct trace_event {
 	/* 0 in TRACE_ENTRY and TRACE_UNFOLLOWED; the time so far in TRACE_UNFINISHED */
 	__u64 duration_ns;
 	__u64 payload[];
+};
+
+/*
+ * The payload of a TRACE_RANGE event, which has no words and no result. `row` is enum
+ * nvtx_function, `start_ns` the time, and `duration_ns` that of the range that ends; 0: it has not
+ * begun, as far as is known.
+ */
+struct trace_range {
+	__u64 id;	     /* of NVTX_START and NVTX_END */
+	__u64 domain_length; /* `text` is "DOMAIN: MESSAGE"; 0: a message alone */
+	char text[NVTX_NAME_SIZE];
+	char payload[NVTX_PAYLOAD_SIZE]; /* "" if there is none */
 };
 
 struct trace_thread_record {
@@ -174,6 +188,8 @@ enum trace_loss {
 	/* Not lost calls: taken from `losses`, where bpf/stack/stack.bpf.h counts them. */
 	TRACE_LOST_STACK,	 /* no room in the ring of stacks */
 	TRACE_LOST_STACK_MEMORY, /* no memory to receive it */
+	/* Lines of NVTX ranges: no room in the ring, or for what is open. Not lost calls. */
+	TRACE_LOST_RANGE,
 	TRACE_LOSSES,
 };
 

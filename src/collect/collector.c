@@ -132,7 +132,7 @@ int collector__new(struct gpuprobe_bpf *skeleton, const struct collector_options
 			goto fail;
 	}
 	if (options->steps) {
-		ret = steps__new(skeleton, &collector->steps, err);
+		ret = steps__new(skeleton, options->steps_by, &collector->steps, err);
 		if (ret)
 			goto fail;
 	}

@@ -32,6 +32,7 @@ struct collector_options {
 	bool watch_gpus;	    /* read the GPUs' state without a process, too */
 	bool profile;		    /* as the BPF object was loaded with */
 	uint32_t steps;		    /* as the BPF object was loaded with */
+	const char *steps_by;	    /* the NVTX range that steps are; NULL: repetitions */
 	enum stack_mode stack_mode; /* as the BPF object was loaded with */
 	size_t max_stacks;	    /* distinct stacks to keep */
 	/* the ring also has stacks of followed threads, see host/watch.h */

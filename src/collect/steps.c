@@ -53,6 +53,7 @@ struct steps {
 	size_t bytes;
 	uint32_t count; /* number of records */
 	const struct bpf_map *free;
+	const char *range; /* the NVTX range that steps are; NULL: steps have anchors */
 	struct record_state states[STEP_RECORDS];
 	struct step_record copy;     /* copy of a record without its history */
 	struct step_history history; /* history of the same record */
@@ -60,7 +61,8 @@ struct steps {
 	size_t searches;	     /* searches in that reading */
 };
 
-int steps__new(const struct gpuprobe_bpf *skeleton, struct steps **out, struct error *err)
+int steps__new(const struct gpuprobe_bpf *skeleton, const char *range, struct steps **out,
+	       struct error *err)
 {
 	struct steps *steps = calloc(1, sizeof(*steps));
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -78,6 +80,7 @@ int steps__new(const struct gpuprobe_bpf *skeleton, struct steps **out, struct e
 	}
 	steps->shared = memory;
 	steps->free = skeleton->maps.free_steps;
+	steps->range = range;
 	*out = steps;
 	return 0;
 }
@@ -348,6 +351,12 @@ static int update_thread(struct steps *steps, struct step_record *shared,
 	thread->ended_ns = record->ended_ns;
 	thread->submissions = record->count;
 	thread->totals = record->totals;
+	if (steps->range) {
+		thread->range = steps->range;
+		thread->phase_count = record->steps > 0;
+		show_phase(record, state);
+		return 0;
+	}
 	walk_on(steps, shared, state);
 	show_phase(record, state);
 	ret = look_for_anchor(steps, shared, state, last);

@@ -16,10 +16,12 @@ struct gpuprobe_bpf;
 struct steps;
 
 /*
- * For a BPF object that outlives *out and was loaded with steps. Returns 0 or a negative errno with
- * a message.
+ * For a BPF object that outlives *out and was loaded with steps. With `range`, which must outlive
+ * the model, steps are NVTX ranges of this name, which BPF finds by itself. Returns 0 or a negative
+ * errno with a message.
  */
-int steps__new(const struct gpuprobe_bpf *skeleton, struct steps **out, struct error *err);
+int steps__new(const struct gpuprobe_bpf *skeleton, const char *range, struct steps **out,
+	       struct error *err);
 void steps__free(struct steps *steps);
 
 /*

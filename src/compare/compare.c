@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -369,6 +370,41 @@ static int check_length(struct comparing *c, bool *refused)
 		       0;
 }
 
+/* --- steps that are NVTX ranges --- */
+
+static const char *step_range(const struct compared_process *process)
+{
+	return json_value__string(process->json, "steps.range");
+}
+
+static struct refusal what_steps_are(const struct compared_process *process)
+{
+	const char *range = step_range(process);
+	struct refusal text;
+
+	if (range)
+		snprintf(text.text, sizeof(text.text), "are NVTX ranges '%.60s'", range);
+	else
+		snprintf(text.text, sizeof(text.text), "were found by repetition");
+	return text;
+}
+
+/* Ranges are what their program says, also if they do twice as much. */
+static int check_steps(struct comparing *c, bool *refused)
+{
+	const char *a = step_range(c->a), *b = step_range(c->b);
+
+	if (!a && !b)
+		return check_length(c, refused);
+	*refused = !a || !b || strcmp(a, b) != 0;
+	return *refused ?
+		       comparison__refuse(
+			       c->comparison,
+			       "steps: those of A %s, and those of B %s; use the same --steps-by",
+			       what_steps_are(c->a).text, what_steps_are(c->b).text) :
+		       0;
+}
+
 /* --- all --- */
 
 static int compare_pair(struct comparing *c)
@@ -377,7 +413,7 @@ static int compare_pair(struct comparing *c)
 	int ret = 0;
 
 	if (c->by_steps)
-		ret = check_length(c, &refused);
+		ret = check_steps(c, &refused);
 	if (ret || refused)
 		return ret;
 

@@ -16,7 +16,7 @@
 /* A call that probes have seen. */
 struct seen {
 	uint64_t start_ns, end_ns; /* CLOCK_BOOTTIME */
-	uint64_t stack;
+	uint64_t stack, path;
 	uint32_t thread, tid;
 	bool used;
 };
@@ -30,7 +30,7 @@ struct mark {
 
 /* A call by the number of its work. */
 struct known {
-	uint64_t start_ns, stack;
+	uint64_t start_ns, stack, path;
 	uint32_t correlation, tid;
 	bool used; /* in this run: others may have several pieces of work, but hardly later */
 };
@@ -102,6 +102,7 @@ bool gpu_join__add_call(struct gpu_join *join, const struct gpu_call *call)
 	join->seen[join->seen_count++] = (struct seen){.start_ns = call->start_ns,
 						       .end_ns = call->end_ns,
 						       .stack = call->stack,
+						       .path = call->path,
 						       .thread = call->thread,
 						       .tid = call->tid};
 	return join->seen_count >= DUE;
@@ -183,6 +184,7 @@ static void take_known(struct gpu_join *join, const struct mark *mark, struct se
 	seen->used = true;
 	join->known[join->known_count++] = (struct known){.start_ns = seen->start_ns,
 							  .stack = seen->stack,
+							  .path = seen->path,
 							  .correlation = mark->correlation,
 							  .tid = seen->tid};
 }
@@ -320,6 +322,7 @@ size_t gpu_join__run(struct gpu_join *join, gpu_joined_fn fn, void *arg)
 			.work = &join->work[join->pairs[i].work],
 			.called_ns = call->start_ns - (uint64_t)offset_ns,
 			.stack = call->stack,
+			.path = call->path,
 			.tid = call->tid,
 		};
 

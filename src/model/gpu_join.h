@@ -16,7 +16,7 @@
 
 #include "gpuprobe/gpu_times.h"
 
-#define GPU_JOIN_ROOM 16384 /* kept of each sort; together up to 2.4 MiB */
+#define GPU_JOIN_ROOM 16384 /* kept of each sort; together up to 2.7 MiB */
 
 struct gpu_join;
 
@@ -25,6 +25,7 @@ struct gpu_joined {
 	const struct gpu_work *work;
 	uint64_t called_ns; /* when the call began */
 	uint64_t stack;	    /* of the call; 0: none was taken */
+	uint64_t path;	    /* of the NVTX ranges that it was in; 0: in none */
 	uint32_t tid;	    /* its thread, in gpuprobe's pid namespace */
 };
 

@@ -22,6 +22,7 @@ static void free_process(struct gpu_process_times *process)
 	}
 	gpu_join__free(process->join);
 	gpu_callers__clear(&process->callers);
+	gpu_paths__clear(&process->paths);
 	free(process);
 }
 
@@ -30,6 +31,7 @@ void gpu_times__clear(struct gpu_times *times)
 	TABLE_CLEAR(times->processes, free_process);
 	*times = (struct gpu_times){.share = times->share,
 				    .own_profilers = times->own_profilers,
+				    .by_path = times->by_path,
 				    .find_stack = times->find_stack,
 				    .find_arg = times->find_arg};
 }
@@ -265,6 +267,8 @@ static void take_joined(const struct gpu_joined *joined, void *arg)
 						 NULL;
 
 	gpu_callers__add(&process->callers, joined, &joining->times->site_count);
+	if (joining->times->by_path)
+		gpu_paths__add(&process->paths, joined);
 	if (kernel)
 		gpu_delay__add(&kernel->delay, joined->called_ns, work->start_ns);
 }

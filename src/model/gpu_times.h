@@ -16,6 +16,7 @@
 #include "gpuprobe/gpu_times.h"
 #include "model/busy_time.h"
 #include "model/gpu_callers.h"
+#include "model/gpu_paths.h"
 #include "model/sites.h"
 
 #define GPU_TIMES_PROCESSES 1024
@@ -23,7 +24,7 @@
 #define GPU_TIMES_ALL_KERNELS 16384 /* of all processes: up to 16 MiB of names */
 #define GPU_TIMES_DEVICES 16	    /* of a process */
 #define GPU_TIMES_ALL_DEVICES 512   /* of all processes, each twice: up to 32 MiB */
-#define GPU_TIMES_JOINED 32	    /* processes whose work is joined with calls: up to 77 MiB */
+#define GPU_TIMES_JOINED 32	    /* processes whose work is joined with calls: up to 86 MiB */
 
 /* A kernel of a process, by its name. */
 struct gpu_kernel_time {
@@ -63,6 +64,7 @@ struct gpu_process_times {
 	struct busy_time without_copies[GPU_TIMES_DEVICES];
 	struct gpu_join *join;	    /* NULL: nothing yet, or no room */
 	struct gpu_callers callers; /* of the work whose call is known */
+	struct gpu_paths paths;	    /* the same, with --nvtx */
 	uint16_t burst;		    /* the latest; 0: none */
 	uint64_t bursts;	    /* so far */
 	uint64_t unknown_devices;   /* pieces of work on GPUs for which there was no room */
@@ -80,6 +82,7 @@ struct gpu_times {
 	/* they come from the profilers of the programs, and are not joined with calls */
 	bool own_profilers;
 	double share; /* of the time that is recorded, in bursts; 0: all of it */
+	bool by_path; /* work is summed up by NVTX ranges, too */
 	struct gpu_process_times *processes; /* a table */
 	size_t process_count, kernel_count, device_count, join_count, site_count;
 	site_stack_fn find_stack; /* of a call, by its id; NULL: no stacks are taken */
@@ -90,7 +93,7 @@ struct gpu_times {
 	bool due;			    /* gpu_times__join is to be called */
 };
 
-/* Leaves share, own_profilers, find_stack and find_arg as they are. */
+/* Leaves share, own_profilers, by_path, find_stack and find_arg as they are. */
 void gpu_times__clear(struct gpu_times *times);
 
 /* Adds a record of BPF's ring, `size` bytes of any content. */

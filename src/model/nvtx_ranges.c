@@ -47,9 +47,11 @@ void nvtx_ranges__take_name(struct nvtx_ranges *ranges, const void *record, size
 		take_name(ranges, record);
 }
 
-void nvtx_ranges__begin(struct nvtx_ranges *ranges)
+void nvtx_ranges__begin(struct nvtx_ranges *ranges, const struct gpu_times *times)
 {
 	ranges->count = 0;
+	ranges->is_sorted = false;
+	ranges->gpu_times = times;
 	ranges->lost_ranges = 0;
 }
 
@@ -60,6 +62,104 @@ void nvtx_ranges__add(struct nvtx_ranges *ranges, const struct nvtx_key *key,
 
 	if (ARRAY_APPEND(ranges->list, ranges->count, range))
 		ranges->lost_ranges += record->count;
+}
+
+/* --- GPU times --- */
+
+static int by_key(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct nvtx_key)); /* which the range begins with */
+}
+
+/* The first path comes after the last range. */
+static void sort_for_paths(struct nvtx_ranges *ranges)
+{
+	if (ranges->is_sorted)
+		return;
+	ranges->is_sorted = true;
+	if (ranges->count)
+		qsort(ranges->list, ranges->count, sizeof(*ranges->list), by_key);
+}
+
+static bool has_name(const struct nvtx_path *path, unsigned int at)
+{
+	return path->used & UINT64_C(1) << at;
+}
+
+static bool is_earlier_name(const struct nvtx_path *path, unsigned int at)
+{
+	for (unsigned int i = 0; i < at; i++)
+		if (has_name(path, i) && path->names[i] == path->names[at])
+			return true;
+	return false;
+}
+
+static const struct gpu_parts *parts_of(const struct nvtx_ranges *ranges,
+					const struct nvtx_path_key *key)
+{
+	/* Both clocks are BPF's. */
+	const struct gpu_times_key process = {key->process.pid, key->process.start_ns};
+	const struct gpu_process_times *times =
+		ranges->gpu_times ? TABLE_FIND(ranges->gpu_times->processes, key, &process) : NULL;
+
+	return times ? gpu_paths__find(&times->paths, key->path) : NULL;
+}
+
+void nvtx_ranges__add_path(struct nvtx_ranges *ranges, const struct nvtx_path_key *key,
+			   const struct nvtx_path *path)
+{
+	const struct gpu_parts *parts = parts_of(ranges, key);
+
+	if (!parts || !ranges->count)
+		return;
+	sort_for_paths(ranges);
+	for (unsigned int i = 0; i < NVTX_PATH_NAMES; i++) {
+		const struct nvtx_key wanted = {
+			.process = {.pid = key->process.pid, .start_ns = key->process.start_ns},
+			.name = path->names[i]};
+		struct nvtx_range *range;
+
+		if (!has_name(path, i) || is_earlier_name(path, i))
+			continue;
+		range = bsearch(&wanted, ranges->list, ranges->count, sizeof(*ranges->list),
+				by_key);
+		if (range)
+			gpu_parts__add(&range->gpu, parts);
+	}
+}
+
+bool nvtx_ranges__apart(const struct nvtx_ranges *ranges, pid_t pid, uint64_t start_ns,
+			struct nvtx_apart *apart)
+{
+	const struct gpu_process_times *times;
+	const struct gpu_path *path, *next;
+
+	*apart = (struct nvtx_apart){0};
+	if (!ranges->gpu_times || ranges->gpu_times->share > 0)
+		return false;
+	times = gpu_times__find(ranges->gpu_times, pid, start_ns);
+	if (!times || times->failed)
+		return false;
+	apart->unknown = times->paths.unknown;
+	HASH_ITER (hh, times->paths.table, path, next)
+		gpu_parts__add(path->path ? &apart->in_ranges : &apart->outside, &path->sum);
+	gpu_process_times__work(times, &apart->uncalled);
+	return true;
+}
+
+/* --- the end of a reading --- */
+
+static void drop_empty(struct nvtx_ranges *ranges)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < ranges->count; i++) {
+		const struct nvtx_range *range = &ranges->list[i];
+
+		if (range->record.count || gpu_parts__all(&range->gpu).count)
+			ranges->list[kept++] = *range;
+	}
+	ranges->count = kept;
 }
 
 static int by_time(const void *a, const void *b)
@@ -73,6 +173,7 @@ static int by_time(const void *a, const void *b)
 
 void nvtx_ranges__end(struct nvtx_ranges *ranges)
 {
+	drop_empty(ranges);
 	for (size_t i = 0; i < ranges->count; i++) {
 		struct nvtx_range *range = &ranges->list[i];
 		const struct nvtx_known_name *name = TABLE_FIND(ranges->names, key, &range->key);

@@ -200,7 +200,8 @@ static const struct step_thread *find_main(const struct process *process,
 		const struct step_thread *thread = steps->threads[i];
 
 		if (!step_thread__main_phase(thread) ||
-		    (double)thread->totals.launches < OF_ALL_LAUNCHES * (double)launches)
+		    (!thread->range &&
+		     (double)thread->totals.launches < OF_ALL_LAUNCHES * (double)launches))
 			continue;
 		if (!best || is_rather_main(process, thread, best))
 			best = thread;

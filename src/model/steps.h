@@ -49,6 +49,7 @@ struct step_phase {
 };
 
 struct step_thread {
+	const char *range; /* the NVTX range that its steps are, raw; NULL: they have anchors */
 	int32_t tid;
 	uint64_t start_ns; /* of the thread */
 	char comm[16];

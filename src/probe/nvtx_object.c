@@ -35,6 +35,7 @@ static int share_maps(const struct nvtx_bpf *nvtx, const struct gpuprobe_bpf *mo
 		{nvtx->maps.watched, monitor->maps.watched},
 		{nvtx->maps.threads, monitor->maps.threads},
 		{nvtx->maps.thread_accounts, monitor->maps.thread_accounts},
+		{nvtx->maps.step_records, monitor->maps.step_records},
 	};
 
 	bpf_map__set_autocreate(nvtx->maps.ring, false);
@@ -56,6 +57,8 @@ static int load(struct nvtx_object *object, const struct gpuprobe_bpf *monitor, 
 	if (!ret) {
 		memcpy((void *)&nvtx->rodata->config, (const void *)&monitor->rodata->config,
 		       sizeof(nvtx->rodata->config));
+		if (nvtx->rodata->config.gpu_times)
+			bpf_map__set_max_entries(nvtx->maps.nvtx_paths, NVTX_ALL_PATHS);
 		if (multi)
 			bpf_program__set_expected_attach_type(
 				nvtx->progs.nvtx, (enum bpf_attach_type)ATTACH_UPROBE_MULTI);
@@ -115,6 +118,20 @@ void nvtx_object__each(const struct nvtx_object *object, nvtx_range_fn fn, void 
 		first = false;
 		if (!bpf_map_lookup_elem(map, &key, &record))
 			fn(&key, &record, arg);
+	}
+}
+
+void nvtx_object__each_path(const struct nvtx_object *object, nvtx_path_fn fn, void *arg)
+{
+	int map = bpf_map__fd(object->skeleton->maps.nvtx_paths);
+	struct nvtx_path_key key;
+	struct nvtx_path path;
+	bool first = true;
+
+	while (!bpf_map_get_next_key(map, first ? NULL : &key, &key)) {
+		first = false;
+		if (!bpf_map_lookup_elem(map, &key, &path))
+			fn(&key, &path, arg);
 	}
 }
 

@@ -31,8 +31,17 @@ int nvtx_object__ring_fd(const struct nvtx_object *object);
 typedef void (*nvtx_range_fn)(const struct nvtx_key *key, const struct nvtx_record *record,
 			      void *arg);
 
-/* Calls `fn` for each range that has ended, with its sums up to now. */
+/*
+ * Calls `fn` for each name of ranges with its sums up to now. Nothing is counted of those of which
+ * none has ended.
+ */
 void nvtx_object__each(const struct nvtx_object *object, nvtx_range_fn fn, void *arg);
+
+typedef void (*nvtx_path_fn)(const struct nvtx_path_key *key, const struct nvtx_path *path,
+			     void *arg);
+
+/* With GPU times: calls `fn` for each path so far. */
+void nvtx_object__each_path(const struct nvtx_object *object, nvtx_path_fn fn, void *arg);
 
 /* What BPF could not keep so far, by enum nvtx_loss. */
 void nvtx_object__lost(const struct nvtx_object *object, uint64_t lost[NVTX_LOSSES]);

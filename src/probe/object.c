@@ -166,6 +166,7 @@ static int fill_constants(struct gpuprobe_bpf *skeleton, const struct object_opt
 	rodata->config.rates = options->rates;
 	rodata->config.idle_records = options->idle_records;
 	rodata->config.steps = options->steps > 0;
+	rodata->config.step_range = options->step_range;
 	rodata->config.pidns_inum = (uint32_t) namespace.inode;
 	rodata->config.only_watched = options->only_watched;
 	rodata->config.hold = options->hold;

@@ -27,8 +27,10 @@ struct object_options {
 	 * STEP_RECORDS, 0: none.
 	 */
 	uint32_t steps;
-	bool rates;	  /* count the calls of each thread, gpuprobe/rate.h */
-	bool sites_alone; /* only the programs of probes: no process life is followed */
+	uint64_t
+		step_range; /* steps are NVTX ranges of the name with this number; 0: repetitions */
+	bool rates;	    /* count the calls of each thread, gpuprobe/rate.h */
+	bool sites_alone;   /* only the programs of probes: no process life is followed */
 	enum stack_mode stack_mode;
 	unsigned int stack_sites; /* calls whose stacks are captured, 1 << enum site_kind */
 	uint32_t stack_bytes;	  /* of a stack that are copied, up to STACK_COPY_MAX */

@@ -52,12 +52,14 @@ static void choose_programs(struct trace_bpf *skeleton, const struct trace_objec
 	bpf_program__set_autoload(skeleton->progs.trace_entry, !session);
 	bpf_program__set_autoload(skeleton->progs.trace_return, !session);
 	bpf_program__set_autoload(skeleton->progs.process_fork, options->only_watched);
+	bpf_program__set_autoload(skeleton->progs.trace_nvtx, options->nvtx);
 	bpf_program__set_autoload(skeleton->progs.mapping_exit, listens_to_calls(options));
 	if (options->links == LINKS_TRACEFS)
 		return;
 	bpf_program__set_expected_attach_type(skeleton->progs.trace_session, type);
 	bpf_program__set_expected_attach_type(skeleton->progs.trace_entry, type);
 	bpf_program__set_expected_attach_type(skeleton->progs.trace_return, type);
+	bpf_program__set_expected_attach_type(skeleton->progs.trace_nvtx, ATTACH_UPROBE_MULTI);
 }
 
 static void size_maps(struct trace_bpf *skeleton, const struct trace_object_options *options,
@@ -70,6 +72,8 @@ static void size_maps(struct trace_bpf *skeleton, const struct trace_object_opti
 	stack_maps__size(&stacks, &options->stacks);
 	if (options->hold)
 		bpf_map__set_max_entries(skeleton->maps.holds, HOLDS_PROCESSES);
+	if (options->nvtx)
+		bpf_map__set_max_entries(skeleton->maps.started_ranges, NVTX_OPEN);
 	bpf_map__set_max_entries(skeleton->maps.ring, (uint32_t)options->ring_bytes);
 	if (!features->lazy_maps)
 		return;
@@ -116,6 +120,20 @@ int trace_object__load(const struct trace_object_options *options, const struct 
 fail:
 	trace_bpf__destroy(skeleton);
 	return ret;
+}
+
+int trace_object__attach_nvtx(struct trace_bpf *skeleton, enum link_kind links, const char *path,
+			      struct library_points *points, struct error *err)
+{
+	static const char *const names[] = {"gpuprobe_nvtx_push", "gpuprobe_nvtx_pop",
+					    "gpuprobe_nvtx_start", "gpuprobe_nvtx_end",
+					    "gpuprobe_nvtx_mark"};
+	static const uint64_t cookies[] = {NVTX_PUSH, NVTX_POP, NVTX_START, NVTX_END, NVTX_MARK};
+	static const struct library_functions functions = {names, cookies,
+							   sizeof(cookies) / sizeof(*cookies)};
+
+	return library_points__attach(points, skeleton->progs.trace_nvtx, links != LINKS_TRACEFS,
+				      path, &functions, err);
 }
 
 void trace_object__programs(struct trace_bpf *skeleton, struct probe_programs *programs)

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "gpuprobe/trace.h"
 #include "probe/features.h"
+#include "probe/library_points.h"
 #include "probe/programs.h"
 #include "probe/stack_maps.h"
 
@@ -22,6 +23,7 @@ struct trace_object_options {
 	bool only_watched;   /* only trace processes in map `watched` */
 	bool hold;	     /* stop watched processes when they map new libraries */
 	bool handles;	     /* libraries above CUDA get probes */
+	bool nvtx;	     /* see trace_object__attach_nvtx */
 	uint64_t ring_bytes; /* a power of two of pages; a quarter full wakes the reader */
 	struct stack_maps_options stacks;
 	struct trace_config config; /* wake_bytes is filled in by trace_object__load */
@@ -33,6 +35,14 @@ struct trace_object_options {
  */
 int trace_object__load(const struct trace_object_options *options, const struct features *features,
 		       struct trace_bpf **skeleton, struct error *err);
+
+/*
+ * Attaches to the library for NVTX at `path` with this kind of link; the object was loaded with
+ * `nvtx`. Returns 0, or a negative errno with a message. The caller detaches in either case;
+ * *points begins with a link of -1.
+ */
+int trace_object__attach_nvtx(struct trace_bpf *skeleton, enum link_kind links, const char *path,
+			      struct library_points *points, struct error *err);
 
 /* Fills `programs` with what attaching needs of a loaded object. */
 void trace_object__programs(struct trace_bpf *skeleton, struct probe_programs *programs);

@@ -131,7 +131,8 @@ static bool take_fields(struct varint_reader *content, const struct recorded_sha
 static bool is_kind(uint64_t kind)
 {
 	return kind == LINE_CALL || kind == LINE_IN_PROGRESS || kind == LINE_RESUMED ||
-	       kind == LINE_UNFINISHED || kind == LINE_UNFOLLOWED || kind == LINE_BEFORE;
+	       kind == LINE_UNFINISHED || kind == LINE_UNFOLLOWED || kind == LINE_BEFORE ||
+	       kind == LINE_RANGE;
 }
 
 static bool take_kernel(const struct call_reader *reader, uint64_t id, struct trace_line *line)

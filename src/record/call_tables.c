@@ -188,7 +188,7 @@ static int add_function(struct call_tables *tables, struct varint_reader *record
 	char symbol[SYMBOL_MAX] = "";
 	int ret, row;
 
-	if (!bytes || (layer != LAYER_RUNTIME && layer != LAYER_DRIVER))
+	if (!bytes || layer >= LAYER_COUNT)
 		return -EINVAL;
 	memcpy(symbol, bytes, length - 1);
 	ret = make_room(tables, RECORDED_FUNCTION, id);

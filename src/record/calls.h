@@ -12,6 +12,8 @@
  *	                   line, offset, function, object, file
  *	RECORDED_SHAPE     id, function, fields: count, then of each its form, role, 1 if cut, name
  *
+ * Lines of NVTX ranges (LINE_RANGE) are recorded as calls are. Their duration is the range's.
+ *
  * A call is most often like an earlier one, apart from its times. So its content has an id as well:
  *
  *	RECORDED_NEW_CALL  id, duration, held time, content
@@ -55,11 +57,12 @@ enum {
 /* What the tracer counted. New members come at the end. */
 struct recorded_calls_end {
 	uint64_t calls, lost, unfinished, unfollowed, malformed, evicted, unknown_stacks;
-	uint64_t losses[6]; /* by enum trace_loss */
+	uint64_t losses[6]; /* by enum trace_loss, those before TRACE_LOST_RANGE */
 	uint64_t skipped_libraries;
 	uint64_t before;	/* calls that had begun before attach */
 	uint64_t dropped;	/* calls that the file has no room for: --max-size, a full disk */
 	uint64_t gpu_work_lost; /* pieces of GPU work that are not in the file */
+	uint64_t lost_ranges;	/* by TRACE_LOST_RANGE */
 };
 
 #endif

@@ -68,6 +68,7 @@ RECORDED_TYPE(step_handle, 0);
 
 #define T struct step_thread
 static const struct recorded_field step_thread_fields[] = {
+	SKIPPED(range, "of a run with --nvtx: recordings have no ranges"),
 	VALUE(tid),
 	VALUE(start_ns),
 	HIDDEN_TEXT(comm, "task"),

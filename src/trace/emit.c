@@ -143,6 +143,8 @@ int trace_stream__hand_out(struct trace_stream *stream, size_t lines)
 			return 1;
 		if (pending->kind == LINE_LOST)
 			set_loss(&stream->line, pending);
+		else if (pending->kind == LINE_RANGE)
+			trace_stream__set_range(stream, pending, &stream->line);
 		else
 			set_call(stream, pending, time);
 		stream->handed = time;

@@ -16,6 +16,7 @@ struct trace_functions {
 	struct trace_names names;
 	size_t count;
 	struct trace_function *function[MAX_FUNCTIONS]; /* one by one, so that they never move */
+	struct trace_function *ranges[NVTX_FUNCTIONS];	/* of these; NULL: not added */
 };
 
 const char *trace_names__join(struct trace_names *names, const char *argument, const char *member)
@@ -120,6 +121,34 @@ int trace_functions__add(struct trace_functions *functions, const char *symbol, 
 	}
 	functions->function[functions->count] = function;
 	return (int)functions->count++;
+}
+
+int trace_functions__add_ranges(struct trace_functions *functions)
+{
+	static const char *const symbols[NVTX_FUNCTIONS] = {
+		[NVTX_PUSH] = "nvtxRangePush",	 [NVTX_POP] = "nvtxRangePop",
+		[NVTX_START] = "nvtxRangeStart", [NVTX_END] = "nvtxRangeEnd",
+		[NVTX_MARK] = "nvtxMark",
+	};
+
+	for (size_t i = 0; i < NVTX_FUNCTIONS; i++) {
+		int row =
+			symbols[i] ? trace_functions__add(functions, symbols[i], LAYER_LIBRARY) : 0;
+
+		if (row < 0)
+			return row;
+		if (!symbols[i])
+			continue;
+		functions->ranges[i] = functions->function[row];
+		functions->function[row]->plan.returns = TRACE_RETURNS_NOTHING;
+	}
+	return 0;
+}
+
+const struct trace_function *trace_functions__range(const struct trace_functions *functions,
+						    unsigned int function)
+{
+	return function < NVTX_FUNCTIONS ? functions->ranges[function] : NULL;
 }
 
 const char *trace_function__symbol(const struct trace_function *function)

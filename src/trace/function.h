@@ -34,6 +34,16 @@ const struct trace_function *trace_functions__at(const struct trace_functions *f
  */
 int trace_functions__add(struct trace_functions *functions, const char *symbol, enum layer layer);
 
+/*
+ * Adds the functions of NVTX (gpuprobe/nvtx.h), which have lines of kind LINE_RANGE. Returns 0, or
+ * as trace_functions__add.
+ */
+int trace_functions__add_ranges(struct trace_functions *functions);
+
+/* Returns NULL if trace_functions__add_ranges was not called, or for no such function. */
+const struct trace_function *trace_functions__range(const struct trace_functions *functions,
+						    unsigned int function);
+
 /* "cudaMalloc", "cudaMemcpy_ptds": the name as exported. */
 const char *trace_function__symbol(const struct trace_function *function);
 enum layer trace_function__layer(const struct trace_function *function);

@@ -179,6 +179,7 @@ static int take(struct trace_stream *stream, const void *data, size_t size)
 	case TRACE_ENTRY:
 	case TRACE_UNFINISHED:
 	case TRACE_UNFOLLOWED: return take_event(stream, data, size);
+	case TRACE_RANGE: return trace_stream__take_range(stream, data, size);
 	case TRACE_THREAD:
 		return size < sizeof(struct trace_thread_record) ? -EINVAL :
 								   take_thread(stream, data);
@@ -239,7 +240,7 @@ static int add_loss(struct trace_stream *stream, enum trace_loss reason, uint64_
 static bool loses_no_call(enum trace_loss reason)
 {
 	return reason == TRACE_LOST_RETURN || reason == TRACE_LOST_STACK ||
-	       reason == TRACE_LOST_STACK_MEMORY;
+	       reason == TRACE_LOST_STACK_MEMORY || reason == TRACE_LOST_RANGE;
 }
 
 int trace_stream__take_losses(struct trace_stream *stream)

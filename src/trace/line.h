@@ -30,6 +30,7 @@ enum trace_line_kind {
 	LINE_BEFORE,	  /* was in progress when tracing began: no arguments, no duration */
 	LINE_LOST,	  /* calls were lost here */
 	LINE_GPU,	  /* no call: work that a GPU has done, see trace/gpu_work.h */
+	LINE_RANGE,	  /* an NVTX range begins or ends, or a mark: no call */
 };
 
 /* The process of a line. There is one for each (pid, start); its texts do not change. */
@@ -114,7 +115,8 @@ struct trace_line {
 	 * LINE_LOST the time of the first lost call; in LINE_GPU when the GPU began the work.
 	 */
 	uint64_t start_ns;
-	uint64_t duration_ns;	     /* so far if it has not returned; without `held_ns` */
+	/* so far if it has not returned; without `held_ns`; of the range if one ends */
+	uint64_t duration_ns;
 	uint64_t held_ns;	     /* time during which gpuprobe held the process */
 	uint64_t result;	     /* see enum trace_returns */
 	bool failed;		     /* the result is a failure */

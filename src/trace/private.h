@@ -95,6 +95,16 @@ uint64_t trace_stream__held(const struct trace_stream *stream, const struct trac
 /* Adds the losses that were counted since the last time. Returns 0 or -ENOMEM. */
 int trace_stream__take_losses(struct trace_stream *stream);
 
+/* ranges.c */
+
+/* Takes an aligned TRACE_RANGE record. Returns 0, -EINVAL if it is malformed, or -ENOMEM. */
+int trace_stream__take_range(struct trace_stream *stream, const struct trace_event *event,
+			     size_t size);
+
+/* Makes its line, whose texts are in `pending`. */
+void trace_stream__set_range(const struct trace_stream *stream, const struct pending_event *pending,
+			     struct trace_line *line);
+
 /* progress.c */
 
 /*

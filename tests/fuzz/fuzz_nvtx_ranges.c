@@ -27,6 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct nvtx_ranges ranges = {0};
 
+	nvtx_ranges__begin(&ranges, NULL);
 	while (size) {
 		struct nvtx_name *name = calloc(1, sizeof(*name));
 		struct nvtx_record record = {.count = *data, .ns = size};

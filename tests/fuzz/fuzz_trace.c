@@ -93,6 +93,10 @@ static void put_record(struct test *test, struct input *input, bool event)
 		record.event.thread %= 64;
 		record.event.depth %= TRACE_DEPTH;
 		record.event.start_ns = test->fake->clock;
+		if (choice & 0x40) {
+			record.event.type = TRACE_RANGE;
+			record.event.row = (uint16_t)(choice % NVTX_FUNCTIONS);
+		}
 	} else if (size >= 4) {
 		record.event.type = (uint32_t)choice % 72;
 	}
@@ -160,9 +164,10 @@ static struct trace_functions *functions_of(bool kernel_args)
 {
 	static struct trace_functions *functions[2];
 
-	if (!functions[kernel_args])
-		functions[kernel_args] = trace_functions__new(kernel_args);
-	MUST(functions[kernel_args]);
+	if (functions[kernel_args])
+		return functions[kernel_args];
+	functions[kernel_args] = trace_functions__new(kernel_args);
+	MUST(functions[kernel_args] && !trace_functions__add_ranges(functions[kernel_args]));
 	return functions[kernel_args];
 }
 

@@ -386,6 +386,23 @@ traces_gpu_times() {
 	test "$(grep -c 'called=.*	20000	<gpu>$' lines)" -eq 100
 }
 
+# The same with GPU times, and as steps. A slow machine may lose the call of a piece of work.
+nvtx_gpu_times() {
+	CUDA_SIM_CLOCK=kernel=20us,copy=5us,set=2us,graph_node=1us LD_LIBRARY_PATH=$SIM \
+		"$GPUPROBE" stat --gpu-times --steps-by step --json -- "$SIM/nvtx" --steps 30 \
+		> out 2> err
+	grep -o '"name":"step",.*"gpu":{"count":1[0-9][0-9],"total_ns":[23]' out
+	grep -o '"steps":{"tid":[0-9]*,"range":"step","count":30,' out
+}
+
+# The same as lines of a trace.
+nvtx_lines() {
+	LD_LIBRARY_PATH=$SIM "$GPUPROBE" trace --nvtx --json -- "$SIM/nvtx" --steps 30 \
+		--payloads 3 > out 2> err
+	[ "$(grep -c '"event":"nvtxRangePop","details":{"name":"step"}' out)" = 30 ]
+	[ "$(grep -c 'nvtxRangePop.*operation=7, root=-1' out)" = 6 ]
+}
+
 # With stacks, and with the probes for findings alone. Which findings there are depends on the time,
 # which is different here.
 diagnoses() {
@@ -720,6 +737,8 @@ run follows_threads follows_threads
 run slow_gpu_times gpu_times
 run slow_trace_gpu_times traces_gpu_times
 run nvtx_ranges nvtx_ranges
+run slow_nvtx_gpu_times nvtx_gpu_times
+run nvtx_lines nvtx_lines
 run account_diagnose diagnoses sync-after-every-launch
 
 # All families at once, by threads and processes that die in the middle of calls.

@@ -65,6 +65,8 @@ struct config {
 	__u8 pad[2];
 	__u32 tensor_share; /* of a thread's time for stacks of tensors, in 65536ths; 0: all */
 	__u32 pad2;
+	/* steps are NVTX ranges whose name has this number (gpuprobe/nvtx.h); 0: repetitions */
+	__u64 step_range;
 	/*
 	 * with `hold`: the first eight characters of names of further libraries with functions or
 	 * points to probe, zero-padded; 0: no more

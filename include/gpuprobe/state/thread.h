@@ -142,6 +142,9 @@ struct thread {
 	__u32 in_library; /* calls[LIBRARY_CALL] is in progress */
 	struct stream_proof proofs[STREAM_PROOFS];
 	struct tensor_pace tensors;
+	/* Written by nvtx.bpf.c */
+	__u64 nvtx_path; /* see struct nvtx_path_key */
+	__u64 in_step;	 /* with config.step_range: in such a range */
 };
 
 #endif

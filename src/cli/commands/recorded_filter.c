@@ -188,6 +188,9 @@ bool recorded_filter__takes(struct recorded_filter *filter, const struct trace_l
 	if (line->kind == LINE_GPU)
 		return filter->gpu_kinds & 1u << line->gpu->kind &&
 		       takes_process(filter, line->process);
-	return line->kind == LINE_LOST ||
-	       (takes_call(filter->options, line) && takes_process(filter, line->process));
+	if (line->kind == LINE_LOST)
+		return true;
+	/* NVTX ranges are no calls. */
+	return (line->kind == LINE_RANGE || takes_call(filter->options, line)) &&
+	       takes_process(filter, line->process);
 }

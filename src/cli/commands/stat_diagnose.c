@@ -278,6 +278,7 @@ static int set_up(struct profile_run *run, struct error *err)
 				.gpu_times = run->gpu_times,
 				.gpu_share = options->gpu_share,
 				.nvtx = run->nvtx,
+				.steps_by = run->nvtx ? options->steps_by : NULL,
 				.top = 1,
 				.stacks = options->stacks,
 				.stack_sites = (1u << SITE_KINDS) - 1,

@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 
 #include "base/clock.h"
+#include "cli/session/nvtx_watch.h"
 #include "cli/session/target_pids.h"
 #include "cli/commands/earlier_lines.h"
 #include "cli/commands/attach_gaps.h"
@@ -43,6 +44,8 @@ struct trace {
 	struct session *session;
 	struct record_readings *readings; /* the owner of the session; NULL: none are wanted */
 	struct trace_bpf *skeleton;
+	bool nvtx; /* COMMAND gets the library for NVTX ranges */
+	struct library_points nvtx_points;
 	struct probe_programs programs;
 	struct trace_functions *functions;
 	struct trace_choice choice;
@@ -201,6 +204,7 @@ static int load(struct trace *trace, const struct features *features, enum link_
 		.only_watched = options->targets.command || options->targets.pid_count,
 		.hold = options->targets.command && !trace->readings,
 		.handles = trace_selection__wants_libraries(options->selection),
+		.nvtx = trace->nvtx,
 		.ring_bytes = options->ring_bytes,
 		.stacks = {options->stacks.mode, options->stacks.size,
 			   (uint32_t)options->stacks.max},
@@ -215,7 +219,9 @@ static int load(struct trace *trace, const struct features *features, enum link_
 	if (ret)
 		return ret;
 	trace_object__programs(trace->skeleton, &trace->programs);
-	return 0;
+	return trace->nvtx ? trace_object__attach_nvtx(trace->skeleton, links, nvtx_watch__path(),
+						       &trace->nvtx_points, err) :
+			     0;
 }
 
 static int open_stream(struct trace *trace, struct error *err)
@@ -342,6 +348,18 @@ static void begin(struct trace *trace)
 		earlier_lines__begin(&scene, session__loop(trace->session), on_enough, trace);
 }
 
+/* Before COMMAND begins. It runs without NVTX ranges rather than not at all. */
+static void begin_nvtx(struct trace *trace)
+{
+	struct error err;
+
+	if (!trace->options->nvtx)
+		return;
+	trace->nvtx = !nvtx_watch__set_variable(&err);
+	if (!trace->nvtx)
+		log__warn(trace->log, "%s", err.text);
+}
+
 /* Readings have a session, and the trace uses it. */
 static int begin_session(struct trace *trace, struct error *err)
 {
@@ -417,7 +435,8 @@ static int set_up(struct trace *trace, int *status, struct error *err)
 		return ret;
 	trace->gaps = attach_gaps__new(origin.begin_ns, trace->log);
 	trace->functions = trace_functions__new(options->config.kernel_args);
-	if (!trace->gaps || !trace->functions)
+	if (!trace->gaps || !trace->functions ||
+	    (trace->nvtx && trace_functions__add_ranges(trace->functions)))
 		return error__set(err, -ENOMEM, "out of memory");
 	ret = open_stream(trace, err);
 	if (!ret && trace->gives_library)
@@ -463,6 +482,7 @@ static int finish(struct trace *trace, int *status, struct error *err)
 	earlier_lines__finish(trace->earlier);
 	end_looks(trace, &attached);
 	session__detach(trace->session);
+	library_points__detach(&trace->nvtx_points);
 	session__release_signals(trace->session);
 	do {
 		ret = trace->failure ? trace->failure : trace_stream__finish(trace->stream);
@@ -514,6 +534,7 @@ static void tear_down(struct trace *trace)
 		record_readings__free(trace->readings);
 	else
 		session__free(trace->session);
+	library_points__detach(&trace->nvtx_points);
 	trace_stream__free(trace->stream);
 	trace_functions__free(trace->functions);
 	trace_bpf__destroy(trace->skeleton);
@@ -523,9 +544,14 @@ static void tear_down(struct trace *trace)
 int trace__run(const struct trace_options *options, int *status, struct error *err)
 {
 	const struct log log = subcommand__set_log(options->log_level);
-	struct trace trace = {.options = options, .log = &log, .filter = options->targets.filter};
-	int ret = set_up(&trace, status, err);
+	struct trace trace = {.options = options,
+			      .log = &log,
+			      .nvtx_points = {.link = -1},
+			      .filter = options->targets.filter};
+	int ret;
 
+	begin_nvtx(&trace);
+	ret = set_up(&trace, status, err);
 	if (!ret) {
 		session__beat(trace.session);
 		ret = session__run(trace.session, err);

@@ -30,6 +30,7 @@ static void report_losses(const struct trace_counts *counts, char *text, size_t 
 		[TRACE_LOST_RETURN] = "are shown without their return",
 		[TRACE_LOST_STACK] = "stacks had no room in their ring",
 		[TRACE_LOST_STACK_MEMORY] = "stacks could not be taken",
+		[TRACE_LOST_RANGE] = "lines of NVTX ranges had no room",
 	};
 	size_t length = 0;
 

@@ -16,7 +16,9 @@
 #include "record/call_writer.h"
 #include "trace/function.h"
 
-_Static_assert(TRACE_LOSSES == sizeof(((struct recorded_calls_end *)0)->losses) / sizeof(uint64_t),
+_Static_assert(TRACE_LOST_RANGE == sizeof(((struct recorded_calls_end *)0)->losses) /
+					   sizeof(uint64_t) &&
+		       TRACE_LOSSES == TRACE_LOST_RANGE + 1,
 	       "the file has every reason for losses");
 
 #define OUT_OF_MEMORY 2 /* cudaErrorMemoryAllocation and CUDA_ERROR_OUT_OF_MEMORY */
@@ -309,6 +311,7 @@ int trace_recorder__finish(struct trace_recorder *recorder, const struct trace_m
 		.before = missing->before,
 		.dropped = call_writer__dropped(recorder->calls),
 		.gpu_work_lost = missing->gpu_work + call_writer__dropped_gpu_work(recorder->calls),
+		.lost_ranges = counts->losses[TRACE_LOST_RANGE],
 	};
 
 	memcpy(end.losses, counts->losses, sizeof(end.losses));

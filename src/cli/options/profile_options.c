@@ -11,6 +11,7 @@
 #include "cli/options/arguments.h"
 #include "cli/options/shared_rows.h"
 #include "finding/finding.h"
+#include "gpuprobe/nvtx.h"
 #include "host/watch.h"
 #include "model/growth.h"
 
@@ -101,6 +102,22 @@ static int take_kineto(const struct option_row *row, void *field, const char *te
 	return ret;
 }
 
+/* The row's field is the whole structure. */
+static int take_steps_by(const struct option_row *row, void *field, const char *text,
+			 struct error *err)
+{
+	struct profile_command *options = field;
+
+	(void)row;
+	if (!*text || strlen(text) >= NVTX_NAME_SIZE)
+		return error__set(err, -EINVAL,
+				  "--steps-by '%.20s': give the name of an NVTX range as --nvtx "
+				  "shows it, of at most %d bytes",
+				  text, NVTX_NAME_SIZE - 1);
+	options->nvtx = true;
+	return arguments__once("--steps-by", &options->steps_by, text, err);
+}
+
 /* --- rows of both commands --- */
 
 static const struct option_row report_rows[] = {
@@ -188,6 +205,10 @@ static const struct option_row stat_rows[] = {
 	 "library into COMMAND",
 	 option__flag, FIELD(nvtx)},
 	{"by-range", 0, NULL, NULL, option__flag, FIELD(nvtx)},
+	{"steps-by", 0, "RANGE",
+	 "a step is an NVTX range of this name, such as 'step'\n"
+	 "or 'DOMAIN: step'; implies --nvtx",
+	 take_steps_by, .offset = 0},
 	{.rows = overhead_rows, FIELD(max_overhead)},
 	{.rows = library_rows, FIELD(targets)},
 	{.help = "Call stacks (off by default):"},
@@ -297,12 +318,19 @@ static int check_reported(const struct profile_command *options, struct error *e
 /* Only a program that gpuprobe starts gets a library. */
 static int check_nvtx(const struct profile_command *options, struct error *err)
 {
+	const char *option = options->steps_by ? "--steps-by" : "--nvtx";
+
+	if (options->steps_by && options->max_overhead > 0)
+		return error__set(err, -EINVAL,
+				  "--steps-by and --max-overhead do not go together: each step is "
+				  "to have all its calls; leave out one of them");
 	if (!options->nvtx || options->targets.command)
 		return 0;
 	if (options->input.path)
-		return error__set(err, -EINVAL, "--nvtx needs a run: it does not go with -i");
+		return error__set(err, -EINVAL, "%s needs a run: it does not go with -i", option);
 	return error__set(err, -EINVAL,
-			  "--nvtx needs COMMAND: NVTX looks for a library once, at its first call");
+			  "%s needs COMMAND: NVTX looks for a library once, at its first call",
+			  option);
 }
 
 static int check_gpu_times(const struct profile_command *options, struct error *err)

@@ -56,6 +56,7 @@ struct profile_command {
 	bool gpu_graph_nodes;	       /* and that in graphs by kernel */
 	uint64_t kineto_ns;	       /* let the processes' own profiler record so long; 0: no */
 	bool nvtx;		       /* sum up by NVTX range; only for stat */
+	const char *steps_by;	       /* the range that steps are; belongs to argv; NULL: none */
 	struct option_list thresholds; /* "ID=VALUE"; belongs to argv */
 	const char *explain;	       /* an id, or "all"; belongs to argv; NULL: not given */
 	bool list;

@@ -114,6 +114,10 @@ static const struct option_row rows[] = {
 	{"failed", 0, NULL, "only calls that fail", option__byte_flag, TRACE(config.failed)},
 	{"min-duration", 0, "TIME", "only calls at least this long: 1ms (ns, us, ms, s)",
 	 option__time, TRACE(config.min_duration_ns)},
+	{"nvtx", 0, NULL,
+	 "also COMMAND's NVTX ranges and marks; loads a library\n"
+	 "into COMMAND",
+	 option__flag, TRACE(nvtx)},
 	{"count", 0, "N", "stop after N calls", option__u64, TRACE(count), .min = 1,
 	 .max = (double)LONG_MAX},
 	{"stack", 0, "[fp|dwarf|auto|off]",
@@ -193,6 +197,7 @@ static int check_summary(const struct command_words *words, struct error *err)
 			    trace->config.min_duration_ns	? "--min-duration" :
 			    trace->config.kernel_args		? "--args" :
 			    trace->count			? "--count" :
+			    trace->nvtx				? "--nvtx" :
 			    trace->ring_bytes != BUFFER_DEFAULT ? "--buffer" :
 			    trace->strict			? "--strict" :
 								  NULL;
@@ -274,6 +279,8 @@ static int settle(struct record_command *command, const struct command_words *wo
 		ret = trace_options__check_gpu_times(options, err);
 	if (!ret)
 		ret = check_ring(&command->choice, err);
+	if (!ret)
+		ret = trace_options__check_nvtx(options, err);
 	if (ret)
 		return ret;
 	return command->level == RECORDING_SUMMARY ? settle_summary(command, words, err) :

@@ -145,6 +145,10 @@ static const struct option_row rows[] = {
 	{"count", 0, "N", "stop after N calls", option__u64, FIELD(count), .min = 1,
 	 .max = (double)LONG_MAX},
 	{"duration", 0, "S", DURATION_HELP, option__duration, FIELD(duration), .min = 0.001},
+	{"nvtx", 0, NULL,
+	 "also COMMAND's NVTX ranges and marks; loads a library\n"
+	 "into COMMAND",
+	 option__flag, FIELD(nvtx)},
 	{"no-return-probes", 0, NULL, "probe only the start of calls: no results, no times",
 	 option__flag, FIELD(no_returns)},
 	{.rows = gpu_times_rows, FIELD(gpu_times)},
@@ -303,6 +307,24 @@ static int check_timeline(const struct trace_options *options, const struct give
 	return options->no_returns ? contradiction(format, "--no-return-probes", both, err) : 0;
 }
 
+int trace_options__check_nvtx(const struct trace_options *options, struct error *err)
+{
+	if (!options->nvtx || options->targets.command)
+		return 0;
+	return error__set(err, -EINVAL,
+			  "--nvtx needs COMMAND: NVTX looks for a library once, at its first call");
+}
+
+static int check_nvtx(const struct trace_options *options, const struct given *given,
+		      struct error *err)
+{
+	if (options->nvtx && given->only_summary)
+		return contradiction("--nvtx", "-c", "a summary is of calls", err);
+	if (options->nvtx && options->input.path)
+		return contradiction("--nvtx", "-i", "record --nvtx records the ranges", err);
+	return trace_options__check_nvtx(options, err);
+}
+
 /* Options that only a running program can answer. */
 static int check_input(const struct trace_options *options, struct error *err)
 {
@@ -401,6 +423,8 @@ static int settle(struct trace_options *options, const struct given *given, int 
 		ret = check_combination(options, given, err);
 	if (!ret)
 		ret = check_timeline(options, given, err);
+	if (!ret)
+		ret = check_nvtx(options, given, err);
 	if (!ret)
 		ret = check_input(options, err);
 	if (!ret)

@@ -56,6 +56,7 @@ struct trace_options {
 	bool lines;			    /* show calls as they happen */
 	bool summary;			    /* print a summary at the end */
 	bool full_names;
+	bool nvtx;		/* lines of COMMAND's NVTX ranges */
 	bool chooses_functions; /* -e or --api was given */
 	bool no_returns;	/* see struct selection */
 	bool gpu_times;		/* also what GPUs did for COMMAND */
@@ -87,6 +88,9 @@ int trace_options__check_gpu_times(const struct trace_options *options, struct e
  */
 int trace_options__select(struct trace_options *options, const struct option_list *events,
 			  enum api_mode api, struct error *err);
+
+/* --nvtx needs COMMAND. Returns 0, or -EINVAL with a message. */
+int trace_options__check_nvtx(const struct trace_options *options, struct error *err);
 
 /* Takes over which processes of options->targets BPF can choose. */
 void trace_options__choose_processes(struct trace_options *options);

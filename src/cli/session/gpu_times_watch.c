@@ -175,6 +175,11 @@ void gpu_times_watch__name_stacks(struct gpu_times_watch *watch, site_stack_fn f
 	watch->times.find_arg = arg;
 }
 
+void gpu_times_watch__sum_by_path(struct gpu_times_watch *watch)
+{
+	watch->times.by_path = true;
+}
+
 const struct gpu_times *gpu_times_watch__times(struct gpu_times_watch *watch)
 {
 	uint64_t lost[GPU_TIMES_LOSSES];

@@ -42,6 +42,9 @@ void gpu_times_watch__free(struct gpu_times_watch *watch);
 /* Where the stacks of calls are to be found; `arg` must outlive the watch. */
 void gpu_times_watch__name_stacks(struct gpu_times_watch *watch, site_stack_fn find, void *arg);
 
+/* Sums up by NVTX ranges, too. */
+void gpu_times_watch__sum_by_path(struct gpu_times_watch *watch);
+
 /* The times up to now; valid until the loop runs on, or the next call. */
 const struct gpu_times *gpu_times_watch__times(struct gpu_times_watch *watch);
 

@@ -20,6 +20,7 @@
 #include "collect/collector.h"
 #include "api/api.h"
 #include "gen/gpuprobe.skel.h"
+#include "gpuprobe/nvtx.h"
 #include "govern/ask_probes.h"
 #include "govern/budget.h"
 #include "govern/calibration.h"
@@ -296,6 +297,7 @@ static int load_object(struct live_model *live, struct session_probes *probes,
 		.profile = options->needs & NEEDS_PROFILE,
 		.idle_records = options->idle_time,
 		.steps = options->steps,
+		.step_range = options->steps_by ? nvtx_name_number(options->steps_by) : 0,
 		.only_watched = targets->command || targets->pid_count,
 		.hold = targets->command,
 		.track_inflight = options->sections & SECTION_COPY,
@@ -389,6 +391,7 @@ int live_model__prepare(struct live_model *live, struct error *err)
 		.exact_from_start = options->targets->command,
 		.profile = options->needs & NEEDS_PROFILE,
 		.steps = options->steps,
+		.steps_by = options->steps_by,
 		.no_returns = options->no_returns,
 		.watch_gpus = options->watch_gpus,
 		.stack_mode = options->stacks.mode,
@@ -431,6 +434,8 @@ int live_model__prepare(struct live_model *live, struct error *err)
 					   probes.links, options->gpu_share, &live->gpu_times, err);
 	if (live->gpu_times)
 		gpu_times_watch__name_stacks(live->gpu_times, live_model__stack, live);
+	if (live->gpu_times && options->nvtx)
+		gpu_times_watch__sum_by_path(live->gpu_times);
 	if (!ret && options->nvtx)
 		ret = nvtx_watch__new(session__loop(live->session), live->skeleton, probes.links,
 				      &live->nvtx, err);

@@ -67,6 +67,8 @@ struct live_model_options {
 	void *idle_arg;
 	/* detect steps in at most this many threads, at most STEP_RECORDS; 0: off */
 	uint32_t steps;
+	/* with `nvtx`: steps are the ranges of this name; NULL: what is submitted repeatedly */
+	const char *steps_by;
 	uint64_t nccl_hang_ns; /* with NEEDS_NCCL: when ranks that wait hang */
 	/* with NEEDS_NCCL: findings stay when they are over; and see struct live_nccl_options */
 	bool nccl_keeps_past, nccl_rarely;

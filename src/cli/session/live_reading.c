@@ -41,7 +41,7 @@ const struct gpu_times *live_model__gpu_times(const struct live_model *live)
 
 const struct nvtx_ranges *live_model__nvtx_ranges(const struct live_model *live)
 {
-	return live->nvtx ? nvtx_watch__ranges(live->nvtx) : NULL;
+	return live->nvtx ? nvtx_watch__ranges(live->nvtx, live_model__gpu_times(live)) : NULL;
 }
 
 const struct stack *live_model__stack(void *live, uint64_t id)

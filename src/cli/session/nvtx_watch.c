@@ -26,6 +26,11 @@ int nvtx_watch__set_variable(struct error *err)
 	return injected_library__set(VARIABLE, LIBRARY, "no NVTX ranges", err);
 }
 
+const char *nvtx_watch__path(void)
+{
+	return getenv(VARIABLE);
+}
+
 static int take(const void *record, size_t size, void *arg)
 {
 	nvtx_ranges__take_name(arg, record, size);
@@ -52,7 +57,7 @@ int nvtx_watch__new(struct event_base *loop, const struct gpuprobe_bpf *monitor,
 
 	if (!watch)
 		return error__set(err, -ENOMEM, "out of memory");
-	ret = nvtx_object__new(monitor, links, getenv(VARIABLE), &watch->object, err);
+	ret = nvtx_object__new(monitor, links, nvtx_watch__path(), &watch->object, err);
 	if (!ret) {
 		ret = ring__map(&watch->ring, nvtx_object__ring_fd(watch->object));
 		if (ret)
@@ -89,15 +94,23 @@ static void add(const struct nvtx_key *key, const struct nvtx_record *record, vo
 	nvtx_ranges__add(arg, key, record);
 }
 
-const struct nvtx_ranges *nvtx_watch__ranges(struct nvtx_watch *watch)
+static void add_path(const struct nvtx_path_key *key, const struct nvtx_path *path, void *arg)
+{
+	nvtx_ranges__add_path(arg, key, path);
+}
+
+const struct nvtx_ranges *nvtx_watch__ranges(struct nvtx_watch *watch,
+					     const struct gpu_times *times)
 {
 	uint64_t lost[NVTX_LOSSES];
 
 	nvtx_object__lost(watch->object, lost);
 	watch->ranges.unread_ranges = lost[NVTX_LOST_RANGES];
 	watch->ranges.unread_names = lost[NVTX_LOST_NAMES];
-	nvtx_ranges__begin(&watch->ranges);
+	nvtx_ranges__begin(&watch->ranges, times);
 	nvtx_object__each(watch->object, add, &watch->ranges);
+	if (times)
+		nvtx_object__each_path(watch->object, add_path, &watch->ranges);
 	read_ring(watch);
 	nvtx_ranges__end(&watch->ranges);
 	return &watch->ranges;

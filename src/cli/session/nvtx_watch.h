@@ -19,6 +19,9 @@ struct nvtx_watch;
  */
 int nvtx_watch__set_variable(struct error *err);
 
+/* The path of the library, after the variable has been set. */
+const char *nvtx_watch__path(void);
+
 /*
  * Loads and attaches the probes for the library that the variable names. `monitor` must be loaded;
  * it and `loop` must outlive the watch. Returns 0, or a negative errno with a message.
@@ -29,7 +32,11 @@ int nvtx_watch__new(struct event_base *loop, const struct gpuprobe_bpf *monitor,
 /* Before the loop. NULL ok. */
 void nvtx_watch__free(struct nvtx_watch *watch);
 
-/* The ranges up to now; valid until the loop runs on, or the next call. */
-const struct nvtx_ranges *nvtx_watch__ranges(struct nvtx_watch *watch);
+/*
+ * The ranges up to now, with these GPU times, NULL ok; valid until the loop runs on, or the next
+ * call.
+ */
+const struct nvtx_ranges *nvtx_watch__ranges(struct nvtx_watch *watch,
+					     const struct gpu_times *times);
 
 #endif

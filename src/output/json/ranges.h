@@ -7,7 +7,7 @@
 #include "model/model.h"
 #include "model/nvtx_ranges.h"
 
-/* The member "ranges" of a process. */
+/* The members "ranges" and "ranges_gpu" of a process. */
 void json_ranges__write(struct json *j, const struct nvtx_ranges *ranges, const struct process *p);
 
 /* The member "ranges_lost" of the report. */

@@ -123,6 +123,7 @@ static void write_summary(struct json *j, const struct process *p,
 	const struct step_phase *phase = summary->phase;
 
 	json__key_i64(j, "tid", summary->thread->tid);
+	json__key_string(j, "range", summary->thread->range);
 	json__key_u64(j, "count", phase->steps);
 	json__key_double(j, "mean_ns", summary->mean_ns);
 	json__key_u64(j, "p50_ns", summary->p50_ns);

@@ -26,6 +26,12 @@ static uint64_t submissions_of(const struct process *process)
 	return submissions;
 }
 
+/* The NVTX range that the process's steps are to be; NULL: what repeats. */
+static const char *step_range(const struct process *process)
+{
+	return process->steps && process->steps->count ? process->steps->threads[0]->range : NULL;
+}
+
 /* "377", or "376.9" if steps differ. */
 static void print_number(FILE *out, double number)
 {
@@ -64,7 +70,8 @@ bool report_steps__knows(const struct process *process)
 	struct step_summary summary;
 
 	step_summary__make(process, &summary);
-	return summary.thread || submissions_of(process) >= STEPS_LEAST_SUBMISSIONS;
+	return summary.thread || step_range(process) ||
+	       submissions_of(process) >= STEPS_LEAST_SUBMISSIONS;
 }
 
 void report_steps__line(FILE *out, const struct process *process, enum quantity_form form)
@@ -74,6 +81,8 @@ void report_steps__line(FILE *out, const struct process *process, enum quantity_
 	step_summary__make(process, &summary);
 	if (summary.thread)
 		print_steps(out, &summary, !process__is_estimated(process, RATE_LAUNCH), form);
+	else if (step_range(process))
+		fputs("no steps: no NVTX range of this name has ended in its thread", out);
 	else if (submissions_of(process) >= STEPS_LEAST_SUBMISSIONS)
 		fputs("no steps: it submits nothing that repeats", out);
 	else
@@ -151,7 +160,13 @@ static void print_thread(FILE *out, const struct step_summary *summary, enum qua
 {
 	const struct step_phase *phase = summary->phase;
 
-	fprintf(out, REPORT_INDENT "from thread %d (", summary->thread->tid);
+	fputs(REPORT_INDENT, out);
+	if (summary->thread->range) {
+		fputs("each is an NVTX range '", out);
+		escape__text(out, summary->thread->range);
+		fputs("', ", out);
+	}
+	fprintf(out, "from thread %d (", summary->thread->tid);
 	escape__text(out, summary->thread->comm);
 	fprintf(out, "); longest %s", quantity__time_as(form, phase->max_ns).text);
 	if (phase->irregular)

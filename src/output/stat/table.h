@@ -16,7 +16,7 @@
 
 #include "output/stat/stat.h"
 
-#define STAT_COLUMNS 8
+#define STAT_COLUMNS 9
 
 struct stat_table {
 	const struct stat_report *report;

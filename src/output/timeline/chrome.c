@@ -183,6 +183,7 @@ static void add_track(struct timeline_form *form, const struct timeline_track *t
 		break;
 	case TRACK_STREAM:
 	case TRACK_STEPS:
+	case TRACK_RANGES:
 		if (chrome->is_kineto)
 			break;
 		write_metadata(chrome, track, "thread_name", track->name);
@@ -411,7 +412,8 @@ static void add_value(struct timeline_form *form, const struct timeline_value *v
 static void write_span(struct chrome *chrome, const struct timeline_span *span, uint64_t tid,
 		       const char *category, const char *name)
 {
-	char *at = begin_part(chrome, 'X', span->track->pid, tid, 0);
+	char *at =
+		begin_part(chrome, 'X', span->track->pid, tid, strlen(name) * TRACE_TEXT_EXPANSION);
 	struct arguments args;
 
 	if (!at)
@@ -420,7 +422,10 @@ static void write_span(struct chrome *chrome, const struct timeline_span *span, 
 	at = write_time(chrome, span->begin_ns, at);
 	at = write_us(span->end_ns - span->begin_ns, TRACE_TEXT_CONSTANT(at, ",\"dur\":"));
 	args = begin_arguments(chrome, at);
-	add_number(&args, "launches", span->launches);
+	if (!span->is_range)
+		add_number(&args, "launches", span->launches);
+	else if (span->is_unfinished)
+		add_text(&args, "unfinished", RANGE_UNFINISHED);
 	end_part(chrome, end_arguments(&args));
 }
 
@@ -431,7 +436,9 @@ static void add_span(struct timeline_form *form, const struct timeline_span *spa
 
 	if (!chrome->is_kineto)
 		write_span(chrome, span, tid_of(span->track), span->category, span->name);
-	else if (kineto_steps__take(&chrome->steps, span, name))
+	else if (span->is_range && span->track->tid)
+		write_span(chrome, span, (uint64_t)span->track->tid, "user_annotation", span->name);
+	else if (!span->is_range && kineto_steps__take(&chrome->steps, span, name))
 		write_span(chrome, span, (uint64_t)span->track->tid, "user_annotation", name);
 }
 

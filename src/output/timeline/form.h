@@ -22,6 +22,7 @@ enum timeline_track_kind {
 	TRACK_BYTES,  /* a counter */
 	TRACK_QUEUED, /* a counter of a stream */
 	TRACK_STEPS,  /* of a thread */
+	TRACK_RANGES, /* of a thread or a process: NVTX ranges */
 	TRACK_LOSSES,
 	TRACK_GPUS, /* groups those of a process */
 	TRACK_GPU,  /* a stream of a GPU, with the work that ran there */
@@ -92,6 +93,7 @@ struct timeline_call {
 };
 
 #define NOTE_MAX 200
+#define RANGE_UNFINISHED "it had not ended while it was watched"
 
 /* A moment with a name. */
 struct timeline_mark {
@@ -107,12 +109,16 @@ struct timeline_mark {
 	const char *note; /* may be hostile; at most NOTE_MAX bytes; or NULL */
 };
 
-/* A step of a thread. Those of a track do not overlap. */
+/* A step or a range of a thread. Steps of a track do not overlap, ranges are in each other. */
 struct timeline_span {
 	const struct timeline_track *track;
 	uint64_t begin_ns, end_ns;
-	const char *category, *name; /* our own words */
-	bool regular;		     /* it has about as many launches as others */
+	const char *category; /* our own word */
+	const char *name;     /* may be hostile */
+	bool is_range;
+	bool is_unfinished; /* of a range: it had not ended by end_ns */
+	/* Of a step: */
+	bool regular; /* it has about as many launches as others */
 	uint64_t launches;
 };
 

@@ -11,6 +11,7 @@
 #include "output/timeline/gpu_tracks.h"
 #include "output/timeline/live_bytes.h"
 #include "output/timeline/queue.h"
+#include "output/timeline/ranges.h"
 #include "output/timeline/steps.h"
 #include "output/timeline/stream_marks.h"
 #include "output/trace/line.h"
@@ -23,9 +24,11 @@ struct timeline {
 	struct timeline_queue *queue;
 	struct gpu_tracks *gpu;
 	struct live_bytes *live;
+	struct timeline_ranges *ranges;
 	struct timeline_steps *steps; /* NULL: not wanted */
 	struct timeline_counts counts;
 	uint64_t last_call; /* number */
+	uint64_t latest_ns; /* of a line */
 	bool memory_ended;
 	int error;
 };
@@ -55,10 +58,11 @@ int timeline__new(int fd, const struct timeline_options *options, struct timelin
 						      options->draws_arrows);
 		timeline->gpu = gpu_tracks__new(timeline->tracks, timeline->form);
 		timeline->live = live_bytes__new(timeline->tracks, timeline->form);
+		timeline->ranges = timeline_ranges__new(timeline->tracks, timeline->form);
 		if (options->finds_steps)
 			timeline->steps = timeline_steps__new(timeline->tracks, timeline->form);
 	}
-	if (!timeline->queue || !timeline->gpu || !timeline->live ||
+	if (!timeline->queue || !timeline->gpu || !timeline->live || !timeline->ranges ||
 	    (options->finds_steps && !timeline->steps)) {
 		timeline__free(timeline);
 		return error__set(err, -ENOMEM, "no memory for the timeline");
@@ -72,6 +76,7 @@ void timeline__free(struct timeline *timeline)
 	if (!timeline)
 		return;
 	timeline_steps__free(timeline->steps);
+	timeline_ranges__free(timeline->ranges);
 	live_bytes__free(timeline->live);
 	gpu_tracks__free(timeline->gpu);
 	timeline_queue__free(timeline->queue);
@@ -122,6 +127,7 @@ static void take_loss(struct timeline *timeline, const struct trace_line *line)
 	bool is_call = line->reason == TRACE_LOST_RING || line->reason == TRACE_LOST_THREAD ||
 		       line->reason == TRACE_LOST_DEPTH;
 	const char *what = line->reason == TRACE_LOST_RETURN ? "return" :
+			   line->reason == TRACE_LOST_RANGE  ? "NVTX line" :
 			   is_call			     ? "call" :
 							       "stack";
 	char name[96];
@@ -427,6 +433,10 @@ static int take_line(struct timeline *timeline, const struct trace_line *line)
 	ret = set_scene(timeline, line, &scene);
 	if (ret)
 		return ret;
+	if (line->kind == LINE_RANGE) {
+		timeline_ranges__take(timeline->ranges, scene.process, scene.thread, line);
+		return 0;
+	}
 	timeline->counts.calls += line->kind != LINE_ENTRY && line->kind != LINE_IN_PROGRESS &&
 				  line->kind != LINE_BEFORE;
 	if (line->kind == LINE_BEFORE || line->kind == LINE_UNFOLLOWED) {
@@ -442,6 +452,7 @@ static void advance(struct timeline *timeline, uint64_t time_ns)
 {
 	timeline_queue__advance(timeline->queue, time_ns);
 	live_bytes__advance(timeline->live, time_ns);
+	timeline_ranges__advance(timeline->ranges, time_ns);
 	if (timeline->memory_ended || !live_bytes__is_full(timeline->live))
 		return;
 	timeline->memory_ended = true;
@@ -452,6 +463,8 @@ static void advance(struct timeline *timeline, uint64_t time_ns)
 int timeline__line(struct timeline *timeline, const struct trace_line *line)
 {
 	/* Work of GPUs comes late. */
+	if (line->kind != LINE_GPU)
+		timeline->latest_ns = line->start_ns;
 	if (!timeline->error && line->kind != LINE_GPU)
 		advance(timeline, line->start_ns);
 	if (!timeline->error)
@@ -461,12 +474,23 @@ int timeline__line(struct timeline *timeline, const struct trace_line *line)
 	return timeline->error;
 }
 
+static void finish_ranges(struct timeline *timeline)
+{
+	uint64_t left_out = timeline_ranges__left_out(timeline->ranges);
+
+	timeline_ranges__finish(timeline->ranges);
+	if (left_out)
+		mark_loss(timeline, timeline->latest_ns, "NVTX ranges are left out",
+			  "too many at a time, or too many domains", left_out);
+}
+
 int timeline__finish(struct timeline *timeline)
 {
 	if (timeline->error)
 		return timeline->error;
 	timeline_queue__advance(timeline->queue, UINT64_MAX);
 	live_bytes__advance(timeline->live, UINT64_MAX);
+	finish_ranges(timeline);
 	if (timeline->steps)
 		timeline->error = timeline_steps__finish(timeline->steps);
 	if (timeline->error)

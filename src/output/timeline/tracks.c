@@ -180,6 +180,21 @@ void timeline_tracks__add_steps(struct timeline_tracks *tracks, const struct tim
 	announce(tracks, track);
 }
 
+void timeline_tracks__add_ranges(struct timeline_tracks *tracks,
+				 const struct timeline_track *parent, const char *name,
+				 struct timeline_track *track)
+{
+	*track = (struct timeline_track){
+		.kind = TRACK_RANGES,
+		.pid = parent->pid,
+		.tid = parent->tid,
+		.process = parent->kind == TRACK_PROCESS ? parent->number : parent->process,
+	};
+	track->parent = track->process;
+	snprintf(track->name, sizeof(track->name), "%s", name);
+	announce(tracks, track);
+}
+
 uint64_t timeline_tracks__processes(const struct timeline_tracks *tracks)
 {
 	return tracks->process_count;

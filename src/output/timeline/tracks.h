@@ -78,6 +78,14 @@ void timeline_tracks__add(struct timeline_tracks *tracks, struct timeline_proces
 void timeline_tracks__add_steps(struct timeline_tracks *tracks, const struct timeline_track *thread,
 				const char *name, struct timeline_track *track);
 
+/*
+ * Makes and announces a track of NVTX ranges: of a thread, whose own track is `parent`, or of a
+ * process.
+ */
+void timeline_tracks__add_ranges(struct timeline_tracks *tracks,
+				 const struct timeline_track *parent, const char *name,
+				 struct timeline_track *track);
+
 uint64_t timeline_tracks__processes(const struct timeline_tracks *tracks); /* so far */
 
 #endif

@@ -170,6 +170,7 @@ static char *write_result(const struct trace_view *view, char *at)
 	case LINE_UNFOLLOWED: return TRACE_TEXT_CONSTANT(at, "<not followed>");
 	case LINE_BEFORE: return TRACE_TEXT_CONSTANT(at, "<began before attach>");
 	case LINE_GPU: return is_table(view) ? at : TRACE_TEXT_CONSTANT(at, "<gpu>");
+	case LINE_RANGE: return is_table(view) ? at : TRACE_TEXT_CONSTANT(at, "<range>");
 	case LINE_RETURN:
 		if (is_table(view))
 			return write_returned(view, at);

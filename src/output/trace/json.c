@@ -190,6 +190,7 @@ static char *write_kind(enum trace_line_kind kind, char *at)
 	case LINE_UNFOLLOWED: return TRACE_TEXT_CONSTANT(at, ",\"line\":\"not_followed\"");
 	case LINE_BEFORE: return TRACE_TEXT_CONSTANT(at, ",\"line\":\"before_attach\"");
 	case LINE_GPU: return TRACE_TEXT_CONSTANT(at, ",\"line\":\"gpu\"");
+	case LINE_RANGE: return TRACE_TEXT_CONSTANT(at, ",\"line\":\"range\"");
 	case LINE_LOST: break;
 	}
 	return TRACE_TEXT_CONSTANT(at, ",\"line\":\"lost\"");

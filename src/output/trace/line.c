@@ -14,6 +14,7 @@ const char *trace_line__reason(enum trace_loss reason)
 	case TRACE_LOST_DEPTH: return enum_names__loss_name(LOSS_CALL_DEPTH);
 	case TRACE_LOST_STACK: return enum_names__loss_name(LOSS_STACK_RING_FULL);
 	case TRACE_LOST_STACK_MEMORY: return enum_names__loss_name(LOSS_STACK_NO_ROOM);
+	case TRACE_LOST_RANGE: return "no_room";
 	default: return "unknown";
 	}
 }
@@ -24,6 +25,7 @@ const char *trace_line__lost_word(const struct trace_line *line)
 	case TRACE_LOST_RETURN: return "lost_returns";
 	case TRACE_LOST_STACK:
 	case TRACE_LOST_STACK_MEMORY: return "lost_stacks";
+	case TRACE_LOST_RANGE: return "lost_ranges";
 	default: return "lost";
 	}
 }
@@ -35,6 +37,8 @@ bool trace_line__has_result(const struct trace_line *line)
 
 bool trace_line__has_duration(const struct trace_line *line)
 {
+	if (line->kind == LINE_RANGE)
+		return line->duration_ns > 0;
 	return line->kind != LINE_ENTRY && line->kind != LINE_UNFOLLOWED &&
 	       line->kind != LINE_BEFORE;
 }

@@ -153,7 +153,7 @@ static bool counts(const struct trace_output *output, enum trace_line_kind kind)
 	if (output->options.entry_return)
 		return kind == LINE_ENTRY || kind == LINE_UNFOLLOWED;
 	return kind != LINE_LOST && kind != LINE_ENTRY && kind != LINE_IN_PROGRESS &&
-	       kind != LINE_BEFORE && kind != LINE_GPU;
+	       kind != LINE_BEFORE && kind != LINE_GPU && kind != LINE_RANGE;
 }
 
 static char *write_line(struct trace_output *output, const struct trace_view *view, char *at)

@@ -222,22 +222,24 @@ static void write_start(struct json *j)
 static void write_own_keys(struct json *j)
 {
 	static const char *const lines[] = {
-		"start",      "entry",	      "return",	       "in_progress", "resumed",
-		"unfinished", "not_followed", "before_attach", "gpu",	      "lost"};
+		"start",	"entry",	 "return", "in_progress", "resumed", "unfinished",
+		"not_followed", "before_attach", "gpu",	   "range",	  "lost"};
 
 	begin_key(j, "schema", "integer", "the version of this description");
 	json__key_u64(j, "const", TRACE_JSON_SCHEMA);
 	json__object_end(j);
-	begin_key(j, "line", "string",
-		  "what the line is where it is not one whole call: start is the first line, of "
-		  "no call; entry and return are one "
-		  "call's two lines; a call "
-		  "in_progress comes back as resumed or unfinished; the return of a call "
-		  "not_followed is not seen; a call before_attach was in progress when tracing "
-		  "began, nothing more is shown of it "
-		  "and it is not among the calls that are counted; gpu is no call but work that a "
-		  "GPU did, with the GPU's time and duration (--gpu-times); lost tells of calls "
-		  "that are not shown");
+	begin_key(
+		j, "line", "string",
+		"what the line is where it is not one whole call: start is the first line, of "
+		"no call; entry and return are one "
+		"call's two lines; a call "
+		"in_progress comes back as resumed or unfinished; the return of a call "
+		"not_followed is not seen; a call before_attach was in progress when tracing "
+		"began, nothing more is shown of it "
+		"and it is not among the calls that are counted; gpu is no call but work that a "
+		"GPU did, with the GPU's time and duration (--gpu-times); a range is no call but "
+		"an NVTX range that begins or ends, with its duration then, or a mark; lost tells "
+		"of calls that are not shown");
 	write_enum(j, lines, sizeof(lines) / sizeof(lines[0]));
 	json__object_end(j);
 	write_key(j, "code", "integer", "the error code as a number, where it is not 0");
@@ -260,6 +262,7 @@ static void write_own_keys(struct json *j)
 		  "calls that are shown by their entry only: their return is not");
 	write_key(j, "lost_stacks", "integer",
 		  "stacks that are missing: null in the lines of calls from there");
+	write_key(j, "lost_ranges", "integer", "lines of NVTX ranges that are not shown");
 	write_key(j, "summary", "object",
 		  "by itself in a line, for -c and -C: the sums by function, times in nanoseconds; "
 		  "lost calls, calls from before (before_attach) and files without probes "
@@ -267,7 +270,7 @@ static void write_own_keys(struct json *j)
 	write_start(j);
 	write_key(j, "reason", "string",
 		  "why: ring_full, thread_storage or call_depth; of stacks stack_ring_full or "
-		  "stack_no_room");
+		  "stack_no_room; of ranges no_room");
 }
 
 void trace_output__print_json_schema(FILE *out)

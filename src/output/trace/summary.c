@@ -65,7 +65,7 @@ int trace_summary__add(struct trace_summary *summary, const struct trace_line *l
 	struct summary_row *row;
 
 	if (line->kind == LINE_LOST || line->kind == LINE_ENTRY || line->kind == LINE_IN_PROGRESS ||
-	    line->kind == LINE_BEFORE)
+	    line->kind == LINE_BEFORE || line->kind == LINE_RANGE)
 		return 0;
 	row = find_row(summary, line->function);
 	if (!row)

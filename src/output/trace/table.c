@@ -334,6 +334,8 @@ static char *write_loss(const struct trace_line *line, char *at)
 		at = TRACE_TEXT_CONSTANT(at, " stack");
 	else if (line->reason == TRACE_LOST_RETURN)
 		at = TRACE_TEXT_CONSTANT(at, " return");
+	else if (line->reason == TRACE_LOST_RANGE)
+		at = TRACE_TEXT_CONSTANT(at, " NVTX line");
 	else
 		at = TRACE_TEXT_CONSTANT(at, " event");
 	at = line->lost == 1 ? TRACE_TEXT_CONSTANT(at, " (") : TRACE_TEXT_CONSTANT(at, "s (");
@@ -346,7 +348,8 @@ static char *write_loss(const struct trace_line *line, char *at)
 static bool shows_stack(const struct trace_output *output, const struct trace_line *line)
 {
 	return output->options.stack_below && line->kind != LINE_LOST &&
-	       line->kind != LINE_RETURN && line->kind != LINE_RESUMED && line->kind != LINE_GPU;
+	       line->kind != LINE_RETURN && line->kind != LINE_RESUMED && line->kind != LINE_GPU &&
+	       line->kind != LINE_RANGE;
 }
 
 /* Each line of the stack below the call. */

@@ -3,10 +3,11 @@
  * Lines of tab-separated values. \t, \n, \r, \\ and \xNN in a value are escapes; `-` means unknown
  * or not applicable. A line that begins with # is a note, not a call: "# lost 1203 ring_full TIME"
  * reports calls that have no line, "# lost_returns …" calls that only have their first line, "#
- * lost_stacks …" unknown stacks.
+ * lost_stacks …" unknown stacks, "# lost_ranges …" lines of NVTX ranges.
  *
  * The result of a line that is not a complete call begins with the kind of the line: <entry>,
- * <returned>, <in progress>, <resumed>, <unfinished>, <not followed> or <began before attach>.
+ * <returned>, <in progress>, <resumed>, <unfinished>, <not followed> or <began before attach>. That
+ * of an NVTX range is <range>.
  */
 #include "output/trace/private.h"
 

@@ -72,6 +72,17 @@ class GpuSlice:
 
 
 @dataclass
+class Range:
+    """An NVTX range: the name of its track, and of itself."""
+    pid: int
+    track: str
+    name: str
+    start: int
+    end: int
+    args: dict
+
+
+@dataclass
 class Timeline:
     calls: list = field(default_factory=list)
     marks: list = field(default_factory=list)
@@ -83,6 +94,7 @@ class Timeline:
     follows: list = field(default_factory=list)
     steps: list = field(default_factory=list)
     gpu: list = field(default_factory=list)  # of GpuSlice
+    ranges: list = field(default_factory=list)
     processes: dict = field(default_factory=dict)  # name by pid
     threads: dict = field(default_factory=dict)  # name by (pid, tid)
 
@@ -208,6 +220,7 @@ GROUP = "CUDA streams"
 STEPS = "steps of thread "
 GPU_GROUP = "GPU streams"
 GPU = re.compile(r"GPU (\d+) stream (\d+)(, overlapping [1-7])?")
+RANGES = "NVTX"
 
 
 def parent_is_right(track, parent):
@@ -216,7 +229,7 @@ def parent_is_right(track, parent):
     if "thread" in track:
         return parent.get("process", {}).get("pid") == track["thread"]["pid"]
     unit = track.get("counter", {}).get("unit")
-    if track["name"].startswith((GROUP, STEPS, GPU_GROUP)) or unit == UNIT_BYTES:
+    if track["name"].startswith((GROUP, STEPS, GPU_GROUP, RANGES)) or unit == UNIT_BYTES:
         return "process" in parent
     if GPU.fullmatch(track["name"]):
         return parent["name"].startswith(GPU_GROUP)
@@ -319,6 +332,15 @@ class Perfetto:
         self.open_gpu.pop(track["uuid"]).end = time
         return None
 
+    def take_range(self, pid, track, time, event, stack):
+        if event["type"] == SLICE_BEGIN:
+            assert event["category"] == "nvtx"
+            stack.append(Range(pid, track["name"], event["name"], time, None, event["arguments"]))
+            self.timeline.ranges.append(stack[-1])
+        else:
+            assert event["type"] == SLICE_END
+            stack.pop().end = time
+
     def finish(self):
         timeline = self.timeline
         stacks = {}
@@ -333,6 +355,8 @@ class Perfetto:
                 gpu = self.take_gpu(pid, track, time, event)
             elif "counter" not in track and track.get("name", "").startswith(STEPS):
                 self.take_step(pid, track, time, event)
+            elif track.get("name", "").startswith(RANGES):
+                self.take_range(pid, track, time, event, stack)
             elif event["type"] == SLICE_BEGIN:
                 call = Call(pid, track["thread"]["tid"], event["name"], event["category"], time,
                             args=event["arguments"])
@@ -433,6 +457,10 @@ def read_chrome(path, begin=0):
             timeline.gpu.append(GpuSlice(pid, names[pid, tid], event["name"], event["cat"], time,
                                          time + event["dur"], event["args"]))
             gpu[pid, tid, time] = timeline.gpu[-1]
+        elif phase == "X" and event["cat"] == "nvtx":
+            assert tid >= 1 << 24
+            timeline.ranges.append(Range(pid, names[pid, tid], event["name"], time,
+                                         time + event["dur"], event["args"]))
         elif phase in "XB":
             call = Call(pid, tid, event["name"], event["cat"], time,
                         time + event["dur"] if phase == "X" else None, event["args"])

@@ -10,6 +10,7 @@ import pytest
 from lib import paths
 from lib.probe import environment
 
+CLOCK = "kernel=20us,copy=5us,set=2us,graph_node=1us"
 HEADER = Path("/usr/local/cuda/include/nvtx3/nvToolsExt.h")
 
 
@@ -53,6 +54,95 @@ def test_ranges(links):
     ranges, report = only(paths.workload("nvtx"), "--steps", 40, "--launches", 7,
                           GPUPROBE_LINKS=links or None)
     expect_steps(ranges, report, 40, 7)
+
+
+def expect_work(gpu, kernels, copies=0):
+    """Kernels of 20 us, copies of 5 us."""
+    assert gpu["kernels"] == {"count": kernels, "ns": kernels * 20_000}
+    assert gpu["copies"] == {"count": copies, "ns": copies * 5_000}
+    assert gpu["total_ns"] == kernels * 20_000 + copies * 5_000
+    assert gpu["count"] == kernels + copies
+
+
+def test_gpu_times():
+    """Work counts in the ranges of its call, though it runs and is told of later."""
+    done = stat(paths.workload("nvtx"), "--steps", 30, "--launches", 4, "--loose", 3, "--deep", 2,
+                options=("--json", "--gpu-times"), CUDA_SIM_CLOCK=CLOCK,
+                CUDA_INJECTION64_PATH=None)
+    process, = json.loads(done.stdout.splitlines()[-1])["processes"]
+    ranges = {each["name"]: each["gpu"] for each in process["ranges"]}
+    expect_work(ranges["step"], 120, 30)
+    expect_work(ranges["model: compute"], 120)
+    expect_work(ranges["here"], 3)
+    expect_work(ranges["deep"], 0)
+    assert ranges["across"] is None
+    apart = process["ranges_gpu"]
+    expect_work(apart["in_ranges"], 123, 30)
+    expect_work(apart["outside"], 3)
+    expect_work(apart["unknown"], 0)
+    assert apart["without_call"] == 0
+
+
+def test_gpu_times_as_text():
+    done = stat(paths.workload("nvtx"), "--steps", 10, "--loose", 2, options=("--gpu-times",),
+                CUDA_SIM_CLOCK=CLOCK, CUDA_INJECTION64_PATH=None)
+    assert re.search(r" in CUDA +GPU time +NVTX range\n", done.stdout), done.stdout
+    assert re.search(r" 1\.05 ms +step\n| 1\.1 ms +step\n| 1\.0 ms +step\n", done.stdout)
+    assert re.search(r" unknown +across\n", done.stdout)
+    assert "40.0 us of GPU time is outside ranges (2 pieces of work)\n" in done.stdout
+
+
+def steps_by(name, *arguments):
+    """The report, with the ranges of this name as steps."""
+    done = stat(paths.workload("nvtx"), *arguments, options=("--json", "--steps-by", name))
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def expect_range_steps(process, name, count, launches):
+    """Steps have the times of the ranges, and what the thread did in them, from the first on."""
+    steps = process["steps"]
+    each, = [each for each in process["ranges"] if each["name"] == name]
+    assert (steps["range"], steps["tid"]) == (name, process["pid"])
+    assert (steps["count"], steps["summed"], steps["irregular"]) == (count, count, 0)
+    assert steps["launches"] == launches
+    assert each["total_ns"] >= steps["total_ns"] * 0.5 and steps["max_ns"] <= steps["total_ns"]
+    assert steps["first_ns"] < steps["latest_ns"]
+
+
+def diff(directory, one, other):
+    for name, report in (("a", one), ("b", other)):
+        (directory / name).write_text(json.dumps(report) + "\n")
+    return subprocess.run([paths.GPUPROBE, "diff", directory / "a", directory / "b"], text=True,
+                          capture_output=True, timeout=60, check=False).stdout
+
+
+def test_steps_by_range(tmp_path):
+    report, other = (steps_by("step", "--steps", 30, "--launches", count) for count in (4, 8))
+    process, = report["processes"]
+    expect_range_steps(process, "step", 30, 4)
+    assert process["steps"]["copies"] == {"to_device": 1, "to_host": 0, "other": 0}
+    assert (process["steps"]["waits"], process["steps"]["bytes"]["to_device"]) == (1, 4096)
+    compared = diff(tmp_path, report, other)
+    assert re.search(r" 4 +8 +\+4 .* launches per step\n", compared), compared
+    other["processes"][0]["steps"]["range"] = None
+    assert ("steps: those of A are NVTX ranges 'step', and those of B were found by repetition; "
+            "use the same --steps-by") in re.sub(r"\s+", " ", diff(tmp_path, report, other))
+
+
+def test_steps_by_domain_and_id():
+    report = steps_by("model: compute", "--steps", 12, "--launches", 3)
+    process, = report["processes"]
+    expect_range_steps(process, "model: compute", 12, 3)
+    assert process["steps"]["copies"] == {"to_device": 0, "to_host": 0, "other": 0}
+    process, = steps_by("here", "--loose", 6)["processes"]
+    expect_range_steps(process, "here", 1, 6)
+
+
+@pytest.mark.parametrize("name", ["across", "nowhere"])
+def test_no_steps_by_range(name):
+    """Another thread ends this range, or there is none of that name."""
+    done = stat(paths.workload("nvtx"), "--loose", 2, options=("--steps-by", name))
+    assert "no steps: no NVTX range of this name has ended in its thread\n" in done.stdout
 
 
 @pytest.mark.skipif(not HEADER.exists(), reason="the machine has no header of NVTX")

@@ -59,6 +59,15 @@ def show(file, *options, status=0):
     return trace.without_start(map(trace.json.loads, done.stdout.splitlines())), done.stderr
 
 
+def test_calls_of_libraries(recorder):
+    """They are not in a layer of CUDA."""
+    result, file = recorder.record(paths.workload("ranks"), args=["-e", "nccl"])
+    assert result.status == 0, result.stderr
+    calls, said = show(file)
+    assert "ncclCommDestroy" in {call["event"] for call in calls}
+    assert "could not be read" not in said
+
+
 @pytest.mark.parametrize("api", ["runtime", "driver"])
 def test_every_call_with_its_arguments(recorder, api):
     result, log = recorder.traced("--api", api, "--threads", 8, "--rounds", 200, "--fail", 7)

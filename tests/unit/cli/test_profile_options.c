@@ -120,6 +120,11 @@ static void test_values(void **state)
 	profile_options__clear(&line.options);
 	accept(&line, "stat --by-range -- ls");
 	assert_true(line.options.nvtx);
+	profile_options__clear(&line.options);
+	accept(&line, "stat --steps-by step -- ls");
+	assert_true(line.options.nvtx);
+	assert_string_equal(line.options.steps_by, "step");
+	profile_options__clear(&line.options);
 	accept(&line, "diagnose --gpu-times -- ls");
 	assert_true(line.options.gpu_times);
 	assert_true(line.options.max_overhead == 0);
@@ -275,6 +280,12 @@ static void test_refused(void **state)
 	refuse("diagnose --kineto -p 1", "unknown option '--kineto'");
 	refuse("stat --nvtx -p 1", "NVTX looks for a library once");
 	refuse("stat --nvtx -i x", "--nvtx needs a run");
+	refuse("stat --steps-by= -- ls", "--steps-by '': give the name of an NVTX range");
+	refuse("stat --steps-by a --steps-by b -- ls", "--steps-by a and --steps-by b do not go");
+	refuse("stat --steps-by a -p 1", "--steps-by needs COMMAND");
+	refuse("stat --steps-by a -i x", "--steps-by needs a run");
+	refuse("stat --steps-by a --max-overhead 2 -- ls",
+	       "--steps-by and --max-overhead do not go together");
 	refuse("diagnose --nvtx -- ls", "unknown option '--nvtx'");
 	refuse("stat --gpu-graph-nodes -- ls", "has no effect without --gpu-times");
 	refuse("diagnose --gpu-times", "a running process is not injected into");
