@@ -17,8 +17,8 @@ struct record_readings;
 
 /*
  * Creates the session. Of the hooks, late, arg and grace_ms count. `options`, which have
- * record->readings, and `log` must outlive it. `gpu_times`: COMMAND gets the library for these. This
- * and the next three functions return 0, or a negative errno with a message.
+ * record->readings, and `log` must outlive it. `gpu_times`: COMMAND gets the library for them.
+ * This and the next three functions return 0, or a negative errno with a message.
  */
 int record_readings__new(const struct trace_options *options, const struct session_hooks *hooks,
 			 bool gpu_times, const struct log *log, struct record_readings **out,

@@ -16,8 +16,8 @@ STEPS = 300
 @pytest.fixture(scope="module", params=["summary", "calls"])
 def recording(tmp_path_factory, request):
     file = tmp_path_factory.mktemp("gpu") / "run.rec"
-    done = run("record", "--level", request.param, "--gpu-times", "--interval", 0.1, "-o", file, "--",
-               paths.workload("steps"), "--steps", STEPS, "--copy", 4096, "--wait", "stream",
+    done = run("record", "--level", request.param, "--gpu-times", "--interval", 0.1, "-o", file,
+               "--", paths.workload("steps"), "--steps", STEPS, "--copy", 4096, "--wait", "stream",
                CUDA_SIM_CLOCK=f"kernel={KERNEL_NS}ns,copy={COPY_NS}ns",
                CUDA_SIM_DIRECTORY=paths.SIM, LD_LIBRARY_PATH=paths.SIM,
                CUDA_INJECTION64_PATH=None)
