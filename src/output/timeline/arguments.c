@@ -55,6 +55,22 @@ void timeline_call__write(const struct timeline_call *call, const struct argumen
 		write_end(call, writer, to);
 }
 
+size_t timeline_span__room(const struct timeline_span *span)
+{
+	return (strlen(span->name) + (span->payload ? strlen(span->payload) : 0)) *
+	       TRACE_TEXT_EXPANSION;
+}
+
+void timeline_span__write(const struct timeline_span *span, const struct argument_writer *writer,
+			  void *to)
+{
+	if (!span->is_range)
+		writer->number(to, "launches", span->launches);
+	write_text(writer, to, "payload", span->payload);
+	if (span->is_unfinished)
+		writer->text(to, "unfinished", "it had not ended while it was watched");
+}
+
 size_t timeline_mark__room(const struct timeline_mark *mark)
 {
 	return (strlen(mark->name) + (mark->note ? strlen(mark->note) : 0)) * TRACE_TEXT_EXPANSION;

@@ -24,6 +24,12 @@ struct argument_writer {
 void timeline_call__write(const struct timeline_call *call, const struct argument_writer *writer,
 			  void *to);
 
+/* Bytes that the span's texts take at most, in either form. */
+size_t timeline_span__room(const struct timeline_span *span);
+
+void timeline_span__write(const struct timeline_span *span, const struct argument_writer *writer,
+			  void *to);
+
 /* Bytes that the mark's texts take at most, in either form. */
 size_t timeline_mark__room(const struct timeline_mark *mark);
 

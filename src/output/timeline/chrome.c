@@ -412,8 +412,7 @@ static void add_value(struct timeline_form *form, const struct timeline_value *v
 static void write_span(struct chrome *chrome, const struct timeline_span *span, uint64_t tid,
 		       const char *category, const char *name)
 {
-	char *at =
-		begin_part(chrome, 'X', span->track->pid, tid, strlen(name) * TRACE_TEXT_EXPANSION);
+	char *at = begin_part(chrome, 'X', span->track->pid, tid, timeline_span__room(span));
 	struct arguments args;
 
 	if (!at)
@@ -422,10 +421,7 @@ static void write_span(struct chrome *chrome, const struct timeline_span *span, 
 	at = write_time(chrome, span->begin_ns, at);
 	at = write_us(span->end_ns - span->begin_ns, TRACE_TEXT_CONSTANT(at, ",\"dur\":"));
 	args = begin_arguments(chrome, at);
-	if (!span->is_range)
-		add_number(&args, "launches", span->launches);
-	else if (span->is_unfinished)
-		add_text(&args, "unfinished", RANGE_UNFINISHED);
+	timeline_span__write(span, &argument_writer, &args);
 	end_part(chrome, end_arguments(&args));
 }
 

@@ -93,7 +93,6 @@ struct timeline_call {
 };
 
 #define NOTE_MAX 200
-#define RANGE_UNFINISHED "it had not ended while it was watched"
 
 /* A moment with a name. */
 struct timeline_mark {
@@ -116,7 +115,9 @@ struct timeline_span {
 	const char *category; /* our own word */
 	const char *name;     /* may be hostile */
 	bool is_range;
-	bool is_unfinished; /* of a range: it had not ended by end_ns */
+	/* Of a range: */
+	bool is_unfinished;  /* it had not ended by end_ns */
+	const char *payload; /* may be hostile, at most NOTE_MAX bytes; NULL: none */
 	/* Of a step: */
 	bool regular; /* it has about as many launches as others */
 	uint64_t launches;

@@ -294,16 +294,13 @@ static void add_span(struct timeline_form *form, const struct timeline_span *spa
 {
 	struct perfetto *perfetto = of_form(form);
 	struct perfetto_packet packet = perfetto_packet__begin_event(
-		&perfetto->writer, PACKET_ROOM + strlen(span->name) * TRACE_TEXT_EXPANSION,
-		span->begin_ns, TYPE_SLICE_BEGIN, span->track->number, span->category, span->name);
+		&perfetto->writer, PACKET_ROOM + timeline_span__room(span), span->begin_ns,
+		TYPE_SLICE_BEGIN, span->track->number, span->category, span->name);
 	struct arguments args = {perfetto, &packet};
 
 	if (!packet.at)
 		return;
-	if (!span->is_range)
-		add_number(&args, "launches", span->launches);
-	else if (span->is_unfinished)
-		add_text(&args, "unfinished", RANGE_UNFINISHED);
+	timeline_span__write(span, &argument_writer, &args);
 	perfetto_packet__end(&perfetto->writer, &packet);
 	packet = perfetto_packet__begin_event(&perfetto->writer, 0, span->end_ns, TYPE_SLICE_END,
 					      span->track->number, NULL, NULL);

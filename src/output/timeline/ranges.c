@@ -34,7 +34,7 @@ struct open_range {
 	struct open_key key;
 	uint64_t begin_ns;
 	struct track_key track;
-	char name[NVTX_NAME_SIZE];
+	char name[NVTX_NAME_SIZE], payload[NVTX_PAYLOAD_SIZE];
 	UT_hash_handle hh;
 };
 
@@ -89,6 +89,9 @@ static void copy_text(const struct trace_line *line, const char *name, char text
 		memcpy(text, field->text, length);
 	text[length] = '\0';
 }
+
+_Static_assert(NVTX_NAME_SIZE == NVTX_PAYLOAD_SIZE && NVTX_PAYLOAD_SIZE <= NOTE_MAX,
+	       "one function copies both texts, and a span has room for them");
 
 static bool is(const struct trace_line *line, const char *symbol)
 {
@@ -156,7 +159,7 @@ static struct range_track *free_lane(struct timeline_ranges *ranges,
 /* --- ranges --- */
 
 static void draw(struct timeline_ranges *ranges, const struct range_track *track, const char *name,
-		 uint64_t begin_ns, uint64_t end_ns, bool is_unfinished)
+		 const char *payload, uint64_t begin_ns, uint64_t end_ns, bool is_unfinished)
 {
 	const struct timeline_span span = {
 		.track = &track->track,
@@ -166,6 +169,7 @@ static void draw(struct timeline_ranges *ranges, const struct range_track *track
 		.name = name,
 		.is_range = true,
 		.is_unfinished = is_unfinished,
+		.payload = *payload ? payload : NULL,
 	};
 
 	ranges->form->ops->span(ranges->form, &span);
@@ -186,6 +190,7 @@ static struct open_range *open_range(struct timeline_ranges *ranges, const struc
 	range->begin_ns = line->start_ns;
 	range->track = track->key;
 	copy_text(line, "name", range->name);
+	copy_text(line, "payload", range->payload);
 	return range;
 }
 
@@ -211,11 +216,12 @@ static void pop(struct timeline_ranges *ranges, const struct timeline_thread *th
 				     line->start_ns - line->duration_ns};
 	struct open_range *range = TABLE_FIND(ranges->open, key, &key);
 	struct range_track *track = domain_track(ranges, thread, line);
-	char name[NVTX_NAME_SIZE];
+	char name[NVTX_NAME_SIZE], payload[NVTX_PAYLOAD_SIZE];
 
 	copy_text(line, "name", name);
+	copy_text(line, "payload", payload);
 	if (track)
-		draw(ranges, track, name, key.which, line->start_ns, false);
+		draw(ranges, track, name, payload, key.which, line->start_ns, false);
 	else
 		ranges->left_out++;
 	if (range)
@@ -243,7 +249,8 @@ static void end(struct timeline_ranges *ranges, const struct timeline_process *p
 
 	if (!lane)
 		return;
-	draw(ranges, lane, range->name, range->begin_ns, line->start_ns, false);
+	copy_text(line, "payload", range->payload);
+	draw(ranges, lane, range->name, range->payload, range->begin_ns, line->start_ns, false);
 	lane->busy = false;
 	forget(ranges, range);
 }
@@ -302,7 +309,8 @@ void timeline_ranges__finish(struct timeline_ranges *ranges)
 		const struct range_track *track = TABLE_FIND(ranges->drawn, key, &range->track);
 
 		if (track)
-			draw(ranges, track, range->name, range->begin_ns, ranges->latest_ns, true);
+			draw(ranges, track, range->name, range->payload, range->begin_ns,
+			     ranges->latest_ns, true);
 	}
 }
 

@@ -143,6 +143,9 @@ def expect_drawn(timeline):
         assert step.track == f"NVTX (thread {step.pid})"
     assert by_name["here"][0].track == by_name["across"][0].track == "NVTX ranges with ids"
     assert by_name["here"][0].start < by_name["across"][0].start < by_name["here"][0].end
+    told = [each.args.get("payload") for each in timeline.ranges
+            if each.track == f"NVTX NCCL (thread {each.pid})"]
+    assert sorted(told) == ["0.5"] + [COLLECTIVE.format(7)] * 2
     for name in ("open", "open too"):
         each, = by_name[name]
         assert each.args == {"unfinished": "it had not ended while it was watched"}
@@ -154,20 +157,20 @@ def expect_drawn(timeline):
 def test_timelines(tmp_path, form, read):
     path = tmp_path / "timeline.gz"
     trace("--format", form, "-O", path,
-          command=(NVTX, "--steps", 3, "--marks", 1, "--unended"))
+          command=(NVTX, "--steps", 3, "--marks", 1, "--payloads", 1, "--unended"))
     expect_drawn(read(path))
 
 
 def test_recording(tmp_path):
     """Its lines are those of trace, -e and --failed leave them alone, and export draws them."""
     file, drawn = tmp_path / "run.rec", tmp_path / "run.pftrace"
-    command = (NVTX, "--steps", 3, "--marks", 1, "--unended")
+    command = (NVTX, "--steps", 3, "--marks", 1, "--payloads", 1, "--unended")
     run("record", "--nvtx", "-O", file, "--", *command)
     shown = [json.loads(line) for line in
              run("trace", "-i", file, "--json", "-e", "sync").stdout.splitlines()[1:]]
     ranges = [line for line in shown if line.get("line") == "range"]
     assert Counter(line["event"] for line in ranges) == {
-        "nvtxRangePush": 8, "nvtxRangePop": 7, "nvtxRangeStart": 3, "nvtxRangeEnd": 2,
+        "nvtxRangePush": 11, "nvtxRangePop": 10, "nvtxRangeStart": 3, "nvtxRangeEnd": 2,
         "nvtxMark": 2}
     assert {line["event"] for line in shown} - {line["event"] for line in ranges} == {
         "cuStreamSynchronize"}
