@@ -78,8 +78,8 @@ struct nccl_process {
 	/* it "waits for Python's lock (GIL), held by thread 5131"; empty: unknown */
 	char waits[NCCL_WAITS_SIZE];
 	/*
-	 * Of so many looks while others waited for it, how many found it there; 0: no such looks, it
-	 * is there now.
+	 * `looks_there` of so many `looks`, while others waited for it, found it there. 0: nobody
+	 * looked so; it is there now.
 	 */
 	uint32_t looks, looks_there;
 	/* since when a thread waits for the GPU; 0: none does */

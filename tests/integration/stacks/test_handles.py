@@ -101,7 +101,8 @@ def test_a_profile_has_no_time_of_libraries():
 def test_memleak_has_the_site_of_each():
     """All libraries at a time: each handle, made in serve(), is live; the library is inside of no
     stack of CUDA's calls that breaks off."""
-    started = {name: start(["memleak", "--json", "--interval", 3600], name, "leak", 60) for name in LIBRARIES}
+    memleak = ["memleak", "--json", "--interval", 3600]
+    started = {name: start(memleak, name, "leak", 60) for name in LIBRARIES}
     for name, process in started.items():
         live, report = end(process)
         sites = [site for site in report["processes"][0]["objects"] if site["kind"] == name]
