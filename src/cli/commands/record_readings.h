@@ -16,7 +16,7 @@
 struct record_readings;
 
 /*
- * Creates the session. Of the hooks, late, arg and grace_ms count. `options`, which have
+ * Creates the session. It takes late, arg and grace_ms of the hooks. `options`, which have
  * record->readings, and `log` must outlive it. `gpu_times`: COMMAND gets the library for them.
  * This and the next three functions return 0, or a negative errno with a message.
  */

@@ -4,8 +4,8 @@
  * them, with a slice for each piece of work, and an arrow from the call that submitted it.
  *
  * At most GPU_TRACKS_MAX tracks have slices, of which a stream has up to GPU_LANES_MAX if its work
- * overlaps. Work beyond that is counted. Of the latest GPU_CALLS_MAX calls it is known where they
- * are drawn: work of earlier ones has no arrow.
+ * overlaps. Work beyond that is counted. The latest GPU_CALLS_MAX calls have places: work of
+ * earlier ones has no arrow.
  */
 #ifndef OUTPUT_TIMELINE_GPU_TRACKS_H
 #define OUTPUT_TIMELINE_GPU_TRACKS_H
