@@ -69,20 +69,20 @@ static char *write_word(const char *key, const char *text, char *at)
 	return text ? write_text(text, write_key(key, at)) : at;
 }
 
-static char *write_us(uint64_t ns, char *at)
+static char *write_thousandths(uint64_t thousandths, char *at)
 {
-	at = trace_text__unsigned(at, ns / 1000);
+	at = trace_text__unsigned(at, thousandths / 1000);
 	*at++ = '.';
-	return trace_text__digits(at, ns % 1000, 3);
+	return trace_text__digits(at, thousandths % 1000, 3);
 }
 
 static char *write_time(const struct chrome *chrome, uint64_t ns, char *at)
 {
 	at = TRACE_TEXT_CONSTANT(at, ",\"ts\":");
 	if (ns >= chrome->begin_ns)
-		return write_us(ns - chrome->begin_ns, at);
+		return write_thousandths(ns - chrome->begin_ns, at);
 	*at++ = '-';
-	return write_us(chrome->begin_ns - ns, at);
+	return write_thousandths(chrome->begin_ns - ns, at);
 }
 
 static uint64_t tid_of(const struct timeline_track *track)
@@ -282,7 +282,8 @@ static void write_call(struct chrome *chrome, const struct timeline_call *call)
 	}
 	at = write_time(chrome, call->part == PART_END ? call->end_ns : call->begin_ns, at);
 	if (call->part == PART_WHOLE)
-		at = write_us(call->end_ns - call->begin_ns, TRACE_TEXT_CONSTANT(at, ",\"dur\":"));
+		at = write_thousandths(call->end_ns - call->begin_ns,
+				       TRACE_TEXT_CONSTANT(at, ",\"dur\":"));
 	args = begin_arguments(chrome, at);
 	if (chrome->is_kineto)
 		add_number(&args, "correlation", call->number);
@@ -419,7 +420,7 @@ static void write_span(struct chrome *chrome, const struct timeline_span *span, 
 		return;
 	at = write_word("name", name, write_word("cat", category, at));
 	at = write_time(chrome, span->begin_ns, at);
-	at = write_us(span->end_ns - span->begin_ns, TRACE_TEXT_CONSTANT(at, ",\"dur\":"));
+	at = write_thousandths(span->end_ns - span->begin_ns, TRACE_TEXT_CONSTANT(at, ",\"dur\":"));
 	args = begin_arguments(chrome, at);
 	timeline_span__write(span, &argument_writer, &args);
 	end_part(chrome, end_arguments(&args));
@@ -440,6 +441,16 @@ static void add_span(struct timeline_form *form, const struct timeline_span *spa
 
 /* --- GPUs --- */
 
+/* In GB/s, which are thousandths here, under the name by which HTA finds it. */
+static void add_bandwidth(struct arguments *args, const struct timeline_gpu_slice *slice)
+{
+	uint64_t bandwidth = timeline_gpu_slice__bandwidth(slice);
+
+	if (bandwidth)
+		args->at = write_thousandths(bandwidth,
+					     write_key("memory bandwidth (GB/s)", args->at));
+}
+
 static void write_gpu(struct chrome *chrome, const struct timeline_gpu_slice *slice,
 		      const struct timeline_track *placed)
 {
@@ -456,10 +467,13 @@ static void write_gpu(struct chrome *chrome, const struct timeline_gpu_slice *sl
 	at = write_word("name",
 			is_kineto ? kineto_gpu__name(slice) : timeline_gpu_slice__name(slice), at);
 	at = write_time(chrome, slice->begin_ns, at);
-	at = write_us(slice->end_ns - slice->begin_ns, TRACE_TEXT_CONSTANT(at, ",\"dur\":"));
+	at = write_thousandths(slice->end_ns - slice->begin_ns,
+			       TRACE_TEXT_CONSTANT(at, ",\"dur\":"));
 	args = begin_arguments(chrome, at);
 	if (is_kineto && slice->number)
 		add_number(&args, "correlation", slice->number);
+	if (is_kineto)
+		add_bandwidth(&args, slice);
 	timeline_gpu_slice__write(slice, &argument_writer, &args);
 	end_part(chrome, end_arguments(&args));
 }

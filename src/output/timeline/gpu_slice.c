@@ -64,6 +64,16 @@ void timeline_gpu_slice__write(const struct timeline_gpu_slice *slice,
 		writer->number(to, "called_by", (uint64_t)line->tid);
 }
 
+uint64_t timeline_gpu_slice__bandwidth(const struct timeline_gpu_slice *slice)
+{
+	const struct trace_gpu_work *work = slice->line->gpu;
+	uint64_t ns = slice->end_ns - slice->begin_ns;
+
+	if (!ns || !trace_gpu_work__has_bytes(work) || work->bytes > UINT64_MAX / 1000)
+		return 0;
+	return work->bytes * 1000 / ns;
+}
+
 const char *kineto_gpu__name(const struct timeline_gpu_slice *slice)
 {
 	static const char *const copies[GPU_COPY_KINDS] = {

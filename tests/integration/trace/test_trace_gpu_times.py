@@ -218,6 +218,9 @@ def test_kineto(recorded, tmp_path):
                                 "cudaMemcpyAsync")
         assert event["name"] == call["args"].get("kernel", "Memcpy HtoD")
         assert "External id" not in args and "stream" not in call["args"]
+        assert args.get("memory bandwidth (GB/s)") == (
+            pytest.approx(args["bytes"] / 1000 / event["dur"], abs=0.001)
+            if event["cat"] == "gpu_memcpy" else None)
         begin = ends[event["pid"], event["tid"], event["ts"]]
         assert (begin["cat"], begin["pid"], begin["tid"], begin["ts"]) == (
             "ac2g", call["pid"], call["tid"], call["ts"])
