@@ -12,8 +12,6 @@
 #include "cli/session/target_pids.h"
 #include "cli/commands/earlier_lines.h"
 #include "cli/commands/attach_gaps.h"
-#include "cli/commands/record_readings.h"
-#include "cli/session/privileges.h"
 #include "cli/session/session.h"
 #include "cli/commands/subcommand.h"
 #include "cli/commands/trace_choice.h"
@@ -21,6 +19,7 @@
 #include "cli/commands/trace_gpu.h"
 #include "cli/commands/trace_recorded.h"
 #include "cli/commands/trace_run.h"
+#include "cli/commands/trace_session.h"
 #include "cli/options/trace_options.h"
 #include "cli/commands/trace_sink.h"
 #include "cli/session/watch.h"
@@ -41,8 +40,8 @@ struct trace {
 	const struct trace_options *options;
 	const struct log *log;
 	struct process_filter filter; /* the targets', opened */
-	struct session *session;
-	struct record_readings *readings; /* the owner of the session; NULL: none are wanted */
+	struct trace_session owner;
+	struct session *session; /* the owner's */
 	struct trace_bpf *skeleton;
 	bool nvtx; /* COMMAND gets the library for NVTX ranges */
 	struct library_points nvtx_points;
@@ -164,7 +163,7 @@ static void on_process_changed(const struct record_library *record, void *arg)
 {
 	struct trace *trace = arg;
 
-	if (!trace->readings)
+	if (!trace->owner.readings)
 		session__process_changed(trace->session, record);
 }
 
@@ -202,7 +201,7 @@ static int load(struct trace *trace, const struct features *features, enum link_
 	struct trace_object_options object = {
 		.links = links,
 		.only_watched = options->targets.command || options->targets.pid_count,
-		.hold = options->targets.command && !trace->readings,
+		.hold = options->targets.command && !trace->owner.readings,
 		.handles = trace_selection__wants_libraries(options->selection),
 		.nvtx = trace->nvtx,
 		.ring_bytes = options->ring_bytes,
@@ -266,9 +265,7 @@ static int prepare_probes(struct trace *trace, enum link_kind links, struct erro
 
 	trace_choice__init(&trace->choice, trace->options->selection, trace->functions,
 			   trace->skeleton, trace->log);
-	return trace->readings ? record_readings__attach_beside(trace->readings, &selection,
-								&trace->programs, err) :
-				 session__prepare(trace->session, &probes, err);
+	return trace_session__prepare(&trace->owner, &probes, err);
 }
 
 static int make_events(struct trace *trace, struct error *err)
@@ -360,38 +357,18 @@ static void begin_nvtx(struct trace *trace)
 		log__warn(trace->log, "%s", err.text);
 }
 
-/* Readings have a session, and the trace uses it. */
 static int begin_session(struct trace *trace, struct error *err)
 {
-	const struct trace_options *options = trace->options;
 	const struct session_hooks hooks = {
 		.late = on_late_process,
 		.arg = trace,
 		.grace_ms = GRACE_MS,
 	};
-	int ret;
+	int ret = trace_session__begin(&trace->owner, trace->options, &hooks, trace->gives_library,
+				       trace->log, err);
 
-	if (!options->record || !options->record->readings.beside)
-		return session__new(&options->targets, options->duration, &hooks, trace->log,
-				    &trace->session, err);
-	ret = record_readings__new(options, &hooks, trace->gives_library, trace->log,
-				   &trace->readings, err);
-	if (!ret)
-		trace->session = record_readings__session(trace->readings);
+	trace->session = trace->owner.session;
 	return ret;
-}
-
-static int give_up_privileges(struct trace *trace, enum link_kind links, struct error *err)
-{
-	return trace->readings ? record_readings__prepare(trace->readings,
-							  trace_sink__recorder(trace->sink), err) :
-				 privileges__give_up(links, trace->log, err);
-}
-
-static int attach(struct trace *trace, struct error *err)
-{
-	return trace->readings ? record_readings__attach(trace->readings, err) :
-				 session__attach(trace->session, err);
 }
 
 /* Opens its file while gpuprobe has all the privileges that it was started with. */
@@ -428,7 +405,8 @@ static int set_up(struct trace *trace, int *status, struct error *err)
 	if (!ret)
 		ret = open_sink(trace, &origin, err);
 	if (!ret)
-		ret = give_up_privileges(trace, links, err);
+		ret = trace_session__give_up(&trace->owner, links,
+					     trace_sink__recorder(trace->sink), trace->log, err);
 	if (!ret)
 		ret = load(trace, &features, links, err);
 	if (ret)
@@ -449,7 +427,7 @@ static int set_up(struct trace *trace, int *status, struct error *err)
 	if (!ret && options->stacks.mode)
 		ret = watch__each_process(&options->targets, see_process, trace, err);
 	if (!ret)
-		ret = attach(trace, err);
+		ret = trace_session__attach(&trace->owner, err);
 	if (ret)
 		return ret;
 	begin(trace);
@@ -461,17 +439,6 @@ static int set_up(struct trace *trace, int *status, struct error *err)
 
 /* --- the end --- */
 
-static void end_looks(struct trace *trace, struct attacher_counts *attached)
-{
-	if (trace->readings) {
-		record_readings__finish(trace->readings);
-		session__count_beside(trace->session, attached);
-		return;
-	}
-	session__settle(trace->session);
-	session__count(trace->session, attached);
-}
-
 /* Detaches the probes, then handles the rest: events in the ring, and calls still in progress. */
 static int finish(struct trace *trace, int *status, struct error *err)
 {
@@ -480,7 +447,7 @@ static int finish(struct trace *trace, int *status, struct error *err)
 	int ret;
 
 	earlier_lines__finish(trace->earlier);
-	end_looks(trace, &attached);
+	trace_session__finish(&trace->owner, &attached);
 	session__detach(trace->session);
 	library_points__detach(&trace->nvtx_points);
 	session__release_signals(trace->session);
@@ -530,10 +497,7 @@ static void tear_down(struct trace *trace)
 	trace_gpu__free(trace->gpu);
 	/* Before the session: it may have events in the loop. */
 	trace_sink__free(trace->sink);
-	if (trace->readings)
-		record_readings__free(trace->readings);
-	else
-		session__free(trace->session);
+	trace_session__free(&trace->owner);
 	library_points__detach(&trace->nvtx_points);
 	trace_stream__free(trace->stream);
 	trace_functions__free(trace->functions);
