@@ -3,15 +3,13 @@
 import json
 import re
 import subprocess
-from pathlib import Path
 
 import pytest
 
-from lib import paths
+from lib import paths, real_nvtx
 from lib.probe import environment
 
 CLOCK = "kernel=20us,copy=5us,set=2us,graph_node=1us"
-HEADER = Path("/usr/local/cuda/include/nvtx3/nvToolsExt.h")
 
 
 def stat(*command, options=("--json",), **env):
@@ -145,14 +143,10 @@ def test_no_steps_by_range(name):
     assert "no steps: no NVTX range of this name has ended in its thread\n" in done.stdout
 
 
-@pytest.mark.skipif(not HEADER.exists(), reason="the machine has no header of NVTX")
+@real_nvtx.NEEDED
 def test_nvidias_header(tmp_path):
     """The same program with the real NVTX, of which the other one has a stand-in."""
-    program, sim = tmp_path / "nvtx", paths.ROOT / "sim"
-    subprocess.run(["cc", "-O1", "-std=gnu11", "-DREAL_NVTX", f"-I{sim}/include",
-                    f"-isystem{HEADER.parents[1]}", sim / "workloads/nvtx.c",
-                    sim / "workloads/common.c", "-o", program, f"-L{paths.SIM}", "-lcudart",
-                    "-lcuda", "-pthread", "-ldl"], check=True, timeout=120)
+    program = real_nvtx.build(tmp_path / "nvtx")
     ranges, report = only(program, "--steps", 20, "--launches", 3)
     expect_steps(ranges, report, 20, 3)
 

@@ -3,16 +3,14 @@
 import json
 import subprocess
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
-from lib import paths
+from lib import paths, real_nvtx
 from lib.probe import environment
 from lib.timeline import read_chrome, read_perfetto
 
 NVTX = paths.workload("nvtx")
-HEADER = Path("/usr/local/cuda/include/nvtx3/nvToolsExtPayload.h")
 
 
 def trace(*arguments, command=(NVTX,), **env):
@@ -109,13 +107,9 @@ def test_payloads():
     expect_payloads(lines(command=(NVTX, "--payloads", 40)), 40)
 
 
-@pytest.mark.skipif(not HEADER.exists(), reason="the machine has no header of NVTX")
+@real_nvtx.NEEDED
 def test_nvidias_header(tmp_path):
-    program, sim = tmp_path / "nvtx", paths.ROOT / "sim"
-    subprocess.run(["cc", "-O1", "-std=gnu11", "-DREAL_NVTX", f"-I{sim}/include",
-                    f"-isystem{HEADER.parents[1]}", sim / "workloads/nvtx.c",
-                    sim / "workloads/common.c", "-o", program, f"-L{paths.SIM}", "-lcudart",
-                    "-lcuda", "-pthread", "-ldl"], check=True, timeout=120)
+    program = real_nvtx.build(tmp_path / "nvtx")
     everything = lines(command=(program, "--payloads", 3, "--marks", 1))
     expect_payloads([line for line in everything if line["event"] != "nvtxMark"], 3)
     assert [line["details"] for line in everything if line["event"] == "nvtxMark"] == [
