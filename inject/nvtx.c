@@ -115,7 +115,7 @@ static uint64_t tell_name(const char *text)
 	return number;
 }
 
-/* What is told of a range or mark. */
+/* The name of a range or mark, and what belongs to it. */
 struct name {
 	size_t domain_length;
 	char text[NVTX_NAME_SIZE]; /* "DOMAIN: MESSAGE" */

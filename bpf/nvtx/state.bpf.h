@@ -51,7 +51,7 @@ struct process_counts {
 	u64 names, paths;
 };
 
-/* Of a range with an id. */
+/* The key of a range with an id. */
 struct nvtx_open_key {
 	struct nvtx_process process;
 	u64 id;

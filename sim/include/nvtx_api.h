@@ -122,7 +122,7 @@ static const void *nvtx_get_table(uint32_t number)
 	return number == 1 ? &callbacks : NULL;
 }
 
-/* The extension for payloads is told of by itself. */
+/* The extension for payloads has an entry of its own. */
 static void nvtx_load_payload(void *library)
 {
 	struct {

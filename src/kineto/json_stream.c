@@ -110,7 +110,7 @@ static int close_container(const struct reading *r, bool object)
 	return 0;
 }
 
-/* Of a number, or of a word. */
+/* A character of a number or a word. */
 static bool is_bare(char c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||

@@ -30,7 +30,7 @@ struct kineto_request {
 	uint64_t duration_ns;
 };
 
-/* What a message is about. */
+/* The subject of a message. */
 enum kineto_message_kind {
 	KINETO_READY = 1, /* waits for the processes' questions */
 	/* the last one: it cannot begin; `text` says why, `code` is a negative errno */

@@ -26,7 +26,7 @@ struct kineto_sockets {
 	size_t count;
 };
 
-/* Who has asked. */
+/* The sender of a question. */
 struct kineto_asker {
 	pid_t pid; /* in gpuprobe's pid namespace, by the kernel's word; 0: it is in another one */
 	struct sockaddr_un address;

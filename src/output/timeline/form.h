@@ -115,10 +115,10 @@ struct timeline_span {
 	const char *category; /* our own word */
 	const char *name;     /* may be hostile */
 	bool is_range;
-	/* Of a range: */
+	/* For a range: */
 	bool is_unfinished;  /* it had not ended by end_ns */
 	const char *payload; /* may be hostile, at most NOTE_MAX bytes; NULL: none */
-	/* Of a step: */
+	/* For a step: */
 	bool regular; /* it has about as many launches as others */
 	uint64_t launches;
 };

@@ -14,7 +14,7 @@ size_t timeline_gpu_slice__room(const struct timeline_gpu_slice *slice);
 void timeline_gpu_slice__write(const struct timeline_gpu_slice *slice,
 			       const struct argument_writer *writer, void *to);
 
-/* Of a copy or set, in bytes a microsecond (MB/s); 0: unknown, or less. */
+/* A copy or set has so many bytes a microsecond (MB/s); 0: unknown, or less. */
 uint64_t timeline_gpu_slice__bandwidth(const struct timeline_gpu_slice *slice);
 
 /* The same as Kineto calls them: "Memcpy HtoD" and "gpu_memcpy". */

@@ -283,7 +283,7 @@ def test_container(clients):
     assert (done.returncode, done.stderr) == (0, "")
     assert LABEL in sections(done.stdout)[pid]
     assert configuration(shell)["ACTIVITIES_LOG_FILE"].startswith("/mnt/gpuprobe-")
-    assert os.listdir(f"/proc/{pid}/root/mnt") == []
+    assert os.listdir(Path("/proc", str(pid), "root") / "mnt") == []
 
 
 @pytest.mark.slow

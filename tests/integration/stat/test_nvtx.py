@@ -63,7 +63,7 @@ def expect_work(gpu, kernels, copies=0):
 
 
 def test_gpu_times():
-    """Work counts in the ranges of its call, though it runs and is told of later."""
+    """Work counts in the ranges of its call, though it runs and is reported later."""
     done = stat(paths.workload("nvtx"), "--steps", 30, "--launches", 4, "--loose", 3, "--deep", 2,
                 options=("--json", "--gpu-times"), CUDA_SIM_CLOCK=CLOCK,
                 CUDA_INJECTION64_PATH=None)

@@ -68,6 +68,14 @@ static int new_file(struct recording_writer **file)
 	return fd;
 }
 
+static void write_rest(struct call_writer *writer, struct recording_writer *file)
+{
+	assert_int_equal(call_writer__flush(writer, UINT64_MAX), 0);
+	call_writer__free(writer);
+	assert_int_equal(recording_writer__close(file, NULL), 0);
+	recording_writer__free(file);
+}
+
 static struct recording *open_file(int fd)
 {
 	struct recording *recording;
@@ -122,10 +130,7 @@ static void test_the_same_in_few_bytes(void **state)
 		make(i, &line, &work);
 		assert_int_equal(call_writer__line(writer, &line), 0);
 	}
-	assert_int_equal(call_writer__flush(writer, UINT64_MAX), 0);
-	call_writer__free(writer);
-	assert_int_equal(recording_writer__close(file, NULL), 0);
-	recording_writer__free(file);
+	write_rest(writer, file);
 	bytes = lseek(fd, 0, SEEK_END);
 	assert_true(bytes < 24 * WORKS);
 	recording = open_file(fd);
@@ -142,7 +147,7 @@ static void test_the_same_in_few_bytes(void **state)
 	trace_functions__free(functions);
 }
 
-/* Of a file that ends in its middle, the whole chunks before that are read. */
+/* A file that ends in its middle is read up to the last whole chunk. */
 static void test_cut(void **state)
 {
 	struct trace_functions *functions = trace_functions__new(false);
@@ -163,10 +168,7 @@ static void test_cut(void **state)
 		if (i % 1000 == 999)
 			assert_int_equal(call_writer__flush(writer, (i + 1) * 2000000), 0);
 	}
-	assert_int_equal(call_writer__flush(writer, UINT64_MAX), 0);
-	call_writer__free(writer);
-	assert_int_equal(recording_writer__close(file, NULL), 0);
-	recording_writer__free(file);
+	write_rest(writer, file);
 	assert_int_equal(ftruncate(fd, lseek(fd, 0, SEEK_END) / 2), 0);
 	recording = open_file(fd);
 	reader = call_reader__new(recording, functions, false);
@@ -197,11 +199,8 @@ static void test_anonymous(void **state)
 	(void)state;
 	make(1, &line, &work);
 	assert_int_equal(call_writer__line(writer, &line), 0);
-	assert_int_equal(call_writer__flush(writer, UINT64_MAX), 0);
-	call_writer__free(writer);
+	write_rest(writer, file);
 	pseudonyms__free(pseudonyms);
-	assert_int_equal(recording_writer__close(file, NULL), 0);
-	recording_writer__free(file);
 	recording = open_file(fd);
 	reader = call_reader__new(recording, functions, false);
 	assert_int_equal(call_reader__next(reader, &read), 1);
